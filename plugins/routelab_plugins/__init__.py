@@ -1,0 +1,1 @@
+"""The plugins that come with routelab, on equal footing with anyone else's."""

@@ -1,0 +1,5 @@
+"""routelab: experiments with routing algorithms for HPC interconnects."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"

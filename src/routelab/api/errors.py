@@ -1,0 +1,28 @@
+"""Errors that routelab and its plugins raise on purpose.
+
+Anything else that escapes is a defect and keeps its traceback.
+"""
+
+from __future__ import annotations
+
+
+class RoutelabError(Exception):
+    """Base of every error raised on purpose; its text is one clear message."""
+
+
+class InputError(RoutelabError):
+    """The user's input is wrong; the command ends with exit code 2.
+
+    The message names the thing, the place and the mend.
+    """
+
+
+class UnsupportedError(RoutelabError):
+    """An algorithm does not apply to this input; the text is the reason.
+
+    It becomes an outcome with ``status = unsupported``, never a crash.
+    """
+
+
+class PluginError(RoutelabError):
+    """A plugin breaks its contract; the text names the plugin, what was expected and found."""

@@ -1,0 +1,90 @@
+"""Typed parameters: one declaration gives validation, names, schema, documentation and help."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import Field as parameter
+
+__all__ = ["Dims", "Integers", "Parameters", "Words", "parameter", "parse_dims"]
+
+
+def _alias(field: str) -> str:
+    return field.removesuffix("_")
+
+
+class Parameters(BaseModel):
+    """Base of every plugin's parameters: frozen, typed, unknown keys refused.
+
+    Declare fields with `parameter(default, description=...)` and pydantic's constraints
+    (``ge``, ``le``, ``Literal``). A field whose name is a Python keyword gets a trailing
+    underscore, which users never see.
+    """
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        alias_generator=_alias,
+        validate_by_name=True,
+        validate_by_alias=True,
+        validate_default=True,
+    )
+
+    def non_defaults(self) -> dict[str, str]:
+        """Fields that differ from their defaults, in order of declaration, as name text."""
+        shown = {}
+        for name, field in type(self).model_fields.items():
+            value = getattr(self, name)
+            if field.is_required() or value != field.get_default(call_default_factory=True):
+                shown[_alias(name)] = value_text(value, self._dumped(name))
+        return shown
+
+    def _dumped(self, name: str) -> Any:
+        return self.model_dump(mode="json", include={name})[name]
+
+
+def value_text(value: Any, dumped: Any) -> str:
+    """A parameter's value as it is written in an instance name."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(dumped, (list, tuple)):
+        return "+".join(str(item) for item in dumped)
+    return str(dumped)
+
+
+def parse_dims(value: Any) -> Any:
+    """Dimensions from ``"4x2x2"``, an integer or a sequence, for pydantic."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (value,)
+    if isinstance(value, str):
+        if not re.fullmatch(r"\d+(x\d+)*", value):
+            raise ValueError(f"{value!r} is no list of dimensions; write them as 4x2x2")
+        return tuple(int(part) for part in value.split("x"))
+    return value
+
+
+def _split(value: Any) -> Any:
+    if isinstance(value, str):
+        return tuple(part for part in value.split("+") if part)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return (value,)
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _join_dims(value: Iterable[int]) -> str:
+    return "x".join(map(str, value))
+
+
+Dims = Annotated[
+    tuple[int, ...], BeforeValidator(parse_dims), PlainSerializer(_join_dims, return_type=str)
+]
+"""Sizes of dimensions, written ``4x2x2x2``."""
+
+Integers = Annotated[tuple[int, ...], BeforeValidator(_split)]
+"""A list of integers, written ``3+7``."""
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
+"""A list of words, written ``0-1+3-7``."""

@@ -1,0 +1,171 @@
+"""The routing graph: which routes are legal.
+
+A routing graph is a small automaton laid over a network (Mukosey et al., *Optimized Graph Based
+Routing Algorithm for the Angara Interconnect*, section 3). Its vertices are (switch, state)
+pairs, each of its edges is a hop over one channel, and a route is legal if and only if it is the
+channel sequence of a path that starts in its source's begin vertex and stops in an accepting
+vertex of its target. The paper's explicit end vertices are the accepting marks here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routelab.api.errors import InputError
+from routelab.api.topology import BoolArray, Int32Array, Topology, frozen_array
+from routelab.kernels.graph import GraphArrays, reverse_adjacency
+
+
+@dataclass(frozen=True, eq=False)
+class RoutingGraph:
+    """An automaton of legal routes over `topology`; arrays are read-only.
+
+    Attributes
+    ----------
+    topology : Topology
+    vertex_switch : int32 array, shape (V,)
+        Switch of each vertex.
+    accepting : bool array, shape (V,)
+        Where a route may stop (be ejected to a terminal of the vertex's switch).
+    begin : int32 array, shape (S,)
+        Vertex in which routes from each switch start.
+    edge_start : int32 array, shape (V + 1,)
+        CSR offsets: edges ``edge_start[v]:edge_start[v + 1]`` leave vertex v.
+    edge_target, edge_channel : int32 array, shape (E,)
+        Vertex that an edge leads to, and the channel that its hop uses.
+    turn_set : str
+        Name of the set of admitted turns, for reports and bounds (``""`` if there is only one).
+    minimal_only : bool
+        The graph is exact only for shortest routes: longer paths in it may break the rules.
+    """
+
+    topology: Topology
+    vertex_switch: Int32Array
+    accepting: BoolArray
+    begin: Int32Array
+    edge_start: Int32Array
+    edge_target: Int32Array
+    edge_channel: Int32Array
+    turn_set: str = ""
+    minimal_only: bool = False
+
+    @classmethod
+    def create(
+        cls,
+        topology: Topology,
+        *,
+        vertex_switch: ArrayLike,
+        accepting: ArrayLike,
+        begin: ArrayLike,
+        edge_source: ArrayLike,
+        edge_target: ArrayLike,
+        edge_channel: ArrayLike,
+        turn_set: str = "",
+        minimal_only: bool = False,
+    ) -> RoutingGraph:
+        """Build a routing graph from a list of edges in any order, and check it.
+
+        Edges that leave one vertex are sorted by channel (this is the natural tie order).
+
+        Raises
+        ------
+        InputError
+            If an index is out of range, or an edge's channel does not join the switches of the
+            edge's vertices, or a begin vertex lies on another switch.
+        """
+        switch = np.asarray(vertex_switch, dtype=np.int32)
+        source = np.asarray(edge_source, dtype=np.int32)
+        target = np.asarray(edge_target, dtype=np.int32)
+        channel = np.asarray(edge_channel, dtype=np.int32)
+        starts = np.asarray(begin, dtype=np.int32)
+        count = len(switch)
+        for name, index in (("edge_source", source), ("edge_target", target), ("begin", starts)):
+            if index.size and (index.min() < 0 or index.max() >= count):
+                raise InputError(f"routing graph: {name} names a vertex outside 0..{count - 1}")
+        if channel.size and (channel.min() < 0 or channel.max() >= topology.num_channels):
+            raise InputError("routing graph: edge_channel names a channel that does not exist")
+        wrong = np.flatnonzero(
+            (topology.channel_source[channel] != switch[source])
+            | (topology.channel_target[channel] != switch[target])
+        )
+        if wrong.size:
+            raise InputError(
+                f"routing graph: edge {wrong[0]} uses channel "
+                f"{topology.channel_name(int(channel[wrong[0]]))}, which does not join its vertices"
+            )
+        if not np.array_equal(switch[starts], np.arange(topology.num_switches)):
+            raise InputError("routing graph: begin must hold one vertex on each switch, in order")
+        order = np.lexsort((target, channel, source))
+        edge_start = np.zeros(count + 1, dtype=np.int64)
+        np.cumsum(np.bincount(source, minlength=count), out=edge_start[1:])
+        return cls(
+            topology=topology,
+            vertex_switch=frozen_array(switch, np.int32),
+            accepting=frozen_array(accepting, np.bool_),
+            begin=frozen_array(starts, np.int32),
+            edge_start=frozen_array(edge_start, np.int32),
+            edge_target=frozen_array(target[order], np.int32),
+            edge_channel=frozen_array(channel[order], np.int32),
+            turn_set=turn_set,
+            minimal_only=minimal_only,
+        )
+
+    @property
+    def num_vertices(self) -> int:
+        """Vertices without the implied end vertices (one a switch)."""
+        return len(self.vertex_switch)
+
+    @property
+    def num_edges(self) -> int:
+        """Edges that use a channel; the implied ejections are not counted."""
+        return len(self.edge_target)
+
+    @cached_property
+    def edge_source(self) -> Int32Array:
+        """Vertex that each edge leaves; int32, shape (E,)."""
+        return frozen_array(
+            np.repeat(np.arange(self.num_vertices), np.diff(self.edge_start)), np.int32
+        )
+
+    @cached_property
+    def deterministic(self) -> bool:
+        """No vertex has two edges over one channel: one path is one physical route."""
+        source, channel = self.edge_source, self.edge_channel
+        return not bool(np.any((source[1:] == source[:-1]) & (channel[1:] == channel[:-1])))
+
+    @cached_property
+    def arrays(self) -> GraphArrays:
+        """The graph as kernels take it, edges of a vertex in the natural order (by channel)."""
+        return self.ordered(None)
+
+    def ordered(self, channel_rank: ArrayLike | None) -> GraphArrays:
+        """The graph as kernels take it, edges of a vertex in ascending rank of their channel.
+
+        Parameters
+        ----------
+        channel_rank : array of int, shape (C,), or None
+            A permutation of the channels; None keeps the natural order.
+        """
+        target, channel = self.edge_target, self.edge_channel
+        if channel_rank is not None:
+            rank = np.asarray(channel_rank)
+            order = np.lexsort((target, rank[channel], self.edge_source))
+            target, channel = frozen_array(target[order], np.int32), frozen_array(
+                channel[order], np.int32
+            )
+        in_start, in_edge = reverse_adjacency(target, self.num_vertices)
+        return GraphArrays(
+            vertex_switch=self.vertex_switch,
+            accepting=self.accepting,
+            begin=self.begin,
+            edge_start=self.edge_start,
+            edge_source=self.edge_source,
+            edge_target=target,
+            edge_channel=channel,
+            in_start=frozen_array(in_start, np.int32),
+            in_edge=frozen_array(in_edge, np.int32),
+        )

@@ -1,0 +1,261 @@
+"""Networks: switches, terminals and directed channels.
+
+A `Topology` is any directed multigraph. Nothing in it knows about one family of networks: a
+torus, a tree and a stranger's edge list differ only in the optional labels they carry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from routelab.api.errors import InputError
+
+Int8Array = NDArray[np.int8]
+Int16Array = NDArray[np.int16]
+Int32Array = NDArray[np.int32]
+Int64Array = NDArray[np.int64]
+Float64Array = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
+
+
+def frozen_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """A read-only, C-contiguous copy of `values` with the given dtype."""
+    array = np.array(values, dtype=dtype, order="C", copy=True)
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A label that channels share, such as ``+X``: a dimension and a sign (+1 or −1)."""
+
+    name: str
+    dimension: int
+    sign: int
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """A network of switches, terminals and directed channels; arrays are read-only.
+
+    Use `Topology.create`, which fills in defaults and checks; the bare constructor checks nothing.
+
+    Attributes
+    ----------
+    family : str
+        What kind of network it is, for people and for ``supports()`` messages.
+    num_switches : int
+    channel_source, channel_target : int32 array, shape (C,)
+        Switch at each end of a directed channel. An undirected link is two channels; parallel
+        channels are allowed, a channel from a switch to itself is not.
+    terminal_switch : int32 array, shape (T,)
+        Switch of each terminal, in ascending order of terminal (= rank).
+    source_port, target_port : int32 array, shape (C,)
+        Port numbers at both ends; −1 where unknown.
+    channel_direction : int16 array, shape (C,)
+        Index into `directions`; −1 where a channel has no direction label.
+    channel_ring : int32 array, shape (C,)
+        Channels with one non-negative id are *claimed* to form one complete unidirectional
+        ring; −1: no claim. Whoever relies on it verifies it (see `routelab.deadlock`).
+    channel_latency : float64 array, shape (C,)
+        Seconds for a bit to cross the channel; 0 where unknown.
+    channel_capacity : float64 array, shape (C,)
+        Bytes per second relative to a common unit; 1 where unknown.
+    directions : tuple of Direction
+        The direction labels in use, in the order that direction-ordered algorithms follow.
+    coordinates : int32 array, shape (S, n), or None
+    switch_names : tuple of str
+    failed_switches, failed_links : tuple of str
+        What was taken away from the whole network, by name; it is not in the arrays any more.
+    attributes : mapping
+        Further facts by name (JSON values), e.g. ``{"dims": [4, 2]}``; for people and reports.
+    """
+
+    family: str
+    num_switches: int
+    channel_source: Int32Array
+    channel_target: Int32Array
+    terminal_switch: Int32Array
+    source_port: Int32Array
+    target_port: Int32Array
+    channel_direction: Int16Array
+    channel_ring: Int32Array
+    channel_latency: Float64Array
+    channel_capacity: Float64Array
+    directions: tuple[Direction, ...] = ()
+    coordinates: Int32Array | None = None
+    switch_names: tuple[str, ...] = ()
+    failed_switches: tuple[str, ...] = ()
+    failed_links: tuple[str, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        num_switches: int,
+        channel_source: ArrayLike,
+        channel_target: ArrayLike,
+        family: str = "graph",
+        terminal_switch: ArrayLike | None = None,
+        source_port: ArrayLike | None = None,
+        target_port: ArrayLike | None = None,
+        channel_direction: ArrayLike | None = None,
+        channel_ring: ArrayLike | None = None,
+        channel_latency: ArrayLike | None = None,
+        channel_capacity: ArrayLike | None = None,
+        directions: Sequence[Direction] = (),
+        coordinates: ArrayLike | None = None,
+        switch_names: Sequence[str] | None = None,
+        failed_switches: Sequence[str] = (),
+        failed_links: Sequence[str] = (),
+        attributes: Mapping[str, Any] | None = None,
+    ) -> Topology:
+        """Build a topology, fill in what is not given, and check that it is consistent.
+
+        Without `terminal_switch` every switch gets one terminal.
+
+        Raises
+        ------
+        InputError
+            If an array has the wrong length, an index is out of range, a channel joins a switch
+            to itself, or two switches have one name.
+        """
+        source = frozen_array(channel_source, np.int32)
+        count = len(source)
+
+        def per_channel(values: ArrayLike | None, default: float, dtype: Any) -> NDArray[Any]:
+            return frozen_array(np.full(count, default) if values is None else values, dtype)
+
+        topology = cls(
+            family=family,
+            num_switches=int(num_switches),
+            channel_source=source,
+            channel_target=frozen_array(channel_target, np.int32),
+            terminal_switch=frozen_array(
+                np.arange(num_switches) if terminal_switch is None else terminal_switch, np.int32
+            ),
+            source_port=per_channel(source_port, -1, np.int32),
+            target_port=per_channel(target_port, -1, np.int32),
+            channel_direction=per_channel(channel_direction, -1, np.int16),
+            channel_ring=per_channel(channel_ring, -1, np.int32),
+            channel_latency=per_channel(channel_latency, 0.0, np.float64),
+            channel_capacity=per_channel(channel_capacity, 1.0, np.float64),
+            directions=tuple(directions),
+            coordinates=None if coordinates is None else frozen_array(coordinates, np.int32),
+            switch_names=tuple(
+                map(str, range(num_switches)) if switch_names is None else map(str, switch_names)
+            ),
+            failed_switches=tuple(failed_switches),
+            failed_links=tuple(failed_links),
+            attributes=MappingProxyType(dict(attributes or {})),
+        )
+        topology._check()
+        return topology
+
+    def _check(self) -> None:
+        count = len(self.channel_source)
+        for name in (
+            "channel_target",
+            "source_port",
+            "target_port",
+            "channel_direction",
+            "channel_ring",
+            "channel_latency",
+            "channel_capacity",
+        ):
+            if getattr(self, name).shape != (count,):
+                raise InputError(
+                    f"topology: {name} has shape {getattr(self, name).shape}, "
+                    f"expected ({count},) as channel_source has {count} channels"
+                )
+        for name in ("channel_source", "channel_target", "terminal_switch"):
+            array = getattr(self, name)
+            if array.size and (array.min() < 0 or array.max() >= self.num_switches):
+                raise InputError(
+                    f"topology: {name} names a switch outside 0..{self.num_switches - 1}"
+                )
+        loops = np.flatnonzero(self.channel_source == self.channel_target)
+        if loops.size:
+            raise InputError(
+                f"topology: channel {loops[0]} joins switch {self.channel_source[loops[0]]} "
+                "to itself; remove it"
+            )
+        if self.channel_direction.size and self.channel_direction.max() >= len(self.directions):
+            raise InputError("topology: channel_direction names a direction that is not listed")
+        if len(self.switch_names) != self.num_switches:
+            raise InputError(
+                f"topology: {len(self.switch_names)} switch names for {self.num_switches} switches"
+            )
+        if len(set(self.switch_names)) != self.num_switches:
+            raise InputError("topology: two switches have the same name")
+        if self.coordinates is not None and (
+            self.coordinates.ndim != 2 or len(self.coordinates) != self.num_switches
+        ):
+            raise InputError(
+                f"topology: coordinates have shape {self.coordinates.shape}, expected one row "
+                f"for each of {self.num_switches} switches"
+            )
+
+    @property
+    def num_channels(self) -> int:
+        """Number of directed switch-to-switch channels."""
+        return len(self.channel_source)
+
+    @property
+    def num_terminals(self) -> int:
+        """Number of terminals (compute nodes)."""
+        return len(self.terminal_switch)
+
+    @cached_property
+    def terminals_per_switch(self) -> Int32Array:
+        """Number of terminals at each switch; int32, shape (S,)."""
+        return frozen_array(
+            np.bincount(self.terminal_switch, minlength=self.num_switches), np.int32
+        )
+
+    @cached_property
+    def endpoints(self) -> Int32Array:
+        """Switches with at least one terminal, ascending; int32, shape (P,)."""
+        return frozen_array(np.flatnonzero(self.terminals_per_switch), np.int32)
+
+    @cached_property
+    def outgoing(self) -> tuple[Int32Array, Int32Array]:
+        """Channels leaving each switch, as CSR (start, channel), ascending by channel."""
+        return _csr(self.channel_source, self.num_switches)
+
+    @cached_property
+    def incoming(self) -> tuple[Int32Array, Int32Array]:
+        """Channels entering each switch, as CSR (start, channel), ascending by channel."""
+        return _csr(self.channel_target, self.num_switches)
+
+    @cached_property
+    def parity(self) -> Int8Array:
+        """Sum of a switch's coordinates (its index where it has none) modulo 2; int8, shape (S,).
+
+        Selections alternate ties by it, so that neighbours break them in opposite ways.
+        """
+        if self.coordinates is None:
+            return frozen_array(np.arange(self.num_switches) % 2, np.int8)
+        return frozen_array(self.coordinates.sum(axis=1) % 2, np.int8)
+
+    def channel_name(self, channel: int) -> str:
+        """A channel for people, e.g. ``(0,1)>(0,2) +Y``."""
+        source, target = int(self.channel_source[channel]), int(self.channel_target[channel])
+        text = f"{self.switch_names[source]}>{self.switch_names[target]}"
+        direction = int(self.channel_direction[channel])
+        return text if direction < 0 else f"{text} {self.directions[direction].name}"
+
+
+def _csr(keys: Int32Array, size: int) -> tuple[Int32Array, Int32Array]:
+    order = np.argsort(keys, kind="stable")
+    start = np.zeros(size + 1, dtype=np.int64)
+    np.cumsum(np.bincount(keys, minlength=size), out=start[1:])
+    return frozen_array(start, np.int32), frozen_array(order, np.int32)

@@ -1,0 +1,327 @@
+"""Searches on a routing graph: levels, route counts, turns, and lightest shortest trees.
+
+Everything here looks at *shortest legal* routes. A route's hops come first and its weight (the
+load of its channels) second, so the |N|² offset that the Angara paper gives to every edge is not
+needed. Where several routes are equal in both, the one whose channels come first in the graph's
+edge order, compared hop by hop from the source, wins; the choice does not depend on how many
+states the graph spends on the same physical route.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+class GraphArrays(NamedTuple):
+    """A routing graph as plain arrays (V vertices, E edges, S switches); all read-only.
+
+    `edge_*` are in CSR order by the vertex they leave, `in_edge` lists the edges that enter each
+    vertex. Made by `routelab.api.RoutingGraph.ordered`.
+    """
+
+    vertex_switch: NDArray[np.int32]
+    accepting: NDArray[np.bool_]
+    begin: NDArray[np.int32]
+    edge_start: NDArray[np.int32]
+    edge_source: NDArray[np.int32]
+    edge_target: NDArray[np.int32]
+    edge_channel: NDArray[np.int32]
+    in_start: NDArray[np.int32]
+    in_edge: NDArray[np.int32]
+
+
+@njit(cache=True)
+def reverse_adjacency(edge_target, num_vertices):
+    """Edges that enter each vertex, ascending.
+
+    Parameters
+    ----------
+    edge_target : int32 array, shape (E,)
+    num_vertices : int
+
+    Returns
+    -------
+    in_start : int32 array, shape (V + 1,)
+    in_edge : int32 array, shape (E,)
+    """
+    in_start = np.zeros(num_vertices + 1, np.int32)
+    for v in edge_target:
+        in_start[v + 1] += 1
+    for v in range(num_vertices):
+        in_start[v + 1] += in_start[v]
+    fill = in_start[:-1].copy()
+    in_edge = np.empty(len(edge_target), np.int32)
+    for e in range(len(edge_target)):
+        v = edge_target[e]
+        in_edge[fill[v]] = e
+        fill[v] += 1
+    return in_start, in_edge
+
+
+@njit(cache=True)
+def levels_to(graph, switch, level, queue):
+    """Hops from every vertex to the nearest accepting vertex of `switch`.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    switch : int
+    level : int32 array, shape (V,)
+        Overwritten: the hops, −1 where the switch cannot be reached.
+    queue : int32 array, shape (V,)
+        Scratch; the first n entries are the reached vertices in ascending order of level.
+
+    Returns
+    -------
+    n : int
+    """
+    level[:] = -1
+    tail = 0
+    for v in range(len(level)):
+        if graph.vertex_switch[v] == switch and graph.accepting[v]:
+            level[v] = 0
+            queue[tail] = v
+            tail += 1
+    head = 0
+    while head < tail:
+        v = queue[head]
+        head += 1
+        for i in range(graph.in_start[v], graph.in_start[v + 1]):
+            u = graph.edge_source[graph.in_edge[i]]
+            if level[u] < 0:
+                level[u] = level[v] + 1
+                queue[tail] = u
+                tail += 1
+    return tail
+
+
+@njit(cache=True)
+def route_lengths(graph, endpoints):
+    """Hops of the shortest legal route of every ordered pair of endpoints.
+
+    Returns
+    -------
+    lengths : int32 array, shape (P, P)
+        Row: source, column: target; −1 where there is no legal route.
+    """
+    count = len(endpoints)
+    lengths = np.empty((count, count), np.int32)
+    level = np.empty(len(graph.vertex_switch), np.int32)
+    queue = np.empty(len(graph.vertex_switch), np.int32)
+    for j in range(count):
+        levels_to(graph, endpoints[j], level, queue)
+        for i in range(count):
+            lengths[i, j] = level[graph.begin[endpoints[i]]]
+    return lengths
+
+
+@njit(cache=True)
+def count_routes(graph, endpoints):
+    """Number of shortest legal routes of every ordered pair of endpoints.
+
+    The graph must be deterministic: then paths are physical routes and nothing is counted twice.
+
+    Returns
+    -------
+    counts : float64 array, shape (P, P)
+        Exact up to 2^53; 1 for a pair of an endpoint with itself, 0 where unreachable.
+    """
+    count = len(endpoints)
+    counts = np.zeros((count, count), np.float64)
+    level = np.empty(len(graph.vertex_switch), np.int32)
+    queue = np.empty(len(graph.vertex_switch), np.int32)
+    ways = np.zeros(len(graph.vertex_switch), np.float64)
+    for j in range(count):
+        reached = levels_to(graph, endpoints[j], level, queue)
+        for k in range(reached):
+            v = queue[k]
+            if level[v] == 0:
+                ways[v] = 1.0
+                continue
+            total = 0.0
+            for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
+                if level[graph.edge_target[e]] == level[v] - 1:
+                    total += ways[graph.edge_target[e]]
+            ways[v] = total
+        for i in range(count):
+            v = graph.begin[endpoints[i]]
+            if level[v] >= 0:
+                counts[i, j] = ways[v]
+    return counts
+
+
+@njit(cache=True)
+def fewest_turns(graph, endpoints, channel_direction, num_directions):
+    """Fewest changes of direction on a shortest legal route of every ordered pair.
+
+    Parameters
+    ----------
+    channel_direction : int16 array, shape (C,)
+        −1 (no label) counts as a direction of its own.
+    num_directions : int
+
+    Returns
+    -------
+    turns : int32 array, shape (P, P)
+        0 for a pair of an endpoint with itself, −1 where unreachable.
+    """
+    count = len(endpoints)
+    size = len(graph.vertex_switch)
+    far = 1 << 30
+    turns = np.full((count, count), -1, np.int32)
+    level = np.empty(size, np.int32)
+    queue = np.empty(size, np.int32)
+    # best[v, d]: fewest turns from v on, if the first hop goes in direction d
+    best = np.empty((size, num_directions + 1), np.int32)
+    fewest = np.empty(size, np.int32)
+    for j in range(count):
+        reached = levels_to(graph, endpoints[j], level, queue)
+        for k in range(reached):
+            v = queue[k]
+            best[v, :] = far
+            fewest[v] = 0 if level[v] == 0 else far
+            if level[v] == 0:
+                continue
+            for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
+                w = graph.edge_target[e]
+                if level[w] != level[v] - 1:
+                    continue
+                d = channel_direction[graph.edge_channel[e]] + 1
+                here = 0
+                if level[w] > 0:
+                    here = min(best[w, d], fewest[w] + 1)
+                if here < best[v, d]:
+                    best[v, d] = here
+                    fewest[v] = min(fewest[v], here)
+        for i in range(count):
+            v = graph.begin[endpoints[i]]
+            if level[v] >= 0:
+                turns[i, j] = fewest[v]
+    return turns
+
+
+class TreeScratch(NamedTuple):
+    """Work arrays of `grow_tree`; make them with `tree_scratch`.
+
+    After a call, ``queue[:n]`` holds the visited vertices level by level, in the order in which
+    their best routes sort; ``level``, ``cost`` and ``parent_edge`` describe those routes.
+    """
+
+    level: NDArray[np.int32]
+    cost: NDArray[np.int64]
+    parent_edge: NDArray[np.int32]
+    queue: NDArray[np.int32]
+
+
+def tree_scratch(num_vertices: int) -> TreeScratch:
+    """Work arrays for `grow_tree` on a graph with `num_vertices` vertices."""
+    return TreeScratch(
+        np.empty(num_vertices, np.int32),
+        np.empty(num_vertices, np.int64),
+        np.empty(num_vertices, np.int32),
+        np.empty(num_vertices, np.int32),
+    )
+
+
+@njit(cache=True)
+def grow_tree(graph, root, weight, backwards, last_level, tree):
+    """Lightest shortest routes from one vertex: Algorithm 4 of the Angara paper.
+
+    A breadth-first search with relaxation inside each level. Every edge costs one hop first and
+    its channel's weight second, so a level is settled once it has been looked at.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    root : int
+        Vertex to start from.
+    weight : int64 array, shape (C,)
+        Load of each channel.
+    backwards : bool
+        Break ties by the reversed edge order.
+    last_level : int
+        Do not look beyond this many hops.
+    tree : TreeScratch
+        Overwritten.
+
+    Returns
+    -------
+    n : int
+        Number of visited vertices.
+    """
+    level, cost, parent_edge, queue = tree.level, tree.cost, tree.parent_edge, tree.queue
+    level[:] = -1
+    level[root] = 0
+    cost[root] = 0
+    parent_edge[root] = -1
+    queue[0] = root
+    head, tail, depth = 0, 1, 0
+    while head < tail and depth < last_level:
+        end = tail
+        depth += 1
+        for k in range(head, end):
+            u = queue[k]
+            first, last = graph.edge_start[u], graph.edge_start[u + 1]
+            for i in range(first, last):
+                e = first + last - 1 - i if backwards else i
+                v = graph.edge_target[e]
+                price = cost[u] + weight[graph.edge_channel[e]]
+                if level[v] < 0 or (level[v] == depth and price < cost[v]):
+                    level[v] = depth
+                    cost[v] = price
+                    parent_edge[v] = e
+        # a second pass puts the level in the order of its routes: that is what makes ties
+        # independent of the number of states a physical route is spelled with
+        for k in range(head, end):
+            u = queue[k]
+            first, last = graph.edge_start[u], graph.edge_start[u + 1]
+            for i in range(first, last):
+                e = first + last - 1 - i if backwards else i
+                v = graph.edge_target[e]
+                if level[v] == depth and parent_edge[v] == e:
+                    queue[tail] = v
+                    tail += 1
+        head = end
+    return tail
+
+
+@njit(cache=True)
+def settle_switches(graph, tree, visited, best):
+    """Pick each switch's best accepting vertex in a grown tree.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    tree : TreeScratch
+    visited : int
+        What `grow_tree` returned.
+    best : int32 array, shape (S,)
+        Overwritten: the vertex in which the best route to each switch stops, −1 for none.
+    """
+    best[:] = -1
+    for k in range(visited):
+        v = tree.queue[k]
+        if not graph.accepting[v]:
+            continue
+        s = graph.vertex_switch[v]
+        b = best[s]
+        if b < 0 or (tree.level[v] == tree.level[b] and tree.cost[v] < tree.cost[b]):
+            best[s] = v
+
+
+@njit(cache=True)
+def write_route(graph, tree, vertex, hops):
+    """Write the channels of the tree's route to `vertex` into `hops`.
+
+    Parameters
+    ----------
+    hops : int32 array, shape (level of the vertex,)
+        Overwritten.
+    """
+    v = vertex
+    for k in range(len(hops) - 1, -1, -1):
+        e = tree.parent_edge[v]
+        hops[k] = graph.edge_channel[e]
+        v = graph.edge_source[e]

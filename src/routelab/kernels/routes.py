@@ -1,0 +1,133 @@
+"""Walks over route tables: validity, loads, turns, next hops.
+
+Tables come as the arrays of `routelab.api.RouteTable`: ``pair_start`` (P·P + 1), ``path_start``
+(K + 1), ``hop_channel`` (H).
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def first_broken_path(
+    pair_start, path_start, hop_channel, endpoints, channel_source, channel_target
+):
+    """The first path that is no walk from its pair's source to its target; −1 if all are."""
+    count = len(endpoints)
+    for i in range(count):
+        for j in range(count):
+            p = i * count + j
+            for k in range(pair_start[p], pair_start[p + 1]):
+                here = endpoints[i]
+                for h in range(path_start[k], path_start[k + 1]):
+                    c = hop_channel[h]
+                    if channel_source[c] != here:
+                        return k
+                    here = channel_target[c]
+                if here != endpoints[j]:
+                    return k
+    return -1
+
+
+@njit(cache=True)
+def channel_loads(pair_start, path_start, path_weight, hop_channel, pair_weight, num_channels):
+    """Load of every channel: the sum over all paths of pair weight × path weight.
+
+    Parameters
+    ----------
+    pair_weight : float64 array, shape (P, P)
+
+    Returns
+    -------
+    loads : float64 array, shape (C,)
+    """
+    loads = np.zeros(num_channels, np.float64)
+    count = len(pair_weight)
+    for i in range(count):
+        for j in range(count):
+            p = i * count + j
+            for k in range(pair_start[p], pair_start[p + 1]):
+                share = pair_weight[i, j] * path_weight[k]
+                for h in range(path_start[k], path_start[k + 1]):
+                    loads[hop_channel[h]] += share
+    return loads
+
+
+@njit(cache=True)
+def path_turns(path_start, hop_channel, channel_direction):
+    """Changes of direction on every path; int32, shape (K,)."""
+    turns = np.zeros(len(path_start) - 1, np.int32)
+    for k in range(len(turns)):
+        for h in range(path_start[k] + 1, path_start[k + 1]):
+            if channel_direction[hop_channel[h]] != channel_direction[hop_channel[h - 1]]:
+                turns[k] += 1
+    return turns
+
+
+@njit(cache=True)
+def next_hops(pair_start, path_start, hop_channel, channel_source, num_switches, num_endpoints):
+    """Next hops of a table, if one next hop per switch and target is all there is.
+
+    Returns
+    -------
+    ok : bool
+        False if packets for one target leave one switch over different channels.
+    steps : int32 array, shape (S, P)
+        −1 where no path for the target comes by.
+    """
+    steps = np.full((num_switches, num_endpoints), -1, np.int32)
+    for p in range(len(pair_start) - 1):
+        j = p % num_endpoints
+        for k in range(pair_start[p], pair_start[p + 1]):
+            for h in range(path_start[k], path_start[k + 1]):
+                c = hop_channel[h]
+                known = steps[channel_source[c], j]
+                if known >= 0 and known != c:
+                    return False, steps
+                steps[channel_source[c], j] = c
+    return True, steps
+
+
+@njit(cache=True)
+def table_from_next_hops(steps, endpoints, channel_source, channel_target):
+    """Follow next hops for every ordered pair of endpoints.
+
+    Parameters
+    ----------
+    steps : int32 array, shape (S, P)
+
+    Returns
+    -------
+    lengths : int64 array, shape (P, P)
+        Hops; −1 where a next hop is missing or does not leave its switch, −2 for a loop.
+    hops : int32 array
+        Channels of all complete paths, pair after pair.
+    """
+    count = len(endpoints)
+    lengths = np.zeros((count, count), np.int64)
+    total = 0
+    for i in range(count):
+        for j in range(count):
+            here = endpoints[i]
+            while here != endpoints[j]:
+                c = steps[here, j]
+                if c < 0 or channel_source[c] != here:
+                    lengths[i, j] = -1
+                    break
+                here = channel_target[c]
+                lengths[i, j] += 1
+                if lengths[i, j] > len(steps):
+                    lengths[i, j] = -2
+                    break
+            total += max(lengths[i, j], 0)
+    hops = np.empty(total, np.int32)
+    at = 0
+    for i in range(count):
+        for j in range(count):
+            here = endpoints[i]
+            for _ in range(lengths[i, j]):
+                c = steps[here, j]
+                hops[at] = c
+                at += 1
+                here = channel_target[c]
+    return lengths, hops
