@@ -1,0 +1,113 @@
+# `make help` lists the targets. Every target sets up what it needs in .venv by itself, and does it
+# again when pyproject.toml or constraints.txt changes; nothing has to be activated.
+#
+#   make report CORES=4                     at most four cores
+#   make report ARGS="--config studies=x"   further arguments for Snakemake
+#   make test   ARGS="-k torus"             further arguments for pytest
+#   make report PYTHON=/opt/python3.13      the Python that .venv is made with
+
+PYTHON ?= python3
+CORES ?= $(shell nproc)
+ARGS ?=
+
+VENV := .venv
+RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+CACHES := .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+MADE := build dist site $(CACHES)
+SOURCES := src plugins tests perf workflow
+
+# pip takes the pins for what it installs from the first, for building from the second.
+export PIP_CONSTRAINT := constraints.txt
+export PIP_BUILD_CONSTRAINT := constraints.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+
+.PHONY: help
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# --- The main job ---------------------------------------------------------------------------
+
+.PHONY: report
+report: $(VENV)/installed ## Run the studies of config/config.yaml and build results/report/index.html
+	$(RUN) snakemake --cores $(CORES) report $(ARGS)
+
+# --- Work on routelab -----------------------------------------------------------------------
+
+.PHONY: test
+test: $(VENV)/installed-test ## Run the tests
+	$(RUN) python -m pytest $(ARGS)
+
+.PHONY: check
+check: $(VENV)/installed-check ## Lint, formatting, types, import layers, workflow
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+	$(RUN) lint-imports --no-logo
+	$(RUN) snakefmt --check Snakefile workflow
+	$(RUN) snakemake --lint
+
+.PHONY: format
+format: $(VENV)/installed-check ## Bring sources into the form that check wants
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .
+	$(RUN) snakefmt Snakefile workflow
+
+.PHONY: perf
+perf: $(VENV)/installed-perf ## Measure how fast it is
+	$(RUN) python -m pytest perf $(ARGS)
+
+.PHONY: docs
+docs: $(VENV)/installed-docs ## Build the documentation in site/
+	$(RUN) mkdocs build --strict
+
+.PHONY: dev
+dev: $(VENV)/installed-dev ## Install everything for working on routelab, and the pre-commit hooks
+	$(RUN) pre-commit install
+
+.PHONY: constraints
+constraints: ## Pin the newest versions that fit together in constraints.txt
+	rm -rf build/pins
+	$(PYTHON) -m venv build/pins
+	unset PIP_CONSTRAINT PIP_BUILD_CONSTRAINT; build/pins/bin/python -m pip install --quiet \
+		hatchling editables --editable '.[dev]'
+	{ grep '^#' constraints.txt; build/pins/bin/python -m pip freeze --exclude-editable; } \
+		> build/constraints.txt
+	mv build/constraints.txt constraints.txt
+
+.PHONY: clean
+clean: ## Remove builds and caches; keep .venv and results
+	rm -rf $(MADE)
+	find $(SOURCES) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: distclean
+distclean: clean ## Remove everything that was made: also .venv and results
+	rm -rf $(VENV) .snakemake
+	find results -mindepth 1 ! -name .gitkeep -delete
+
+# --- Set-up ---------------------------------------------------------------------------------
+
+# An empty .venv, made once; a new Python needs `make distclean` or `rm -rf .venv`.
+$(VENV)/made:
+	@command -v $(PYTHON) > /dev/null || { \
+		echo "routelab: no $(PYTHON) here; install python3, or name one: make PYTHON=/path/to/python3" >&2; \
+		exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "routelab: needs Python 3.11 or newer, $(PYTHON) is older;" \
+			"name another: make PYTHON=/path/to/python3.11" >&2; \
+		exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2> /dev/null || { \
+		echo "routelab: $(PYTHON) cannot make virtual environments;" \
+			"install Debian's package python3-venv and try again" >&2; \
+		exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+# One stamp for each set of extras: installed, installed-test, installed-check, ...
+EXTRAS := test check perf docs dev
+$(VENV)/installed $(EXTRAS:%=$(VENV)/installed-%): pyproject.toml constraints.txt | $(VENV)/made
+	$(VENV)/bin/python -m pip install --quiet \
+		--editable '.$(patsubst installed-%,[%],$(filter installed-%,$(notdir $@)))'
+	@touch $@
