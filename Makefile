@@ -102,12 +102,13 @@ $(VENV)/made:
 		echo "routelab: $(PYTHON) cannot make virtual environments;" \
 			"install Debian's package python3-venv and try again" >&2; \
 		exit 1; }
-	$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) -m venv $(VENV)
 	@touch $@
 
 # One stamp for each set of extras: installed, installed-test, installed-check, ...
 EXTRAS := test check perf docs dev
 $(VENV)/installed $(EXTRAS:%=$(VENV)/installed-%): pyproject.toml constraints.txt | $(VENV)/made
-	$(VENV)/bin/python -m pip install --quiet \
+	@echo "Installing into $(VENV); the first time takes about a minute"
+	@$(VENV)/bin/python -m pip install --quiet \
 		--editable '.$(patsubst installed-%,[%],$(filter installed-%,$(notdir $@)))'
 	@touch $@
