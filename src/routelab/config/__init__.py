@@ -1,1 +1,26 @@
-"""TBD"""
+"""Studies and references: what the user writes, read and checked."""
+
+from routelab.config.entries import Choice, Named, Range, Sweep, Use, choices
+from routelab.config.mistakes import ConfigError, did_you_mean
+from routelab.config.reference import Reference, Source, load_reference
+from routelab.config.study import Beside, Figure, Limits, Study, Table, load_study
+
+__all__ = [
+    "Beside",
+    "Choice",
+    "Figure",
+    "Limits",
+    "ConfigError",
+    "Named",
+    "Range",
+    "Reference",
+    "Source",
+    "Study",
+    "Sweep",
+    "Table",
+    "Use",
+    "choices",
+    "did_you_mean",
+    "load_reference",
+    "load_study",
+]

@@ -1,0 +1,133 @@
+"""YAML files whose every part knows its line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from routelab.config.mistakes import ConfigError
+
+
+class _Loader(yaml.SafeLoader):
+    """Scalars of YAML 1.2's core schema.
+
+    YAML 1.1, PyYAML's default, reads the key ``on`` as a truth value and ``010`` as eight.
+    """
+
+    yaml_implicit_resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+
+
+for _tag, _pattern, _first in (
+    ("null", r"~|null|", [*"~n", ""]),
+    ("bool", r"true|false", [*"tf"]),
+    ("int", r"[-+]?(0|[1-9][0-9]*)", [*"-+0123456789"]),
+    (
+        "float",
+        r"[-+]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][-+]?[0-9]+)?",
+        [*"-+.0123456789"],
+    ),
+):
+    _Loader.add_implicit_resolver(
+        f"tag:yaml.org,2002:{_tag}", re.compile(rf"(?:{_pattern})$"), _first
+    )
+
+
+@dataclass(frozen=True)
+class Document:
+    """A YAML file: its data and the place of every part of it.
+
+    Attributes
+    ----------
+    path : Path
+        As the user wrote it.
+    data : object
+        Mappings, lists and scalars.
+    root : yaml.Node
+    """
+
+    path: Path
+    data: Any
+    root: yaml.Node
+
+    def line(self, location: Sequence[int | str]) -> int:
+        """Line of a part, from 1 on; steps that the document does not have are left out."""
+        return self._find(location)[0]
+
+    def place(self, location: Sequence[int | str]) -> str:
+        """``file:line: path: `` of a part, to begin a message with."""
+        line, shown = self._find(location)
+        return f"{self.path}:{line}: " + (f"{shown}: " if shown else "")
+
+    def _find(self, location: Sequence[int | str]) -> tuple[int, str]:
+        node, line, shown = self.root, self.root.start_mark.line, ""
+        for step in location:
+            found = _step(node, step)
+            if found is not None:
+                line, node = found
+                shown += f"[{step}]" if isinstance(step, int) else f".{step}"
+        return line + 1, shown.lstrip(".")
+
+
+def load_document(path: Path) -> Document:
+    """Read a YAML file.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is no YAML, or a key stands twice in one mapping.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError([f"{path}: cannot be read: {error.strerror or error}"]) from None
+    except UnicodeDecodeError:
+        raise ConfigError([f"{path}: is not a text file in UTF-8"]) from None
+    loader = _Loader(text)
+    try:
+        root = loader.get_single_node() or yaml.ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
+        twice = list(_duplicate_keys(root))
+        if twice:
+            raise ConfigError(
+                [f"{path}:{line + 1}: the key {key!r} stands twice" for line, key in twice]
+            )
+        data = loader.construct_document(root) if root.tag else None
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise ConfigError([f"{path}:{line}: is no YAML: {error.problem}"]) from None
+    except yaml.YAMLError as error:
+        raise ConfigError([f"{path}: is no YAML: {error}"]) from None
+    finally:
+        loader.dispose()
+    return Document(path, data, root)
+
+
+def _step(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        child = node.value[step]
+        return child.start_mark.line, child
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == str(step):
+                return key.start_mark.line, value
+    return None
+
+
+def _duplicate_keys(node: yaml.Node) -> Sequence[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    if isinstance(node, yaml.MappingNode):
+        seen = set()
+        for key, value in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                if key.value in seen:
+                    found.append((key.start_mark.line, key.value))
+                seen.add(key.value)
+            found += _duplicate_keys(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            found += _duplicate_keys(item)
+    return found

@@ -1,0 +1,163 @@
+"""Entries of a study's lists: which instances of a plugin they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    RootModel,
+    Tag,
+    field_validator,
+)
+
+
+def _one_value(value: Any) -> Any:
+    if not isinstance(value, (bool, int, float, str)):
+        raise ValueError(f"{value!r} should be one number, word or truth value")
+    return value
+
+
+def _value_or_list(value: Any) -> str:
+    return "<list>" if isinstance(value, list) else "<scalar>"
+
+
+# Pydantic puts the name of a union's branch into the location of a mistake; the angle brackets
+# tell it from a key of the document.
+Scalar: TypeAlias = Annotated[bool | int | float | str, BeforeValidator(_one_value)]
+Scalars: TypeAlias = Annotated[
+    Annotated[list[Scalar], Tag("<list>")] | Annotated[Scalar, Tag("<scalar>")],
+    Discriminator(_value_or_list),
+]
+
+
+class StudyPart(BaseModel):
+    """Base of everything in a study: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Sweep(StudyPart):
+    """Take these values one after the other."""
+
+    sweep: list[Scalar] = Field(min_length=1, description="Values to take one after the other")
+
+
+class Range(StudyPart):
+    """Take the integers from 0 on."""
+
+    range: int = Field(ge=1, description="How many integers to take, from 0 on")
+
+
+def _value_form(value: Any) -> str | None:
+    if isinstance(value, (dict, Sweep, Range)):
+        keys = value if isinstance(value, dict) else type(value).model_fields
+        return next((f"<{key}>" for key in ("sweep", "range") if key in keys), None)
+    return _value_or_list(value)
+
+
+Value: TypeAlias = Annotated[
+    Annotated[Sweep, Tag("<sweep>")]
+    | Annotated[Range, Tag("<range>")]
+    | Annotated[list[Scalar], Tag("<list>")]
+    | Annotated[Scalar, Tag("<scalar>")],
+    Discriminator(
+        _value_form,
+        custom_error_type="value_form",
+        custom_error_message="a mapping here is {sweep: [...]} or {range: n}",
+    ),
+]
+
+
+class Named(RootModel[dict[str, dict[str, Value]]]):
+    """``{name: {parameter: value}}``; several values are marked by `Sweep` or `Range`."""
+
+    model_config = ConfigDict(frozen=True)
+
+    @field_validator("root", mode="before")
+    @classmethod
+    def _one_plugin(cls, value: Any) -> Any:
+        if len(value) != 1:
+            raise ValueError(
+                f"one plugin an entry, here are {len(value)}: write each as '- name: {{...}}'"
+            )
+        return {name: {} if values is None else values for name, values in value.items()}
+
+
+class Use(StudyPart):
+    """An instance under another name."""
+
+    use: str = Field(description="Instance name or composition")
+    as_: str = Field(
+        alias="as",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
+        max_length=100,
+        description="Its name in results, tables and figures; one meaning in all studies",
+    )
+
+
+def _entry_form(value: Any) -> str | None:
+    if isinstance(value, str):
+        return "<name>"
+    if isinstance(value, dict):
+        return "<use>" if "use" in value else "<named>"
+    if isinstance(value, (Use, Named)):
+        return "<use>" if isinstance(value, Use) else "<named>"
+    return None
+
+
+Entry: TypeAlias = Annotated[
+    Annotated[str, Tag("<name>")] | Annotated[Named, Tag("<named>")] | Annotated[Use, Tag("<use>")],
+    Discriminator(
+        _entry_form,
+        custom_error_type="entry_form",
+        custom_error_message=(
+            "an entry is a name, {name: {parameter: value}} or {use: name, as: alias}"
+        ),
+    ),
+]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One instance that an entry stands for.
+
+    Attributes
+    ----------
+    name : str
+        A plugin's key if `values` are given, else instance text.
+    values : dict or None
+        Parameters, one value each.
+    alias : str or None
+    """
+
+    name: str
+    values: dict[str, Scalar | list[Scalar]] | None = field(default=None, hash=False)
+    alias: str | None = None
+
+
+def choices(entry: str | Named | Use) -> Iterator[Choice]:
+    """Every instance that `entry` stands for: the product over its marked values, in order."""
+    if isinstance(entry, str):
+        yield Choice(entry)
+    elif isinstance(entry, Use):
+        yield Choice(entry.use, alias=entry.as_)
+    else:
+        ((name, parameters),) = entry.root.items()
+        for point in product(*(_points(value) for value in parameters.values())):
+            yield Choice(name, dict(zip(parameters, point, strict=True)))
+
+
+def _points(value: Value) -> list[Any]:
+    if isinstance(value, Sweep):
+        return list(value.sweep)
+    if isinstance(value, Range):
+        return list(range(value.range))
+    return [value]

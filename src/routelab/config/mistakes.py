@@ -1,0 +1,114 @@
+"""All mistakes of a configuration in one message, each with its place and its mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from pydantic import BaseModel, ValidationError
+
+from routelab.api.errors import InputError
+
+if TYPE_CHECKING:
+    from routelab.config.document import Document
+
+Schema: TypeAlias = Mapping[str, Any]
+
+
+class ConfigError(InputError):
+    """Everything that is wrong with the input.
+
+    Attributes
+    ----------
+    mistakes : tuple of str
+        One line each: place, what is wrong, what was expected.
+    """
+
+    def __init__(self, mistakes: Iterable[str]) -> None:
+        self.mistakes = tuple(dict.fromkeys(mistakes))
+        super().__init__("\n".join(self.mistakes))
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'x'?`` or ``; known: a, b``, to be put after a message."""
+    known = list(known)
+    close = get_close_matches(word, known, n=1)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; known: {', '.join(known)}" if known else ""
+
+
+def describe(error: ValidationError, document: Document, model: type[BaseModel]) -> list[str]:
+    """Pydantic's findings about `document`, one line each.
+
+    Parameters
+    ----------
+    error : pydantic.ValidationError
+        Raised when `model` was made from ``document.data``.
+    document : Document
+    model : class
+    """
+    schema = model.model_json_schema()
+    details = error.errors(include_url=False)
+    details.sort(key=lambda detail: document.line(detail["loc"]))
+    return [_line(detail, document, schema) for detail in details]
+
+
+def _line(detail: Mapping[str, Any], document: Document, schema: Schema) -> str:
+    location, kind = detail["loc"], detail["type"]
+    place = document.place(location)
+    if kind == "missing":
+        return f"{place}{location[-1]!r} is missing"
+    if kind == "extra_forbidden":
+        key = str(location[-1])
+        known = sorted(_keys(schema, location[:-1]))
+        return f"{place}unknown key{did_you_mean(key, known)}"
+    if kind == "value_error":
+        return f"{place}{detail['ctx']['error']}"
+    if kind == "string_pattern_mismatch":
+        return f"{place}{_short(detail['input'])} should be a word of letters, digits, '-' and '_'"
+    if kind == "too_short":
+        return f"{place}may not be empty"
+    message = detail["msg"]
+    if message.startswith("Input should "):
+        return f"{place}{_short(detail['input'])} should {message.removeprefix('Input should ')}"
+    return f"{place}{message[0].lower()}{message[1:]}"
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _keys(schema: Schema, location: Sequence[int | str]) -> Iterator[str]:
+    """Keys that the mapping at `location` may have."""
+    parts = [schema]
+    for step in location:
+        if str(step).startswith("<"):  # a branch of a union
+            continue
+        here = [part for option in parts for part in _options(option, schema)]
+        if isinstance(step, int):
+            below = [part["items"] for part in here if "items" in part]
+        else:
+            below = [
+                part["properties"][step] for part in here if step in part.get("properties", {})
+            ]
+            below += [part["additionalProperties"] for part in here if _open(part)]
+        parts = below
+    for option in parts:
+        for part in _options(option, schema):
+            yield from part.get("properties", {})
+
+
+def _open(part: Schema) -> bool:
+    return isinstance(part.get("additionalProperties"), dict)
+
+
+def _options(part: Schema, schema: Schema) -> Iterator[Schema]:
+    if "$ref" in part:
+        yield from _options(schema["$defs"][part["$ref"].rpartition("/")[2]], schema)
+    for name in ("anyOf", "oneOf", "allOf"):
+        for option in part.get(name, ()):
+            yield from _options(option, schema)
+    yield part

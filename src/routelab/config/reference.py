@@ -1,0 +1,90 @@
+"""Published numbers and where they are from."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from routelab.config.document import load_document
+from routelab.config.entries import StudyPart
+from routelab.config.mistakes import ConfigError, describe, did_you_mean
+
+
+class Source(StudyPart):
+    """The publication that the numbers of a reference are taken from (``citation.yaml``)."""
+
+    key: str = Field(description="Citation key, equal to the folder's name")
+    title: str
+    authors: list[str] = Field(min_length=1, description="As printed")
+    affiliation: str | None = None
+    venue: str | None = None
+    year: int | None = None
+    doi: str | None = None
+    note: str | None = None
+    tables: dict[str, str] = Field(
+        min_length=1, description="CSV files of the folder, each with what it holds"
+    )
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A folder of published numbers.
+
+    Attributes
+    ----------
+    folder : Path
+    source : Source
+    """
+
+    folder: Path
+    source: Source
+
+    @property
+    def tables(self) -> dict[str, Path]:
+        """CSV files by name."""
+        return {name: self.folder / name for name in self.source.tables}
+
+    def rows(self, table: str) -> list[dict[str, str]]:
+        """Rows of a table, cells as printed."""
+        with self.tables[table].open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def columns(self, table: str) -> list[str]:
+        """Column names of a table, in order."""
+        with self.tables[table].open(encoding="utf-8", newline="") as file:
+            return next(csv.reader(file), [])
+
+
+def load_reference(folder: Path) -> Reference:
+    """Read a folder with ``citation.yaml`` and the CSV files that it lists.
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with everything that is wrong, one line each.
+    """
+    document = load_document(folder / "citation.yaml")
+    try:
+        source = Source.model_validate(document.data)
+    except ValidationError as error:
+        raise ConfigError(describe(error, document, Source)) from None
+    mistakes = []
+    if source.key != folder.name:
+        mistakes.append(f"{document.place(['key'])}the folder is named {folder.name!r}")
+    present = sorted(path.name for path in folder.glob("*.csv"))
+    mistakes += [
+        f"{document.place(['tables', name])}no such file in {folder}{did_you_mean(name, present)}"
+        for name in source.tables
+        if name not in present
+    ]
+    mistakes += [
+        f"{document.place(['tables'])}{name} is not listed"
+        for name in present
+        if name not in source.tables
+    ]
+    if mistakes:
+        raise ConfigError(mistakes)
+    return Reference(folder, source)

@@ -1,0 +1,217 @@
+"""What a study file says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Literal, TypeAlias
+
+from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, model_validator
+
+from routelab.config.document import Document, load_document
+from routelab.config.entries import Entry, Scalars, StudyPart
+from routelab.config.mistakes import ConfigError, describe, did_you_mean
+from routelab.config.reference import Reference, load_reference
+
+FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
+Pooling: TypeAlias = Annotated[
+    dict[str, Literal["median", "range"]],
+    Field(
+        description="Parameters whose runs are pooled: to the lower median, or with the range too"
+    ),
+]
+Filter: TypeAlias = Annotated[
+    dict[str, Scalars],
+    Field(description="Columns with the value, or the values, of the rows to keep"),
+]
+
+
+class Limits(StudyPart):
+    """What one job may use."""
+
+    seconds: float = Field(default=600, gt=0, description="Wall time")
+    memory_gb: float = Field(default=4, gt=0, description="Memory, in GB of 10^9 bytes")
+
+
+class Beside(StudyPart):
+    """Published numbers that stand beside ours."""
+
+    reference: str = Field(description="A CSV file of the reference that the study cites")
+    on: list[str] = Field(min_length=1, description="Columns that match our rows with theirs")
+    prefix: str = Field(default="paper_", description="Put before the names of their columns")
+
+
+class Table(StudyPart):
+    """A table of the report."""
+
+    title: str | None = None
+    rows: list[str] = Field(min_length=1, description="Columns that identify a row")
+    values: list[str] = Field(min_length=1, description="Columns to show")
+    over: Pooling = {}
+    where: Filter = {}
+    beside: Beside | None = None
+    count: bool = Field(
+        default=False, description="Rows and values identify a row together; `runs` counts"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Table:
+        if self.count and self.beside:
+            raise ValueError("a table that counts runs has nothing to stand beside")
+        if self.beside and (foreign := set(self.beside.on) - set(self.rows)):
+            raise ValueError(f"beside.on names {', '.join(sorted(foreign))}, not among the rows")
+        return self
+
+
+_FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
+    "ecdf": ({"x"}, {"hue", "col"}),
+    "line": ({"x", "y"}, {"hue", "col"}),
+    "network": ({"colour"}, set()),
+}
+"""Keys that each kind of figure needs, and those that it may have."""
+
+
+class Figure(StudyPart):
+    """A figure of the report."""
+
+    kind: Literal["ecdf", "line", "network"]
+    title: str | None = None
+    x: str | None = None
+    y: str | None = None
+    hue: str | None = None
+    col: str | None = None
+    colour: str | None = None
+    over: Pooling = {}
+    where: Filter = {}
+
+    @model_validator(mode="after")
+    def _keys_of_the_kind(self) -> Figure:
+        needed, allowed = _FIGURE_KEYS[self.kind]
+        given = {key for key in ("x", "y", "hue", "col", "colour") if getattr(self, key)}
+        if missing := needed - given:
+            raise ValueError(f"a figure of kind {self.kind} needs {', '.join(sorted(missing))}")
+        if foreign := given - needed - allowed:
+            raise ValueError(
+                f"a figure of kind {self.kind} does not use {', '.join(sorted(foreign))}"
+            )
+        return self
+
+
+class Study(StudyPart):
+    """An experiment: networks × routings, and what is shown of them."""
+
+    title: str
+    cites: FileName | None = Field(
+        default=None, description="Folder in references/ with the published numbers"
+    )
+    topologies: list[Entry] = Field(min_length=1)
+    routings: list[Entry] = Field(min_length=1)
+    metrics: list[str] | None = Field(
+        default=None, min_length=1, description="Metric plugins; all that are installed by default"
+    )
+    limits: Limits = Limits()
+    tables: dict[FileName, Table] = {}
+    figures: dict[FileName, Figure] = {}
+
+    _document: Document = PrivateAttr()
+    _reference: Reference | None = PrivateAttr(default=None)
+
+    @property
+    def path(self) -> Path:
+        """The file, as the user wrote it."""
+        return self._document.path
+
+    @property
+    def name(self) -> str:
+        """The file's name without its extension; names the report."""
+        return self.path.stem
+
+    @property
+    def reference(self) -> Reference | None:
+        """What `cites` names."""
+        return self._reference
+
+    def place(self, *location: int | str) -> str:
+        """``file:line: path: `` of a part, to begin a message with."""
+        return self._document.place(location)
+
+
+def load_study(path: Path | str) -> Study:
+    """Read a study and the reference that it cites.
+
+    Parameters
+    ----------
+    path : path
+        A YAML file.
+
+    Returns
+    -------
+    Study
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with everything that is wrong, one line each.
+    """
+    document = load_document(Path(path))
+    if not isinstance(document.data, dict):
+        raise ConfigError([f"{document.place(())}a study is a mapping with title, topologies, ..."])
+    try:
+        study = Study.model_validate(document.data)
+    except ValidationError as error:
+        raise ConfigError(describe(error, document, Study)) from None
+    study._document = document
+    mistakes = list(_name_mistakes(study))
+    try:
+        study._reference = _cited(study)
+    except ConfigError as error:
+        mistakes += error.mistakes
+    else:
+        mistakes += _reference_mistakes(study)
+    if mistakes:
+        raise ConfigError(mistakes)
+    return study
+
+
+def _name_mistakes(study: Study) -> Iterator[str]:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", study.name):
+        yield f"{study.path}: a study's file name is letters, digits, '-' and '_', then .yaml"
+
+
+def _cited(study: Study) -> Reference | None:
+    if study.cites is None:
+        return None
+    homes = [study.path.parent / "references", study.path.parent.parent / "references"]
+    for home in homes:
+        if (home / study.cites).is_dir():
+            return load_reference(home / study.cites)
+    known = sorted(folder.name for home in homes if home.is_dir() for folder in home.iterdir())
+    raise ConfigError(
+        [
+            f"{study.place('cites')}no folder {study.cites} in {homes[-1]}"
+            + did_you_mean(study.cites, known)
+        ]
+    )
+
+
+def _reference_mistakes(study: Study) -> Iterator[str]:
+    for name, table in study.tables.items():
+        if table.beside is None:
+            continue
+        place = study.place("tables", name, "beside")
+        if study.reference is None:
+            yield f"{place}the study cites no reference; add 'cites: <folder in references/>'"
+        elif table.beside.reference not in study.reference.tables:
+            yield (
+                f"{place}no table {table.beside.reference} in {study.reference.folder}"
+                + did_you_mean(table.beside.reference, study.reference.tables)
+            )
+        else:
+            columns = study.reference.columns(table.beside.reference)
+            for column in table.beside.on:
+                if column not in columns:
+                    yield (
+                        f"{place}{table.beside.reference} has no column {column!r}"
+                        + did_you_mean(column, columns)
+                    )
