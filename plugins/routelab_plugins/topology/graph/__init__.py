@@ -1,0 +1,70 @@
+"""A network from a file: edge list, CSV, GraphML or node-link JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from routelab.api import Parameters, Topology, TopologyPlugin, parameter
+
+from .network import MAX_TERMINALS, topology_of
+from .readers import read_network
+
+
+class GraphParameters(Parameters):
+    """Where the network is and how it is to be read."""
+
+    file: Path = parameter(
+        description="Edge list (.txt, .edges: two names a line; .csv: columns source, target, "
+        "optionally capacity, latency), GraphML (.graphml) or node-link JSON (.json)"
+    )
+    format: Literal["auto", "edges", "csv", "graphml", "json"] = parameter(
+        "auto", description="Format of the file; auto: by its suffix"
+    )
+    directed: bool | Literal["auto"] = parameter(
+        "auto",
+        description="Whether an edge is one channel (true) or two (false); auto: as the file "
+        "says, and edge lists say two",
+    )
+    terminals: int = parameter(
+        1,
+        ge=0,
+        le=MAX_TERMINALS,
+        description="Terminals at each switch that has no attribute of that name in the file",
+    )
+    self_loops: Literal["drop", "refuse"] = parameter(
+        "drop", description="What to do with edges that join a switch to itself"
+    )
+
+
+class Graph(TopologyPlugin):
+    """Any network, read from a file."""
+
+    name = "graph"
+    summary = "Network from a file: edge list, CSV, GraphML or node-link JSON"
+    Parameters = GraphParameters
+
+    def input_files(self) -> list[Path]:
+        """List the file, so that a change of it makes the results stale."""
+        return [self.parameters.file]
+
+    def build(self) -> Topology:
+        """Read the file.
+
+        An undirected edge becomes two channels, parallel edges stay apart. A switch is called by
+        its label if no other has it, else by its name (id) in the file. The number of self-loops
+        that were dropped is in ``attributes["self_loops_dropped"]``.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or its content is wrong; names the file and the line.
+        """
+        wanted = self.parameters
+        return topology_of(
+            read_network(wanted.file, wanted.format),
+            wanted.file.name,
+            terminals=wanted.terminals,
+            directed=None if wanted.directed == "auto" else wanted.directed,
+            self_loops=wanted.self_loops,
+        )

@@ -1,0 +1,244 @@
+"""Readers of edge lists and node-link JSON, and the choice of a reader."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from routelab.api import InputError
+
+from .graphml import read_graphml
+from .network import MAX_TERMINALS, Edge, Network, Node, quantity, whole_number
+
+SUFFIXES = {
+    ".txt": "edges",
+    ".edges": "edges",
+    ".edgelist": "edges",
+    ".csv": "csv",
+    ".graphml": "graphml",
+    ".xml": "graphml",
+    ".json": "json",
+}
+"""Format that each suffix stands for."""
+
+
+def read_network(path: Path, file_format: str) -> Network:
+    """Read a network from a file.
+
+    Parameters
+    ----------
+    path : Path
+    file_format : str
+        ``"edges"``, ``"csv"``, ``"graphml"``, ``"json"``, or ``"auto"``: by the suffix.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, its suffix is unknown, or its content is wrong; the text
+        names the file, and the line where there is one.
+    """
+    if file_format == "auto":
+        suffix = path.suffix.lower()
+        if suffix not in SUFFIXES:
+            raise InputError(
+                f"{path}: the suffix {suffix!r} stands for no known format "
+                f"(known: {' '.join(SUFFIXES)}); set format=edges, csv, graphml or json"
+            )
+        file_format = SUFFIXES[suffix]
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    if not content.strip():
+        raise InputError(f"{path}: the file is empty")
+    file = str(path)
+    if file_format == "graphml":
+        return read_graphml(content, file)
+    readers: dict[str, Callable[[str, str], Network]] = {
+        "edges": read_edges,
+        "csv": read_csv,
+        "json": read_node_link,
+    }
+    return readers[file_format](_decoded(content, file), file)
+
+
+def _decoded(content: bytes, file: str) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InputError(
+            f"{file}, line {line}: not UTF-8 text; save the file in that encoding"
+        ) from None
+
+
+def read_edges(text: str, file: str) -> Network:
+    """Read an edge list: two names a line, a weight or a dictionary behind them is ignored.
+
+    Raises
+    ------
+    InputError
+        If a line has fewer or more on it, or there is no edge.
+    """
+    network = Network()
+    for number, line in enumerate(text.splitlines(), 1):
+        words = re.sub(r"(^|\s)#.*", "", line).split()
+        place = f"{file}, line {number}"
+        if not words:
+            continue
+        if len(words) < 2 or not (len(words) == 2 or _ignorable(words[2:])):
+            raise InputError(
+                f"{place}: expected two names and at most a weight, got {line.strip()!r}; "
+                "names with spaces need CSV, GraphML or JSON"
+            )
+        network.edges.append(Edge(words[0], words[1], place))
+    return _with_ends(network, file)
+
+
+def _ignorable(words: list[str]) -> bool:
+    if words[0].startswith("{"):
+        return words[-1].endswith("}")
+    return (
+        len(words) == 1
+        and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", words[0]) is not None
+    )
+
+
+def read_csv(text: str, file: str) -> Network:
+    """Read an edge list in CSV: columns source, target, optionally capacity and latency.
+
+    Capacity in multiples of the common unit, latency in seconds; other columns are ignored.
+
+    Raises
+    ------
+    InputError
+        If the header lacks a column or has it twice, or a row does not fit it.
+    """
+    network = Network()
+    rows = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    header: list[str] | None = None
+    try:
+        for row in rows:
+            place = f"{file}, line {rows.line_num}"
+            if not "".join(row).strip() or row[0].startswith("#"):
+                continue
+            if header is None:
+                header = _header(row, place)
+            else:
+                network.edges.append(_row_edge(header, row, place))
+    except csv.Error as error:
+        raise InputError(f"{file}, line {rows.line_num}: {error}") from None
+    return _with_ends(network, file)
+
+
+def _header(row: list[str], place: str) -> list[str]:
+    header = [name.strip().lower() for name in row]
+    for name in ("source", "target", "capacity", "latency"):
+        needed = name in ("source", "target")
+        if header.count(name) > 1 or (needed and name not in header):
+            raise InputError(
+                f"{place}: expected a header such as source,target,capacity,latency with each "
+                f"column once, got {','.join(row)!r}"
+            )
+    return header
+
+
+def _row_edge(header: list[str], row: list[str], place: str) -> Edge:
+    if len(row) != len(header):
+        raise InputError(f"{place}: {len(row)} cells under a header of {len(header)}")
+    cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
+    for end in ("source", "target"):
+        if not cells[end]:
+            raise InputError(f"{place}: the edge has no {end}")
+    return Edge(
+        cells["source"],
+        cells["target"],
+        place,
+        capacity=quantity(cells.get("capacity") or 1, "capacity", place, zero=False),
+        latency=quantity(cells.get("latency") or 0, "latency", place, zero=True),
+    )
+
+
+def _with_ends(network: Network, file: str) -> Network:
+    if not network.edges:
+        raise InputError(f"{file}: no edge in it")
+    network.declare_ends()
+    return network
+
+
+def read_node_link(text: str, file: str) -> Network:
+    """Read node-link JSON, as `networkx.node_link_data` gives it (``links`` or ``edges``).
+
+    Nodes may have ``label`` and ``terminals``, edges ``capacity`` and ``latency``.
+
+    Raises
+    ------
+    InputError
+        If it is no JSON, not of that form, or an edge leads to a node that is not listed.
+    """
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{file}, line {error.lineno}: not JSON: {error.msg}") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: not JSON that can be read: {error}") from None
+    if not isinstance(document, dict):
+        raise InputError(f"{file}: expected an object with nodes and links (node-link format)")
+    directed = document.get("directed", False)
+    if not isinstance(directed, bool):
+        raise InputError(f"{file}: directed is {directed!r}, expected true or false")
+    network = Network(directed=directed)
+    for place, node in _objects(document, ("nodes",), file):
+        terminals = node.get("terminals")
+        network.declare(
+            Node(
+                _name(node, "id", place),
+                place,
+                label=" ".join(str(node.get("label") or "").split()),
+                terminals=None
+                if terminals is None
+                else whole_number(terminals, "terminals", place, MAX_TERMINALS),
+            )
+        )
+    for place, edge in _objects(document, ("links", "edges"), file):
+        network.edges.append(
+            Edge(
+                _name(edge, "source", place),
+                _name(edge, "target", place),
+                place,
+                capacity=quantity(edge.get("capacity", 1), "capacity", place, zero=False),
+                latency=quantity(edge.get("latency", 0), "latency", place, zero=True),
+            )
+        )
+    network.check_ends()
+    return network
+
+
+def _objects(
+    document: dict[str, Any], fields: tuple[str, ...], file: str
+) -> list[tuple[str, dict[str, Any]]]:
+    """Pick the list that is under one of the names; every entry with its place."""
+    for name in fields:
+        entries = document.get(name)
+        if isinstance(entries, list):
+            break
+    else:
+        raise InputError(f"{file}: no list named {' or '.join(fields)} (node-link format)")
+    for number, entry in enumerate(entries):
+        if not isinstance(entry, dict):
+            raise InputError(f"{file}, {name}[{number}]: expected an object, got {entry!r}")
+    return [(f"{file}, {name}[{number}]", entry) for number, entry in enumerate(entries)]
+
+
+def _name(entry: dict[str, Any], field: str, place: str) -> str:
+    """Read a node's name; a tuple of coordinates, which JSON has as a list, becomes ``0.1``."""
+    value = entry.get(field)
+    parts = value if isinstance(value, list) and value else [value]
+    if any(not isinstance(part, str | int | float) for part in parts):
+        raise InputError(f"{place}: {field} is {value!r}, expected a name or a number")
+    return ".".join(map(str, parts))

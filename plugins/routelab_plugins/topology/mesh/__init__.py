@@ -1,0 +1,17 @@
+"""Meshes (grids without rings) of any number of dimensions, whole, damaged or partly allocated."""
+
+from __future__ import annotations
+
+from routelab.api import GridParameters, Topology, TopologyPlugin, build_grid
+
+
+class Mesh(TopologyPlugin):
+    """A grid whose dimensions are lines."""
+
+    name = "mesh"
+    summary = "Mesh of any dimensions: a torus without the links that close its rings"
+    Parameters = GridParameters
+
+    def build(self) -> Topology:
+        """Build the mesh; see `routelab.api.build_grid`."""
+        return build_grid("mesh", wrap=False, **dict(self.parameters))

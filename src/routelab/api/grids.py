@@ -1,0 +1,342 @@
+"""Grid-shaped networks: tori, meshes, and what failures and allocations leave of them.
+
+A switch of a whole grid has an *original index*: row-major over its coordinates, the last
+coordinate fastest. Directions run +X +Y +Z +K −X −Y −Z −K (then D5, D6, … behind K), so channel
+(switch, direction) has the opposite channel (neighbour, direction ± n).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import AfterValidator
+
+from routelab.api.errors import InputError
+from routelab.api.parameters import Dims, Integers, Parameters, Words, parameter
+from routelab.api.topology import BoolArray, Direction, Int64Array, Topology
+
+MAX_SWITCHES = 1_000_000
+"""Largest whole grid that is built; a larger one is taken for a slip of the pen."""
+
+
+def _dims_problem(dims: Sequence[int]) -> str | None:
+    if not dims:
+        return "dims: a grid needs at least one dimension, such as dims=4x2"
+    text = "x".join(map(str, dims))
+    if min(dims) < 2:
+        return f"dims: every dimension must be at least 2, got {text}; leave out those of size 1"
+    if prod(dims) > MAX_SWITCHES:
+        return f"dims: {text} has {prod(dims)} switches, the limit is {MAX_SWITCHES}"
+    return None
+
+
+def _checked_dims(dims: tuple[int, ...]) -> tuple[int, ...]:
+    problem = _dims_problem(dims)
+    if problem:
+        raise ValueError(problem)
+    return dims
+
+
+class GridParameters(Parameters):
+    """Parameters that all grid-shaped topologies share; `build_grid` takes them by name."""
+
+    dims: Annotated[Dims, AfterValidator(_checked_dims)] = parameter(
+        description="Switches along each dimension, each at least 2, e.g. 4x2x2x2"
+    )
+    terminals: int = parameter(1, ge=1, le=10_000, description="Terminals at each switch")
+    failed_switches: Integers = parameter(
+        (), description="Original indices of failed switches, e.g. 3+7"
+    )
+    failed_links: Words = parameter(
+        (), description="Failed links, each as the original indices of its ends, e.g. 0-1+3-7"
+    )
+    fail_switches: int = parameter(
+        0, ge=0, description="Number of further switches that fail at random"
+    )
+    fail_links: int = parameter(
+        0, ge=0, description="Number of further links that fail at random, between live switches"
+    )
+    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+    nodes: Integers = parameter(
+        (), description="Original indices of allocated switches; the others are left out"
+    )
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Shape of a whole grid.
+
+    Attributes
+    ----------
+    dims : tuple of int
+    wrap : tuple of bool
+        Per dimension: its lines are closed to rings.
+    """
+
+    dims: tuple[int, ...]
+    wrap: tuple[bool, ...]
+
+
+def grid_directions(dimensions: int) -> tuple[Direction, ...]:
+    """List the labels +X +Y … −X −Y … of a grid with that many dimensions."""
+    names = [*"XYZK", *(f"D{d + 1}" for d in range(4, dimensions))][:dimensions]
+    return tuple(
+        Direction(f"{mark}{name}", d, sign)
+        for mark, sign in (("+", 1), ("-", -1))
+        for d, name in enumerate(names)
+    )
+
+
+def build_grid(
+    family: str,
+    dims: Sequence[int],
+    wrap: bool,
+    *,
+    terminals: int = 1,
+    failed_switches: Sequence[int] = (),
+    failed_links: Sequence[str] = (),
+    fail_switches: int = 0,
+    fail_links: int = 0,
+    seed: int = 0,
+    nodes: Sequence[int] = (),
+) -> Topology:
+    """Build a torus or mesh without its failed parts, and without what is not allocated.
+
+    Channels are numbered by (switch, direction). A port's number is its direction's index at
+    both ends. Switches are called by their coordinates (``0.1.0.1``), which the survivors keep.
+    Random failures strike after the explicit ones and before `nodes` is cut out; with one seed,
+    more failures include the fewer.
+
+    Parameters
+    ----------
+    family : str
+    dims : sequence of int
+        Each at least 2.
+    wrap : bool
+        Close the dimensions of size 3 and more to rings. One of size 2 has a single
+        bidirectional link either way (as in the Angara paper, section 5.1).
+    terminals : int
+        At each switch.
+    failed_switches, nodes : sequence of int
+        Original indices; an empty `nodes` stands for all.
+    failed_links : sequence of str
+        ``"a-b"`` with original indices: both channels between a and b.
+    fail_switches, fail_links, seed : int
+        Random failures: how many, and the seed.
+
+    Raises
+    ------
+    InputError
+        If a dimension is too small, an index does not exist, a pair is no link, more parts
+        shall fail than there are, or no switch is left.
+    """
+    problem = _dims_problem(dims)
+    if problem:
+        raise InputError(f"{family}: {problem}")
+    whole = _WholeGrid(tuple(dims), tuple(wrap and size > 2 for size in dims))
+    damage = _Damage(whole, family)
+    damage.strike(failed_switches, failed_links)
+    damage.strike_at_random(fail_switches, fail_links, seed)
+    keep = ~damage.switches
+    if nodes:
+        keep &= damage.marked("nodes", nodes)
+    damage.complain()
+    if not keep.any():
+        raise InputError(f"{family}: no switch is left; fail fewer or allocate others")
+
+    count = len(dims)
+    alive = whole.present & ~damage.channels & keep[:, None] & keep[whole.neighbour]
+    source, direction = np.nonzero(alive)
+    target = whole.neighbour[source, direction]
+    index = np.cumsum(keep) - 1
+    names = whole.names
+    return Topology.create(
+        family=family,
+        num_switches=int(keep.sum()),
+        channel_source=index[source],
+        channel_target=index[target],
+        terminal_switch=np.repeat(np.arange(keep.sum()), terminals),
+        source_port=direction,
+        target_port=(direction + count) % (2 * count),
+        channel_direction=direction,
+        channel_ring=whole.complete_rings(source, direction),
+        directions=grid_directions(count),
+        coordinates=whole.coordinates[keep],
+        switch_names=[names[s] for s in np.flatnonzero(keep)],
+        failed_switches=[names[s] for s in np.flatnonzero(damage.switches)],
+        failed_links=[
+            f"{names[s]}-{names[whole.neighbour[s, d]]}" for s, d in np.argwhere(damage.links)
+        ],
+        attributes={"dims": list(dims), "wrap": list(whole.wrap)},
+    )
+
+
+def full_grid(topology: Topology) -> Grid | None:
+    """Verify that `topology` is a whole grid and return its shape, else None.
+
+    Looks at nothing but coordinates, direction labels and channels: every switch of the product
+    of the dimensions is there once, every channel between neighbours is there once under the
+    label of its dimension and sign, and there is no other channel. Dimensions of size 3 and more
+    may be rings or lines, of size 1 and 2 they are lines.
+    """
+    labels = [(label.dimension, label.sign) for label in topology.directions]
+    if topology.coordinates is None or not topology.coordinates.size:
+        return None
+    count = topology.coordinates.shape[1]
+    known = {(d, sign) for d in range(count) for sign in (1, -1)}
+    if len(set(labels)) != len(labels) or not set(labels) <= known:
+        return None
+    coordinates = topology.coordinates.astype(np.int64)
+    dims = tuple(int(size) for size in coordinates.max(axis=0) + 1)
+    if coordinates.min() < 0 or prod(dims) != topology.num_switches:
+        return None
+    index = np.ravel_multi_index(tuple(coordinates.T), dims)
+    if (
+        len(np.unique(index)) != topology.num_switches
+        or topology.channel_direction.min(initial=0) < 0
+    ):
+        return None
+
+    # slot: the place of a label in the canonical order +X +Y … −X −Y …
+    slot = np.array([d if sign > 0 else count + d for d, sign in labels], dtype=np.int64)
+    direction = slot[topology.channel_direction]
+    source = topology.channel_source
+    at_end = coordinates[source, direction % count] == np.array(dims)[direction % count] - 1
+    closing = set((direction % count)[at_end & (direction < count)].tolist())
+    grid = Grid(dims, tuple(d in closing and size > 2 for d, size in enumerate(dims)))
+    whole = _WholeGrid(grid.dims, grid.wrap)
+    key = index[source] * (2 * count) + direction
+    if len(np.unique(key)) != len(key) or len(key) != int(whole.present.sum()):
+        return None
+    expected = whole.neighbour[index[source], direction]
+    return grid if np.array_equal(expected, index[topology.channel_target]) else None
+
+
+class _WholeGrid:
+    """Arrays of a grid from which nothing has been taken (S switches, n dimensions)."""
+
+    def __init__(self, dims: tuple[int, ...], wrap: tuple[bool, ...]) -> None:
+        self.dims, self.wrap = dims, wrap
+        self.size, self.dimensions = prod(dims), len(dims)
+        index = np.arange(self.size).reshape(dims)
+        self.coordinates: Int64Array = np.stack(
+            np.unravel_index(index.reshape(-1), dims), axis=1
+        ).astype(np.int64)
+        columns = []
+        for sign in (1, -1):
+            for d in range(self.dimensions):
+                moved = np.roll(index, -sign, axis=d)
+                if not wrap[d]:
+                    np.moveaxis(moved, d, 0)[-1 if sign > 0 else 0] = -1
+                columns.append(moved.reshape(-1))
+        # neighbour[s, k]: switch in direction k of s, −1 at the end of a line
+        self.neighbour: Int64Array = np.stack(columns, axis=1).astype(np.int64)
+        self.present: BoolArray = self.neighbour >= 0
+
+    @property
+    def names(self) -> list[str]:
+        return [".".join(map(str, row)) for row in self.coordinates.tolist()]
+
+    def complete_rings(self, source: Int64Array, direction: Int64Array) -> NDArray[np.int64]:
+        """Ring id of each channel, −1 where a channel of its ring is missing or it has none."""
+        sizes, wrap = np.array(self.dims), np.array(self.wrap)
+        dimension = direction % self.dimensions
+        strides = np.array([prod(self.dims[d + 1 :]) for d in range(self.dimensions)])
+        first = source - self.coordinates[source, dimension] * strides[dimension]
+        rings, ring, members = np.unique(
+            first * (2 * self.dimensions) + direction, return_inverse=True, return_counts=True
+        )
+        of_ring = rings % self.dimensions
+        complete = wrap[of_ring] & (members == sizes[of_ring])
+        return np.where(complete, np.cumsum(complete) - 1, -1)[ring]
+
+
+class _Damage:
+    """Which switches and links of a whole grid failed; collects what is wrong with the wishes."""
+
+    def __init__(self, whole: _WholeGrid, family: str) -> None:
+        self.whole, self.family = whole, family
+        self.switches: BoolArray = np.zeros(whole.size, dtype=np.bool_)
+        # a link belongs to the switch that its positive channel leaves
+        self.links: BoolArray = np.zeros((whole.size, whole.dimensions), dtype=np.bool_)
+        self.problems: list[str] = []
+
+    def complain(self) -> None:
+        """Raise an InputError about everything that was wrong so far."""
+        if self.problems:
+            raise InputError(f"{self.family}: " + "; ".join(self.problems))
+
+    def marked(self, name: str, indices: Sequence[int]) -> BoolArray:
+        """Mark the switches in `indices`; bool, shape (S,)."""
+        mask: BoolArray = np.zeros(self.whole.size, dtype=np.bool_)
+        for index in indices:
+            if self._exists(name, index):
+                mask[index] = True
+        return mask
+
+    def _exists(self, name: str, index: int) -> bool:
+        if 0 <= index < self.whole.size:
+            return True
+        self.problems.append(f"{name}: there is no switch {index}, only 0..{self.whole.size - 1}")
+        return False
+
+    def strike(self, switches: Sequence[int], links: Sequence[str]) -> None:
+        """Let named switches and links fail."""
+        self.switches |= self.marked("failed_switches", switches)
+        for word in links:
+            match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", word)
+            if not match:
+                self.problems.append(
+                    f"failed_links: {word!r} is no link; write the indices of its two switches "
+                    "as 0-1"
+                )
+                continue
+            a, b = map(int, match.groups())
+            if not (self._exists("failed_links", a) and self._exists("failed_links", b)):
+                continue
+            towards = np.flatnonzero(self.whole.neighbour[a] == b)
+            if not towards.size:
+                self.problems.append(
+                    f"failed_links: {word} is no link, switches {self._name(a)} and "
+                    f"{self._name(b)} are not neighbours"
+                )
+                continue
+            dimension = towards[0] % self.whole.dimensions
+            self.links[a if towards[0] < self.whole.dimensions else b, dimension] = True
+
+    def _name(self, index: int) -> str:
+        return ".".join(map(str, self.whole.coordinates[index]))
+
+    def strike_at_random(self, switches: int, links: int, seed: int) -> None:
+        """Let that many further switches, then links between live switches, fail."""
+        whole, ends = self.whole, self.whole.neighbour[:, : self.whole.dimensions]
+        # raw output: unlike that of Generator's methods it is the same in every numpy
+        order = np.random.PCG64(seed).random_raw(self.switches.size + self.links.size)
+        self._fail("switches", self.switches, ~self.switches, switches, order[: whole.size])
+        live = whole.present[:, : whole.dimensions] & ~self.switches[:, None] & ~self.switches[ends]
+        self._fail("links", self.links, live & ~self.links, links, order[whole.size :])
+
+    def _fail(
+        self, kind: str, failed: BoolArray, able: BoolArray, wanted: int, order: NDArray[np.uint64]
+    ) -> None:
+        candidates = np.flatnonzero(able)
+        if wanted > len(candidates):
+            self.problems.append(
+                f"fail_{kind}: {wanted} {kind} cannot fail, only {len(candidates)} are left"
+            )
+            return
+        first = candidates[np.argsort(order[candidates], kind="stable")[:wanted]]
+        failed.reshape(-1)[first] = True
+
+    @property
+    def channels(self) -> BoolArray:
+        """Channels of failed links, shape (S, 2n)."""
+        count = self.whole.dimensions
+        back = self.links[self.whole.neighbour[:, count:], np.arange(count)]
+        return np.concatenate((self.links, back), axis=1)
