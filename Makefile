@@ -14,7 +14,6 @@ VENV := .venv
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 CACHES := .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 MADE := build dist site $(CACHES)
-SOURCES := src plugins tests perf workflow
 
 # pip takes the pins for what it installs from the first, for building from the second.
 export PIP_CONSTRAINT := constraints.txt
@@ -80,7 +79,8 @@ constraints: ## Pin the newest versions that fit together in constraints.txt
 .PHONY: clean
 clean: ## Remove builds and caches; keep .venv and results
 	rm -rf $(MADE)
-	find $(SOURCES) -name __pycache__ -type d -prune -exec rm -rf {} +
+	find . \( -path ./$(VENV) -o -path ./results \) -prune -o \
+		-name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: distclean
 distclean: clean ## Remove everything that was made: also .venv and results
