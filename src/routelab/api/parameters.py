@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Any
+from types import NoneType
+from typing import Annotated, Any, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, PlainSerializer
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PlainSerializer,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic import Field as parameter
 
 __all__ = ["Dims", "Integers", "Parameters", "Words", "parameter", "parse_dims"]
@@ -33,6 +41,15 @@ class Parameters(BaseModel):
         validate_default=True,
     )
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _read_none(cls, value: Any, info: ValidationInfo) -> Any:
+        """``none`` in a name means None where that is a value and text is not."""
+        if not isinstance(value, str) or value != "none" or info.field_name is None:
+            return value
+        allowed = get_args(cls.model_fields[info.field_name].annotation)
+        return None if NoneType in allowed and str not in allowed else value
+
     def non_defaults(self) -> dict[str, str]:
         """Fields that differ from their defaults, in order of declaration, as name text."""
         shown = {}
@@ -50,6 +67,8 @@ def value_text(value: Any, dumped: Any) -> str:
     """A parameter's value as it is written in an instance name."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if value is None:
+        return "none"
     if isinstance(dumped, (list, tuple)):
         return "+".join(str(item) for item in dumped)
     return str(dumped)

@@ -1,0 +1,5 @@
+"""``python -m routelab``."""
+
+from routelab.cli import main
+
+raise SystemExit(main())

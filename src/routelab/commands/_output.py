@@ -1,0 +1,48 @@
+"""Rows of text on standard output: a table for people, CSV or JSON for programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+
+FORMATS = ("table", "csv", "json")
+
+
+def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], form: str) -> None:
+    """Print rows in one of `FORMATS`."""
+    if form == "json":
+        print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2))
+    elif form == "csv":
+        csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *rows])
+    else:
+        print_table(columns, rows)
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "") -> None:
+    """Print a table: drawn for a terminal, plain aligned text for a file or a pipe."""
+    if sys.stdout.isatty():
+        _print_drawn(columns, rows)
+    else:
+        _print_plain(columns, rows, indent)
+
+
+def _print_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: str) -> None:
+    lines = [columns, *rows]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
+    for line in lines:
+        cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        print((indent + "  ".join(cells)).rstrip())
+
+
+def _print_drawn(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns)
+    for row in rows:
+        # as Text, since a string would have its brackets taken for markup
+        table.add_row(*map(Text, row))
+    Console().print(table)

@@ -1,0 +1,115 @@
+"""``routelab plugins``: which plugins there are, what they are, whether they are sound."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from routelab.commands._output import FORMATS, print_rows
+
+if TYPE_CHECKING:
+    from routelab.registry.catalogue import Catalogue, Entry
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser("plugins", help="list, show and check plugins")
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+
+    listing = actions.add_parser("list", help="all installed plugins, broken ones too")
+    listing.add_argument("kind", metavar="KIND", nargs="?", help="only plugins of this kind")
+    listing.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    listing.set_defaults(run=run_list)
+
+    show = actions.add_parser("show", help="one plugin in detail")
+    show.add_argument("plugin", metavar="NAME", help="NAME or KIND/NAME")
+    show.set_defaults(run=run_show)
+
+    check = actions.add_parser("check", help="load plugins and check that they keep the contract")
+    check.add_argument("plugin", metavar="NAME", nargs="?", help="NAME or KIND/NAME; default: all")
+    check.set_defaults(run=run_check)
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """List plugins; a broken one is a row like any other."""
+    from routelab.registry.catalogue import installed
+
+    entries = installed().entries(arguments.kind)
+    columns = ["kind", "key", "distribution", "version", "status", "summary"]
+    rows = [
+        [entry.kind, entry.key, entry.distribution, entry.version, entry.status, _summary(entry)]
+        for entry in entries
+    ]
+    if arguments.format != "table":
+        columns.append("cause")
+        rows = [[*row, entry.cause] for row, entry in zip(rows, entries, strict=True)]
+    print_rows(columns, rows, arguments.format)
+    if arguments.format == "table":
+        _print_causes(entries)
+    return 0
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Show one plugin."""
+    from routelab.commands._plugin_page import print_page
+    from routelab.registry.catalogue import installed
+
+    catalogue = installed()
+    kind, key = locate(catalogue, arguments.plugin)
+    catalogue.plugin(kind, key)
+    print_page(catalogue.entry(kind, key), catalogue)
+    return 0
+
+
+def run_check(arguments: argparse.Namespace) -> int:
+    """Check plugins; nothing checked is a failure, as it hides that nothing is installed."""
+    from routelab.registry.catalogue import installed
+
+    catalogue = installed()
+    wanted = locate(catalogue, arguments.plugin) if arguments.plugin else ()
+    entries = catalogue.entries(*wanted)
+    for entry in entries:
+        print(f"{entry.status:<9}  {entry.kind}/{entry.key}  {entry.distribution} {entry.version}")
+    bad = [entry for entry in entries if entry.status != "ok"]
+    _print_causes(bad)
+    print(f"{len(entries)} plugins checked, {len(bad)} of them not ok")
+    if not entries:
+        print("routelab: error: no plugins are installed, nothing was checked", file=sys.stderr)
+    return 1 if bad or not entries else 0
+
+
+def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
+    """Kind and key of the plugin that ``NAME`` or ``KIND/NAME`` means.
+
+    Raises
+    ------
+    InputError
+        If no plugin or more than one answers to it.
+    """
+    from routelab.api import KINDS, InputError
+    from routelab.registry.suggest import did_you_mean
+
+    kind, slash, key = text.rpartition("/")
+    if slash:
+        return kind, catalogue.entry(kind, key).key
+    kinds = catalogue.kinds_of(key)
+    if not kinds:
+        known = [name for each in KINDS for name in catalogue.keys(each)]
+        raise InputError(
+            f"no plugin is called {key!r}{did_you_mean(key, known)} (see `routelab plugins list`)"
+        )
+    if len(kinds) > 1:
+        choices = " or ".join(f"{each}/{key}" for each in kinds)
+        raise InputError(f"{key!r} is a plugin of several kinds; write {choices}")
+    return kinds[0], key
+
+
+def _summary(entry: Entry) -> str:
+    return entry.plugin.summary if entry.plugin else ""
+
+
+def _print_causes(entries: list[Entry]) -> None:
+    causes = dict.fromkeys(entry.cause for entry in entries if entry.cause)
+    if causes:
+        print("\n" + "\n".join(causes) + "\n")

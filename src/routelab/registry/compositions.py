@@ -1,0 +1,135 @@
+"""Routings made of parts: which parameters of the parts are open, and who gets which value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from routelab.api import Composition, Plugin
+from routelab.registry.catalogue import Catalogue
+from routelab.registry.contract import composition_names
+from routelab.registry.names import Name
+from routelab.registry.parameters import ParameterRow, fields, rows, unknown_parameter
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part of a routing.
+
+    Attributes
+    ----------
+    kind : str
+    plugin : class
+    fixed : mapping
+        Values that the part's own name gives to its parameters.
+    """
+
+    kind: str
+    plugin: type[Plugin]
+    fixed: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        """Kind and key."""
+        return f"{self.kind}/{self.plugin.name}"
+
+    @property
+    def open(self) -> list[str]:
+        """Parameters that the part's name leaves open."""
+        return [name for name in fields(self.plugin.Parameters) if name not in self.fixed]
+
+
+def part(kind: str, name: Name, catalogue: Catalogue) -> Part:
+    """The part that a name stands for.
+
+    Raises
+    ------
+    InputError
+        If there is no such plugin or it cannot be used.
+    """
+    return Part(kind, catalogue.plugin(kind, name.key), dict(name.parameters))
+
+
+def parts_of(composition: type[Composition], catalogue: Catalogue) -> list[Part]:
+    """The parts of a named composition, in the order selection, rules, layers.
+
+    Raises
+    ------
+    InputError
+        If a part does not exist or cannot be used.
+    """
+    return [part(kind, name, catalogue) for kind, name in composition_names(composition).items()]
+
+
+def shown_names(parts: list[Part]) -> dict[tuple[str, str], str]:
+    """How users write each open parameter, by (kind, parameter).
+
+    The bare name; qualified by the kind where two parts have an open parameter of that name.
+    """
+    names = [name for each in parts for name in each.open]
+    return {
+        (each.kind, name): name if names.count(name) == 1 else f"{each.kind}.{name}"
+        for each in parts
+        for name in each.open
+    }
+
+
+def forward(
+    parts: list[Part], values: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Hand values to the parts whose parameters they are meant for.
+
+    Parameters
+    ----------
+    parts : list of Part
+    values : mapping
+        By bare or qualified name.
+
+    Returns
+    -------
+    given : dict
+        By kind, the values of the part's open parameters.
+    problems : list of str
+        One for each value that has no one place to go to.
+    """
+    given: dict[str, dict[str, Any]] = {each.kind: {} for each in parts}
+    problems = []
+    for written, value in values.items():
+        takers = list(_takers(parts, written, fixed=False))
+        if not takers:
+            problems.append(_no_taker(parts, written))
+        elif len(takers) > 1:
+            owners = " and ".join(each.label for each, _ in takers)
+            mend = " or ".join(f"{each.kind}.{name}=" for each, name in takers)
+            problems.append(f"{written!r} is a parameter of {owners}; write {mend}")
+        elif takers[0][1] in given[takers[0][0].kind]:
+            problems.append(f"parameter {written!r} is given twice")
+        else:
+            each, name = takers[0]
+            given[each.kind][name] = value
+    return given, problems
+
+
+def part_rows(parts: list[Part]) -> list[ParameterRow]:
+    """The open parameters of the parts, described, under the names that users write."""
+    shown = shown_names(parts)
+    return [
+        replace(row, name=shown[each.kind, row.name])
+        for each in parts
+        for row in rows(each.plugin.Parameters)
+        if (each.kind, row.name) in shown
+    ]
+
+
+def _takers(parts: list[Part], written: str, fixed: bool) -> Iterator[tuple[Part, str]]:
+    kind, _, bare = written.rpartition(".")
+    for each in parts:
+        if kind in ("", each.kind) and bare in (each.fixed if fixed else each.open):
+            yield each, bare
+
+
+def _no_taker(parts: list[Part], written: str) -> str:
+    for each, name in _takers(parts, written, fixed=True):
+        return f"{written!r} is fixed: the routing uses {each.label} with {name}={each.fixed[name]}"
+    return unknown_parameter(written, shown_names(parts).values())

@@ -1,0 +1,122 @@
+"""The plugin contract as far as it shows without running a plugin."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from routelab.api import (
+    KINDS,
+    Capabilities,
+    Citation,
+    Composition,
+    InputError,
+    Parameters,
+    Plugin,
+    PluginError,
+)
+from routelab.registry.names import Name, parse_name
+from routelab.registry.parameters import default_problems, fields
+
+PARTS = ("selection", "rules", "layers")
+"""The parts of a composition: kinds, and the attributes of `Composition` that name one each."""
+
+
+def checked(found: Any, kind: str, key: str, label: str) -> type[Plugin]:
+    """`found`, if it is a plugin of `kind` that keeps the contract.
+
+    Parameters
+    ----------
+    found : object
+        What the entry point leads to.
+    label : str
+        The plugin and its distribution, for messages.
+
+    Raises
+    ------
+    PluginError
+        Naming the plugin and, for everything that is wrong, what was expected and found.
+    """
+    bases = KINDS[kind]
+    if not (isinstance(found, type) and issubclass(found, bases)):
+        names = " or ".join(base.__name__ for base in bases)
+        raise PluginError(f"{label}: expected a subclass of {names}, found {found!r}")
+    problems = [*_attribute_problems(found, key), *_parameter_problems(found)]
+    if issubclass(found, Composition):
+        problems += _composition_problems(found)
+    problems += _kernel_problems(found)
+    if problems:
+        raise PluginError(f"{label}: {'; '.join(problems)}")
+    return found
+
+
+def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
+    if inspect.isabstract(plugin):
+        missing = ", ".join(sorted(plugin.__abstractmethods__))
+        yield f"expected every method of its kind, found none for {missing}"
+    name = getattr(plugin, "name", None)
+    if name != key:
+        yield f"expected name to be the entry point's, {key!r}, found {name!r}"
+    summary = getattr(plugin, "summary", None)
+    if not isinstance(summary, str) or not summary.strip() or "\n" in summary:
+        yield f"expected summary to be one line of text, found {summary!r}"
+    elif summary.rstrip().endswith("."):
+        yield f"expected a summary without a full stop, found {summary!r}"
+    citations = plugin.citations
+    if not isinstance(citations, Sequence) or not all(
+        isinstance(citation, Citation) for citation in citations
+    ):
+        yield f"expected citations to be a sequence of Citation, found {citations!r}"
+    if not isinstance(plugin.capabilities, Capabilities):
+        yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
+
+
+def _parameter_problems(plugin: type[Plugin]) -> Iterator[str]:
+    model = plugin.Parameters
+    if not (isinstance(model, type) and issubclass(model, Parameters)):
+        yield f"expected Parameters to be a subclass of routelab.api.Parameters, found {model!r}"
+        return
+    if not model.model_config.get("frozen"):
+        yield "expected Parameters to be frozen, found it mutable"
+    for problem in default_problems(model, {}):
+        yield f"expected defaults that Parameters allows, found {problem}"
+
+
+def _composition_problems(plugin: type[Composition]) -> Iterator[str]:
+    if isinstance(plugin.Parameters, type) and getattr(plugin.Parameters, "model_fields", None):
+        yield (
+            "expected no Parameters of its own (a composition's are those of its parts), found "
+            + ", ".join(fields(plugin.Parameters))
+        )
+    for part in PARTS:
+        text = getattr(plugin, part, None)
+        if not isinstance(text, str):
+            yield f"expected {part} to be the name of a {part} plugin, found {text!r}"
+            continue
+        try:
+            parse_name(text)
+        except InputError as error:
+            yield f"expected {part} to be the name of a {part} plugin, found {error}"
+
+
+def _kernel_problems(plugin: type[Plugin]) -> Iterator[str]:
+    # a plugin that imports its kernels only when it runs would fail only in the middle of a study
+    package = plugin.__module__
+    if not hasattr(sys.modules.get(package), "__path__"):
+        return
+    kernels = f"{package}.kernels"
+    if importlib.util.find_spec(kernels) is None:
+        return
+    try:
+        importlib.import_module(kernels)
+    except Exception as error:
+        yield f"expected {kernels} to be importable, found {type(error).__name__}: {error}"
+
+
+def composition_names(plugin: type[Composition]) -> dict[str, Name]:
+    """The names of a composition's parts, by part, in the order in which they are written."""
+    return {part: parse_name(getattr(plugin, part)) for part in PARTS}

@@ -1,0 +1,258 @@
+"""From names to plugin objects, and back to the canonical name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, cast, overload
+
+from routelab.api import (
+    Composition,
+    InputError,
+    LayersPlugin,
+    MetricPlugin,
+    Parameters,
+    Plugin,
+    RoutingPlugin,
+    RulesPlugin,
+    SelectionPlugin,
+    TopologyPlugin,
+)
+from routelab.registry import compositions
+from routelab.registry.catalogue import Catalogue, installed
+from routelab.registry.compositions import Part
+from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
+from routelab.registry.parameters import ParameterRow, as_text, read, rows
+
+NO_LAYERS = "none"
+"""The layers plugin that a routing has if it names none."""
+
+
+@dataclass(frozen=True)
+class Routing:
+    """A routing, ready to run: a complete algorithm, or rules, selection and layers.
+
+    Attributes
+    ----------
+    name : str
+        Canonical name.
+    complete : RoutingPlugin or None
+        None: the routing is made of the three parts, none of which is None then.
+    rules : RulesPlugin or None
+    selection : SelectionPlugin or None
+    layers : LayersPlugin or None
+    plugins : tuple of Plugin
+        All that take part; of a named composition, the composition itself comes first.
+    """
+
+    name: str
+    complete: RoutingPlugin | None
+    rules: RulesPlugin | None
+    selection: SelectionPlugin | None
+    layers: LayersPlugin | None
+    plugins: tuple[Plugin, ...]
+
+
+@overload
+def load(
+    kind: Literal["topology"], text: str, catalogue: Catalogue | None = None
+) -> TopologyPlugin: ...
+@overload
+def load(
+    kind: Literal["metric"], text: str, catalogue: Catalogue | None = None
+) -> MetricPlugin: ...
+@overload
+def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin: ...
+def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin:
+    """The plugin instance that a name stands for.
+
+    Parameters
+    ----------
+    kind : str
+    text : str
+        An instance name. Routings that are made of parts go to `load_routing`.
+    catalogue : Catalogue, optional
+        The installed plugins by default.
+
+    Raises
+    ------
+    InputError
+        If the name cannot be read, the plugin cannot be used, or parameters are wrong; all
+        parameters that are wrong are reported together.
+    """
+    name = parse_name(text)
+    part = compositions.part(kind, name, catalogue or installed())
+    if issubclass(part.plugin, Composition):
+        raise InputError(f"{part.label} is made of parts; it is no plugin that runs by itself")
+    return _make(part, {}, text)
+
+
+def load_routing(text: str, catalogue: Catalogue | None = None) -> Routing:
+    """The routing that a name stands for: ``angara-sssp``, ``sssp@angara~turns=exact``.
+
+    Raises
+    ------
+    InputError
+        As `load`; what is wrong with several parts is reported together.
+    """
+    return _routing(parse_routing(text), {}, catalogue or installed())
+
+
+def canonical(kind: str, text: str, catalogue: Catalogue | None = None) -> str:
+    """The one name of an instance: no defaults, parameters in order of declaration.
+
+    Raises
+    ------
+    InputError
+        As `load`.
+    """
+    return from_mapping(kind, text, {}, catalogue)
+
+
+def from_mapping(
+    kind: str, key: str, values: Mapping[str, Any], catalogue: Catalogue | None = None
+) -> str:
+    """The canonical name of a plugin (or routing) and the parameters that a study gives it.
+
+    Parameters
+    ----------
+    kind : str
+    key : str
+        A key or any name: parameters in it count as well.
+    values : mapping
+        Parameters by name; numbers, truth values and lists mean what their text would mean.
+
+    Raises
+    ------
+    InputError
+        As `load`; also if a parameter is both in `key` and in `values`.
+    """
+    catalogue = catalogue or installed()
+    texts = {str(name): as_text(value) for name, value in values.items()}
+    if kind == "routing":
+        return _routing(parse_routing(key), texts, catalogue).name
+    return name_of(_make(compositions.part(kind, parse_name(key), catalogue), texts, key))
+
+
+def name_of(plugin: Plugin) -> str:
+    """The canonical name of a plugin instance."""
+    return str(Name(plugin.name, tuple(plugin.parameters.non_defaults().items())))
+
+
+def parameter_rows(plugin: type[Plugin], catalogue: Catalogue | None = None) -> list[ParameterRow]:
+    """A plugin's parameters, described; of a composition, those that its parts leave open."""
+    if issubclass(plugin, Composition):
+        return compositions.part_rows(compositions.parts_of(plugin, catalogue or installed()))
+    return rows(plugin.Parameters)
+
+
+def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
+    problems = [f"parameter {key!r} is given twice" for key in values if key in part.fixed]
+    parameters, wrong = read(part.plugin.Parameters, {**part.fixed, **values})
+    if problems or parameters is None:
+        raise _refused(text, problems + wrong, {part.label: rows(part.plugin.Parameters)})
+    return part.plugin(parameters)
+
+
+def _routing(
+    name: Name | CompositionName, values: Mapping[str, Any], catalogue: Catalogue
+) -> Routing:
+    if isinstance(name, CompositionName):
+        return _anonymous(name, values, catalogue)
+    try:
+        whole = compositions.part("routing", name, catalogue)
+    except InputError as error:
+        raise InputError(f"{error}{_composition_hint(name.key, catalogue)}") from None
+    if issubclass(whole.plugin, Composition):
+        return _named(whole, values, catalogue)
+    plugin = cast(RoutingPlugin, _make(whole, values, str(name)))
+    return Routing(name_of(plugin), plugin, None, None, None, (plugin,))
+
+
+def _named(whole: Part, values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
+    composition = cast(type[Composition], whole.plugin)
+    parts = compositions.parts_of(composition, catalogue)
+    takes = {whole.label: compositions.part_rows(parts)}
+    problems = [f"parameter {key!r} is given twice" for key in values if key in whole.fixed]
+    plugins = _make_parts(parts, {**whole.fixed, **values}, composition.name, problems, takes)
+    pairs = tuple(
+        (shown, plugins[kind].parameters.non_defaults()[parameter])
+        for (kind, parameter), shown in compositions.shown_names(parts).items()
+        if parameter in plugins[kind].parameters.non_defaults()
+    )
+    return _assembled(str(Name(composition.name, pairs)), plugins, (composition(),))
+
+
+def _anonymous(name: CompositionName, values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
+    names = {
+        "selection": name.selection,
+        "rules": name.rules,
+        "layers": name.layers or Name(NO_LAYERS),
+    }
+    parts, problems = [], []
+    for kind, part_name in names.items():
+        try:
+            parts.append(compositions.part(kind, part_name, catalogue))
+        except InputError as error:
+            problems.append(str(error))
+    if problems:
+        raise _refused(str(name), problems, {})
+    takes = {part.label: rows(part.plugin.Parameters) for part in parts}
+    plugins = _make_parts(parts, values, str(name), [], takes)
+    written = [name_of(plugin) for plugin in plugins.values()]
+    if written[-1] == NO_LAYERS:
+        written.pop()
+    return _assembled("@".join(written), plugins, ())
+
+
+def _make_parts(
+    parts: list[Part],
+    values: Mapping[str, Any],
+    text: str,
+    problems: list[str],
+    takes: Mapping[str, list[ParameterRow]],
+) -> dict[str, Plugin]:
+    """The parts' plugins by kind, or one error with `problems` and all that is wrong with them."""
+    given, misplaced = compositions.forward(parts, values)
+    shown = compositions.shown_names(parts)
+    problems = problems + misplaced
+    models: dict[str, Parameters] = {}
+    for part in parts:
+        labels = {name: text for (kind, name), text in shown.items() if kind == part.kind}
+        model, wrong = read(part.plugin.Parameters, {**part.fixed, **given[part.kind]}, labels)
+        problems += [f"{part.label}: {problem}" for problem in wrong]
+        if model is not None:
+            models[part.kind] = model
+    if problems:
+        raise _refused(text, problems, takes)
+    return {part.kind: part.plugin(models[part.kind]) for part in parts}
+
+
+def _assembled(name: str, plugins: dict[str, Plugin], whole: tuple[Plugin, ...]) -> Routing:
+    return Routing(
+        name=name,
+        complete=None,
+        rules=cast(RulesPlugin, plugins["rules"]),
+        selection=cast(SelectionPlugin, plugins["selection"]),
+        layers=cast(LayersPlugin, plugins["layers"]),
+        plugins=(*whole, *plugins.values()),
+    )
+
+
+def _composition_hint(key: str, catalogue: Catalogue) -> str:
+    kinds = catalogue.kinds_of(key)
+    if "routing" in kinds:
+        return ""
+    uses = {"selection": f"{key}@RULES", "rules": f"SELECTION@{key}"}
+    return "".join(
+        f"; a {kind} makes a routing as {use}" for kind, use in uses.items() if kind in kinds
+    )
+
+
+def _refused(text: str, problems: list[str], takes: Mapping[str, list[ParameterRow]]) -> InputError:
+    """One error with all `problems` and the parameters that there are to choose from."""
+    lines = [f"{text}: {problems[0]}"] if len(problems) == 1 else [f"{text}:", *problems]
+    for label, parameters in takes.items():
+        listed = ", ".join(f"{row.name} ({row.type})" for row in parameters)
+        lines.append(f"{label} takes {listed or 'no parameters'}")
+    return InputError("\n    ".join(lines))

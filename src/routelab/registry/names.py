@@ -1,0 +1,212 @@
+"""The grammar of instance names.
+
+::
+
+    routing   = name [ "@" name [ "@" name ] ]          selection @ rules @ layers
+    name      = word [ "~" parameter { "," parameter } ]
+    parameter = word "=" value
+    value     = text without , ~ @ = [ ]  |  "[" any text with balanced brackets "]"
+
+Brackets only quote: ``valiant~base=[dor~order=longest]`` gives ``base`` the value
+``dor~order=longest``. What a value's text means (``4x2x2``, ``a+b+c``) is the business of the
+plugin's parameters, not of the grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from routelab.api.errors import InputError
+
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+_SPECIAL = frozenset(",~@=[]")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A plugin's key and the parameters that are given with it; ``str()`` writes it.
+
+    Attributes
+    ----------
+    key : str
+    parameters : tuple of (str, str)
+        Parameter and value, the value without the brackets that quote it.
+
+    Raises
+    ------
+    InputError
+        If it cannot be written: a key or parameter is no word, a parameter is given twice, or
+        the brackets in a value are not balanced.
+    """
+
+    key: str
+    parameters: tuple[tuple[str, str], ...] = ()
+
+    def __post_init__(self) -> None:
+        for word in (self.key, *(parameter for parameter, _ in self.parameters)):
+            if not _WORD.fullmatch(word):
+                raise InputError(f"{word!r} cannot stand in a name: {_WORD_IS}")
+        given: set[str] = set()
+        for parameter, value in self.parameters:
+            if parameter in given:
+                raise InputError(f"parameter {parameter!r} of {self.key!r} is given twice")
+            given.add(parameter)
+            if not _balanced(value):
+                raise InputError(
+                    f"the value {value!r} of parameter {parameter!r} of {self.key!r} cannot be "
+                    "written in a name: its brackets are not balanced"
+                )
+
+    def __str__(self) -> str:
+        """The name as text, values in brackets only where they need them."""
+        pairs = ",".join(f"{name}={quoted(value)}" for name, value in self.parameters)
+        return f"{self.key}~{pairs}" if pairs else self.key
+
+
+@dataclass(frozen=True)
+class CompositionName:
+    """A routing made of named parts; ``str()`` writes it.
+
+    Attributes
+    ----------
+    selection, rules : Name
+    layers : Name or None
+        None: left out, which means no layers.
+    """
+
+    selection: Name
+    rules: Name
+    layers: Name | None = None
+
+    def __str__(self) -> str:
+        """The name as text."""
+        return "@".join(str(part) for part in (self.selection, self.rules, self.layers) if part)
+
+
+def quoted(value: str) -> str:
+    """A value as it stands in a name: in brackets if it needs them."""
+    return value if value and _SPECIAL.isdisjoint(value) else f"[{value}]"
+
+
+def parse_name(text: str) -> Name:
+    """Read the name of one plugin's instance.
+
+    Raises
+    ------
+    InputError
+        If `text` does not follow the grammar; the message points at the place.
+    """
+    reader = _Reader(text)
+    name = reader.name()
+    if reader.rest.startswith("@"):
+        raise reader.error("only a routing is put together with '@'")
+    reader.end()
+    return name
+
+
+def parse_routing(text: str) -> Name | CompositionName:
+    """Read the name of a routing: one name, or ``selection@rules[@layers]``.
+
+    Raises
+    ------
+    InputError
+        If `text` does not follow the grammar; the message points at the place.
+    """
+    reader = _Reader(text)
+    parts = [reader.name()]
+    while len(parts) < 3 and reader.take("@"):
+        parts.append(reader.name())
+    if reader.rest.startswith("@"):
+        raise reader.error("a routing has at most three parts, selection@rules@layers")
+    reader.end()
+    return parts[0] if len(parts) == 1 else CompositionName(*parts)
+
+
+_WORD_IS = "it takes letters, digits, '-', '_' and '.', and starts with a letter or digit"
+
+
+def _balanced(text: str) -> bool:
+    depth = 0
+    for char in text:
+        depth += (char == "[") - (char == "]")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+class _Reader:
+    """A position in a text that is being read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+
+    @property
+    def rest(self) -> str:
+        return self.text[self.at :]
+
+    def error(self, what: str, at: int | None = None) -> InputError:
+        place = self.at if at is None else at
+        return InputError(f"bad name: {what}\n    {self.text}\n    {' ' * place}^")
+
+    def take(self, char: str) -> bool:
+        found = self.rest.startswith(char)
+        self.at += found
+        return found
+
+    def end(self) -> None:
+        if self.rest:
+            raise self.error(f"unexpected {self.rest[0]!r}")
+
+    def name(self) -> Name:
+        key = self.word("the name of a plugin")
+        parameters: list[tuple[str, str]] = []
+        if self.take("~"):
+            parameters.append(self.parameter(parameters))
+            while self.take(","):
+                parameters.append(self.parameter(parameters))
+        elif self.rest.startswith("="):
+            raise self.error("parameters come after '~', as in key~parameter=value")
+        return Name(key, tuple(parameters))
+
+    def parameter(self, given: list[tuple[str, str]]) -> tuple[str, str]:
+        start = self.at
+        name = self.word("a parameter")
+        if any(name == other for other, _ in given):
+            raise self.error(f"parameter {name!r} is given twice", start)
+        if not self.take("="):
+            raise self.error(f"expected '=' and a value for parameter {name!r}")
+        return name, self.value(name)
+
+    def word(self, what: str) -> str:
+        match = _WORD.match(self.text, self.at)
+        if not match:
+            raise self.error(f"expected {what}; {_WORD_IS}")
+        self.at = match.end()
+        return match.group()
+
+    def value(self, parameter: str) -> str:
+        start = self.at
+        if self.rest.startswith("["):
+            return self.bracketed()
+        while self.rest and self.text[self.at] not in _SPECIAL:
+            self.at += 1
+        if self.rest and self.text[self.at] not in ",@":
+            raise self.error(
+                f"a value with {self.text[self.at]!r} in it goes in brackets, {parameter}=[...]"
+            )
+        if self.at == start:
+            raise self.error(f"expected a value for parameter {parameter!r}; an empty one is []")
+        return self.text[start : self.at]
+
+    def bracketed(self) -> str:
+        start, depth = self.at, 0
+        for at in range(start, len(self.text)):
+            depth += (self.text[at] == "[") - (self.text[at] == "]")
+            if depth == 0:
+                self.at = at + 1
+                if self.rest and self.rest[0] not in ",@":
+                    raise self.error("expected ',' or '@' after the closing bracket")
+                return self.text[start + 1 : at]
+        raise self.error("this bracket is never closed", start)

@@ -1,0 +1,192 @@
+"""From the text of parameters to typed models, and parameters described for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from routelab.api.parameters import Parameters, parse_dims, value_text
+from routelab.registry.names import quoted
+from routelab.registry.suggest import did_you_mean
+
+
+@dataclass(frozen=True)
+class ParameterRow:
+    """One parameter for people.
+
+    Attributes
+    ----------
+    name : str
+        As users write it.
+    type : str
+        What its values are, in words.
+    default : str or None
+        As it would stand in a name; None: the parameter has to be given.
+    description : str
+    """
+
+    name: str
+    type: str
+    default: str | None
+    description: str
+
+
+def fields(model: type[Parameters]) -> dict[str, FieldInfo]:
+    """The parameters of a model under the names that users write, in order of declaration."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
+
+
+def as_text(value: Any) -> Any:
+    """A value from a study as it would be typed, so that it means the same in both places.
+
+    Numbers and truth values become text, lists lists of texts; all else stays.
+    """
+    if isinstance(value, (bool, int, float)):
+        return value_text(value, value)
+    if isinstance(value, (list, tuple)):
+        return [as_text(item) for item in value]
+    return value
+
+
+def read(
+    model: type[Parameters], values: Mapping[str, Any], shown: Mapping[str, str] | None = None
+) -> tuple[Parameters | None, list[str]]:
+    """Make a model of parameters from values (most often text).
+
+    Parameters
+    ----------
+    model : class
+    values : mapping
+        By the names that users write.
+    shown : mapping, optional
+        Longer names that messages call parameters by, where users see longer ones.
+
+    Returns
+    -------
+    parameters : Parameters or None
+        None if anything is wrong.
+    problems : list of str
+        Everything that is wrong, in plain words.
+    """
+    known = fields(model)
+    problems = [unknown_parameter(name, known) for name in values if name not in known]
+    try:
+        parameters = model(**{name: value for name, value in values.items() if name in known})
+    except ValidationError as error:
+        problems += _plain(error.errors(), values, shown or {})
+        return None, problems
+    return (None if problems else parameters), problems
+
+
+def unknown_parameter(name: str, known: Iterable[str]) -> str:
+    """The problem of a parameter that does not exist."""
+    return f"unknown parameter {name!r}{did_you_mean(name, known)}"
+
+
+def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list[str]:
+    """What is wrong with a model's defaults and with `values`, missing values apart."""
+    known = fields(model)
+    problems = [unknown_parameter(name, known) for name in values if name not in known]
+    try:
+        model(**{name: value for name, value in values.items() if name in known})
+    except ValidationError as error:
+        about_values = [
+            details for details in error.errors() if details["loc"] and details["type"] != "missing"
+        ]
+        problems += _plain(about_values, values, {})
+    return problems
+
+
+def rows(model: type[Parameters]) -> list[ParameterRow]:
+    """The parameters of a model, described."""
+    return [
+        ParameterRow(
+            name=name,
+            type=_type_text(field.annotation, field.metadata),
+            default=None if field.is_required() else _default_text(field),
+            description=field.description or "",
+        )
+        for name, field in fields(model).items()
+    ]
+
+
+def _plain(
+    errors: Iterable[ErrorDetails], values: Mapping[str, Any], shown: Mapping[str, str]
+) -> list[str]:
+    """Pydantic's errors in plain words, one sentence for a parameter or an item of it."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for details in errors:
+        name = str(details["loc"][0]) if details["loc"] else ""
+        label = shown.get(name, name)
+        if details["type"] == "missing":
+            found[name, f"parameter {label!r}"] = ["has to be given"]
+            continue
+        items = [f" item {part + 1}" for part in details["loc"][1:] if isinstance(part, int)]
+        place = f"{label}={values.get(name, details['input'])}:{''.join(items)}" if name else ""
+        messages = found.setdefault((name, place), [])
+        message = _message(details)
+        if message not in messages:
+            messages.append(message)
+    return [f"{place} {' or '.join(texts)}".strip() for (_, place), texts in found.items()]
+
+
+def _message(details: ErrorDetails) -> str:
+    if details["type"] in ("value_error", "assertion_error"):
+        return str(details["ctx"]["error"])
+    if details["type"] in ("bool_parsing", "bool_type"):
+        return "must be true or false"
+    message = re.sub(r",? unable to (parse|interpret) .*$", "", details["msg"])
+    return re.sub(r"^Input should be ", "must be ", message)
+
+
+def _default_text(field: FieldInfo) -> str:
+    # through validation, as a default may be written as text ("4x2")
+    adapter: TypeAdapter[Any] = TypeAdapter(field.rebuild_annotation())
+    value = adapter.validate_python(field.get_default(call_default_factory=True))
+    return quoted(value_text(value, adapter.dump_python(value, mode="json")))
+
+
+_PLAIN_TYPES: dict[Any, str] = {
+    bool: "true | false",
+    int: "integer",
+    float: "number",
+    str: "text",
+    Path: "file",
+    NoneType: "none",
+}
+
+
+def _type_text(annotation: Any, metadata: Iterable[Any] = ()) -> str:
+    metadata = tuple(metadata)
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        inner, *more = get_args(annotation)
+        return _type_text(inner, (*more, *metadata))
+    bounds = [
+        f"{sign} {getattr(constraint, name)}"
+        for constraint in metadata
+        for name, sign in (("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤"))
+        if getattr(constraint, name, None) is not None
+    ]
+    return " ".join([_bare_type_text(annotation, origin, metadata), " and ".join(bounds)]).strip()
+
+
+def _bare_type_text(annotation: Any, origin: Any, metadata: tuple[Any, ...]) -> str:
+    if any(getattr(validator, "func", None) is parse_dims for validator in metadata):
+        return "dimensions, as in 4x2x2"
+    if origin is Literal:
+        return " | ".join(map(str, get_args(annotation)))
+    if origin in (Union, UnionType):
+        return " or ".join(_type_text(part) for part in get_args(annotation))
+    if origin in (tuple, list):
+        item = _type_text(get_args(annotation)[0])
+        return f"list of {item}{'s' if item in ('integer', 'number', 'text', 'file') else ''}, a+b"
+    return _PLAIN_TYPES.get(annotation, getattr(annotation, "__name__", str(annotation)))

@@ -1,0 +1,13 @@
+"""What the user may have meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """``"; did you mean 'torus'?"`` for the closest of `known`, or nothing."""
+    spelled = {name.lower(): name for name in known}
+    close = get_close_matches(word.lower(), spelled, n=1)
+    return f"; did you mean {spelled[close[0]]!r}?" if close else ""
