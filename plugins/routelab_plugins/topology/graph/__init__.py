@@ -63,7 +63,7 @@ class Graph(TopologyPlugin):
         wanted = self.parameters
         return topology_of(
             read_network(wanted.file, wanted.format),
-            wanted.file.name,
+            wanted.file,
             terminals=wanted.terminals,
             directed=None if wanted.directed == "auto" else wanted.directed,
             self_loops=wanted.self_loops,

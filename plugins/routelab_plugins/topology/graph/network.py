@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -147,7 +148,7 @@ def _number(value: Any) -> float | None:
 
 def topology_of(
     network: Network,
-    file: str,
+    path: Path,
     *,
     terminals: int,
     directed: bool | None,
@@ -158,8 +159,8 @@ def topology_of(
     Parameters
     ----------
     network : Network
-    file : str
-        The file's name, for messages and attributes.
+    path : Path
+        The file, for messages; its name becomes an attribute.
     terminals : int
         At each switch that does not say how many it has.
     directed : bool or None
@@ -172,7 +173,7 @@ def topology_of(
         If there is no switch, no terminal, or a self-loop that is refused.
     """
     if not network.nodes:
-        raise InputError(f"{file}: no node and no edge in it")
+        raise InputError(f"{path}: no node and no edge in it")
     loops = [edge for edge in network.edges if edge.source == edge.target]
     if loops and self_loops == "refuse":
         raise InputError(
@@ -184,7 +185,7 @@ def topology_of(
         terminals if node.terminals is None else node.terminals for node in network.nodes.values()
     ]
     if not any(at_switch):
-        raise InputError(f"{file}: no switch has a terminal; set terminals=1")
+        raise InputError(f"{path}: no switch has a terminal; set terminals=1")
 
     def channels() -> Iterator[tuple[int, int, float, float]]:
         for edge in network.edges:
@@ -205,5 +206,5 @@ def topology_of(
         channel_capacity=columns[2],
         channel_latency=columns[3],
         switch_names=network.names(),
-        attributes={"file": file, "self_loops_dropped": len(loops)},
+        attributes={"file": path.name, "self_loops_dropped": len(loops)},
     )

@@ -1,0 +1,271 @@
+"""Networks from files: every format, every way in which a file can be wrong."""
+
+import io
+import json
+from collections import Counter
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.api import InputError
+from routelab_plugins.topology.graph import Graph
+
+ZOO = """<?xml version="1.0" encoding="utf-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://example.org/drawing">
+  <key attr.name="label" attr.type="string" for="node" id="d1"/>
+  <key attr.name="terminals" attr.type="int" for="node" id="d2"><default>2</default></key>
+  <key attr.name="capacity" attr.type="double" for="edge" id="d3"/>
+  <key for="node" id="d4" yfiles.type="nodegraphics"/>
+  <graph edgedefault="undirected">
+    <node id="0"><data key="d1">Wien</data><data key="d2">4</data></node>
+    <node id="1"><data key="d1">None</data>
+      <data key="d4"><y:Shape><y:NodeLabel>box</y:NodeLabel></y:Shape></data></node>
+    <node id="2"><data key="d1">None</data><data key="d2">0</data></node>
+    <node id="3"><data key="d1">1</data></node>
+    <edge source="0" target="1"><data key="d3">10</data></edge>
+    <edge source="1" target="0"/>
+    <edge source="2" target="2"/>
+    <edge source="2" target="3" directed="true"/>
+  </graph>
+</graphml>
+"""
+
+
+@pytest.fixture
+def build(tmp_path):
+    def build(name, content, **values):
+        file = tmp_path / name
+        file.write_bytes(content if isinstance(content, bytes) else content.encode())
+        return Graph(file=file, **values).build()
+
+    return build
+
+
+def channels(topology):
+    return list(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    )
+
+
+def test_an_edge_list(build):
+    topology = build(
+        "net.txt",
+        "# a comment\nb a\n\na c 2.5   # an ignored weight\nc#1\tb {'weight': 3}\nb a\n",
+    )
+    assert topology.switch_names == ("b", "a", "c", "c#1")
+    # an edge is two channels, and the parallel edge stays
+    assert channels(topology) == [(0, 1), (1, 0), (1, 2), (2, 1), (3, 0), (0, 3), (0, 1), (1, 0)]
+    assert topology.family == "graph"
+    assert topology.num_terminals == 4
+    assert topology.attributes["self_loops_dropped"] == 0
+
+
+def test_numbered_switches_come_in_the_order_of_their_numbers(build):
+    topology = build("net.edges", "10 2\n2 0\n", directed=True)
+    assert topology.switch_names == ("0", "2", "10")
+    assert channels(topology) == [(2, 1), (1, 0)]
+
+
+def test_csv_with_capacity_and_latency(build):
+    topology = build(
+        "net.csv",
+        "\ufeff# links\nSource, target,weight,latency,capacity\n"
+        '"New York",Rome,7,1e-6,2\nRome,Oslo,7,,\n',
+    )
+    assert topology.switch_names == ("New York", "Rome", "Oslo")
+    assert topology.channel_latency.tolist() == [1e-6, 1e-6, 0, 0]
+    assert topology.channel_capacity.tolist() == [2, 2, 1, 1]
+
+
+def test_graphml_of_the_topology_zoo_s_kind(build):
+    topology = build("net.graphml", ZOO)
+    # "None" is two nodes' label, and the label "1" is another node's id
+    assert topology.switch_names == ("Wien", "1", "2", "3")
+    assert topology.terminals_per_switch.tolist() == [4, 2, 0, 2]
+    assert channels(topology) == [(0, 1), (1, 0), (1, 0), (0, 1), (2, 3)]
+    assert topology.channel_capacity.tolist() == [10, 10, 1, 1, 1]
+    assert topology.attributes == {"file": "net.graphml", "self_loops_dropped": 1}
+
+
+@pytest.mark.parametrize(("directed", "count"), [(True, 3), (False, 6), ("auto", 5)])
+def test_directed_overrides_the_file(build, directed, count):
+    assert build("net.graphml", ZOO, directed=directed).num_channels == count
+
+
+def test_self_loops_can_be_refused(build):
+    with pytest.raises(InputError, match=r"net\.graphml, line 15: an edge joins node '2' to its"):
+        build("net.graphml", ZOO, self_loops="refuse")
+
+
+def test_the_format_can_be_forced(build):
+    assert build("net.dat", "a b\n", format="edges").num_channels == 2
+
+
+@st.composite
+def multigraphs(draw):
+    kind = draw(st.sampled_from([nx.MultiGraph, nx.MultiDiGraph]))
+    graph = kind()
+    size = draw(st.integers(1, 6))
+    graph.add_nodes_from(range(size))
+    if size > 1:
+        pair = st.lists(st.integers(0, size - 1), min_size=2, max_size=2, unique=True)
+        graph.add_edges_from(draw(st.lists(pair, max_size=10)))
+    return graph
+
+
+def expected_channels(graph):
+    pairs = Counter((str(u), str(v)) for u, v, _ in graph.edges)
+    if not graph.is_directed():
+        pairs += Counter((str(v), str(u)) for u, v, _ in graph.edges)
+    return pairs
+
+
+@given(multigraphs(), st.sampled_from(["graphml", "links", "edges"]))
+def test_what_networkx_writes_is_read_back(tmp_path_factory, graph, how):
+    file = tmp_path_factory.mktemp("net") / ("n.graphml" if how == "graphml" else "n.json")
+    if how == "graphml":
+        text = io.BytesIO()
+        nx.write_graphml_xml(graph, text)
+        file.write_bytes(text.getvalue())
+    else:
+        file.write_text(json.dumps(nx.node_link_data(graph, edges=how)))
+    topology = Graph(file=file).build()
+    assert topology.switch_names == tuple(map(str, graph.nodes))
+    name = topology.switch_names
+    assert Counter((name[s], name[t]) for s, t in channels(topology)) == expected_channels(graph)
+
+
+def test_node_link_json_with_attributes_and_tuples(build):
+    document = {
+        "nodes": [{"id": [0, 1], "terminals": 0}, {"id": "b", "label": "  B\n two "}],
+        "edges": [{"source": [0, 1], "target": "b", "latency": 2e-7}],
+    }
+    topology = build("net.json", json.dumps(document), terminals=3)
+    assert topology.switch_names == ("0.1", "B two")
+    assert topology.terminals_per_switch.tolist() == [0, 3]
+    assert topology.channel_latency.tolist() == [2e-7, 2e-7]
+
+
+def graphml(inside, keys=""):
+    return f"<graphml>{keys}\n<graph edgedefault='undirected'>\n{inside}\n</graph></graphml>"
+
+
+def node_link(nodes, edges=()):
+    return json.dumps({"nodes": list(nodes), "links": list(edges)})
+
+
+TERMINALS = "<key id='t' for='node' attr.name='terminals'/>"
+MISTAKES = {
+    "empty": ("a.txt", "  \n", "the file is empty"),
+    "only comments": ("a.txt", "# nothing\n", "no edge in it"),
+    "one name": ("a.txt", "a b\nc\n", r"a\.txt, line 2: expected two names"),
+    "names with spaces": ("a.txt", "New York Boston\n", "line 1: .* names with spaces need CSV"),
+    "not UTF-8": ("a.txt", b"a b\nc\nd \xff\n", "line 3: not UTF-8"),
+    "unknown suffix": ("a.net", "a b\n", r"suffix '\.net' stands for no known format .*format="),
+    "no header": ("a.csv", "a,b\n", "line 1: expected a header such as source,target"),
+    "column twice": ("a.csv", "source,target,source\n", "each column once"),
+    "short row": ("a.csv", "source,target,latency\na,b\n", "line 2: 2 cells under a header of 3"),
+    "no target": ("a.csv", "source,target\na,\n", "line 2: the edge has no target"),
+    "capacity": ("a.csv", "source,target,capacity\na,b,0\n", "line 2: capacity is '0', expected"),
+    "latency": ("a.csv", "source,target,latency\na,b,-1\n", "latency is '-1', expected a number"),
+    "infinite": ("a.csv", "source,target,latency\na,b,inf\n", "latency is 'inf'"),
+    "open quote": ("a.csv", 'source,target\na,"b\n', r"a\.csv, line 2: "),
+    "header only": ("a.csv", "source,target\n", "no edge in it"),
+    "bad XML": ("a.graphml", "<graphml>\n<graph>\n</graphml>", "line 3: not well-formed XML"),
+    "other XML": ("a.graphml", "<svg/>", "line 1: the root is <svg>, expected <graphml>"),
+    "XML not UTF-8": ("a.graphml", b"<graphml>\n\xff</graphml>", "line 2: not well-formed"),
+    "no graph": ("a.graphml", "<graphml/>", "no node and no edge"),
+    "edgedefault": ("a.graphml", "<graphml><graph edgedefault='x'/></graphml>", "edgedefault is"),
+    "two graphs": ("a.graphml", "<graphml><graph/>\n<graph/></graphml>", "line 2: a second or"),
+    "nested": ("a.graphml", graphml("<node id='a'><graph/></node>"), "line 3: a second or nested"),
+    "hyperedge": ("a.graphml", graphml("<hyperedge/>"), "line 3: hyperedges are not supported"),
+    "node twice": (
+        "a.graphml",
+        graphml("<node id='a'/>\n<node id='a'/>"),
+        r"line 4: node 'a' was already named at .*a\.graphml, line 3",
+    ),
+    "no id": ("a.graphml", graphml("<node/>"), "line 3: a node has no name"),
+    "undeclared": (
+        "a.graphml",
+        graphml("<node id='a'/>\n<edge source='a' target='b'/>"),
+        "line 4: an edge leads to node 'b', which is not declared",
+    ),
+    "half an edge": ("a.graphml", graphml("<edge source='a'/>"), "line 3: an edge has no target"),
+    "terminals": (
+        "a.graphml",
+        graphml("<node id='a'><data key='t'>many</data></node>", TERMINALS),
+        "line 3: terminals is 'many', expected a whole number",
+    ),
+    "half a terminal": (
+        "a.graphml",
+        graphml("<node id='a'><data key='t'>1.5</data></node>", TERMINALS),
+        "terminals is '1.5'",
+    ),
+    "no terminals": (
+        "a.graphml",
+        graphml("<node id='a'><data key='t'>0</data></node>", TERMINALS),
+        "no switch has a terminal",
+    ),
+    "bad JSON": ("a.json", '{"nodes": [\n}', "line 2: not JSON"),
+    "deep JSON": ("a.json", "[" * 200_000, "not JSON that can be read"),
+    "list": ("a.json", "[]", "expected an object with nodes and links"),
+    "no nodes": ("a.json", "{}", "no list named nodes"),
+    "no links": ("a.json", '{"nodes": []}', "no list named links or edges"),
+    "nothing": ("a.json", node_link([]), "no node and no edge"),
+    "directed": ("a.json", '{"directed": 1}', "directed is 1, expected true or false"),
+    "node is a name": ("a.json", node_link(["a"]), r"nodes\[0\]: expected an object, got 'a'"),
+    "no id in JSON": ("a.json", node_link([{}]), r"nodes\[0\]: id is None, expected a name"),
+    "id twice": ("a.json", node_link([{"id": 1}, {"id": "1"}]), r"nodes\[1\]: node '1' was"),
+    "huge terminals": ("a.json", node_link([{"id": 1, "terminals": 10**400}]), "terminals is 1000"),
+    "true terminals": ("a.json", node_link([{"id": 1, "terminals": True}]), "terminals is True"),
+    "undeclared in JSON": (
+        "a.json",
+        node_link([{"id": 1}], [{"source": 1, "target": 2}]),
+        r"links\[0\]: an edge leads to node '2'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "content", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_a_malformed_file_is_told_in_one_line(build, name, content, message):
+    with pytest.raises(InputError, match=message) as caught:
+        build(name, content)
+    assert "\n" not in str(caught.value)
+    assert name in str(caught.value)
+
+
+def test_a_file_that_cannot_be_opened(tmp_path):
+    with pytest.raises(InputError, match=r"none\.txt: cannot be read: No such file"):
+        Graph(file=tmp_path / "none.txt").build()
+    folder = tmp_path / "folder.txt"
+    folder.mkdir()
+    with pytest.raises(InputError, match="Is a directory"):
+        Graph(file=folder).build()
+
+
+JUNK = st.one_of(
+    st.binary(max_size=60),
+    st.text(alphabet="<>/'\"={}[]:,ab01 \n#", max_size=60).map(str.encode),
+)
+
+
+@given(JUNK, st.sampled_from(["edges", "csv", "graphml", "json"]))
+def test_no_file_makes_a_traceback(tmp_path_factory, content, file_format):
+    file = tmp_path_factory.mktemp("junk") / "file"
+    file.write_bytes(content)
+    try:
+        topology = Graph(file=file, format=file_format).build()
+    except InputError as error:
+        message = str(error)
+    else:
+        message = str(file)
+        assert np.all(topology.channel_source != topology.channel_target)
+    assert str(file) in message
+
+
+def test_the_file_is_declared_as_an_input(tmp_path):
+    file = tmp_path / "net.txt"
+    assert Graph(file=file).input_files() == [file]
