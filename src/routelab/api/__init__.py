@@ -1,7 +1,10 @@
 """What a plugin author imports."""
 
 from routelab.api.citation import Citation
+from routelab.api.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
+from routelab.api.direction_labels import DirectionLabels, torus_directions
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
+from routelab.api.grids import Grid, GridParameters, build_grid, full_grid
 from routelab.api.parameters import Dims, Integers, Parameters, Words, parameter
 from routelab.api.plugin import (
     KINDS,
@@ -17,8 +20,10 @@ from routelab.api.plugin import (
     SelectionPlugin,
     TopologyPlugin,
 )
+from routelab.api.reductions import determinized, merged
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
+from routelab.api.ties import TieParameters, backwards_at, endpoint_order, tie_order
 from routelab.api.topology import Direction, Topology, frozen_array
 
 __all__ = [
@@ -28,7 +33,11 @@ __all__ = [
     "Composition",
     "Dims",
     "Direction",
+    "DirectionAutomaton",
+    "DirectionLabels",
     "FlowControl",
+    "Grid",
+    "GridParameters",
     "InputError",
     "Integers",
     "LayersPlugin",
@@ -43,10 +52,21 @@ __all__ = [
     "RoutingPlugin",
     "RulesPlugin",
     "SelectionPlugin",
+    "TieParameters",
     "Topology",
     "TopologyPlugin",
     "UnsupportedError",
     "Words",
+    "add_ordered_moves",
+    "backwards_at",
+    "build_grid",
+    "determinized",
+    "endpoint_order",
     "frozen_array",
+    "full_grid",
+    "lay",
+    "merged",
     "parameter",
+    "tie_order",
+    "torus_directions",
 ]

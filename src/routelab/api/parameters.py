@@ -15,7 +15,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
-from pydantic import Field as parameter
+from pydantic import Field as parameter  # noqa: N813 - it reads as what it declares
 
 __all__ = ["Dims", "Integers", "Parameters", "Words", "parameter", "parse_dims"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from routelab.api.citation import Citation
-from routelab.api.parameters import Parameters
+from routelab.api.parameters import Parameters as BaseParameters
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Topology
@@ -78,9 +78,9 @@ class Plugin(ABC):
     summary: ClassVar[str]
     citations: ClassVar[Sequence[Citation]] = ()
     capabilities: ClassVar[Capabilities] = Capabilities()
-    Parameters: ClassVar[type[Parameters]] = Parameters
+    Parameters: ClassVar[type[BaseParameters]] = BaseParameters
 
-    def __init__(self, parameters: Parameters | None = None, **values: Any) -> None:
+    def __init__(self, parameters: BaseParameters | None = None, **values: Any) -> None:
         """Take parameters as a model or as keyword arguments.
 
         Raises

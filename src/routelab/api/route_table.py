@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,6 +49,8 @@ class RouteTable:
         Virtual channel of each hop.
     flow_control : str
         ``"plain"`` or ``"bubble"``: what the table claims to be deadlock-free under.
+    counters : mapping of str to number
+        What the algorithm tells of its own work, e.g. ``{"group_trees": 210}``.
     """
 
     topology: Topology
@@ -55,6 +60,7 @@ class RouteTable:
     hop_channel: Int32Array
     hop_vc: Int16Array
     flow_control: str = "plain"
+    counters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def create(
@@ -67,6 +73,7 @@ class RouteTable:
         path_weight: ArrayLike | None = None,
         hop_vc: ArrayLike | None = None,
         flow_control: str = "plain",
+        counters: Mapping[str, float] | None = None,
     ) -> RouteTable:
         """Build a table and check its form (lengths, ranges, weights) and every path's course.
 
@@ -88,13 +95,14 @@ class RouteTable:
             hop_channel=hops,
             hop_vc=frozen_array(np.zeros(len(hops)) if hop_vc is None else hop_vc, np.int16),
             flow_control=flow_control,
+            counters=MappingProxyType(dict(counters or {})),
         )
         table._check()
         return table
 
     @classmethod
     def from_lengths(
-        cls, topology: Topology, lengths: ArrayLike, hop_channel: ArrayLike, **more: str
+        cls, topology: Topology, lengths: ArrayLike, hop_channel: ArrayLike, **more: Any
     ) -> RouteTable:
         """A table with at most one path a pair.
 
@@ -116,7 +124,7 @@ class RouteTable:
         )
 
     @classmethod
-    def from_next_hops(cls, topology: Topology, table: ArrayLike, **more: str) -> RouteTable:
+    def from_next_hops(cls, topology: Topology, table: ArrayLike, **more: Any) -> RouteTable:
         """A destination-based table from its next hops.
 
         Parameters
@@ -170,9 +178,9 @@ class RouteTable:
             raise PluginError("route table: a hop has a negative virtual channel")
         if paths:
             # a path's weight is a share: prefix sums tell every pair's total at once
-            total = np.diff(np.concatenate(([0.0], np.cumsum(self.path_weight)))[self.pair_start])
+            shares = np.diff(np.concatenate(([0.0], np.cumsum(self.path_weight)))[self.pair_start])
             used = np.diff(self.pair_start) > 0
-            if self.path_weight.min() <= 0 or np.abs(total[used] - 1).max() > 1e-6:
+            if self.path_weight.min() <= 0 or np.abs(shares[used] - 1).max() > 1e-6:
                 raise PluginError(
                     "route table: the weights of a pair's paths must be positive and add up to 1"
                 )
@@ -237,7 +245,9 @@ class RouteTable:
         ends = self.topology.endpoints
         where = np.searchsorted(ends, (source, target))
         if np.any(where >= len(ends)) or np.any(ends[where % len(ends)] != (source, target)):
-            raise InputError(f"no routes between switches {source} and {target}: no terminals there")
+            raise InputError(
+                f"no routes between switches {source} and {target}: no terminals there"
+            )
         pair = int(where[0]) * len(ends) + int(where[1])
         return [
             self.hop_channel[self.path_start[k] : self.path_start[k + 1]].tolist()

@@ -154,11 +154,13 @@ class RoutingGraph:
         if channel_rank is not None:
             rank = np.asarray(channel_rank)
             order = np.lexsort((target, rank[channel], self.edge_source))
-            target, channel = frozen_array(target[order], np.int32), frozen_array(
-                channel[order], np.int32
+            target, channel = (
+                frozen_array(target[order], np.int32),
+                frozen_array(channel[order], np.int32),
             )
         in_start, in_edge = reverse_adjacency(target, self.num_vertices)
         return GraphArrays(
+            num_channels=self.topology.num_channels,
             vertex_switch=self.vertex_switch,
             accepting=self.accepting,
             begin=self.begin,

@@ -227,6 +227,14 @@ class Topology:
         return frozen_array(np.flatnonzero(self.terminals_per_switch), np.int32)
 
     @cached_property
+    def demand(self) -> Int64Array:
+        """Terminals at each endpoint; int64, shape (P,).
+
+        The routes of two endpoints serve as many terminal pairs as the product of theirs.
+        """
+        return frozen_array(self.terminals_per_switch[self.endpoints], np.int64)
+
+    @cached_property
     def outgoing(self) -> tuple[Int32Array, Int32Array]:
         """Channels leaving each switch, as CSR (start, channel), ascending by channel."""
         return _csr(self.channel_source, self.num_switches)

@@ -21,6 +21,7 @@ class GraphArrays(NamedTuple):
     vertex. Made by `routelab.api.RoutingGraph.ordered`.
     """
 
+    num_channels: int
     vertex_switch: NDArray[np.int32]
     accepting: NDArray[np.bool_]
     begin: NDArray[np.int32]
@@ -215,7 +216,8 @@ class TreeScratch(NamedTuple):
     queue: NDArray[np.int32]
 
 
-def tree_scratch(num_vertices: int) -> TreeScratch:
+@njit(cache=True)
+def tree_scratch(num_vertices):
     """Work arrays for `grow_tree` on a graph with `num_vertices` vertices."""
     return TreeScratch(
         np.empty(num_vertices, np.int32),

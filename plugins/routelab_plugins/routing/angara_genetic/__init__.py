@@ -1,0 +1,27 @@
+"""angara-genetic: a genetic search over Angara tables.
+
+Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the Angara
+Interconnect*, section 4.2, with the extra turns of Theorem 2.
+"""
+
+from routelab.api import Capabilities, Citation, Composition
+
+
+class AngaraGenetic(Composition):
+    """`genetic@angara~turns=theorem2`."""
+
+    name = "angara-genetic"
+    summary = "Angara rules, genetic search (the paper's Genetic)"
+    citations = (
+        Citation(
+            key="mukosey2020",
+            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
+            year=2020,
+            venue="JSC NICEVT",
+            cited_for="section 4.2, Theorem 2",
+        ),
+    )
+    capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
+    rules = "angara~turns=theorem2"
+    selection = "genetic"

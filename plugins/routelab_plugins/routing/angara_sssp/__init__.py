@@ -1,0 +1,27 @@
+"""angara-sssp: the table generator proposed by the Angara paper.
+
+Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the Angara
+Interconnect*, Algorithms 3 and 4, with the extra turns of Theorem 2.
+"""
+
+from routelab.api import Capabilities, Citation, Composition
+
+
+class AngaraSssp(Composition):
+    """`sssp@angara~turns=theorem2`."""
+
+    name = "angara-sssp"
+    summary = "Angara rules, shortest paths on loads (the paper's SSSP)"
+    citations = (
+        Citation(
+            key="mukosey2020",
+            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
+            year=2020,
+            venue="JSC NICEVT",
+            cited_for="Algorithms 3 and 4, Theorem 2",
+        ),
+    )
+    capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
+    rules = "angara~turns=theorem2"
+    selection = "sssp"

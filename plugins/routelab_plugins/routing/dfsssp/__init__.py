@@ -1,0 +1,29 @@
+"""dfsssp: balanced destination-based routes on any network, free of deadlock by layers.
+
+Domke, Hoefler, Nagel, *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011,
+doi 10.1109/IPDPS.2011.65.
+"""
+
+from routelab.api import Capabilities, Citation, Composition
+
+
+class Dfsssp(Composition):
+    """`p-sssp~root=destination@unrestricted@cycle-breaking`."""
+
+    name = "dfsssp"
+    summary = "Destination-based P-SSSP on any network, deadlocks broken by virtual layers"
+    citations = (
+        Citation(
+            key="domke2011",
+            title="Deadlock-Free Oblivious Routing for Arbitrary Topologies",
+            authors="Domke, Jens and Hoefler, Torsten and Nagel, Wolfgang E.",
+            year=2011,
+            venue="IEEE International Parallel and Distributed Processing Symposium, pp. 616-627",
+            cited_for="DFSSSP",
+            doi="10.1109/IPDPS.2011.65",
+        ),
+    )
+    capabilities = Capabilities(minimal=True, flow_control="plain", virtual_channels=None)
+    rules = "unrestricted"
+    selection = "p-sssp~root=destination"
+    layers = "cycle-breaking"

@@ -1,0 +1,109 @@
+"""Dimension-order routing (e-cube) on tori and meshes.
+
+Dally and Seitz, *Deadlock-Free Message Routing in Multiprocessor Interconnection Networks*, IEEE
+Transactions on Computers C-36(5), 1987, doi 10.1109/TC.1987.1676939. All hops of one dimension,
+in one direction, come before those of the next. Deadlock-free on meshes; the rings of a torus
+take bubble flow control or virtual channels.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    DirectionAutomaton,
+    InputError,
+    Parameters,
+    RoutingGraph,
+    RulesPlugin,
+    Topology,
+    lay,
+    parameter,
+    torus_directions,
+)
+
+ORDERS = ("natural", "reversed", "longest", "shortest")
+
+
+def _checked(order: str) -> str:
+    if order in ORDERS:
+        return order
+    dimensions = order.split("+")
+    if not all(part.isdigit() for part in dimensions):
+        raise ValueError(f"{order!r} is no order; use {', '.join(ORDERS)} or a list such as 2+0+1")
+    if sorted(map(int, dimensions)) != list(range(len(dimensions))):
+        raise ValueError(f"{order!r} must name every dimension from 0 on once")
+    return order
+
+
+class DimensionOrderParameters(Parameters):
+    """The order of the dimensions."""
+
+    order: Annotated[str, AfterValidator(_checked)] = parameter(
+        "natural",
+        description="Order of dimensions: natural, reversed, longest or shortest first, or a "
+        "list such as 2+0+1",
+    )
+
+
+class DimensionOrder(RulesPlugin):
+    """Dimension after dimension, each in one direction."""
+
+    name = "dimension-order"
+    summary = "All hops of one dimension before those of the next"
+    citations = (
+        Citation(
+            key="dally1987",
+            title="Deadlock-Free Message Routing in Multiprocessor Interconnection Networks",
+            authors="Dally, William J. and Seitz, Charles L.",
+            year=1987,
+            venue="IEEE Transactions on Computers C-36(5), pp. 547-553",
+            cited_for="dimension-order (e-cube) routing",
+            doi="10.1109/TC.1987.1676939",
+        ),
+    )
+    capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
+    Parameters = DimensionOrderParameters
+
+    def supports(self, topology: Topology) -> str | None:
+        """The rules need the direction labels of a torus or mesh."""
+        return torus_directions(topology).reason
+
+    def routing_graph(self, topology: Topology) -> RoutingGraph:
+        """The automaton of legal routes.
+
+        Raises
+        ------
+        InputError
+            If `order` lists another number of dimensions than the network has.
+        """
+        n = len(topology.directions) // 2
+        rank = {j: place for place, j in enumerate(self._sequence(topology, n))}
+        automaton = DirectionAutomaton()
+        begin = automaton.state("begin")
+        moving = [automaton.state(direction.name) for direction in topology.directions]
+        for d in range(2 * n):
+            automaton.move(begin, d, moving[d])
+            for following in range(2 * n):
+                if following == d or rank[following % n] > rank[d % n]:
+                    automaton.move(moving[d], following, moving[following])
+        return lay(topology, automaton, turn_set=f"dimension-order/{self.parameters.order}")
+
+    def _sequence(self, topology: Topology, n: int) -> list[int]:
+        order: str = self.parameters.order
+        if order not in ORDERS:
+            sequence = [int(part) for part in order.split("+")]
+            if len(sequence) != n:
+                raise InputError(
+                    f"dimension-order: order={order} lists {len(sequence)} dimensions, "
+                    f"the network has {n}"
+                )
+            return sequence
+        if order in ("natural", "reversed") or topology.coordinates is None:
+            return list(range(n))[:: -1 if order == "reversed" else 1]
+        size = topology.coordinates.max(axis=0, initial=0)
+        return sorted(range(n), key=lambda j: int(size[j]) * (-1 if order == "longest" else 1))

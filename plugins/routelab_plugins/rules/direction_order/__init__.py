@@ -1,0 +1,54 @@
+"""Direction-order routing on tori and meshes.
+
+All hops in one direction come before those in the next, +X+Y…−X−Y…, and no dimension is used both
+ways: Scott and Thorson, *The Cray T3E Network: Adaptive Routing in a High Performance 3D Torus*,
+Hot Interconnects IV, 1996. Deadlock-free between rings; inside a ring it takes bubble flow control.
+"""
+
+from __future__ import annotations
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    DirectionAutomaton,
+    RoutingGraph,
+    RulesPlugin,
+    Topology,
+    add_ordered_moves,
+    full_grid,
+    lay,
+    torus_directions,
+)
+
+
+class DirectionOrder(RulesPlugin):
+    """Directions in ascending order, one of each dimension."""
+
+    name = "direction-order"
+    summary = "Directions in the order +X+Y…−X−Y…, no dimension used both ways"
+    citations = (
+        Citation(
+            key="scott1996",
+            title="The Cray T3E Network: Adaptive Routing in a High Performance 3D Torus",
+            authors="Scott, Steven L. and Thorson, Gregory M.",
+            year=1996,
+            venue="Hot Interconnects IV",
+            cited_for="direction-order routing with direction bits",
+        ),
+    )
+    capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
+
+    def supports(self, topology: Topology) -> str | None:
+        """The rules need the direction labels of a torus or mesh."""
+        return torus_directions(topology).reason
+
+    def routing_graph(self, topology: Topology) -> RoutingGraph:
+        """The automaton of legal routes."""
+        whole = full_grid(topology) is not None
+        automaton = DirectionAutomaton()
+        begin = automaton.state("begin")
+        n = len(topology.directions) // 2
+        states = add_ordered_moves(automaton, n, bits=not whole)
+        for d in range(2 * n):
+            automaton.move(begin, d, states[d, frozenset()])
+        return lay(topology, automaton, turn_set="direction-order", minimal_only=whole)

@@ -1,0 +1,79 @@
+"""Breadth-first route building, the Angara interconnect's first table generator.
+
+Algorithms 1 and 2 of Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for
+the Angara Interconnect*. The paper sorts each level's vertices "by outgoing edge weights"
+without saying how several edges make one key, so the reading is a parameter.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    RouteTable,
+    RoutingGraph,
+    SelectionPlugin,
+    TieParameters,
+    backwards_at,
+    endpoint_order,
+    parameter,
+    tie_order,
+)
+from routelab.kernels.graph import route_lengths
+
+from .kernels import FIRST, LARGEST, SMALLEST, SUM, UNSORTED, build_routes_bfs
+
+READINGS = {"sum": SUM, "min": SMALLEST, "max": LARGEST, "first": FIRST, "none": UNSORTED}
+
+
+class BfsParameters(TieParameters):
+    """Tie handling, and the reading of two heuristics."""
+
+    sort: Literal["sum", "min", "max", "first", "none"] = parameter(
+        "sum",
+        description="Key of 'ascending sort by outgoing edge weights' (Algorithm 2): sum, least, "
+        "greatest or first of the outgoing edges' weights, or no sorting",
+    )
+    source_order: Literal["farthest", "natural"] = parameter(
+        "farthest",
+        description="Next source: the farthest one that is left (Algorithm 1), or the next one",
+    )
+
+
+class Bfs(SelectionPlugin):
+    """One breadth-first tree a source; loads only order the vertices of a level."""
+
+    name = "bfs"
+    summary = "Breadth-first trees, levels sorted by load (Angara, Algorithms 1 and 2)"
+    citations = (
+        Citation(
+            key="mukosey2020",
+            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
+            year=2020,
+            venue="JSC NICEVT",
+            cited_for="Algorithms 1 and 2",
+        ),
+    )
+    capabilities = Capabilities(minimal=None)
+    Parameters = BfsParameters
+
+    def select(self, graph: RoutingGraph) -> RouteTable:
+        """Shortest legal routes from one breadth-first tree a source; O(P (V + E))."""
+        options: BfsParameters = self.parameters
+        topology = graph.topology
+        arrays = tie_order(graph, options.tie_seed)
+        lengths = route_lengths(arrays, topology.endpoints)
+        hops = build_routes_bfs(
+            arrays,
+            topology.endpoints,
+            lengths,
+            topology.demand,
+            endpoint_order(graph, options.tie_seed),
+            backwards_at(graph, options.ties),
+            READINGS[options.sort],
+            options.source_order == "farthest",
+        )
+        return RouteTable.from_lengths(topology, lengths, hops)

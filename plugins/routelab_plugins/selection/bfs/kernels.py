@@ -1,0 +1,119 @@
+"""Algorithms 1 and 2 of the Angara paper."""
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.graph import tree_scratch, write_route
+from routelab.kernels.trees import add_route, route_offsets
+
+SUM, SMALLEST, LARGEST, FIRST, UNSORTED = 0, 1, 2, 3, 4
+
+
+@njit(cache=True)
+def _outgoing_weight(graph, weight, v, reading):
+    first, last = graph.edge_start[v], graph.edge_start[v + 1]
+    if reading == UNSORTED or first == last:
+        return 0
+    result = weight[graph.edge_channel[first]]
+    if reading == FIRST:
+        return result
+    for e in range(first + 1, last):
+        w = weight[graph.edge_channel[e]]
+        if reading == SUM:
+            result += w
+        elif reading == SMALLEST:
+            result = min(result, w)
+        else:
+            result = max(result, w)
+    return result
+
+
+@njit(cache=True)
+def _grow(graph, root, weight, reading, backwards, tree, best):
+    """Algorithm 2: breadth-first tree, each level in ascending order of outgoing weights.
+
+    An end vertex uses no channel, so it goes to the vertex that is discovered first, before the
+    level is sorted; `best` takes these vertices, switch by switch (−1: none).
+    """
+    level, parent_edge, queue = tree.level, tree.parent_edge, tree.queue
+    level[:] = -1
+    best[:] = -1
+    level[root] = 0
+    best[graph.vertex_switch[root]] = root
+    queue[0] = root
+    head, tail, depth = 0, 1, 0
+    while head < tail:
+        end = tail
+        if reading != UNSORTED:
+            keys = np.empty(end - head, np.int64)
+            for k in range(head, end):
+                keys[k - head] = _outgoing_weight(graph, weight, queue[k], reading)
+            queue[head:end] = queue[head:end][np.argsort(keys, kind="mergesort")]
+        depth += 1
+        for k in range(head, end):
+            u = queue[k]
+            first, last = graph.edge_start[u], graph.edge_start[u + 1]
+            for i in range(first, last):
+                e = first + last - 1 - i if backwards else i
+                v = graph.edge_target[e]
+                if level[v] < 0:
+                    level[v] = depth
+                    parent_edge[v] = e
+                    queue[tail] = v
+                    tail += 1
+                    if graph.accepting[v] and best[graph.vertex_switch[v]] < 0:
+                        best[graph.vertex_switch[v]] = v
+        head = end
+
+
+@njit(cache=True)
+def build_routes_bfs(graph, endpoints, lengths, demand, order, backwards, reading, farthest):
+    """Algorithm 1: breadth-first trees from all sources, each far from the one before.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    endpoints : int32 array, shape (P,)
+    lengths : int32 array, shape (P, P)
+        Hops of shortest legal routes; −1: none.
+    demand : int64 array, shape (P,)
+        Terminals at each endpoint; a route counts their product.
+    order : int64 array, shape (P,)
+        Endpoints in tie order; the first is the first source.
+    backwards : bool array, shape (P,)
+    reading : int
+        `SUM`, `SMALLEST`, `LARGEST`, `FIRST` or `UNSORTED`.
+    farthest : bool
+        Take the farthest unprocessed endpoint next (the paper), or just the next in order.
+
+    Returns
+    -------
+    hops : int32 array
+        Channels of all routes, pair after pair.
+    """
+    count = len(endpoints)
+    start = route_offsets(lengths)
+    hops = np.empty(start[-1], np.int32)
+    weight = np.zeros(graph.num_channels, np.int64)
+    tree = tree_scratch(len(graph.vertex_switch))
+    best = np.empty(len(graph.begin), np.int32)
+    done = np.zeros(count, np.bool_)
+    i = order[0]
+    for _ in range(count):
+        _grow(graph, graph.begin[endpoints[i]], weight, reading, backwards[i], tree, best)
+        for j in range(count):
+            p = i * count + j
+            if lengths[i, j] > 0:
+                write_route(graph, tree, best[endpoints[j]], hops[start[p] : start[p + 1]])
+        for j in range(count):
+            p = i * count + j
+            add_route(weight, hops[start[p] : start[p + 1]], demand[i] * demand[j])
+        done[i] = True
+        following = -1
+        for j in order:
+            if done[j]:
+                continue
+            if following < 0 or (farthest and lengths[i, j] > lengths[i, following]):
+                following = j
+        i = following
+    return hops

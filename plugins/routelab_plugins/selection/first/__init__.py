@@ -1,0 +1,64 @@
+"""The first shortest legal route: what simple hardware does.
+
+With rules that leave one choice (dimension order) this is the classic algorithm itself: Dally
+and Towles, *Principles and Practices of Interconnection Networks*, section 8.4. How a tie between
+the two ways round an even ring is broken is `ties`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    RouteTable,
+    RoutingGraph,
+    SelectionPlugin,
+    TieParameters,
+    parameter,
+    tie_order,
+)
+from routelab.kernels.graph import route_lengths
+
+from .kernels import first_routes
+
+
+class FirstParameters(TieParameters):
+    """Tie handling; balanced by default."""
+
+    ties: Literal["positive", "balanced"] = parameter(
+        "balanced",
+        description="Equal next hops: always the first in tie order (positive), or alternately "
+        "the first and the second by the parity of coordinates (balanced)",
+    )
+
+
+class First(SelectionPlugin):
+    """At every hop the first channel that comes nearer; looks at no load."""
+
+    name = "first"
+    summary = "First shortest legal route in tie order; looks at no load"
+    citations = (
+        Citation(
+            key="dally2004",
+            title="Principles and Practices of Interconnection Networks",
+            authors="Dally, William James and Towles, Brian Patrick",
+            year=2004,
+            venue="Morgan Kaufmann",
+            cited_for="dimension-order routing (section 8.4)",
+        ),
+    )
+    capabilities = Capabilities(minimal=None)
+    Parameters = FirstParameters
+
+    def select(self, graph: RoutingGraph) -> RouteTable:
+        """One backward search a target and one walk a pair; O(P (V + E) + total hops)."""
+        options: FirstParameters = self.parameters
+        topology = graph.topology
+        arrays = tie_order(graph, options.tie_seed)
+        lengths = route_lengths(arrays, topology.endpoints)
+        hops = first_routes(
+            arrays, topology.endpoints, lengths, topology.parity, options.ties == "balanced"
+        )
+        return RouteTable.from_lengths(topology, lengths, hops)

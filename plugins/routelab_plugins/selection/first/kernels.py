@@ -1,0 +1,53 @@
+"""The first shortest legal route of every pair."""
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.graph import levels_to
+from routelab.kernels.trees import route_offsets
+
+
+@njit(cache=True)
+def first_routes(graph, endpoints, lengths, parity, balanced):
+    """Walk from every source, taking one of the edges that come nearer to the target.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    endpoints : int32 array, shape (P,)
+    lengths : int32 array, shape (P, P)
+    parity : int8 array, shape (S,)
+        Parity of each switch's coordinates.
+    balanced : bool
+        Where m edges come nearer, take edge number (parity of source + target + current switch)
+        modulo m instead of edge 0. On even rings under dimension order this sends half of the
+        pairs each way, from every switch of the ring.
+
+    Returns
+    -------
+    hops : int32 array
+        Channels of all routes, pair after pair.
+    """
+    count = len(endpoints)
+    start = route_offsets(lengths)
+    hops = np.empty(start[-1], np.int32)
+    level = np.empty(len(graph.vertex_switch), np.int32)
+    queue = np.empty(len(graph.vertex_switch), np.int32)
+    nearer = np.empty(graph.num_channels, np.int32)
+    for j in range(count):
+        levels_to(graph, endpoints[j], level, queue)
+        for i in range(count):
+            v = graph.begin[endpoints[i]]
+            for h in range(start[i * count + j], start[i * count + j + 1]):
+                choices = 0
+                for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
+                    if level[graph.edge_target[e]] == level[v] - 1:
+                        nearer[choices] = e
+                        choices += 1
+                pick = 0
+                if balanced:
+                    here = parity[graph.vertex_switch[v]]
+                    pick = (parity[endpoints[i]] + parity[endpoints[j]] + here) % 2 % choices
+                hops[h] = graph.edge_channel[nearer[pick]]
+                v = graph.edge_target[nearer[pick]]
+    return hops

@@ -1,0 +1,140 @@
+"""Routing graphs from rules that speak of directions.
+
+Direction-ordered routings state what a packet may do next by the directions of its hops so far.
+Such rules are a small automaton over direction labels; `lay` lays it over a network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from routelab.api.routing_graph import RoutingGraph
+from routelab.api.topology import BoolArray, Topology
+from routelab.kernels.reachability import reachable
+
+
+@dataclass
+class DirectionAutomaton:
+    """States and transitions over direction labels; state 0 is where every route begins.
+
+    Add states with `state` and transitions with `move`; all states accept.
+    """
+
+    names: list[str] = field(default_factory=list)
+    moves: list[tuple[int, int, int, int]] = field(default_factory=list)
+
+    def state(self, name: str) -> int:
+        """Add a state and return its number."""
+        self.names.append(name)
+        return len(self.names) - 1
+
+    def move(self, state: int, direction: int, following: int, permitted_after: int = -1) -> None:
+        """Let a packet in `state` hop in `direction` and be in state `following` then.
+
+        With `permitted_after` (the direction of the hop that led to `state`) the turn is legal
+        only where the mask given to `lay` permits it.
+        """
+        self.moves.append((state, direction, following, permitted_after))
+
+
+def add_ordered_moves(
+    automaton: DirectionAutomaton, n: int, *, bits: bool
+) -> dict[tuple[int, frozenset[int]], int]:
+    """Add direction order, and direction bits if asked for, to an automaton.
+
+    Directions 0..n-1 are the positive ones of n dimensions, n..2n-1 the negative ones; a packet
+    uses them in ascending order. Direction bits forbid the negative direction of a dimension
+    that was crossed positively; so of a packet's history only those positive dimensions matter
+    whose negative direction is yet to come. Without bits the moves are right only where
+    minimality implies them: for shortest routes on a whole torus or mesh. U-turns are left out;
+    no shortest route has one.
+
+    Returns
+    -------
+    states : dict
+        State of a packet by its last direction and the dimensions that still matter; a packet's
+        first standard hop in direction d leads to ``states[d, frozenset()]``.
+    """
+    none: frozenset[int] = frozenset()
+    states = {(d, none): automaton.state(f"{d}") for d in range(2 * n)}
+    pending = list(states)
+    while pending:
+        a, used = pending.pop()
+        crossed = used | {a} if a < n else used
+        for d in range(a, 2 * n):
+            if d == a + n or (bits and d - n in crossed):
+                continue
+            matter = crossed - {d} if d < n else frozenset(j for j in crossed if j > d - n)
+            key = (d, matter if bits else none)
+            if key not in states:
+                states[key] = automaton.state(f"{d} after {sorted(matter)}")
+                pending.append(key)
+            automaton.move(states[a, used], d, states[key])
+    return states
+
+
+def lay(
+    topology: Topology,
+    automaton: DirectionAutomaton,
+    permitted: BoolArray | None = None,
+    *,
+    turn_set: str = "",
+    minimal_only: bool = False,
+    prune: bool = True,
+) -> RoutingGraph:
+    """The routing graph of `automaton` on `topology`.
+
+    Parameters
+    ----------
+    permitted : bool array, shape (C, D), optional
+        ``permitted[c, d]``: a packet whose last hop went in direction d may take channel c by a
+        transition that asks for permission.
+    prune : bool
+        Leave out vertices that no route reaches; without it, every switch has every state.
+    """
+    states = len(automaton.names)
+    sources, targets, channels = [], [], []
+    by_direction = [
+        np.flatnonzero(topology.channel_direction == d) for d in range(len(topology.directions))
+    ]
+    for state, direction, following, after in automaton.moves:
+        hop = by_direction[direction]
+        if after >= 0:
+            if permitted is None:
+                continue
+            hop = hop[permitted[hop, after]]
+        sources.append(topology.channel_source[hop].astype(np.int64) * states + state)
+        targets.append(topology.channel_target[hop].astype(np.int64) * states + following)
+        channels.append(hop)
+    graph = RoutingGraph.create(
+        topology,
+        vertex_switch=np.repeat(np.arange(topology.num_switches), states),
+        accepting=np.ones(topology.num_switches * states, dtype=np.bool_),
+        begin=np.arange(topology.num_switches) * states,
+        edge_source=np.concatenate([*sources, []]),
+        edge_target=np.concatenate([*targets, []]),
+        edge_channel=np.concatenate([*channels, []]),
+        turn_set=turn_set,
+        minimal_only=minimal_only,
+    )
+    return pruned(graph) if prune else graph
+
+
+def pruned(graph: RoutingGraph) -> RoutingGraph:
+    """The graph without the vertices that no begin vertex reaches."""
+    seen = reachable(graph.edge_start, graph.edge_target, graph.begin)
+    number = np.cumsum(seen) - 1
+    kept = seen[graph.edge_source]
+    return RoutingGraph.create(
+        graph.topology,
+        vertex_switch=graph.vertex_switch[seen],
+        accepting=graph.accepting[seen],
+        begin=number[graph.begin],
+        edge_source=number[graph.edge_source[kept]],
+        edge_target=number[graph.edge_target[kept]],
+        edge_channel=graph.edge_channel[kept],
+        turn_set=graph.turn_set,
+        minimal_only=graph.minimal_only,
+    )

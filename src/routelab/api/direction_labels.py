@@ -1,0 +1,73 @@
+"""Channels by direction, for networks whose channels carry the labels of a torus or mesh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from routelab.api.topology import Int8Array, Int16Array, Int32Array, Topology, frozen_array
+
+
+@dataclass(frozen=True, eq=False)
+class DirectionLabels:
+    """Direction labels as arrays (D = 2n directions), or the reason why there are none.
+
+    Attributes
+    ----------
+    reason : str or None
+        Why the topology has no usable labels; the arrays are empty then.
+    sign : int8 array, shape (D,)
+    dimension : int16 array, shape (D,)
+    opposite : int16 array, shape (D,)
+        Direction back.
+    out_channel, in_channel : int32 array, shape (S, D)
+        Channel that leaves, or arrives at, a switch in a direction; −1 for none.
+    """
+
+    reason: str | None
+    sign: Int8Array
+    dimension: Int16Array
+    opposite: Int16Array
+    out_channel: Int32Array
+    in_channel: Int32Array
+
+
+def torus_directions(topology: Topology) -> DirectionLabels:
+    """The direction labels of a torus or mesh: +X +Y … −X −Y …, one channel each a switch."""
+    n = len(topology.directions) // 2
+    expected = [(j, 1) for j in range(n)] + [(j, -1) for j in range(n)]
+    if n == 0 or [(d.dimension, d.sign) for d in topology.directions] != expected:
+        return _none(
+            f"needs a torus or mesh with direction labels; {topology.family} has "
+            + ("others" if topology.directions else "none")
+        )
+    if topology.num_channels and topology.channel_direction.min() < 0:
+        return _none("needs a direction label on every channel")
+    out_channel = np.full((topology.num_switches, 2 * n), -1, dtype=np.int32)
+    in_channel = out_channel.copy()
+    numbers = np.arange(topology.num_channels)
+    out_channel[topology.channel_source, topology.channel_direction] = numbers
+    in_channel[topology.channel_target, topology.channel_direction] = numbers
+    if (out_channel >= 0).sum() != len(numbers) or (in_channel >= 0).sum() != len(numbers):
+        return _none("needs at most one channel in each direction of a switch")
+    return DirectionLabels(
+        reason=None,
+        sign=frozen_array([sign for _, sign in expected], np.int8),
+        dimension=frozen_array([dimension for dimension, _ in expected], np.int16),
+        opposite=frozen_array((np.arange(2 * n) + n) % (2 * n), np.int16),
+        out_channel=frozen_array(out_channel, np.int32),
+        in_channel=frozen_array(in_channel, np.int32),
+    )
+
+
+def _none(reason: str) -> DirectionLabels:
+    empty = np.empty(0)
+    return DirectionLabels(
+        reason=reason,
+        sign=frozen_array(empty, np.int8),
+        dimension=frozen_array(empty, np.int16),
+        opposite=frozen_array(empty, np.int16),
+        out_channel=frozen_array(empty.reshape(0, 0), np.int32),
+        in_channel=frozen_array(empty.reshape(0, 0), np.int32),
+    )

@@ -1,0 +1,95 @@
+"""Smaller or simpler routing graphs with the same routes.
+
+Both reductions are always valid: they change how routes are spelled, not which are legal.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api.routing_graph import RoutingGraph
+from routelab.api.topology import Int64Array
+
+
+def determinized(graph: RoutingGraph) -> RoutingGraph:
+    """The graph in which one path is one physical route (subset construction).
+
+    A vertex of the result stands for all vertices in which a packet with one history of channels
+    may be. A deterministic graph is returned as it is.
+    """
+    if graph.deterministic:
+        return graph
+    start, target, channel = graph.edge_start, graph.edge_target, graph.edge_channel
+    numbers: dict[frozenset[int], int] = {}
+    for vertex in graph.begin.tolist():
+        numbers[frozenset((vertex,))] = len(numbers)
+    sets = list(numbers)
+    edges: list[tuple[int, int, int]] = []
+    # `sets` grows while it is read: it is the work list too
+    for number, members in enumerate(sets):
+        following: dict[int, set[int]] = {}
+        for vertex in members:
+            for e in range(start[vertex], start[vertex + 1]):
+                following.setdefault(int(channel[e]), set()).add(int(target[e]))
+        for hop, reached in following.items():
+            key = frozenset(reached)
+            if key not in numbers:
+                numbers[key] = len(sets)
+                sets.append(key)
+            edges.append((number, numbers[key], hop))
+    table = np.array(edges, dtype=np.int64).reshape(-1, 3)
+    return RoutingGraph.create(
+        graph.topology,
+        vertex_switch=[graph.vertex_switch[next(iter(members))] for members in sets],
+        accepting=[bool(graph.accepting[list(members)].any()) for members in sets],
+        begin=np.arange(graph.topology.num_switches),
+        edge_source=table[:, 0],
+        edge_target=table[:, 1],
+        edge_channel=table[:, 2],
+        turn_set=graph.turn_set,
+        minimal_only=graph.minimal_only,
+    )
+
+
+def merged(graph: RoutingGraph) -> RoutingGraph:
+    """A deterministic graph with vertices merged that no legal continuation tells apart.
+
+    Moore's partition refinement: vertices start apart if they differ in switch or acceptance, and
+    are told apart by the classes that their channels lead to, until nothing changes.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not deterministic.
+    """
+    if not graph.deterministic:
+        raise ValueError("only deterministic graphs can be merged; determinize it first")
+    # one row a vertex: its class, then (channel, class reached) in order of channel, padded
+    width = int(np.diff(graph.edge_start).max(initial=0))
+    rows = np.full((graph.num_vertices, 1 + 2 * width), -1, dtype=np.int64)
+    place = np.arange(graph.num_edges) - graph.edge_start[graph.edge_source]
+    rows[graph.edge_source, 1 + 2 * place] = graph.edge_channel
+    classes: Int64Array = graph.vertex_switch.astype(np.int64) * 2 + graph.accepting
+    count = len(np.unique(classes))
+    while True:
+        rows[:, 0] = classes
+        rows[graph.edge_source, 2 + 2 * place] = classes[graph.edge_target]
+        _, first, classes = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+        classes = classes.reshape(-1)
+        if len(first) == count:
+            break
+        count = len(first)
+    kept = np.zeros(graph.num_vertices, dtype=np.bool_)
+    kept[first] = True
+    edge = kept[graph.edge_source]
+    return RoutingGraph.create(
+        graph.topology,
+        vertex_switch=graph.vertex_switch[first],
+        accepting=graph.accepting[first],
+        begin=classes[graph.begin],
+        edge_source=classes[graph.edge_source[edge]],
+        edge_target=classes[graph.edge_target[edge]],
+        edge_channel=graph.edge_channel[edge],
+        turn_set=graph.turn_set,
+        minimal_only=graph.minimal_only,
+    )

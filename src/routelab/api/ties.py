@@ -1,0 +1,61 @@
+"""How selections break ties: one set of parameters and orders for all of them.
+
+Where several routes are equally good, the order in which a search looks at channels decides.
+The natural order is by channel number, which on a torus means positive directions first.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api.parameters import Parameters, parameter
+from routelab.api.routing_graph import RoutingGraph
+from routelab.api.topology import BoolArray, Int64Array, frozen_array
+from routelab.kernels.graph import GraphArrays
+
+
+class TieParameters(Parameters):
+    """Tie handling; selections derive their parameters from it."""
+
+    ties: Literal["positive", "balanced"] = parameter(
+        "positive",
+        description="Equal routes: always the first in tie order (positive), or alternately "
+        "the first and the last by the parity of coordinates (balanced)",
+    )
+    tie_seed: int = parameter(
+        0, ge=0, description="Order in which ties are broken; 0: natural order, else a random one"
+    )
+
+
+def tie_order(graph: RoutingGraph, tie_seed: int) -> GraphArrays:
+    """The graph's arrays with edges in the tie order of `tie_seed`.
+
+    Where channels carry direction labels a tie order is an order of the directions, the same at
+    every switch, as a program that loops over directions has one; elsewhere it is an order of
+    the channels.
+    """
+    topology = graph.topology
+    if tie_seed == 0:
+        return graph.arrays
+    rng = np.random.default_rng(tie_seed)
+    if topology.num_channels and topology.channel_direction.min() >= 0:
+        rank = rng.permutation(len(topology.directions))[topology.channel_direction]
+        return graph.ordered(rank.astype(np.int64) * topology.num_channels + np.arange(len(rank)))
+    return graph.ordered(rng.permutation(topology.num_channels))
+
+
+def endpoint_order(graph: RoutingGraph, tie_seed: int) -> Int64Array:
+    """Order in which endpoints take their turn, as indices into them; int64, shape (P,)."""
+    count = len(graph.topology.endpoints)
+    if tie_seed == 0:
+        return frozen_array(np.arange(count), np.int64)
+    return frozen_array(np.random.default_rng((tie_seed, 1)).permutation(count), np.int64)
+
+
+def backwards_at(graph: RoutingGraph, ties: str) -> BoolArray:
+    """Endpoints whose searches run through the tie order backwards; bool, shape (P,)."""
+    topology = graph.topology
+    odd = topology.parity[topology.endpoints] == 1
+    return frozen_array(odd & (ties == "balanced"), np.bool_)

@@ -1,0 +1,273 @@
+"""Dependency graphs of route tables: who waits for whom, components, ranks, cycles.
+
+A resource is a virtual channel of a channel, numbered ``channel * vcs + vc``. A packet that holds
+one resource and continues over another makes the second a *dependency* of the first; so the
+dependencies of a table are the consecutive hops of its paths, all of them.
+
+A *turn* is a pair of channels of which the second leaves the switch that the first enters. Turns
+are numbered channel by channel, so that a mark for every possible dependency is one byte in an
+array, found without searching.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def number_turns(out_start, out_channel, channel_target):
+    """Number the turns of a network.
+
+    Parameters
+    ----------
+    out_start, out_channel : int32 array, shape (S + 1,) and (C,)
+        `Topology.outgoing`.
+    channel_target : int32 array, shape (C,)
+
+    Returns
+    -------
+    turn_start : int64 array, shape (C + 1,)
+        Turns ``turn_start[a]:turn_start[a + 1]`` are those out of channel a, in the order of
+        `out_channel`.
+    position : int32 array, shape (C,)
+        Place of each channel among those that leave its source switch: turn
+        ``turn_start[a] + position[b]`` leads from a to b.
+    """
+    count = len(channel_target)
+    position = np.empty(count, np.int32)
+    for s in range(len(out_start) - 1):
+        for i in range(out_start[s], out_start[s + 1]):
+            position[out_channel[i]] = i - out_start[s]
+    turn_start = np.zeros(count + 1, np.int64)
+    for c in range(count):
+        s = channel_target[c]
+        turn_start[c + 1] = turn_start[c] + out_start[s + 1] - out_start[s]
+    return turn_start, position
+
+
+@njit(cache=True)
+def mark_dependencies(path_start, hop_channel, hop_vc, turn_start, position, vcs):
+    """Mark every dependency that some path has.
+
+    Parameters
+    ----------
+    path_start : int64 array, shape (K + 1,)
+    hop_channel : int32 array, shape (H,)
+    hop_vc : int16 array, shape (H,)
+        Less than `vcs`.
+    turn_start, position
+        From `number_turns`.
+    vcs : int
+
+    Returns
+    -------
+    marks : bool array, shape (turns * vcs * vcs,)
+        Grouped by resource: the marks of resource (a, va) begin at
+        ``(turn_start[a] * vcs + va * fan) * vcs``, where fan is the number of turns out of a, and
+        run over the turns out of a and, inside, the virtual channels of the second channel.
+    """
+    marks = np.zeros(turn_start[-1] * vcs * vcs, np.bool_)
+    for k in range(len(path_start) - 1):
+        for h in range(path_start[k] + 1, path_start[k + 1]):
+            a, b = hop_channel[h - 1], hop_channel[h]
+            fan = turn_start[a + 1] - turn_start[a]
+            turn = turn_start[a] * vcs + hop_vc[h - 1] * fan + position[b]
+            marks[turn * vcs + hop_vc[h]] = True
+    return marks
+
+
+@njit(cache=True)
+def dependency_graph(marks, turn_start, out_start, out_channel, channel_target, vcs):
+    """The marked dependencies as a graph over resources (R = C * vcs).
+
+    Returns
+    -------
+    start : int64 array, shape (R + 1,)
+    target : int32 array, shape (D,)
+        Dependencies of resource r are ``target[start[r]:start[r + 1]]``, in the order of `marks`.
+    """
+    count = len(channel_target)
+    start = np.zeros(count * vcs + 1, np.int64)
+    target = np.empty(np.sum(marks), np.int32)
+    at = 0
+    slot = 0
+    for a in range(count):
+        first = out_start[channel_target[a]]
+        fan = turn_start[a + 1] - turn_start[a]
+        for va in range(vcs):
+            for i in range(fan):
+                for vb in range(vcs):
+                    if marks[slot]:
+                        target[at] = out_channel[first + i] * vcs + vb
+                        at += 1
+                    slot += 1
+            start[a * vcs + va + 1] = at
+    return start, target
+
+
+@njit(cache=True)
+def strong_components(start, target):
+    """Strongly connected components, by Tarjan's algorithm without recursion.
+
+    Source: R. Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1 (1972).
+
+    Parameters
+    ----------
+    start, target
+        A graph, as `dependency_graph` returns it.
+
+    Returns
+    -------
+    component : int32 array, shape (R,)
+        Numbered against the arrows: an edge between two components leads to the lower number.
+    """
+    size = len(start) - 1
+    component = np.full(size, -1, np.int32)
+    found = np.full(size, -1, np.int32)
+    low = np.empty(size, np.int32)
+    next_edge = start[:-1].copy()
+    pending = np.empty(size, np.int32)
+    walk = np.empty(size, np.int32)
+    clock, waiting, count = 0, 0, 0
+    for root in range(size):
+        if found[root] >= 0:
+            continue
+        depth = 1
+        walk[0] = root
+        while depth > 0:
+            v = walk[depth - 1]
+            if found[v] < 0:
+                found[v] = clock
+                low[v] = clock
+                clock += 1
+                pending[waiting] = v
+                waiting += 1
+            if next_edge[v] < start[v + 1]:
+                w = target[next_edge[v]]
+                next_edge[v] += 1
+                if found[w] < 0:
+                    walk[depth] = w
+                    depth += 1
+                elif component[w] < 0:
+                    low[v] = min(low[v], found[w])
+                continue
+            depth -= 1
+            if depth > 0:
+                low[walk[depth - 1]] = min(low[walk[depth - 1]], low[v])
+            if low[v] == found[v]:
+                while component[v] < 0:
+                    waiting -= 1
+                    component[pending[waiting]] = count
+                count += 1
+    return component
+
+
+@njit(cache=True)
+def component_ranks(start, target, component):
+    """Rank of every resource: the longest chain of components that leads to its own.
+
+    Parameters
+    ----------
+    component : int32 array, shape (R,)
+        From `strong_components`.
+
+    Returns
+    -------
+    rank : int32 array, shape (R,)
+        The same inside a component, strictly greater wherever an edge leaves one.
+    """
+    level = np.zeros(len(component), np.int32)
+    # predecessors have higher numbers, so a component's level is final when its turn comes
+    for v in np.argsort(component)[::-1]:
+        own = component[v]
+        for e in range(start[v], start[v + 1]):
+            other = component[target[e]]
+            if other != own:
+                level[other] = max(level[other], level[own] + 1)
+    rank = np.empty(len(component), np.int32)
+    for v in range(len(component)):
+        rank[v] = level[component[v]]
+    return rank
+
+
+@njit(cache=True)
+def short_cycle(start, target, component, closing, budget):
+    """A short simple cycle that contains at least one of some wanted edges.
+
+    Parameters
+    ----------
+    closing : bool array, shape (D,)
+        The wanted edges; both ends of each lie in one component.
+    budget : int
+        Stop improving on a cycle after looking at this many edges: without it the cycle is a
+        shortest one, and the time may grow with the square of the edges.
+
+    Returns
+    -------
+    cycle : int32 array, shape (n,)
+        Resources, each followed by the next and the last by the first; empty if nothing is wanted.
+    """
+    size = len(start) - 1
+    wanted = np.zeros(size, np.bool_)
+    for e in range(len(target)):
+        if closing[e]:
+            wanted[target[e]] = True
+    cycle = np.empty(0, np.int32)
+    seen_from = np.full(size, -1, np.int32)
+    parent = np.empty(size, np.int32)
+    depth = np.empty(size, np.int32)
+    queue = np.empty(size, np.int32)
+    looked_at = 0
+    for root in range(size):
+        if not wanted[root] or (len(cycle) > 0 and looked_at > budget):
+            continue
+        seen_from[root] = root
+        depth[root] = 1
+        queue[0] = root
+        head, tail, last = 0, 1, -1
+        while head < tail and last < 0:
+            v = queue[head]
+            head += 1
+            if len(cycle) > 0 and depth[v] >= len(cycle):
+                break
+            for e in range(start[v], start[v + 1]):
+                w = target[e]
+                looked_at += 1
+                if w == root and closing[e]:
+                    last = v
+                    break
+                if seen_from[w] != root and component[w] == component[root]:
+                    seen_from[w] = root
+                    parent[w] = v
+                    depth[w] = depth[v] + 1
+                    queue[tail] = w
+                    tail += 1
+        if last >= 0:
+            cycle = np.empty(depth[last], np.int32)
+            for i in range(len(cycle) - 1, -1, -1):
+                cycle[i] = last
+                last = parent[last]
+    return cycle
+
+
+@njit(cache=True)
+def example_paths(path_start, hop_channel, hop_vc, following, vcs):
+    """For some dependencies the first path that causes each.
+
+    Parameters
+    ----------
+    following : int32 array, shape (R,)
+        For each resource the dependency that is asked about, −1 for none.
+
+    Returns
+    -------
+    example : int64 array, shape (R,)
+        Path, −1 where none is asked for.
+    """
+    example = np.full(len(following), -1, np.int64)
+    for k in range(len(path_start) - 1):
+        for h in range(path_start[k] + 1, path_start[k + 1]):
+            a = hop_channel[h - 1] * vcs + hop_vc[h - 1]
+            b = hop_channel[h] * vcs + hop_vc[h]
+            if example[a] < 0 and following[a] == b:
+                example[a] = k
+    return example

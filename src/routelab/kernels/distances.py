@@ -1,0 +1,85 @@
+"""Distances on the bare network, where every route is legal."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def hop_distances(out_start, out_channel, channel_target, source, distance, queue):
+    """Hops from one switch to all others, by breadth-first search.
+
+    Parameters
+    ----------
+    out_start, out_channel : int32 array, shape (S + 1,) and (C,)
+        Channels that leave each switch (`routelab.api.Topology.outgoing`).
+    channel_target : int32 array, shape (C,)
+    source : int
+    distance : int32 array, shape (S,)
+        Overwritten: the hops, −1 where there is no way.
+    queue : int32 array, shape (S,)
+        Scratch; the first n entries are the reached switches in ascending order of distance.
+
+    Returns
+    -------
+    n : int
+    """
+    distance[:] = -1
+    distance[source] = 0
+    queue[0] = source
+    head, tail = 0, 1
+    while head < tail:
+        s = queue[head]
+        head += 1
+        for i in range(out_start[s], out_start[s + 1]):
+            t = channel_target[out_channel[i]]
+            if distance[t] < 0:
+                distance[t] = distance[s] + 1
+                queue[tail] = t
+                tail += 1
+    return tail
+
+
+@njit(cache=True)
+def demand_distance(out_start, out_channel, channel_target, demand):
+    """Hops of all shortest ways together, a pair's hops times the demand of both ends.
+
+    Parameters
+    ----------
+    out_start, out_channel : int32 array, shape (S + 1,) and (C,)
+    channel_target : int32 array, shape (C,)
+    demand : int64 array, shape (S,)
+        Terminals at each switch.
+
+    Returns
+    -------
+    total : int
+        Ordered pairs without a way between them count nothing.
+    """
+    size = len(demand)
+    distance = np.empty(size, np.int32)
+    queue = np.empty(size, np.int32)
+    total = 0
+    for s in range(size):
+        if demand[s] == 0:
+            continue
+        reached = hop_distances(out_start, out_channel, channel_target, s, distance, queue)
+        for k in range(reached):
+            t = queue[k]
+            total += demand[s] * demand[t] * distance[t]
+    return total
+
+
+@njit(cache=True)
+def eccentricities(out_start, out_channel, channel_target):
+    """Hops from every switch to the farthest one; int32, shape (S,).
+
+    A switch that does not reach all others counts as farther than any.
+    """
+    count = len(out_start) - 1
+    result = np.empty(count, np.int32)
+    distance = np.empty(count, np.int32)
+    queue = np.empty(count, np.int32)
+    for source in range(count):
+        hop_distances(out_start, out_channel, channel_target, source, distance, queue)
+        result[source] = count if distance.min() < 0 else distance.max()
+    return result

@@ -1,0 +1,38 @@
+"""Reachability in compressed sparse rows."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def reachable(edge_start, edge_target, roots):
+    """Vertices that some root reaches, roots included.
+
+    Parameters
+    ----------
+    edge_start : int array, shape (V + 1,)
+    edge_target : int32 array, shape (E,)
+    roots : int32 array
+
+    Returns
+    -------
+    seen : bool array, shape (V,)
+    """
+    seen = np.zeros(len(edge_start) - 1, np.bool_)
+    stack = np.empty(len(seen), np.int32)
+    top = 0
+    for root in roots:
+        if not seen[root]:
+            seen[root] = True
+            stack[top] = root
+            top += 1
+    while top:
+        top -= 1
+        v = stack[top]
+        for e in range(edge_start[v], edge_start[v + 1]):
+            w = edge_target[e]
+            if not seen[w]:
+                seen[w] = True
+                stack[top] = w
+                top += 1
+    return seen

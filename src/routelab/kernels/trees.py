@@ -1,0 +1,83 @@
+"""Lightest shortest trees towards a switch, and the bookkeeping of applied routes.
+
+The forward tree lies in `routelab.kernels.graph`.
+"""
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.graph import levels_to
+
+
+@njit(cache=True)
+def grow_tree_to(graph, switch, weight, backwards, tree):
+    """Lightest shortest routes from every vertex to one switch.
+
+    As in `routelab.kernels.graph.grow_tree`, hops count first and weight second. Ties go to the
+    edge that comes first where the route leaves a vertex.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    switch : int
+    weight : int64 array, shape (C,)
+    backwards : bool
+    tree : TreeScratch
+        Overwritten: ``level`` hops to the switch (−1: unreachable), ``cost``, and in
+        ``parent_edge`` the edge to take (−1 at the switch's accepting vertices).
+    """
+    level, cost, edge = tree.level, tree.cost, tree.parent_edge
+    reached = levels_to(graph, switch, level, tree.queue)
+    for k in range(reached):
+        v = tree.queue[k]
+        edge[v] = -1
+        cost[v] = 0
+        if level[v] == 0:
+            continue
+        first, last = graph.edge_start[v], graph.edge_start[v + 1]
+        for i in range(first, last):
+            e = first + last - 1 - i if backwards else i
+            w = graph.edge_target[e]
+            if level[w] != level[v] - 1:
+                continue
+            price = cost[w] + weight[graph.edge_channel[e]]
+            if edge[v] < 0 or price < cost[v]:
+                edge[v] = e
+                cost[v] = price
+
+
+@njit(cache=True)
+def follow_route(graph, tree, vertex, hops):
+    """Write the channels from `vertex` along the edges of `grow_tree_to` into `hops`."""
+    v = vertex
+    for k in range(len(hops)):
+        e = tree.parent_edge[v]
+        hops[k] = graph.edge_channel[e]
+        v = graph.edge_target[e]
+
+
+@njit(cache=True)
+def add_route(weight, hops, amount):
+    """Add `amount` to the weight of every channel in `hops`."""
+    for c in hops:
+        weight[c] += amount
+
+
+@njit(cache=True)
+def route_offsets(lengths):
+    """Where each pair's hops start, pair after pair.
+
+    Parameters
+    ----------
+    lengths : int32 array, shape (P, P)
+        Negative: unreachable.
+
+    Returns
+    -------
+    start : int64 array, shape (P * P + 1,)
+    """
+    flat = lengths.reshape(-1)
+    start = np.zeros(len(flat) + 1, np.int64)
+    for p in range(len(flat)):
+        start[p + 1] = start[p] + max(flat[p], 0)
+    return start
