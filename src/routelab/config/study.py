@@ -113,6 +113,9 @@ class Study(StudyPart):
     limits: Limits = Limits()
     tables: dict[FileName, Table] = {}
     figures: dict[FileName, Figure] = {}
+    notes: list[str] = Field(
+        default=[], description="Paragraphs of the report: how its numbers are to be read"
+    )
 
     _document: Document = PrivateAttr()
     _reference: Reference | None = PrivateAttr(default=None)
