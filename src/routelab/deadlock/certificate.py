@@ -1,0 +1,148 @@
+"""Certificates: a proof as a file that anyone can check again.
+
+A certificate holds the network's channels, the routes, the dependencies, the rings and a rank for
+each resource: all that the proof needs and nothing to be trusted. ``docs/recheck_certificate.py``
+checks one with the standard library and shares no code with routelab.
+
+JSON fields, beside ``format``, ``provenance``, ``flow_control``, ``preconditions``:
+
+``channels``
+    ``[name, source, target]`` each; a channel's number is its place in the list.
+``rings``
+    ``{"vc": vc, "channels": [...]}``: the complete rings that the proof needs, in order.
+``resources``
+    ``[channel, vc, rank]``: every resource that a route uses.
+``dependencies``
+    ``[i, j]``: places in ``resources`` of two consecutive hops.
+``endpoints``, ``routes``
+    ``routes[i * len(endpoints) + j]`` goes from endpoint i to endpoint j: hops as
+    ``channel`` or, on another virtual channel than 0, ``channel:vc``, separated by spaces; several
+    paths separated by ``;``; null where unreachable.
+``digests``
+    SHA-256 of the topology and of the routes (`topology_digest`, `routes_digest`), to tell which
+    table the certificate is about.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api import InputError, RouteTable, Topology
+from routelab.deadlock.verdict import Verdict
+
+FORMAT = "deadlock-certificate/1"
+
+
+def topology_digest(topology: Topology) -> str:
+    """SHA-256 of a network's channels and endpoints, as little-endian 64-bit integers."""
+    return _digest(topology.channel_source, topology.channel_target, topology.endpoints)
+
+
+def routes_digest(table: RouteTable) -> str:
+    """SHA-256 of a table's paths and virtual channels, as little-endian 64-bit integers."""
+    return _digest(table.pair_start, table.path_start, table.hop_channel, table.hop_vc)
+
+
+def _digest(*arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(np.int64(len(array)).astype("<i8").tobytes())
+        digest.update(array.astype("<i8").tobytes())
+    return digest.hexdigest()
+
+
+def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
+    """A proof as JSON values; see the module's docstring for the fields.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        What `check` said about `table`.
+    table : RouteTable
+
+    Raises
+    ------
+    InputError
+        If the verdict is no proof.
+    """
+    if verdict.rank is None:
+        raise InputError(f"no certificate for a table whose verdict is {verdict.status}")
+    topology, vcs = table.topology, verdict.virtual_channels
+    rank = verdict.rank.reshape(-1)
+    used = np.flatnonzero(rank >= 0)
+    place = np.full(len(rank), -1, dtype=np.int64)
+    place[used] = np.arange(len(used))
+    names = topology.switch_names
+    return {
+        "format": FORMAT,
+        "flow_control": verdict.flow_control,
+        "preconditions": list(verdict.preconditions),
+        "digests": {"topology": topology_digest(topology), "routes": routes_digest(table)},
+        "channels": [
+            [topology.channel_name(channel), names[source], names[target]]
+            for channel, (source, target) in enumerate(
+                zip(topology.channel_source, topology.channel_target, strict=True)
+            )
+        ],
+        "rings": [{"vc": ring.vc, "channels": list(ring.channels)} for ring in verdict.rings],
+        "resources": np.column_stack((used // vcs, used % vcs, rank[used])).tolist(),
+        "dependencies": place[verdict.dependencies].tolist(),
+        "endpoints": [names[switch] for switch in topology.endpoints],
+        "routes": _routes(table),
+    }
+
+
+def _routes(table: RouteTable) -> list[str | None]:
+    hops = [
+        f"{channel}:{vc}" if vc else str(channel)
+        for channel, vc in zip(table.hop_channel.tolist(), table.hop_vc.tolist(), strict=True)
+    ]
+    paths = [" ".join(hops[first:last]) for first, last in pairwise(table.path_start.tolist())]
+    return [
+        ";".join(paths[first:last]) if last > first else None
+        for first, last in pairwise(table.pair_start.tolist())
+    ]
+
+
+def write_certificate(
+    verdict: Verdict,
+    table: RouteTable,
+    path: Path,
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a proof to a file, whole or not at all.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        What `check` said about `table`.
+    table : RouteTable
+    path : Path
+        Its folder must exist.
+    provenance : mapping, optional
+        Who made it, from what and when; not part of the proof.
+
+    Raises
+    ------
+    InputError
+        If the verdict is no proof.
+    """
+    content = certificate(verdict, table) | {"provenance": dict(provenance or {})}
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with temporary.open("w", encoding="utf-8") as file:
+            json.dump(content, file, ensure_ascii=False, separators=(",", ":"))
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,249 @@
+"""The check itself, and why it suffices.
+
+Model
+-----
+A *resource* is one virtual channel of one channel, with its own buffer at the channel's far end.
+A *dependency* (a, b) is a pair of resources that some path uses one after the other: the packet at
+the head of a may wait for room in b. All consecutive hops of all paths are kept, continuations
+along a ring included. A packet at its target is always consumed. Buffers are counted in packets
+of the largest size.
+
+A table is *free of deadlock* if no reachable state holds packets that can never move again. When
+injection stops, the remaining hops are finite in number, so the network comes to rest; hence it is
+enough that **in every reachable state with packets in it, some packet can move**. (A packet that
+is being transferred has room granted for all of it, so transfers end; look at states without any.)
+
+Criterion
+---------
+*Plain* flow control (a packet moves if there is room): the graph of dependencies is acyclic.
+
+*Bubble* flow control (into a ring, by injection, a turn or a change of virtual channel, only with
+two free slots in the buffer that is entered; everywhere else with one): every strongly connected
+component with a cycle lies inside one complete unidirectional ring on one virtual channel. That is
+so if and only if every dependency inside a component leads from a channel to its successor in a
+complete ring, on the same virtual channel.
+
+Both have one certificate: an integer rank for each resource, such that every dependency leads to
+a higher rank or, under bubble, from a channel to its successor in a complete ring at equal rank.
+
+Why it suffices
+---------------
+Bubble keeps a free slot in each ring. An entry finds two free slots in one buffer of the ring and
+leaves one. A move along the ring takes a slot and gives one back. Leaving gives one back. Each
+buffer is filled over one channel, so two packets do not enter it at once; and a resource is in at
+most one ring. So a ring that begins empty always has a free slot somewhere.
+
+Take a reachable state with packets in it. Order the components topologically and show, from the
+last backwards, that a component with packets, behind which all later ones are empty, has a packet
+that can move. (Induction: either a later component holds packets, and one of them can move, or
+all of them are empty.)
+
+- The component is one resource without a dependency on itself. Its head packet is at its target,
+  or wants a resource of a later component. That one's buffer is empty and thus has two free slots,
+  enough for any move.
+- The component lies inside one complete ring. Every switch of the ring is left by one channel of
+  it, so a cycle inside has to go all the way round: the component *is* the ring. If the head packet
+  of a buffer is at its target or wants a later component, it can move as above. If none does, all
+  heads want to continue. Some buffer of the ring has a free slot; walk back from there to the first
+  buffer that is not empty: its successor has a free slot, and its head can move along the ring.
+
+The bare minimum of two packets a buffer is needed because else no packet could ever enter a ring;
+virtual cut-through because under wormhole switching a packet holds flits in several buffers of
+the ring at rest, and the slots of the argument do not exist. For acyclic graphs the first case is
+all there is, and it holds under wormhole switching with any buffer too (Dally and Seitz, IEEE
+Trans. Comput. C-36, 1987). A ring that lacks a channel is a line, whatever its claim says: a
+complete ring is a set of channels that was verified to be one (`complete_rings`).
+
+It does *not* suffice to ignore the continuations and to ask for an acyclic rest: a chain of turns
+may go from ring to ring and use continuations in between.
+
+Bubble flow control: V. Puente et al., The adaptive bubble router, J. Parallel Distrib. Comput. 61
+(2001), doi 10.1006/jpdc.2001.1746.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api import FlowControl, InputError, RouteTable, Topology, frozen_array
+from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.deadlock.rings import complete_rings
+from routelab.deadlock.verdict import Ring, Switching, Verdict
+from routelab.kernels.dependency import (
+    component_ranks,
+    dependency_graph,
+    example_paths,
+    mark_dependencies,
+    number_turns,
+    short_cycle,
+    strong_components,
+)
+
+_CYCLE_BUDGET = 50_000_000
+"""Dependencies to look at for a short cycle: well under a second."""
+
+_PLAIN = (
+    "packets follow the table's paths on the table's virtual channels",
+    "every virtual channel has a buffer of its own",
+    "packets at their target are always consumed",
+)
+_ENTRY = (
+    "a packet enters a ring, by injection, a turn or a change of virtual channel, only with 2 free "
+    "slots in the buffer that it enters, and moves on within the ring with 1"
+)
+_BUBBLE = (
+    "switching is virtual cut-through",
+    "a buffer holds at least 2 packets of the largest size",
+    _ENTRY,
+    "a ring that lacks a channel is a line and gives no bubble",
+)
+
+
+def check(
+    table: RouteTable,
+    flow_control: str | None = None,
+    *,
+    packets_per_buffer: int = 2,
+    switching: Switching = "virtual-cut-through",
+) -> Verdict:
+    """Prove a table free of deadlock, or name a cycle of dependencies that stands in the way.
+
+    No claim of a plugin, a table or a topology is trusted: rings are verified, and all
+    dependencies are taken from the paths. The argument is in this module's docstring.
+
+    Parameters
+    ----------
+    table : RouteTable
+        With its virtual channels; several paths a pair count with all their hops.
+    flow_control : {"plain", "bubble"}, optional
+        By default what the table declares.
+    packets_per_buffer : int
+        Packets of the largest size that fit into the buffer of one virtual channel.
+    switching : {"virtual-cut-through", "wormhole"}
+
+    Returns
+    -------
+    Verdict
+        ``not-proven`` says that the criterion fails, not that the table must deadlock.
+
+    Raises
+    ------
+    InputError
+        If an option has a value that does not exist.
+    """
+    flow = _options(flow_control or table.flow_control, packets_per_buffer, switching)
+    vcs = table.virtual_channels
+    cause = _not_applicable(flow, packets_per_buffer, switching)
+    if cause:
+        return Verdict("not-applicable", flow, cause, _preconditions(flow), vcs)
+    start, target = _dependencies(table, vcs)
+    rings = complete_rings(table.topology) if flow == "bubble" else []
+    component = strong_components(start, target)
+    source = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
+    inside = component[source] == component[target]
+    offending = inside & (_successors(table.topology, rings, vcs)[source] != target)
+    dependencies = frozen_array(np.column_stack((source, target)), np.int32)
+    if offending.any():
+        return _refusal(table, flow, dependencies, (start, target, component, offending))
+    rank = np.where(_used(table, vcs), component_ranks(start, target, component), -1)
+    cyclic = np.zeros(len(component), dtype=np.bool_)
+    cyclic[source[inside]] = True
+    needed = tuple(
+        Ring(vc, tuple(ring)) for ring in rings for vc in range(vcs) if cyclic[ring[0] * vcs + vc]
+    )
+    return Verdict(
+        "proven",
+        flow,
+        f"every cycle of dependencies is a complete ring ({len(needed)} of them)"
+        if needed
+        else "the dependencies are acyclic",
+        _preconditions(flow),
+        vcs,
+        dependencies,
+        rank=frozen_array(rank.reshape(-1, vcs), np.int32),
+        rings=needed,
+    )
+
+
+def _options(flow_control: str, packets_per_buffer: int, switching: str) -> FlowControl:
+    wrong = []
+    if flow_control not in ("plain", "bubble"):
+        wrong.append(f"flow_control is {flow_control!r}, expected 'plain' or 'bubble'")
+    if switching not in ("virtual-cut-through", "wormhole"):
+        wrong.append(f"switching is {switching!r}, expected 'virtual-cut-through' or 'wormhole'")
+    if packets_per_buffer < 1:
+        wrong.append(f"packets_per_buffer is {packets_per_buffer}, expected at least 1")
+    if wrong:
+        raise InputError("deadlock check: " + "; ".join(wrong))
+    return "bubble" if flow_control == "bubble" else "plain"
+
+
+def _not_applicable(flow: FlowControl, packets_per_buffer: int, switching: str) -> str:
+    if flow == "plain":
+        return ""
+    if switching != "virtual-cut-through":
+        return f"bubble flow control needs virtual cut-through; the switching is {switching}"
+    if packets_per_buffer < 2:
+        return (
+            "bubble flow control needs buffers of at least 2 packets: with "
+            f"{packets_per_buffer} no packet may ever enter a ring"
+        )
+    return ""
+
+
+def _preconditions(flow: FlowControl) -> tuple[str, ...]:
+    return _PLAIN if flow == "plain" else _PLAIN + _BUBBLE
+
+
+def _dependencies(table: RouteTable, vcs: int) -> tuple[Int64Array, Int32Array]:
+    out_start, out_channel = table.topology.outgoing
+    targets = table.topology.channel_target
+    turn_start, position = number_turns(out_start, out_channel, targets)
+    marks = mark_dependencies(
+        table.path_start, table.hop_channel, table.hop_vc, turn_start, position, vcs
+    )
+    graph: tuple[Int64Array, Int32Array] = dependency_graph(
+        marks, turn_start, out_start, out_channel, targets, vcs
+    )
+    return graph
+
+
+def _successors(topology: Topology, rings: list[list[int]], vcs: int) -> NDArray[np.int64]:
+    """The next resource in its complete ring for every resource; −1 where there is none."""
+    after = np.full((topology.num_channels, vcs), -1, dtype=np.int64)
+    for ring in rings:
+        following = np.roll(ring, -1)
+        after[ring] = following[:, np.newaxis] * vcs + np.arange(vcs)
+    return after.reshape(-1)
+
+
+def _used(table: RouteTable, vcs: int) -> BoolArray:
+    used = np.zeros(table.topology.num_channels * vcs, dtype=np.bool_)
+    used[table.hop_channel.astype(np.int64) * vcs + table.hop_vc] = True
+    return used
+
+
+def _refusal(
+    table: RouteTable,
+    flow: FlowControl,
+    dependencies: Int32Array,
+    graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
+) -> Verdict:
+    vcs, ends = table.virtual_channels, table.topology.endpoints
+    resources = short_cycle(*graph, _CYCLE_BUDGET)
+    following = np.full(len(graph[2]), -1, dtype=np.int32)
+    following[resources] = np.roll(resources, -1)
+    examples = example_paths(table.path_start, table.hop_channel, table.hop_vc, following, vcs)
+    pairs = table.path_pair[examples[resources]]
+    outside = " that is not one complete ring" if flow == "bubble" else ""
+    return Verdict(
+        "not-proven",
+        flow,
+        f"{len(resources)} resources wait for each other in a cycle{outside}",
+        _preconditions(flow),
+        vcs,
+        dependencies,
+        cycle=tuple((int(r) // vcs, int(r) % vcs) for r in resources),
+        cycle_routes=tuple((int(ends[p // len(ends)]), int(ends[p % len(ends)])) for p in pairs),
+    )

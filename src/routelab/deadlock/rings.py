@@ -1,0 +1,41 @@
+"""Rings of a network: claims, verified."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Topology
+
+
+def complete_rings(topology: Topology) -> list[list[int]]:
+    """The ring claims of a topology that hold.
+
+    The channels of one `Topology.channel_ring` id are a complete unidirectional ring if they form
+    exactly one directed cycle that leaves each of its switches once. A claim that fails, because
+    a channel of the ring is missing or because it was never true, is dropped as a whole.
+
+    Returns
+    -------
+    list of list of int
+        The channels of each ring in the order of the cycle, from the lowest channel on. No
+        channel is in two rings, as it has one id.
+    """
+    members: dict[int, list[int]] = {}
+    for channel in np.flatnonzero(topology.channel_ring >= 0).tolist():
+        members.setdefault(int(topology.channel_ring[channel]), []).append(channel)
+    rings = (_in_order(topology, channels) for channels in members.values())
+    return [ring for ring in rings if ring]
+
+
+def _in_order(topology: Topology, channels: list[int]) -> list[int]:
+    """`channels` along their cycle; empty if they are no single cycle."""
+    leaving = {int(topology.channel_source[channel]): channel for channel in channels}
+    order = [channels[0]]
+    # distinct sources and as many steps as channels: the walk cannot hide a second cycle
+    for _ in channels[1:]:
+        following = leaving.get(int(topology.channel_target[order[-1]]))
+        if following is None:
+            return []
+        order.append(following)
+    closed = topology.channel_target[order[-1]] == topology.channel_source[order[0]]
+    return order if closed and len(set(order)) == len(leaving) == len(channels) else []

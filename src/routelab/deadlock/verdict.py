@@ -1,0 +1,91 @@
+"""What the checker says about a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import FlowControl, Topology, frozen_array
+from routelab.api.topology import Int32Array
+
+Status = Literal["proven", "not-proven", "not-applicable"]
+Switching = Literal["virtual-cut-through", "wormhole"]
+
+
+def _empty() -> Int32Array:
+    return frozen_array(np.empty((0, 2)), np.int32)
+
+
+@dataclass(frozen=True)
+class Ring:
+    """A complete unidirectional ring on one virtual channel.
+
+    Attributes
+    ----------
+    vc : int
+    channels : tuple of int
+        Each followed by the next, the last by the first.
+    """
+
+    vc: int
+    channels: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """The outcome of `routelab.deadlock.check`; arrays are read-only.
+
+    Attributes
+    ----------
+    status : {"proven", "not-proven", "not-applicable"}
+    flow_control : {"plain", "bubble"}
+        What the table was checked under.
+    reason : str
+        One sentence for people: what was shown, the cycle, or why the check does not apply.
+    preconditions : tuple of str
+        What the network's hardware has to guarantee for the verdict to hold.
+    virtual_channels : int
+        A resource is numbered ``channel * virtual_channels + vc``.
+    dependencies : int32 array, shape (D, 2)
+        Every pair of resources that some path uses one after the other, ascending; empty unless
+        the criterion was applied.
+    rank : int32 array, shape (C, V), or None
+        Only of a proof: the rank of every resource that a path uses, −1 for the others.
+    rings : tuple of Ring
+        Only of a proof: the rings whose own dependencies are cyclic, so that the proof needs
+        their bubble.
+    cycle : tuple of (channel, vc)
+        Only of a refusal: resources of which each waits for the next and the last for the first.
+    cycle_routes : tuple of (source, target)
+        For each dependency of the cycle the switches between which a route causes it.
+    """
+
+    status: Status
+    flow_control: FlowControl
+    reason: str
+    preconditions: tuple[str, ...]
+    virtual_channels: int
+    dependencies: Int32Array = field(default_factory=_empty)
+    rank: Int32Array | None = None
+    rings: tuple[Ring, ...] = ()
+    cycle: tuple[tuple[int, int], ...] = ()
+    cycle_routes: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def proven(self) -> bool:
+        """Whether the table was shown to be free of deadlock."""
+        return self.status == "proven"
+
+    def describe_cycle(self, topology: Topology) -> list[str]:
+        """The cycle for people, one line a dependency."""
+        names = topology.switch_names
+        after = (*self.cycle[1:], *self.cycle[:1])
+        return [
+            f"{topology.channel_name(a)} vc {va} waits for {topology.channel_name(b)} vc {vb} "
+            f"(route {names[source]} to {names[target]})"
+            for (a, va), (b, vb), (source, target) in zip(
+                self.cycle, after, self.cycle_routes, strict=True
+            )
+        ]

@@ -1,0 +1,215 @@
+"""Certificates: an independent program accepts the good ones and refuses every mutation."""
+
+from __future__ import annotations
+
+import copy
+import json
+import runpy
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deadlock_cases import clockwise_ring_table, random_table, ring, table_of, torus_table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from routelab.api import InputError, RouteTable
+from routelab.deadlock import (
+    certificate,
+    check,
+    routes_digest,
+    topology_digest,
+    write_certificate,
+)
+
+PROGRAM = Path(__file__).parents[3] / "docs" / "recheck_certificate.py"
+Content = dict[str, Any]
+
+
+def recheck(path: Path) -> subprocess.CompletedProcess[str]:
+    """Run the stand-alone program as its readers do, without routelab on the path."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", str(PROGRAM), str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def proof_of(table: RouteTable, flow_control: str) -> Content:
+    return certificate(check(table, flow_control), table)
+
+
+def dateline_table() -> RouteTable:
+    """A ring with two virtual channels, and two paths for one pair."""
+
+    def paths(s: int, t: int) -> list[list[tuple[int, int]]]:
+        hops = [(s + i) % 4 for i in range((t - s) % 4)]
+        found = [[(hop, int(3 in hops[: i + 1])) for i, hop in enumerate(hops)]]
+        return [*found, [(0, 1), (1, 1)]] if (s, t) == (0, 2) else found
+
+    return table_of(ring(4), paths)
+
+
+GOOD = {
+    "torus, bubble": (torus_table(4, 4), "bubble"),
+    "dateline, plain": (dateline_table(), "plain"),
+    "no routes": (table_of(ring(3), lambda s, t: []), "plain"),
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_certificates_are_accepted(name: str, tmp_path: Path) -> None:
+    table, flow_control = GOOD[name]
+    path = tmp_path / "certificate.json"
+    write_certificate(check(table, flow_control), table, path, {"host": "here"})
+    answer = recheck(path)
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stdout.startswith("proven: ")
+    assert json.loads(path.read_text())["provenance"] == {"host": "here"}
+    assert [file.name for file in tmp_path.iterdir()] == ["certificate.json"]
+
+
+def test_routes_are_one_text_a_pair() -> None:
+    routes = proof_of(dateline_table(), "plain")["routes"]
+    assert routes[0 * 4 + 0] == ""
+    assert routes[0 * 4 + 2] == "0 1;0:1 1:1"
+    assert routes[2 * 4 + 1] == "2 3:1 0:1"
+    assert set(proof_of(*GOOD["no routes"])["routes"]) == {"", None}
+
+
+def lower_a_rank(content: Content) -> None:
+    first, second = next(
+        (i, j)
+        for i, j in content["dependencies"]
+        if content["resources"][i][2] < content["resources"][j][2]
+    )
+    content["resources"][second][2] = content["resources"][first][2]
+
+
+def raise_a_ring_channel(content: Content) -> None:
+    channel = content["rings"][0]["channels"][0]
+    next(entry for entry in content["resources"] if entry[0] == channel)[2] += 10
+
+
+def remove_a_ring_channel(content: Content) -> None:
+    content["rings"][0]["channels"].pop()
+
+
+def remove_a_ring(content: Content) -> None:
+    content["rings"].pop()
+
+
+def join_two_crossing_rings(content: Content) -> None:
+    content["rings"][0]["channels"] += content["rings"].pop(1)["channels"]
+
+
+def join_two_parallel_rings(content: Content) -> None:
+    first, *others = content["rings"]
+    parallel = next(o for o in others if o["channels"][0] % 4 == first["channels"][0] % 4)
+    content["rings"].remove(parallel)
+    first["channels"] += parallel["channels"]
+
+
+def list_a_ring_twice(content: Content) -> None:
+    content["rings"].append(content["rings"][0])
+
+
+def remove_a_dependency(content: Content) -> None:
+    content["dependencies"].pop(5)
+
+
+def remove_a_resource(content: Content) -> None:
+    content["resources"].pop()
+
+
+def reroute_a_pair(content: Content) -> None:
+    """From switch 0 to 5 by +Y and +X, which needs a dependency that is not listed."""
+    assert content["routes"][5] == "0 5"
+    content["routes"][5] = "1 16"
+
+
+def tear_a_route(content: Content) -> None:
+    content["routes"][5] = "0 9"
+
+
+def shorten_a_route(content: Content) -> None:
+    content["routes"][5] = "0"
+
+
+def drop_the_routes_of_a_pair(content: Content) -> None:
+    content["routes"].pop()
+
+
+def claim_plain_flow_control(content: Content) -> None:
+    content["flow_control"] = "plain"
+
+
+def move_a_channel(content: Content) -> None:
+    content["channels"][0][2] = content["channels"][0][1]
+
+
+MUTATIONS: list[tuple[Callable[[Content], None], str]] = [
+    (lower_a_rank, "does not rise"),
+    (raise_a_ring_channel, "does not rise"),
+    (remove_a_ring_channel, "is broken"),
+    (remove_a_ring, "does not rise"),
+    (join_two_crossing_rings, "visits a switch twice"),
+    (join_two_parallel_rings, "is broken"),
+    (list_a_ring_twice, "is in two rings"),
+    (remove_a_dependency, "not those of the routes"),
+    (remove_a_resource, "without a rank"),
+    (reroute_a_pair, "not those of the routes"),
+    (tear_a_route, "is not connected"),
+    (shorten_a_route, "misses its target"),
+    (drop_the_routes_of_a_pair, "every pair"),
+    (claim_plain_flow_control, "need bubble"),
+    (move_a_channel, "is broken"),
+]
+
+
+@pytest.mark.parametrize(
+    ("mutate", "complaint"), MUTATIONS, ids=[mutate.__name__ for mutate, _ in MUTATIONS]
+)
+def test_mutated_certificates_are_refused(
+    mutate: Callable[[Content], None], complaint: str, tmp_path: Path
+) -> None:
+    content = copy.deepcopy(proof_of(torus_table(4, 4), "bubble"))
+    mutate(content)
+    path = tmp_path / "certificate.json"
+    path.write_text(json.dumps(content))
+    answer = recheck(path)
+    assert answer.returncode != 0
+    assert "refused" in answer.stderr
+    assert complaint in answer.stderr
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["plain", "bubble"]))
+@settings(max_examples=60)
+def test_every_proof_rechecks(seed: int, flow_control: str) -> None:
+    table = random_table(seed)
+    verdict = check(table, flow_control)
+    if not verdict.proven:
+        with pytest.raises(InputError, match="not-proven"):
+            certificate(verdict, table)
+        return
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        path = Path(folder) / "certificate.json"
+        write_certificate(verdict, table, path)
+        patch.setattr(sys, "argv", [str(PROGRAM), str(path)])
+        runpy.run_path(str(PROGRAM))  # refuses with SystemExit
+
+
+def test_digests_tell_tables_and_networks_apart() -> None:
+    first, second = torus_table(4, 4), torus_table(4, 4, {(0, 5): "YX"})
+    assert topology_digest(first.topology) == topology_digest(second.topology)
+    assert routes_digest(first) == routes_digest(torus_table(4, 4))
+    assert routes_digest(first) != routes_digest(second)
+    small = clockwise_ring_table(ring(4), hops=2)
+    assert topology_digest(small.topology) != topology_digest(ring(5))
+    moved = small.with_vcs([1] * len(small.hop_vc))
+    assert routes_digest(small) != routes_digest(moved)
