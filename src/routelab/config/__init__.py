@@ -1,16 +1,16 @@
 """Studies and references: what the user writes, read and checked."""
 
 from routelab.config.entries import Choice, Named, Range, Sweep, Use, choices
-from routelab.config.mistakes import ConfigError, did_you_mean
+from routelab.config.mistakes import ConfigError
 from routelab.config.reference import Reference, Source, load_reference
 from routelab.config.study import Beside, Figure, Limits, Study, Table, load_study
 
 __all__ = [
     "Beside",
     "Choice",
+    "ConfigError",
     "Figure",
     "Limits",
-    "ConfigError",
     "Named",
     "Range",
     "Reference",
@@ -20,7 +20,6 @@ __all__ = [
     "Table",
     "Use",
     "choices",
-    "did_you_mean",
     "load_reference",
     "load_study",
 ]

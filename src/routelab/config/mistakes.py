@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pydantic import BaseModel, ValidationError
 
 from routelab.api.errors import InputError
+from routelab.registry.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from routelab.config.document import Document
@@ -30,13 +30,10 @@ class ConfigError(InputError):
         super().__init__("\n".join(self.mistakes))
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` or ``; known: a, b``, to be put after a message."""
-    known = list(known)
-    close = get_close_matches(word, known, n=1)
-    if close:
-        return f"; did you mean {close[0]!r}?"
-    return f"; known: {', '.join(known)}" if known else ""
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """``; did you mean 'x'?`` or else ``; known: a, b``, to be put after a message."""
+    known = sorted(known)
+    return did_you_mean(word, known) or (f"; known: {', '.join(known)}" if known else "")
 
 
 def describe(error: ValidationError, document: Document, model: type[BaseModel]) -> list[str]:
@@ -62,8 +59,7 @@ def _line(detail: Mapping[str, Any], document: Document, schema: Schema) -> str:
         return f"{place}{location[-1]!r} is missing"
     if kind == "extra_forbidden":
         key = str(location[-1])
-        known = sorted(_keys(schema, location[:-1]))
-        return f"{place}unknown key{did_you_mean(key, known)}"
+        return f"{place}unknown key{suggestion(key, _keys(schema, location[:-1]))}"
     if kind == "value_error":
         return f"{place}{detail['ctx']['error']}"
     if kind == "string_pattern_mismatch":

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from routelab.config.document import load_document
 from routelab.config.entries import StudyPart
-from routelab.config.mistakes import ConfigError, describe, did_you_mean
+from routelab.config.mistakes import ConfigError, describe, suggestion
 
 
 class Source(StudyPart):
@@ -76,7 +76,7 @@ def load_reference(folder: Path) -> Reference:
         mistakes.append(f"{document.place(['key'])}the folder is named {folder.name!r}")
     present = sorted(path.name for path in folder.glob("*.csv"))
     mistakes += [
-        f"{document.place(['tables', name])}no such file in {folder}{did_you_mean(name, present)}"
+        f"{document.place(['tables', name])}no such file in {folder}{suggestion(name, present)}"
         for name in source.tables
         if name not in present
     ]

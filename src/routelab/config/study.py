@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, mod
 
 from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, Scalars, StudyPart
-from routelab.config.mistakes import ConfigError, describe, did_you_mean
+from routelab.config.mistakes import ConfigError, describe, suggestion
 from routelab.config.reference import Reference, load_reference
 
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
@@ -193,7 +193,7 @@ def _cited(study: Study) -> Reference | None:
     raise ConfigError(
         [
             f"{study.place('cites')}no folder {study.cites} in {homes[-1]}"
-            + did_you_mean(study.cites, known)
+            + suggestion(study.cites, known)
         ]
     )
 
@@ -208,7 +208,7 @@ def _reference_mistakes(study: Study) -> Iterator[str]:
         elif table.beside.reference not in study.reference.tables:
             yield (
                 f"{place}no table {table.beside.reference} in {study.reference.folder}"
-                + did_you_mean(table.beside.reference, study.reference.tables)
+                + suggestion(table.beside.reference, study.reference.tables)
             )
         else:
             columns = study.reference.columns(table.beside.reference)
@@ -216,5 +216,5 @@ def _reference_mistakes(study: Study) -> Iterator[str]:
                 if column not in columns:
                     yield (
                         f"{place}{table.beside.reference} has no column {column!r}"
-                        + did_you_mean(column, columns)
+                        + suggestion(column, columns)
                     )

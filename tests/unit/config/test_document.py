@@ -1,0 +1,76 @@
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.config.document import load_document
+
+
+def document(tmp_path: Path, text: str):
+    path = tmp_path / "x.yaml"
+    path.write_text(text)
+    return load_document(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("on", "on"),
+        ("no", "no"),
+        ("true", True),
+        ("010", "010"),
+        ("1:30", "1:30"),
+        ("2026-11-20", "2026-11-20"),
+        ("-12", -12),
+        ("1e3", 1000.0),
+        (".5", 0.5),
+        ("4x2", "4x2"),
+        ("'4'", "4"),
+        ("~", None),
+    ],
+)
+def test_scalars_are_those_of_yaml_1_2(tmp_path, text, value):
+    read = document(tmp_path, f"key: {text}\n").data["key"]
+    assert read == value
+    assert type(read) is type(value)
+
+
+def test_the_key_on_is_a_word(tmp_path):
+    assert document(tmp_path, "{on: [a], off: b}").data == {"on": ["a"], "off": "b"}
+
+
+def test_a_part_knows_its_line(tmp_path):
+    read = document(tmp_path, "a: 1\nb:\n  - x\n  - c: {d: 2}\n")
+    assert read.place(["b", 1, "c", "d"]) == f"{read.path}:4: b[1].c.d: "
+    assert read.place(["b", 1, "<branch>", "nowhere"]) == f"{read.path}:4: b[1]: "
+    assert read.place([]) == f"{read.path}:1: "
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a: 1\nb: 2\na: 3\nc: {d: 1, d: 2}\n", [":3: the key 'a'", ":4: the key 'd'"]),
+        ("a: [1\nb: 2\n", [":2: is no YAML"]),
+        ("a: !!python/name:os.system x\n", [":1: is no YAML"]),
+        ("a: *b\n", [":1: is no YAML"]),
+    ],
+)
+def test_mistakes_name_file_and_line(tmp_path, text, lines):
+    with pytest.raises(InputError) as raised:
+        document(tmp_path, text)
+    found = str(raised.value).splitlines()
+    assert len(found) == len(lines)
+    for line, expected in zip(found, lines, strict=True):
+        assert line.startswith(f"{tmp_path / 'x.yaml'}{expected}")
+
+
+def test_unreadable_files_are_bad_input(tmp_path):
+    with pytest.raises(InputError, match=r"missing\.yaml: cannot be read"):
+        load_document(tmp_path / "missing.yaml")
+    (tmp_path / "binary.yaml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match=r"binary\.yaml"):
+        load_document(tmp_path / "binary.yaml")
+
+
+def test_an_empty_file_has_no_data(tmp_path):
+    assert document(tmp_path, "# nothing\n").data is None

@@ -1,0 +1,81 @@
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from routelab.config import Choice, choices
+from routelab.config.entries import Entry
+
+ENTRY = TypeAdapter(Entry)
+
+
+def expanded(entry):
+    return list(choices(ENTRY.validate_python(entry)))
+
+
+def test_the_three_forms_of_an_entry():
+    assert expanded("sssp@angara~turns=exact") == [Choice("sssp@angara~turns=exact")]
+    assert expanded({"torus": {"dims": "4x2", "x": [1, 2]}}) == [
+        Choice("torus", {"dims": "4x2", "x": [1, 2]})
+    ]
+    assert expanded({"use": "a@b", "as": "c"}) == [Choice("a@b", alias="c")]
+    assert expanded({"dor": None}) == [Choice("dor", {})]
+
+
+def test_sweeps_are_taken_in_order_and_the_last_one_turns_fastest():
+    entry = {"bfs": {"sort": {"sweep": ["sum", "min"]}, "fixed": True, "seed": {"range": 2}}}
+    assert [tuple(choice.values.values()) for choice in expanded(entry)] == [
+        ("sum", True, 0),
+        ("sum", True, 1),
+        ("min", True, 0),
+        ("min", True, 1),
+    ]
+
+
+SCALARS = st.one_of(st.booleans(), st.integers(), st.text())
+VALUES = st.one_of(
+    SCALARS,
+    st.lists(SCALARS),
+    st.fixed_dictionaries({"sweep": st.lists(SCALARS, min_size=1, max_size=4)}),
+    st.fixed_dictionaries({"range": st.integers(1, 4)}),
+)
+
+
+@given(st.dictionaries(st.text(min_size=1), VALUES, max_size=4))
+def test_a_product_has_every_combination_once(parameters):
+    found = expanded({"name": parameters})
+    marked = {key: value for key, value in parameters.items() if isinstance(value, dict)}
+    sizes = [value.get("range") or len(value["sweep"]) for value in marked.values()]
+    assert len(found) == math.prod(sizes)
+    for choice in found:
+        assert list(choice.values) == list(parameters)
+        for key, value in parameters.items():
+            if "sweep" in marked.get(key, {}):
+                assert choice.values[key] in value["sweep"]
+            elif "range" in marked.get(key, {}):
+                assert choice.values[key] in range(value["range"])
+            else:
+                assert choice.values[key] == value
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (12, "an entry is a name"),
+        ({"a": {}, "b": {}}, "one plugin an entry, here are 2"),
+        ({}, "one plugin an entry, here are 0"),
+        ({"a": {"b": {"sweeep": [1]}}}, "a mapping here is {sweep"),
+        ({"a": {"b": {"sweep": []}}}, "at least 1 item"),
+        ({"a": {"b": {"range": 0}}}, "greater than or equal to 1"),
+        ({"a": {"b": {"sweep": [[1]]}}}, "should be one number, word or truth value"),
+        ({"use": "a", "as": "../b"}, "pattern"),
+        ({"use": "a"}, "Field required"),
+    ],
+)
+def test_wrong_entries_are_refused_once(entry, message):
+    with pytest.raises(ValidationError) as raised:
+        ENTRY.validate_python(entry)
+    (detail,) = raised.value.errors()
+    assert message in detail["msg"]

@@ -1,0 +1,143 @@
+import shutil
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.config import Study, load_study
+
+ROOT = Path(__file__).parents[3]
+STUDIES = sorted((ROOT / "config/studies").glob("*.yaml"))
+
+GOOD = """\
+title: A study
+cites: mukosey2020
+topologies:
+  - torus: {dims: {sweep: ["2", 4x2]}}
+routings: [dor, {use: dfsssp, as: layered}]
+limits: {seconds: 5}
+tables:
+  table2:
+    rows: [routing, nodes]
+    values: [max_load]
+    over: {seed: median, tie_seed: range}
+    beside: {reference: table2.csv, on: [routing, nodes]}
+figures:
+  loads: {kind: ecdf, x: load, hue: routing, where: {nodes: [16, 32]}}
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    shutil.copytree(ROOT / "config/references", tmp_path / "references")
+    (tmp_path / "studies").mkdir()
+
+    def write(text, name="good.yaml"):
+        path = tmp_path / "studies" / name
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(path):
+    with pytest.raises(InputError) as raised:
+        load_study(path)
+    return [line.removeprefix(str(path)) for line in str(raised.value).splitlines()]
+
+
+def test_a_study_says_what_the_file_says(write):
+    study = load_study(write(GOOD))
+    assert study.name == "good"
+    assert (study.limits.seconds, study.limits.memory_gb) == (5, 4)
+    assert study.metrics is None
+    assert study.tables["table2"].over == {"seed": "median", "tie_seed": "range"}
+    assert study.tables["table2"].beside.prefix == "paper_"
+    assert study.figures["loads"].where == {"nodes": [16, 32]}
+    assert study.reference.rows("table2.csv")[4]["max_load"] == "48"
+    assert study.place("routings", 1).endswith("good.yaml:5: routings[1]: ")
+
+
+def test_all_mistakes_are_told_at_once_with_line_path_and_mend(write):
+    path = write(
+        """\
+titel: x
+topologies:
+  - torus: {dims: {sweeep: [2]}}
+  - {use: x, ass: ab}
+routings: []
+limits: {seconds: -1, memory: 8}
+tables:
+  t:
+    rows: [routing, nodes]
+    values: max_load
+    over: {tie_seed: mean}
+figures:
+  f: {kind: ecdf, y: load}
+  n: {kind: netwrk, colour: load}
+""",
+        "bad.yaml",
+    )
+    assert mistakes(path) == [
+        ":1: 'title' is missing",
+        ":1: titel: unknown key; did you mean 'title'?",
+        ":3: topologies[0].torus.dims: a mapping here is {sweep: [...]} or {range: n}",
+        ":4: topologies[1]: 'as' is missing",
+        ":4: topologies[1].ass: unknown key; did you mean 'as'?",
+        ":5: routings: may not be empty",
+        ":6: limits.seconds: -1 should be greater than 0",
+        ":6: limits.memory: unknown key; did you mean 'memory_gb'?",
+        ":10: tables.t.values: 'max_load' should be a valid list",
+        ":11: tables.t.over.tie_seed: 'mean' should be 'median' or 'range'",
+        ":13: figures.f: a figure of kind ecdf needs x",
+        ":14: figures.n.kind: 'netwrk' should be 'ecdf', 'line' or 'network'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("mukosey2020", "mukosey2021", ":2: cites: no folder mukosey2021 in "),
+        ("cites: mukosey2020\n", "", ":11: tables.table2.beside: the study cites no reference"),
+        ("table2.csv", "tabel2.csv", ":12: tables.table2.beside: no table tabel2.csv in "),
+        ("[routing, nodes]}", "[nodes, routing, x]}", ":8: tables.table2: beside.on names x, not"),
+        ("rows: [routing, nodes]", "rows: [nodes, n]", ":8: tables.table2: beside.on names rout"),
+        ("x: load, hue", "x: load, y: load, hue", ":14: figures.loads: a figure of kind ecdf does"),
+        ("table2:", "table/2:", ":8: tables.table/2: 'table/2' should be a word"),
+        ("over:", "count: true\n    over:", ":8: tables.table2: a table that counts runs has"),
+        ("{seconds: 5}", "{seconds: fast}", ":6: limits.seconds: 'fast' should be a valid number"),
+    ],
+)
+def test_a_mistake_is_found_where_it_is(write, old, new, expected):
+    assert old in GOOD
+    (line,) = mistakes(write(GOOD.replace(old, new, 1)))
+    assert line.startswith(expected)
+
+
+def test_a_column_that_the_reference_lacks(write):
+    text = GOOD.replace("[routing, nodes]", "[routing, node]")
+    (line,) = mistakes(write(text))
+    assert line.startswith(":12: tables.table2.beside: table2.csv has no column 'node'")
+    assert line.endswith("did you mean 'nodes'?")
+
+
+@pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words"])
+def test_a_study_is_a_mapping(write, text):
+    (line,) = mistakes(write(text))
+    assert "a study is a mapping" in line
+
+
+def test_the_name_of_the_file_names_directories(write):
+    (line,) = mistakes(write(GOOD, "my study,2.yaml"))
+    assert "a study's file name is letters" in line
+
+
+@pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
+def test_the_studies_that_we_ship_are_right(path):
+    assert load_study(path).title
+
+
+def test_a_schema_can_be_generated():
+    schema = Study.model_json_schema()
+    assert set(schema["required"]) == {"title", "topologies", "routings"}
+    assert schema["properties"]["cites"]["description"]
