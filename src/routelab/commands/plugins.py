@@ -73,7 +73,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         print(f"{entry.status:<9}  {entry.kind}/{entry.key}  {entry.distribution} {entry.version}")
     bad = [entry for entry in entries if entry.status != "ok"]
     _print_causes(bad)
-    print(f"{len(entries)} plugins checked, {len(bad)} of them not ok")
+    print(f"plugins checked: {len(entries)}, not ok: {len(bad)}")
     if not entries:
         print("routelab: error: no plugins are installed, nothing was checked", file=sys.stderr)
     return 1 if bad or not entries else 0

@@ -110,7 +110,7 @@ def rows(model: type[Parameters]) -> list[ParameterRow]:
     return [
         ParameterRow(
             name=name,
-            type=_type_text(field.annotation, field.metadata),
+            type=_type_text(field.annotation, tuple(field.metadata)),
             default=None if field.is_required() else _default_text(field),
             description=field.description or "",
         )
@@ -162,31 +162,31 @@ _PLAIN_TYPES: dict[Any, str] = {
     Path: "file",
     NoneType: "none",
 }
+_PLURALS = {"integer": "integers", "number": "numbers", "text": "words", "file": "files"}
 
 
-def _type_text(annotation: Any, metadata: Iterable[Any] = ()) -> str:
-    metadata = tuple(metadata)
-    origin = get_origin(annotation)
+def _type_text(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
+    origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:
-        inner, *more = get_args(annotation)
-        return _type_text(inner, (*more, *metadata))
+        return _type_text(inner[0], (*inner[1:], *metadata))
+    if any(getattr(validator, "func", None) is parse_dims for validator in metadata):
+        return "dimensions, as in 4x2x2"
+    if origin is Literal:
+        return " | ".join(map(str, inner))
+    if origin in (Union, UnionType):
+        return " or ".join(_type_text(part, metadata) for part in inner)
+    if origin in (tuple, list):
+        item = _type_text(inner[0])
+        return f"list of {_PLURALS.get(item, item)}, a+b"
+    text = _PLAIN_TYPES.get(annotation, getattr(annotation, "__name__", str(annotation)))
+    return text if annotation is NoneType else " ".join([text, *_bounds(metadata)])
+
+
+def _bounds(metadata: tuple[Any, ...]) -> list[str]:
     bounds = [
         f"{sign} {getattr(constraint, name)}"
         for constraint in metadata
         for name, sign in (("gt", ">"), ("ge", "≥"), ("lt", "<"), ("le", "≤"))
         if getattr(constraint, name, None) is not None
     ]
-    return " ".join([_bare_type_text(annotation, origin, metadata), " and ".join(bounds)]).strip()
-
-
-def _bare_type_text(annotation: Any, origin: Any, metadata: tuple[Any, ...]) -> str:
-    if any(getattr(validator, "func", None) is parse_dims for validator in metadata):
-        return "dimensions, as in 4x2x2"
-    if origin is Literal:
-        return " | ".join(map(str, get_args(annotation)))
-    if origin in (Union, UnionType):
-        return " or ".join(_type_text(part) for part in get_args(annotation))
-    if origin in (tuple, list):
-        item = _type_text(get_args(annotation)[0])
-        return f"list of {item}{'s' if item in ('integer', 'number', 'text', 'file') else ''}, a+b"
-    return _PLAIN_TYPES.get(annotation, getattr(annotation, "__name__", str(annotation)))
+    return [" and ".join(bounds)] if bounds else []

@@ -1,0 +1,202 @@
+import sys
+from importlib.metadata import EntryPoint
+
+import pytest
+
+from routelab.api import KINDS, InputError
+from routelab.registry.catalogue import Catalogue, Entry, installed
+
+SOUND = """
+from routelab.api import TopologyPlugin
+
+
+class Ring(TopologyPlugin):
+    name = "ring"
+    summary = "A ring"
+
+    def build(self):
+        raise NotImplementedError
+"""
+
+
+def test_keys_are_known_without_importing_a_plugin(site):
+    site.install(
+        "rings", {"topology": {"ring": "rings:Ring", "arc": "rings:Arc"}}, {"rings.py": SOUND}
+    )
+    catalogue = site.catalogue()
+    assert catalogue.keys("topology") == ["arc", "ring"]
+    assert catalogue.keys("rules") == []
+    assert catalogue.kinds_of("ring") == ["topology"]
+    assert "rings" not in sys.modules
+
+
+def test_using_one_plugin_imports_no_other(site):
+    site.install(
+        "rings",
+        {"topology": {"ring": "rings:Ring", "other": "bystander:Other"}},
+        {"rings.py": SOUND, "bystander.py": SOUND},
+    )
+    assert site.catalogue().plugin("topology", "ring").summary == "A ring"
+    assert "bystander" not in sys.modules
+
+
+def test_an_entry_tells_where_its_plugin_comes_from(site):
+    site.install("rings", {"topology": {"ring": "rings:Ring"}}, {"rings.py": SOUND}, version="2.3")
+    catalogue = site.catalogue()
+    entry = catalogue.entry("topology", "ring")
+    assert entry == Entry("topology", "ring", "rings", "2.3", "rings:Ring", "ok")
+    assert entry.plugin is catalogue.plugin("topology", "ring")
+
+
+@pytest.mark.parametrize(
+    ("source", "cause"),
+    [
+        ("raise RuntimeError('no licence')", "RuntimeError: no licence"),
+        ("import nowhere_to_be_found", "No module named 'nowhere_to_be_found'"),
+        ("def broken(:", "SyntaxError"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("", "has no attribute 'Ring'"),
+        ("Ring = 3", "expected a subclass of TopologyPlugin, found 3"),
+        ("class Ring:\n    @property\n    def name(self): 1 / 0", "expected a subclass"),
+    ],
+)
+def test_a_broken_plugin_is_quarantined_with_its_cause(site, source, cause):
+    site.install("rings", {"topology": {"ring": "rings:Ring"}}, {"rings.py": SOUND})
+    site.install("bad", {"topology": {"bad": "bad_rings:Ring"}}, {"bad_rings.py": source}, "0.4")
+    catalogue = site.catalogue()
+    bad, ring = catalogue.entries("topology")
+    assert (bad.status, bad.plugin, ring.status) == ("broken", None, "ok")
+    assert "plugin topology/bad of bad 0.4 (bad_rings:Ring): expected" in bad.cause
+    assert cause in bad.cause
+    with pytest.raises(InputError) as error:
+        catalogue.plugin("topology", "bad")
+    assert bad.cause in str(error.value)
+
+
+def test_a_failed_import_is_placed_where_it_failed(site):
+    site.install(
+        "bad",
+        {"topology": {"bad": "bad_rings:Ring"}},
+        {"bad_rings.py": "x = 1\n\nraise ValueError(x)\n"},
+    )
+    cause = site.catalogue().entry("topology", "bad").cause
+    assert "bad_rings.py, line 3)" in cause
+
+
+def test_a_class_that_cannot_be_checked_is_broken_too(site):
+    source = SOUND.replace(
+        "class Ring(",
+        "class Hostile(type(TopologyPlugin)):\n    @property\n"
+        "    def summary(cls): raise ZeroDivisionError('gotcha')\n\n"
+        "class Ring(",
+    ).replace("(TopologyPlugin):", "(TopologyPlugin, metaclass=Hostile):")
+    site.install("bad", {"topology": {"ring": "bad_rings:Ring"}}, {"bad_rings.py": source})
+    entry = site.catalogue().entry("topology", "ring")
+    assert entry.status == "broken"
+    assert "found ZeroDivisionError: gotcha" in entry.cause
+
+
+def test_two_distributions_with_one_key_are_both_named(site):
+    for name, version in (("east", "1.0"), ("west", "2.0")):
+        site.install(name, {"topology": {"ring": f"{name}:Ring"}}, {f"{name}.py": SOUND}, version)
+    catalogue = site.catalogue()
+    entries = catalogue.entries()
+    assert {(entry.distribution, entry.version) for entry in entries} == {
+        ("east", "1.0"),
+        ("west", "2.0"),
+    }
+    assert {entry.status for entry in entries} == {"duplicate"}
+    with pytest.raises(InputError, match=r"ambiguous.*east 1\.0.*west 2\.0|west 2\.0.*east 1\.0"):
+        catalogue.plugin("topology", "ring")
+
+
+def test_a_key_may_be_in_two_kinds(zoo, site):
+    site.install("more", {"rules": {"grid": "zoo:Turns"}}, {})
+    catalogue = site.catalogue()
+    assert catalogue.kinds_of("grid") == ["rules", "topology"]
+    assert catalogue.entry("topology", "grid").status == "ok"
+    assert "expected name to be the entry point's, 'grid', found 'turns'" in (
+        catalogue.entry("rules", "grid").cause
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "said"),
+    [
+        ("topology", "gird", "did you mean 'grid'?"),
+        ("topology", "GRID", "did you mean 'grid'?"),
+        ("topology", "zzzzzz", "called 'zzzzzz' (see `routelab plugins list topology`)"),
+        ("topology", "pick", "'pick' is a plugin of kind selection"),
+        ("topolgy", "grid", "no kind of plugin called 'topolgy'; did you mean 'topology'?"),
+    ],
+)
+def test_unknown_names_are_refused_with_a_way_out(zoo, kind, key, said):
+    with pytest.raises(InputError) as error:
+        zoo.plugin(kind, key)
+    assert said in str(error.value)
+
+
+def test_a_group_that_is_no_kind_is_reported_and_not_lost(site):
+    site.install("rings", {"topolgy": {"ring": "rings:Ring"}}, {"rings.py": SOUND})
+    (entry,) = site.catalogue().entries()
+    assert entry.status == "broken"
+    assert "did you mean 'topology'?" in entry.cause
+
+
+def test_a_key_that_no_name_can_hold_is_broken(site):
+    site.install("rings", {"topology": {"ring/1": "rings:Ring"}}, {"rings.py": SOUND})
+    (entry,) = site.catalogue().entries()
+    assert (entry.status, "'ring/1' cannot stand in a name" in entry.cause) == ("broken", True)
+
+
+def test_entries_come_in_the_order_of_kinds_and_keys(zoo):
+    entries = zoo.entries()
+    assert [entry.kind for entry in entries] == sorted(
+        (entry.kind for entry in entries), key=list(KINDS).index
+    )
+    assert [entry.key for entry in zoo.entries("layers")] == ["none", "stack"]
+    assert {entry.status for entry in entries} == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [
+        ('selection = "pick~tie_sed=1"', "did you mean 'tie_seed'?"),
+        ('selection = "pick~tie_seed=-1"', "must be greater than or equal to 0"),
+        ('selection = "pikc"', "did you mean 'pick'?"),
+        ('selection = "pick~"', "expected a parameter"),
+        ("selection = None", "expected selection to be the name of a selection plugin"),
+    ],
+)
+def test_a_composition_is_as_sound_as_its_parts(zoo, site, broken, said):
+    source = f"""
+from routelab.api import Composition
+
+
+class Mixed(Composition):
+    name = "mixed"
+    summary = "A composition"
+    rules = "turns"
+    {broken}
+"""
+    site.install("mixes", {"routing": {"mixed": "mixes:Mixed"}}, {"mixes.py": source})
+    entry = site.catalogue().entry("routing", "mixed")
+    assert entry.status == "broken"
+    assert said in entry.cause
+
+
+def test_entry_points_without_distribution_or_of_others_do_no_harm():
+    catalogue = Catalogue(
+        [
+            EntryPoint("ring", "nowhere_to_be_found:Ring", "routelab.topology"),
+            EntryPoint("other", "nowhere_to_be_found:x", "console_scripts"),
+        ]
+    )
+    (entry,) = catalogue.entries()
+    assert (entry.key, entry.distribution, entry.status) == ("ring", "unknown", "broken")
+
+
+def test_installed_finds_what_is_on_the_path_and_looks_once(site):
+    site.install("rings", {"topology": {"test-ring": "rings:Ring"}}, {"rings.py": SOUND})
+    assert "test-ring" in installed().keys("topology")
+    assert installed() is installed()

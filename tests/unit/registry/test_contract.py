@@ -1,0 +1,158 @@
+import pytest
+
+from routelab.api import (
+    Citation,
+    Composition,
+    Parameters,
+    PluginError,
+    SelectionPlugin,
+    TopologyPlugin,
+    parameter,
+)
+from routelab.registry.contract import checked
+
+CITED = Citation("smith2020", "On rings", "A. Smith", 2020, "J. Rings", "Algorithm 1")
+
+
+class Ring(TopologyPlugin):
+    name = "ring"
+    summary = "A ring"
+    citations = (CITED,)
+
+    class Parameters(Parameters):
+        size: int = parameter(4, ge=1, description="switches")
+
+    def build(self):
+        raise NotImplementedError
+
+
+class Pick(SelectionPlugin):
+    name = "ring"
+    summary = "A selection"
+
+    def select(self, graph):
+        raise NotImplementedError
+
+
+class Mutable(Parameters, frozen=False):
+    size: int = 3
+
+
+class BadDefault(Parameters):
+    size: int = parameter(0, ge=1)
+
+
+class Required(Parameters):
+    size: int = parameter(ge=1)
+
+
+def problems(found, kind="topology"):
+    with pytest.raises(PluginError) as error:
+        checked(found, kind, "ring", "plugin topology/ring of rings 1.0")
+    return str(error.value)
+
+
+def test_a_sound_plugin_passes():
+    assert checked(Ring, "topology", "ring", "label") is Ring
+    required = type("Sized", (Ring,), {"Parameters": Required})
+    assert checked(required, "topology", "ring", "label") is required
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"name": "rong"}, "expected name to be the entry point's, 'ring', found 'rong'"),
+        ({"summary": ""}, "expected summary to be one line of text, found ''"),
+        ({"summary": "a\nb"}, "one line"),
+        ({"summary": "A ring."}, "without a full stop"),
+        ({"citations": ["smith2020"]}, "expected citations to be a sequence of Citation"),
+        ({"citations": CITED}, "expected citations to be a sequence of Citation"),
+        ({"capabilities": {"minimal": True}}, "expected capabilities to be a Capabilities"),
+        ({"Parameters": dict}, "expected Parameters to be a subclass of routelab.api.Parameters"),
+        ({"Parameters": Mutable}, "expected Parameters to be frozen"),
+        ({"Parameters": BadDefault}, "size=0: must be greater than or equal to 1"),
+        (
+            {"build": TopologyPlugin.build},
+            "expected every method of its kind, found none for build",
+        ),
+    ],
+)
+def test_each_breach_is_told(attributes, said):
+    message = problems(type("Other", (Ring,), attributes))
+    assert message.startswith("plugin topology/ring of rings 1.0: expected")
+    assert said in message
+
+
+def test_breaches_are_told_together():
+    message = problems(type("Other", (Ring,), {"name": "rong", "summary": "A ring."}))
+    assert "'rong'" in message
+    assert "full stop" in message
+
+
+def test_a_plugin_without_name_and_summary_is_told_so():
+    class Nameless(TopologyPlugin):
+        def build(self):
+            raise NotImplementedError
+
+    message = problems(Nameless)
+    assert "found None" in message
+    assert "expected summary" in message
+
+
+@pytest.mark.parametrize("found", [Pick, Ring(), None])
+def test_it_has_to_be_a_class_of_its_kind(found):
+    assert "expected a subclass of TopologyPlugin, found" in problems(found)
+
+
+def test_a_routing_may_be_either_of_two_classes():
+    assert "expected a subclass of RoutingPlugin or Composition, found" in problems(Ring, "routing")
+
+
+def test_a_composition_has_parts_and_no_parameters_of_its_own():
+    class Mixed(Composition):
+        name = "ring"
+        summary = "A composition"
+        rules = "turns@x"
+        Parameters = Required
+
+    message = problems(Mixed, "routing")
+    assert "expected no Parameters of its own" in message
+    assert "expected selection to be the name of a selection plugin, found None" in message
+    assert "expected rules to be the name of a rules plugin, found bad name" in message
+    assert "layers" not in message
+
+
+PACKAGED = """
+from routelab.api import TopologyPlugin
+
+
+class Ring(TopologyPlugin):
+    name = "ring"
+    summary = "A ring"
+
+    def build(self):
+        from packaged_ring.kernels import walk
+"""
+
+
+@pytest.mark.parametrize(
+    ("kernels", "status", "said"),
+    [
+        ({}, "ok", ""),
+        ({"packaged_ring/kernels.py": "walk = 1"}, "ok", ""),
+        (
+            {"packaged_ring/kernels.py": "import no_such_thing"},
+            "broken",
+            "expected packaged_ring.kernels to be importable, found ModuleNotFoundError",
+        ),
+    ],
+)
+def test_kernels_that_are_imported_late_are_tried_early(site, kernels, status, said):
+    site.install(
+        "rings",
+        {"topology": {"ring": "packaged_ring:Ring"}},
+        {"packaged_ring/__init__.py": PACKAGED, **kernels},
+    )
+    entry = site.catalogue().entry("topology", "ring")
+    assert entry.status == status
+    assert said in entry.cause

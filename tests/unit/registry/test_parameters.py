@@ -1,0 +1,157 @@
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import model_validator
+
+from routelab.api import Dims, Integers, Parameters, Words, parameter
+from routelab.registry.names import parse_name
+from routelab.registry.parameters import as_text, fields, read, rows
+
+
+class Shape(Parameters):
+    dims: Dims = parameter(description="sizes")
+    failed: Integers = parameter((), description="taken away")
+    links: Words = parameter(("0-1", "3-7"), description="links")
+    class_: Literal["a", "b"] = parameter("a", description="a keyword")
+    scale: float = parameter(1.0, gt=0, le=2.5, description="how large")
+    limit: int | Literal["auto"] = parameter("auto", description="how many")
+    most: int | None = parameter(None, ge=1, description="at most")
+    wrap: bool = parameter(True, description="rings")
+    start: Dims = parameter("2x2", description="a default that is written as text")
+    file: Path = parameter(Path("net.csv"), description="a file")
+    label: str = ""
+
+
+def told(**values):
+    parameters, problems = read(Shape, values)
+    assert parameters is None
+    return problems
+
+
+def test_text_becomes_typed_values():
+    values = {
+        "dims": "4x2",
+        "failed": "3+7",
+        "class": "b",
+        "scale": "0.5",
+        "limit": "3",
+        "wrap": "false",
+    }
+    parameters, problems = read(Shape, values)
+    assert problems == []
+    assert (parameters.dims, parameters.failed, parameters.class_) == ((4, 2), (3, 7), "b")
+    assert (parameters.scale, parameters.limit, parameters.wrap) == (0.5, 3, False)
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"dims": "4y2"}, "dims=4y2: '4y2' is no list of dimensions; write them as 4x2x2"),
+        ({"scale": "big"}, "scale=big: must be a valid number"),
+        ({"scale": "-1"}, "scale=-1: must be greater than 0"),
+        ({"class": "c"}, "class=c: must be 'a' or 'b'"),
+        ({"wrap": "perhaps"}, "wrap=perhaps: must be true or false"),
+        ({"failed": "3+x"}, "failed=3+x: item 2 must be a valid integer"),
+        ({"limit": "some"}, "limit=some: must be a valid integer or must be 'auto'"),
+        ({"class_": "a"}, "unknown parameter 'class_'; did you mean 'class'?"),
+        ({"zzz": "1"}, "unknown parameter 'zzz'"),
+    ],
+)
+def test_one_wrong_value_gives_one_plain_sentence(values, said):
+    assert told(**{"dims": "4", **values}) == [said]
+
+
+def test_everything_that_is_wrong_is_told_at_once():
+    assert told(dimz="4x2", scale="big", failed="a+1+b") == [
+        "unknown parameter 'dimz'; did you mean 'dims'?",
+        "parameter 'dims' has to be given",
+        "failed=a+1+b: item 1 must be a valid integer",
+        "failed=a+1+b: item 3 must be a valid integer",
+        "scale=big: must be a valid number",
+    ]
+
+
+def test_messages_call_parameters_as_users_see_them():
+    _, problems = read(Shape, {"scale": "big"}, {"scale": "rules.scale", "dims": "rules.dims"})
+    assert problems == [
+        "parameter 'rules.dims' has to be given",
+        "rules.scale=big: must be a valid number",
+    ]
+
+
+def test_a_rule_over_several_parameters_speaks_for_itself():
+    class Pair(Parameters):
+        low: int = 0
+        high: int = 1
+
+        @model_validator(mode="after")
+        def _ordered(self):
+            if self.low > self.high:
+                raise ValueError("low must not be above high")
+            return self
+
+    assert read(Pair, {"low": "3"}) == (None, ["low must not be above high"])
+
+
+@given(
+    st.fixed_dictionaries(
+        {"dims": st.lists(st.integers(1, 99), min_size=1).map(tuple)},
+        optional={
+            "failed": st.lists(st.integers(-5, 99)).map(tuple),
+            "class_": st.sampled_from("ab"),
+            "scale": st.floats(0, 2.5, exclude_min=True),
+            "limit": st.integers() | st.just("auto"),
+            "most": st.none() | st.integers(1, 9),
+            "wrap": st.booleans(),
+            "start": st.lists(st.integers(1, 99), min_size=1).map(tuple),
+        },
+    )
+)
+def test_written_values_are_read_back(values):
+    parameters = Shape(**values)
+    assert read(Shape, parameters.non_defaults()) == (parameters, [])
+
+
+def test_none_is_a_value_where_it_is_allowed_and_the_default_is_another():
+    class Limited(Parameters):
+        most: int | None = 5
+        label: str | None = "x"
+
+    limited = Limited(most=None, label="none")
+    assert limited.non_defaults() == {"most": "none", "label": "none"}
+    assert read(Limited, limited.non_defaults()) == (limited, [])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(3, "3"), (0.25, "0.25"), (True, "true"), ([2, 4], ["2", "4"]), ("4x2", "4x2"), (None, None)],
+)
+def test_values_of_a_study_become_what_would_be_typed(value, text):
+    assert as_text(value) == text
+
+
+def test_rows_describe_parameters_as_users_write_them():
+    described = {row.name: (row.type, row.default) for row in rows(Shape)}
+    assert list(described) == list(fields(Shape))
+    assert described == {
+        "dims": ("dimensions, as in 4x2x2", None),
+        "failed": ("list of integers, a+b", "[]"),
+        "links": ("list of words, a+b", "0-1+3-7"),
+        "class": ("a | b", "a"),
+        "scale": ("number > 0 and ≤ 2.5", "1.0"),
+        "limit": ("integer or auto", "auto"),
+        "most": ("integer ≥ 1 or none", "none"),
+        "wrap": ("true | false", "true"),
+        "start": ("dimensions, as in 4x2x2", "2x2"),
+        "file": ("file", "net.csv"),
+        "label": ("text", "[]"),
+    }
+    assert [row.description for row in rows(Shape)][:2] == ["sizes", "taken away"]
+
+
+def test_a_default_in_a_row_can_be_typed_and_means_the_default():
+    typed = parse_name("x~" + ",".join(f"{row.name}={row.default or '4'}" for row in rows(Shape)))
+    assert read(Shape, dict(typed.parameters)) == (Shape(dims=(4,)), [])

@@ -1,0 +1,100 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from routelab import __version__
+from routelab.api import InputError, UnsupportedError
+from routelab.cli import main
+from routelab.commands import plugins
+
+HEAVY = (
+    "numba",
+    "numpy",
+    "pandas",
+    "networkx",
+    "seaborn",
+    "pydantic",
+    "rich",
+    "importlib.metadata",
+)
+
+
+@pytest.fixture
+def raising(monkeypatch):
+    """Let ``routelab plugins list`` raise an error."""
+
+    def arrange(error):
+        def run(arguments):
+            raise error
+
+        monkeypatch.setattr(plugins, "run_list", run)
+
+    return arrange
+
+
+def test_the_command_line_and_its_parsers_import_nothing_heavy():
+    code = (
+        "import sys, routelab.cli; routelab.cli._parser(); "
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"), [(InputError("no such thing"), 2), (UnsupportedError("no such thing"), 1)]
+)
+def test_errors_on_purpose_are_one_message(raising, capsys, error, code):
+    raising(error)
+    assert main(["plugins", "list"]) == code
+    assert capsys.readouterr() == ("", "routelab: error: no such thing\n")
+
+
+def test_a_defect_keeps_its_traceback(raising):
+    raising(ZeroDivisionError("defect"))
+    with pytest.raises(ZeroDivisionError, match="defect"):
+        main(["plugins", "list"])
+
+
+def test_an_interrupt_ends_with_its_code(raising, capsys):
+    raising(KeyboardInterrupt())
+    assert main(["plugins", "list"]) == 130
+    assert capsys.readouterr().err == "routelab: interrupted\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "required: COMMAND"),
+        (["plugin"], "invalid choice: 'plugin'"),
+        (["plugins"], "required: ACTION"),
+        (["plugins", "list", "--format", "xml"], "invalid choice: 'xml'"),
+        (["plugins", "show"], "required: NAME"),
+    ],
+)
+def test_wrong_usage_ends_with_code_2(capsys, arguments, said):
+    assert main(arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_version_and_help_end_well(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"routelab {__version__}\n"
+    assert main(["--help"]) == 0
+    assert "plugins" in capsys.readouterr().out
+
+
+def test_a_reader_that_goes_away_is_no_crash():
+    process = subprocess.Popen(
+        [sys.executable, "-m", "routelab", "plugins", "list"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
+    )
+    process.stdout.close()
+    errors = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), errors) == (141, "")

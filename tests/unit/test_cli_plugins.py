@@ -1,0 +1,149 @@
+import csv
+import io
+import json
+import sys
+
+import pytest
+
+from routelab.cli import main
+from routelab.registry import catalogue as catalogue_module
+from routelab.registry.catalogue import Catalogue, installed
+
+COLUMNS = ["kind", "key", "distribution", "version", "status", "summary"]
+
+
+@pytest.fixture
+def plugins(zoo, site, monkeypatch):
+    """The zoo and one broken plugin are all that is installed."""
+    site.install("bad", {"topology": {"bad": "nowhere_to_be_found:Bad"}}, {}, "0.4")
+    catalogue = site.catalogue()
+    monkeypatch.setattr(catalogue_module, "installed", lambda: catalogue)
+    return catalogue
+
+
+def printed(capsys, *arguments, code=0):
+    assert main(["plugins", *arguments]) == code
+    return capsys.readouterr().out
+
+
+def test_list_has_a_row_for_every_plugin(plugins, capsys):
+    rows = list(csv.reader(io.StringIO(printed(capsys, "list", "--format", "csv"))))
+    assert rows[0] == [*COLUMNS, "cause"]
+    assert [tuple(row[:2]) for row in rows[1:]] == [
+        (entry.kind, entry.key) for entry in plugins.entries()
+    ]
+    by_key = {row[1]: row for row in rows[1:]}
+    assert by_key["grid"] == ["topology", "grid", "zoo-plugins", "1.0", "ok", "A grid", ""]
+    assert by_key["bad"][:6] == ["topology", "bad", "bad", "0.4", "broken", ""]
+    assert "No module named 'nowhere_to_be_found'" in by_key["bad"][6]
+
+
+def test_formats_say_the_same(plugins, capsys):
+    rows = list(csv.DictReader(io.StringIO(printed(capsys, "list", "--format", "csv"))))
+    assert json.loads(printed(capsys, "list", "--format", "json")) == rows
+
+
+def test_list_of_a_kind_is_aligned_text_and_tells_causes(plugins, capsys):
+    header, *lines = printed(capsys, "list", "topology").splitlines()
+    assert header.split() == COLUMNS
+    start = header.index("status")
+    assert [line[start:].split()[0] for line in lines[:3]] == ["broken", "ok", "ok"]
+    assert "plugin topology/bad of bad 0.4" in "".join(lines[3:])
+
+
+def test_a_terminal_gets_a_drawn_table(plugins, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "200")
+    out = printed(capsys, "list", "topology")
+    assert "│" in out
+    assert "A grid" in out
+
+
+def test_list_of_no_kind_is_refused(plugins, capsys):
+    assert main(["plugins", "list", "topolgy"]) == 2
+    assert "did you mean 'topology'?" in capsys.readouterr().err
+
+
+def test_show_tells_what_a_plugin_states(plugins, capsys):
+    out = printed(capsys, "show", "turns")
+    assert out.startswith("rules/turns: Rules with two turn sets\n")
+    assert "from zoo-plugins 1.0 (zoo:Turns)" in out
+    assert "[smith2020] A. Smith. On turns. J. Turns, 2020 (Algorithm 1)" in out
+    assert "  deterministic       yes\n" in out
+    lines = [line.split("  ") for line in out.splitlines()]
+    cells = [[cell.strip() for cell in line if cell.strip()] for line in lines]
+    assert ["admit", "few | many", "few", "turns that are legal"] in cells
+    assert ["seed", "integer ≥ 0", "0", "order of the turns"] in cells
+
+
+def test_show_marks_parameters_that_have_to_be_given(plugins, capsys):
+    (line,) = [line for line in printed(capsys, "show", "grid").splitlines() if " dims " in line]
+    assert "(required)" in line
+
+
+def test_show_of_a_composition_has_its_parts_and_open_parameters(plugins, capsys):
+    out = printed(capsys, "show", "routing/published")
+    assert "  rules      turns~admit=many\n" in out
+    assert "  selection  pick\n" in out
+    assert "  layers     none\n" in out
+    assert "selection.seed" in out
+    assert "  admit" not in out
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("gird", "no plugin is called 'gird'; did you mean 'grid'?"),
+        ("rules/grid", "'grid' is a plugin of kind topology"),
+        ("topolgy/grid", "did you mean 'topology'?"),
+        ("bad", "No module named 'nowhere_to_be_found'"),
+    ],
+)
+def test_show_of_what_cannot_be_shown_is_refused(plugins, capsys, name, said):
+    assert main(["plugins", "show", name]) == 2
+    out, err = capsys.readouterr()
+    assert (out, said in err) == ("", True)
+
+
+def test_a_name_in_two_kinds_needs_its_kind(zoo, site, capsys, monkeypatch):
+    source = (site.folder / "zoo.py").read_text().replace('name = "turns"', 'name = "grid"')
+    site.install("more", {"rules": {"grid": "zoo_two:Turns"}}, {"zoo_two.py": source})
+    monkeypatch.setattr(catalogue_module, "installed", site.catalogue)
+    assert main(["plugins", "show", "grid"]) == 2
+    assert "write rules/grid or topology/grid" in capsys.readouterr().err
+    assert "turn sets" in printed(capsys, "show", "rules/grid")
+
+
+def test_check_of_sound_plugins_passes(plugins, capsys):
+    assert "plugins checked: 1, not ok: 0" in printed(capsys, "check", "topology/grid")
+
+
+def test_check_fails_if_one_is_broken_and_says_why(plugins, capsys):
+    out = printed(capsys, "check", code=1)
+    assert f"plugins checked: {len(plugins.entries())}, not ok: 1" in out
+    assert "broken     topology/bad" in out
+    assert "No module named 'nowhere_to_be_found'" in out
+    assert "ok         topology/grid" in out
+    printed(capsys, "check", "bad", code=1)
+
+
+def test_check_of_a_duplicate_fails(zoo, site, capsys, monkeypatch):
+    site.install("copy", {"topology": {"grid": "zoo:Grid"}}, {})
+    monkeypatch.setattr(catalogue_module, "installed", site.catalogue)
+    out = printed(capsys, "check", "grid", code=1)
+    assert "plugins checked: 2, not ok: 2" in out
+    assert out.count("is registered more than once") == 1
+
+
+def test_check_of_nothing_fails(monkeypatch, capsys):
+    monkeypatch.setattr(catalogue_module, "installed", lambda: Catalogue([]))
+    assert main(["plugins", "check"]) == 1
+    assert "nothing was checked" in capsys.readouterr().err
+
+
+def test_what_is_on_the_path_is_listed_without_any_help(zoo, capsys):
+    assert "grid" in installed().keys("topology")
+    rows = json.loads(printed(capsys, "list", "topology", "--format", "json"))
+    assert ("grid", "zoo-plugins", "ok") in {
+        (row["key"], row["distribution"], row["status"]) for row in rows
+    }
