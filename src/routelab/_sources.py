@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
 from importlib.machinery import EXTENSION_SUFFIXES
 
 Place = tuple[str | None, tuple[str, ...]]
@@ -169,6 +170,7 @@ class Sources:
         return self._digests[key]
 
 
+@cache
 def import_statements(text: bytes) -> list[tuple[int, str, tuple[str, ...]]]:
     """The import statements of a source text: (leading dots, module, imported names).
 
