@@ -51,6 +51,6 @@ def _words(value: Any) -> str:
 def _reference(citation: Citation) -> str:
     doi = f", doi:{citation.doi}" if citation.doi else ""
     return (
-        f"[{citation.key}] {citation.authors}. {citation.title}. {citation.venue}, "
+        f"[{citation.key}] {citation.authors.rstrip('.')}. {citation.title}. {citation.venue}, "
         f"{citation.year}{doi} ({citation.cited_for})"
     )
