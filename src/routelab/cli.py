@@ -14,6 +14,7 @@ import sys
 from collections.abc import Sequence
 
 from routelab import __version__, commands
+from routelab.commands._errors import explain
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,17 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except Exception as error:
-        return _explain(error)
-
-
-def _explain(error: Exception) -> int:
-    """Print an error that was raised on purpose; let others go on with their traceback."""
-    from routelab.api.errors import InputError, RoutelabError
-
-    if not isinstance(error, RoutelabError):
-        raise error
-    print(f"routelab: error: {error}", file=sys.stderr)
-    return 2 if isinstance(error, InputError) else 1
+        return explain(error)
 
 
 def _parser() -> argparse.ArgumentParser:

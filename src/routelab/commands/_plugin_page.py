@@ -49,6 +49,7 @@ def _words(value: Any) -> str:
 
 
 def _reference(citation: Citation) -> str:
+    authors = citation.authors.rstrip(".")
     doi = f", doi:{citation.doi}" if citation.doi else ""
     return (
         f"[{citation.key}] {citation.authors.rstrip('.')}. {citation.title}. {citation.venue}, "

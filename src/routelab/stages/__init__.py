@@ -1,1 +1,1 @@
-"""TBD"""
+"""The stages: load, compute, check, write. Commands, workflow and notebooks call these."""

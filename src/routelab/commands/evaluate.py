@@ -1,0 +1,80 @@
+"""``routelab evaluate``: the chain in memory, one row a routing."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from routelab.commands._output import FORMATS, print_table
+
+SHOWN = (
+    "routing",
+    "status",
+    "max_load",
+    "min_load",
+    "sigma4",
+    "max_hops",
+    "mean_hops",
+    "reachable_pairs",
+    "pairs",
+    "deadlock",
+    "virtual_channels",
+    "routing_seconds",
+)
+"""Columns of the table for people; CSV and JSON have all."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "evaluate",
+        help="route a network in several ways, prove and measure",
+        description="Route a network in several ways, prove the tables free of deadlock and "
+        "measure them, all in memory. Exit code 1 if a routing does not apply or breaks.",
+        epilog="Example: routelab evaluate torus~dims=4x2x2x2 angara-sssp dor "
+        "'sssp@angara~turns=exact'",
+    )
+    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
+    parser.add_argument("routings", metavar="ROUTING", nargs="+", help="instance name")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument(
+        "--certificate", metavar="FILE", type=Path, help="save the proof of the one routing"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Evaluate and print."""
+    from routelab.artifacts.json_files import plain
+    from routelab.stages.evaluate import evaluate
+    from routelab.stages.facts import FIELDS
+
+    rows = evaluate(arguments.topology, arguments.routings, arguments.certificate)
+    if arguments.format == "json":
+        print(json.dumps([plain(row) for row in rows], indent=2, ensure_ascii=False))
+    elif arguments.format == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(FIELDS)
+        writer.writerows([row.get(field) for field in FIELDS] for row in rows)
+    else:
+        _print_for_people(rows)
+    return 0 if all(row["status"] == "ok" for row in rows) else 1
+
+
+def _print_for_people(rows: list[dict[str, Any]]) -> None:
+    print_table(SHOWN, [[_cell(row.get(field)) for field in SHOWN] for row in rows])
+    for row in rows:
+        if row["status"] != "ok":
+            print(f"{row['routing']}: {row['reason']}")
+        elif row["deadlock"] != "proven":
+            print(f"{row['routing']}: {row['deadlock_reason']}")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,148 @@
+"""``routelab route``: route a network, prove and measure."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from routelab.commands._errors import explain
+from routelab.commands._output import FORMATS, print_table
+
+if TYPE_CHECKING:
+    from routelab.api import RouteTable
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "route",
+        help="route a network, prove and measure",
+        description="Route a network, prove the table free of deadlock and measure it. Writes a "
+        "folder, or prints: facts and metrics as a table or JSON, the routes as CSV.",
+    )
+    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
+    parser.add_argument("routing", metavar="ROUTING", help="instance name")
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument(
+        "--metrics", metavar="A+B", help="metrics, separated by '+'; default: all installed"
+    )
+    parser.add_argument("--certificate", metavar="FILE", type=Path, help="save the proof")
+    parser.add_argument("--seconds", type=float, metavar="N", help="with -o: time limit")
+    parser.add_argument("--memory-gb", type=float, metavar="N", help="with -o: memory limit")
+    parser.add_argument("--fingerprint", default="", help="noted in the provenance")
+    parser.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="with -o: exit 0 whatever the outcome is, as it is written down",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Route, then write or print."""
+    if arguments.output is None:
+        return _print(arguments)
+    if arguments.certificate is not None:
+        from routelab.api import InputError
+
+        raise InputError("with -o the proof is certificate.json in the folder; drop --certificate")
+    if arguments.seconds is None and arguments.memory_gb is None:
+        return _write(arguments)
+    from routelab.stages.limits import Breach, run_limited
+
+    # forked before anything heavy is imported, so that the watching parent stays small
+    ended = run_limited(lambda: _guarded(arguments), arguments.seconds, arguments.memory_gb)
+    if not isinstance(ended, Breach):
+        return ended
+    from routelab.stages.route import write_breach
+
+    write_breach(
+        arguments.topology, arguments.routing, arguments.output, ended, arguments.fingerprint
+    )
+    print(f"{arguments.routing}: {ended.status}: {ended.reason}", file=sys.stderr)
+    return 0 if arguments.keep_going else 1
+
+
+def _guarded(arguments: argparse.Namespace) -> int:
+    """`_write` in the child, where errors have to become exit codes too."""
+    try:
+        return _write(arguments)
+    except Exception as error:
+        return explain(error)
+
+
+def _metrics(arguments: argparse.Namespace) -> list[str]:
+    from routelab.registry.catalogue import installed
+
+    if arguments.metrics is None:
+        return [entry.key for entry in installed().entries("metric") if entry.plugin]
+    return [name for name in arguments.metrics.split("+") if name]
+
+
+def _write(arguments: argparse.Namespace) -> int:
+    from routelab.stages import route as stage
+
+    outcome = stage.run(
+        arguments.topology,
+        arguments.routing,
+        arguments.output,
+        _metrics(arguments),
+        arguments.fingerprint,
+    )
+    if outcome.status != "ok":
+        print(f"{outcome.routing}: {outcome.status}: {outcome.reason}", file=sys.stderr)
+    return 0 if outcome.status == "ok" or arguments.keep_going else 1
+
+
+def _print(arguments: argparse.Namespace) -> int:
+    from routelab.artifacts.json_files import plain
+    from routelab.deadlock import write_certificate
+    from routelab.registry.instances import load, load_routing
+    from routelab.stages.route import compute
+    from routelab.stages.topology import obtain
+
+    routing = load_routing(arguments.routing)
+    metrics = [load("metric", name) for name in _metrics(arguments)]
+    name, network = obtain(arguments.topology)
+    result = compute(network, routing, metrics)
+    if arguments.certificate is not None:
+        write_certificate(result.verdict, result.routed.table, arguments.certificate)
+    measured = {m.metric: m.value for m in result.measurements}
+    facts = plain({"topology": name, "routing": routing.name, **measured, **result.facts})
+    if arguments.format == "csv":
+        csv.writer(sys.stdout, lineterminator="\n").writerows(_routes(result.routed.table))
+    elif arguments.format == "json":
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        print_table(("fact", "value"), [(key, _cell(value)) for key, value in facts.items()])
+    return 0
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _routes(table: RouteTable) -> Iterator[tuple[Any, ...]]:
+    """The routes, one line a path; channels as the switches on the way."""
+    topology = table.topology
+    names, ends = topology.switch_names, topology.endpoints
+    yield "source", "target", "path", "weight", "hops", "switches", "virtual_channels"
+    for k in range(table.num_paths):
+        source, target = divmod(int(table.path_pair[k]), len(ends))
+        hops = slice(table.path_start[k], table.path_start[k + 1])
+        way = [ends[source], *topology.channel_target[table.hop_channel[hops]]]
+        yield (
+            names[ends[source]],
+            names[ends[target]],
+            k - int(table.pair_start[table.path_pair[k]]),
+            float(table.path_weight[k]),
+            int(table.path_length[k]),
+            " ".join(names[switch] for switch in way),
+            " ".join(map(str, table.hop_vc[hops])),
+        )

@@ -1,0 +1,67 @@
+"""``routelab topology``: build a network."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from routelab.commands._output import FORMATS, print_table
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "topology",
+        help="build a network",
+        description="Build a network and write it, or print it: its sizes as a table or JSON, "
+        "its channels as CSV.",
+    )
+    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument("--fingerprint", default="", help="noted in the provenance")
+    parser.add_argument(
+        "--keep-going",
+        action="store_true",
+        help="with -o: exit 0 whatever the outcome is, as it is written down",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Build, then write or print."""
+    from routelab.stages import topology as stage
+
+    if arguments.output is None:
+        name, network = stage.obtain(arguments.topology)
+        _print(name, network, arguments.format)
+        return 0
+    outcome = stage.run(arguments.topology, arguments.output, arguments.fingerprint)
+    if outcome.status != "ok":
+        print(f"{outcome.topology}: {outcome.status}: {outcome.reason}", file=sys.stderr)
+    return 0 if outcome.status == "ok" or arguments.keep_going else 1
+
+
+def _print(name: str, network: Any, form: str) -> None:
+    from routelab.artifacts.topology_file import channel_rows
+    from routelab.stages.facts import topology_facts
+
+    if form == "csv":
+        csv.writer(sys.stdout, lineterminator="\n").writerows(channel_rows(network))
+        return
+    facts = {
+        "topology": name,
+        "family": network.family,
+        **topology_facts(network),
+        "failed_switches": len(network.failed_switches),
+        "failed_links": len(network.failed_links),
+        **network.attributes,
+    }
+    if form == "json":
+        print(json.dumps(facts, indent=2))
+    else:
+        print_table(("fact", "value"), [(key, str(value)) for key, value in facts.items()])

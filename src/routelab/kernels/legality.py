@@ -1,0 +1,33 @@
+"""Which routes a routing graph spells."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def first_illegal_path(graph, pair_start, path_start, hop_channel, endpoints):
+    """The first path of a table that a deterministic routing graph does not spell; −1 if none.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    pair_start, path_start, hop_channel
+        As in `routelab.api.RouteTable`.
+    endpoints : int32 array, shape (P,)
+    """
+    count = len(endpoints)
+    for p in range(len(pair_start) - 1):
+        for k in range(pair_start[p], pair_start[p + 1]):
+            v = np.int64(graph.begin[endpoints[p // count]])
+            for h in range(path_start[k], path_start[k + 1]):
+                following = np.int64(-1)
+                for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
+                    if graph.edge_channel[e] == hop_channel[h]:
+                        following = graph.edge_target[e]
+                        break
+                if following < 0:
+                    return k
+                v = following
+            if not graph.accepting[v]:
+                return k
+    return -1

@@ -1,0 +1,128 @@
+"""The chain in memory: rules, selection and layers make a table; the checker judges it.
+
+This is the only place that knows how the three parts of a routing go together.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from routelab.api import (
+    InputError,
+    PluginError,
+    RouteTable,
+    RoutingGraph,
+    Topology,
+    UnsupportedError,
+    build_grid,
+    determinized,
+)
+from routelab.deadlock import Verdict, check
+from routelab.kernels.graph import route_lengths
+from routelab.kernels.legality import first_illegal_path
+from routelab.registry.instances import Routing
+
+
+@dataclass(frozen=True, eq=False)
+class Routed:
+    """A routing applied to a network.
+
+    Attributes
+    ----------
+    table : RouteTable
+    graph : RoutingGraph or None
+        The rules' graph, deterministic; None for a complete algorithm.
+    seconds : float
+        Wall time of rules, selection and layers, kernels loaded.
+    """
+
+    table: RouteTable
+    graph: RoutingGraph | None
+    seconds: float
+
+
+def apply_routing(topology: Topology, routing: Routing) -> Routed:
+    """Route a network.
+
+    Raises
+    ------
+    UnsupportedError
+        If the routing, or a part of it, does not apply; the text is the reason.
+    PluginError
+        If the result breaks the contract, e.g. a route that the rules forbid.
+    """
+    _load_kernels(routing)
+    begin = time.perf_counter()
+    table, graph = _run(topology, routing)
+    seconds = time.perf_counter() - begin
+    if graph is not None:
+        _check_legality(table, graph, routing)
+    return Routed(table, graph, seconds)
+
+
+def prove(routed: Routed) -> Verdict:
+    """The independent checker's verdict under the flow control that the table declares."""
+    return check(routed.table)
+
+
+def _run(topology: Topology, routing: Routing) -> tuple[RouteTable, RoutingGraph | None]:
+    if routing.complete is not None:
+        _ask(routing.complete.name, routing.complete.supports(topology))
+        return _owned(routing.complete.route(topology), topology, routing.complete.name), None
+    rules, selection, layers = routing.rules, routing.selection, routing.layers
+    assert rules is not None
+    assert selection is not None
+    assert layers is not None
+    _ask(rules.name, rules.supports(topology))
+    graph = determinized(rules.routing_graph(topology))
+    _ask(selection.name, selection.supports(graph))
+    table = _owned(selection.select(graph), topology, selection.name)
+    table = table.with_vcs(table.hop_vc, rules.capabilities.flow_control or "plain")
+    _ask(layers.name, layers.supports(table))
+    return _owned(layers.assign(table), topology, layers.name), graph
+
+
+def _ask(name: str, reason: str | None) -> None:
+    if reason is not None:
+        raise UnsupportedError(f"{name}: {reason}")
+
+
+def _owned(table: object, topology: Topology, name: str) -> RouteTable:
+    """The plugin's result, if it is a table of this network."""
+    if not isinstance(table, RouteTable):
+        raise PluginError(f"{name}: expected a RouteTable, found {type(table).__name__}")
+    if table.topology is not topology:
+        raise PluginError(f"{name}: the table belongs to another topology than it was given")
+    return table
+
+
+def _check_legality(table: RouteTable, graph: RoutingGraph, routing: Routing) -> None:
+    """Refuse routes that the rules forbid, whatever the selection says of itself."""
+    ends = table.topology.endpoints
+    path = first_illegal_path(
+        graph.arrays, table.pair_start, table.path_start, table.hop_channel, ends
+    )
+    if path < 0 and graph.minimal_only:
+        # such a graph speaks for shortest routes only
+        shortest = route_lengths(graph.arrays, ends).reshape(-1)[table.path_pair]
+        longer = np.flatnonzero(table.path_length > shortest)
+        path = int(longer[0]) if longer.size else -1
+    if path >= 0:
+        assert routing.rules is not None
+        assert routing.selection is not None
+        raise PluginError(
+            f"{routing.selection.name}: the rules {routing.rules.name} forbid a route it chose: "
+            f"{table.describe_path(path)}"
+        )
+
+
+def _load_kernels(routing: Routing) -> None:
+    """Route a tiny network first, so that compiled kernels are loaded when the clock starts."""
+    try:
+        _run(build_grid("torus", (3, 2), wrap=True), routing)
+    except (InputError, PluginError, UnsupportedError):
+        # the tiny network may be out of the routing's scope; then the first run loads the kernels
+        return

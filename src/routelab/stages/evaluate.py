@@ -1,0 +1,79 @@
+"""The chain in memory: one network, some routings, one row each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from routelab.api import InputError, Topology, UnsupportedError
+from routelab.deadlock import write_certificate
+from routelab.registry.instances import Routing, load_routing
+from routelab.stages.chain import apply_routing, prove
+from routelab.stages.facts import routing_facts, topology_facts
+from routelab.stages.topology import obtain
+
+
+def evaluate(
+    topology: str, routings: Iterable[str], certificate: Path | None = None
+) -> list[dict[str, Any]]:
+    """Route a network in several ways, prove and measure.
+
+    Parameters
+    ----------
+    topology : str
+        Instance name, or a folder or file that ``routelab topology`` wrote.
+    routings : iterable of str
+        Instance names.
+    certificate : path, optional
+        Where the proof (of the one routing) is written.
+
+    Returns
+    -------
+    rows : list of dict
+        `routelab.stages.facts.FIELDS` and further facts; where a routing does not apply or
+        breaks, ``status`` and ``reason`` say so.
+
+    Raises
+    ------
+    InputError
+        If a name is wrong (all wrong ones are reported), or a certificate is asked for and
+        there is not exactly one routing or no proof.
+    """
+    chosen, problems = [], []
+    for text in routings:
+        try:
+            chosen.append(load_routing(text))
+        except InputError as error:
+            problems.append(str(error))
+    if certificate is not None and len(chosen) != 1:
+        problems.append("--certificate saves one proof: name one routing")
+    if problems:
+        raise InputError("\n".join(problems))
+    name, network = obtain(topology)
+    return [_row(name, network, routing, certificate) for routing in chosen]
+
+
+def _row(
+    name: str, network: Topology, routing: Routing, certificate: Path | None
+) -> dict[str, Any]:
+    row = {
+        "topology": name,
+        "routing": routing.name,
+        "status": "ok",
+        "reason": "",
+        **topology_facts(network),
+    }
+    try:
+        routed = apply_routing(network, routing)
+        verdict = prove(routed)
+        facts = routing_facts(routed, verdict)
+    except UnsupportedError as error:
+        return {**row, "status": "unsupported", "reason": str(error)}
+    except Exception as error:  # one broken plugin must not hide the other rows
+        return {**row, "status": "failed", "reason": f"{type(error).__name__}: {error}"}
+    if certificate is not None:
+        if not verdict.proven:
+            raise InputError(f"no certificate for {routing.name}: {verdict.reason}")
+        write_certificate(verdict, routed.table, certificate)
+    return {**row, **facts}

@@ -1,0 +1,89 @@
+"""The facts about a routed network: one row of ``routelab evaluate``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from routelab.api import RouteTable, Topology
+from routelab.api.topology import Float64Array
+from routelab.deadlock import Verdict
+from routelab.metrics import (
+    channel_loads,
+    max_hops,
+    mean_hops,
+    pairs,
+    perfect_load,
+    reachable_pairs,
+    route_diversity,
+    sigma,
+)
+from routelab.stages.chain import Routed
+
+FIELDS = (
+    "topology",
+    "routing",
+    "status",
+    "reason",
+    "switches",
+    "terminals",
+    "channels",
+    "pairs",
+    "reachable_pairs",
+    "max_load",
+    "min_load",
+    "mean_load",
+    "sigma4",
+    "max_hops",
+    "mean_hops",
+    "single_route_share",
+    "deadlock",
+    "flow_control",
+    "virtual_channels",
+    "routing_seconds",
+)
+"""Columns of ``routelab evaluate``, in order."""
+
+
+def topology_facts(topology: Topology) -> dict[str, Any]:
+    """Sizes of a network."""
+    return {
+        "switches": topology.num_switches,
+        "terminals": topology.num_terminals,
+        "channels": topology.num_channels,
+        "pairs": pairs(topology),
+    }
+
+
+def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
+    """Loads, lengths, proof and time of a routed network; None where there is no value."""
+    table = routed.table
+    diversity = None if routed.graph is None else route_diversity(routed.graph)
+    return {
+        "reachable_pairs": reachable_pairs(table),
+        **_load_facts(table, channel_loads(table)),
+        "max_hops": max_hops(table),
+        "mean_hops": mean_hops(table),
+        "single_route_share": None if diversity is None else diversity.single_route_share,
+        "deadlock": verdict.status,
+        "deadlock_reason": verdict.reason,
+        "flow_control": verdict.flow_control,
+        "virtual_channels": table.virtual_channels,
+        "routing_seconds": routed.seconds,
+        **table.counters,
+    }
+
+
+def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
+    if not len(loads):
+        return dict.fromkeys(("max_load", "min_load", "mean_load", "sigma4"))
+    return {
+        "max_load": _plain(loads.max()),
+        "min_load": _plain(loads.min()),
+        "mean_load": float(loads.mean()),
+        "sigma4": sigma(loads, perfect_load(table.topology), 4),
+    }
+
+
+def _plain(load: float) -> float | int:
+    """A load as an integer where it is one: single paths are counted, shares are not."""
+    return int(load) if float(load).is_integer() else float(load)

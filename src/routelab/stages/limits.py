@@ -1,0 +1,116 @@
+"""Time and memory limits, kept by a parent process.
+
+A signal to a process inside a compiled kernel waits until the kernel returns, so a job cannot
+stop itself. The job runs in a child; the parent, which has loaded nothing, watches and kills it.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+POLL_SECONDS = 0.05
+_PR_SET_PDEATHSIG = 1
+
+
+@dataclass(frozen=True)
+class Breach:
+    """Why a job did not end by itself.
+
+    Attributes
+    ----------
+    status : {"timeout", "failed"}
+    reason : str
+    """
+
+    status: Literal["timeout", "failed"]
+    reason: str
+
+
+def run_limited(
+    work: Callable[[], int], seconds: float | None, memory_gb: float | None
+) -> int | Breach:
+    """Run `work` in a child process and return its exit code, or why it was stopped.
+
+    Parameters
+    ----------
+    work : callable
+        Returns an exit code.
+    seconds : float or None
+        Wall time after which the child is killed.
+    memory_gb : float or None
+        Resident memory (in 10^9 bytes) above which the child is killed.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        _run_child(work, parent)
+    try:
+        return _watch(child, seconds, memory_gb)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+
+
+def _run_child(work: Callable[[], int], parent: int) -> None:
+    """Run `work` and leave; the child never returns into its parent's code."""
+    code = 1
+    try:
+        _die_with(parent)
+        code = work()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _die_with(parent: int) -> None:
+    """Let the kernel kill this process when its parent is killed."""
+    import ctypes
+
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it was killed before the call
+        os._exit(1)
+
+
+def _watch(child: int, seconds: float | None, memory_gb: float | None) -> int | Breach:
+    begin = time.monotonic()
+    while True:
+        pid, status = os.waitpid(child, os.WNOHANG)
+        if pid:
+            if os.WIFSIGNALED(status):
+                name = signal.Signals(os.WTERMSIG(status)).name
+                return Breach("failed", f"the process was killed by {name}")
+            return os.WEXITSTATUS(status)
+        breach = None
+        if seconds is not None and time.monotonic() - begin > seconds:
+            breach = Breach("timeout", f"took longer than {seconds:g} s")
+        elif memory_gb is not None and _resident(child) > memory_gb * 1e9:
+            breach = Breach("failed", f"used more than {memory_gb:g} GB of memory")
+        if breach is not None:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            return breach
+        time.sleep(POLL_SECONDS)
+
+
+def _resident(pid: int) -> int:
+    """Resident memory of a process in bytes; 0 if it cannot be told."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError, ValueError):
+        return 0

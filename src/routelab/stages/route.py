@@ -1,0 +1,171 @@
+"""The route stage: routing, proof and metrics of one network and one routing in one job."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from routelab.api import Measurement, MetricPlugin, Plugin, Topology, UnsupportedError
+from routelab.artifacts.atomic import atomic_directory
+from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
+from routelab.artifacts.provenance import Measured, seed_of
+from routelab.artifacts.routes_file import save_routes
+from routelab.artifacts.tables import write_csv
+from routelab.deadlock import Verdict, write_certificate
+from routelab.metrics import channel_loads
+from routelab.registry.instances import Routing, load, load_routing
+from routelab.stages.chain import Routed, apply_routing, prove
+from routelab.stages.facts import routing_facts, topology_facts
+from routelab.stages.limits import Breach
+from routelab.stages.topology import OUTCOME, obtain
+
+METRICS, CHANNELS, ROUTES, CERTIFICATE = (
+    "metrics.csv",
+    "channels.csv",
+    "routes.npz",
+    "certificate.json",
+)
+"""Files of a route folder beside its outcome."""
+
+
+@dataclass(frozen=True, eq=False)
+class RouteResult:
+    """All that is known about a routed network.
+
+    Attributes
+    ----------
+    routed : Routed
+    verdict : Verdict
+    facts : dict
+        See `routelab.stages.facts`.
+    measurements : tuple of Measurement
+    """
+
+    routed: Routed
+    verdict: Verdict
+    facts: dict[str, Any]
+    measurements: tuple[Measurement, ...]
+
+
+def compute(
+    topology: Topology, routing: Routing, metrics: Sequence[MetricPlugin] = ()
+) -> RouteResult:
+    """Route a network, prove and measure.
+
+    Raises
+    ------
+    UnsupportedError, PluginError
+        As `routelab.stages.chain.apply_routing`.
+    """
+    routed = apply_routing(topology, routing)
+    verdict = prove(routed)
+    facts = {**topology_facts(topology), **routing_facts(routed, verdict)}
+    measured = [m for metric in metrics for m in metric.measure(routed.table, routed.graph)]
+    return RouteResult(routed, verdict, facts, tuple(measured))
+
+
+def run(
+    topology: str,
+    routing: str,
+    directory: Path,
+    metrics: Sequence[str] = (),
+    fingerprint: str = "",
+) -> Outcome:
+    """Do one job and write its folder; what goes wrong in a plugin becomes the outcome.
+
+    Parameters
+    ----------
+    topology : str
+        Instance name, or a folder that the topology stage wrote.
+    routing : str
+        Instance name.
+    metrics : sequence of str
+        Instance names.
+
+    Raises
+    ------
+    InputError
+        If a name is wrong or the folder cannot be written.
+    """
+    chosen = load_routing(routing)
+    measures = [load("metric", name) for name in metrics]
+    unusable = _unusable_topology(topology)
+    if unusable is not None:
+        outcome = Outcome("route", unusable.topology, chosen.name, unusable.status, unusable.reason)
+        return _written(outcome, None, directory)
+    name, network = obtain(topology)
+    result: RouteResult | None = None
+    status: Status = "ok"
+    reason = ""
+    with Measured() as measured:
+        try:
+            result = compute(network, chosen, measures)
+        except UnsupportedError as error:
+            status, reason = "unsupported", str(error)
+        except Exception as error:
+            traceback.print_exc()
+            status, reason = "failed", f"{type(error).__name__}: {error}"
+    plugins: list[Plugin] = [*chosen.plugins, *measures]
+    provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
+    facts = topology_facts(network) if result is None else result.facts
+    outcome = Outcome("route", name, chosen.name, status, reason, facts, provenance)
+    return _written(outcome, result, directory)
+
+
+def write_breach(
+    topology: str, routing: str, directory: Path, breach: Breach, fingerprint: str = ""
+) -> Outcome:
+    """Write the outcome of a job that was stopped at its limits."""
+    chosen = load_routing(routing)
+    folder = Path(topology)
+    name = read_outcome(folder / OUTCOME).topology if folder.is_dir() else topology
+    with Measured() as measured:
+        provenance = measured.provenance(chosen.plugins, seed_of(chosen.plugins), fingerprint)
+    outcome = Outcome("route", name, chosen.name, breach.status, breach.reason, {}, provenance)
+    return _written(outcome, None, directory)
+
+
+def _unusable_topology(topology: str) -> Outcome | None:
+    """The outcome of a network that could not be built, which is the outcome of its routings."""
+    folder = Path(topology)
+    if not folder.is_dir():
+        return None
+    outcome = read_outcome(folder / OUTCOME)
+    if outcome.status == "ok":
+        return None
+    return Outcome(
+        outcome.kind, outcome.topology, "", outcome.status, f"no network: {outcome.reason}"
+    )
+
+
+def _written(outcome: Outcome, result: RouteResult | None, directory: Path) -> Outcome:
+    with atomic_directory(directory) as folder:
+        if result is not None:
+            _write_result(result, folder, outcome.provenance)
+        write_outcome(outcome, folder / OUTCOME)
+    return outcome
+
+
+def _write_result(result: RouteResult, folder: Path, provenance: Any) -> None:
+    table = result.routed.table
+    topology = table.topology
+    save_routes(table, folder / ROUTES, provenance)
+    rows = [(m.metric, m.value, m.unit, m.better) for m in result.measurements]
+    write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
+    names, loads = topology.switch_names, channel_loads(table)
+    channels = (
+        (
+            channel,
+            names[topology.channel_source[channel]],
+            names[topology.channel_target[channel]],
+            topology.directions[d].name if (d := topology.channel_direction[channel]) >= 0 else "",
+            load,
+        )
+        for channel, load in enumerate(loads.tolist())
+    )
+    write_csv(folder / CHANNELS, ("channel", "source", "target", "direction", "load"), channels)
+    if result.verdict.proven:
+        write_certificate(result.verdict, table, folder / CERTIFICATE)

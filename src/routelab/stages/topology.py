@@ -1,0 +1,74 @@
+"""The topology stage: build a network from its name, or read it back."""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from routelab.api import InputError, RoutelabError, Topology
+from routelab.artifacts.atomic import atomic_directory
+from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
+from routelab.artifacts.provenance import Measured, seed_of
+from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
+from routelab.registry.instances import load, name_of
+from routelab.stages.facts import topology_facts
+
+OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
+"""Files of a topology folder."""
+
+
+def obtain(text: str) -> tuple[str, Topology]:
+    """A network and its name, from an instance name or from what `run` wrote.
+
+    Parameters
+    ----------
+    text : str
+        An instance name, a topology folder, or a ``topology.npz``.
+
+    Raises
+    ------
+    InputError
+        If the name is wrong, or the folder holds no network.
+    """
+    path = Path(text)
+    if path.is_dir():
+        outcome = read_outcome(path / OUTCOME)
+        if outcome.status != "ok":
+            raise InputError(f"{path} holds no network: {outcome.reason}")
+        return outcome.topology, load_topology(path / ARRAYS)
+    if path.suffix == ".npz":
+        return path.stem, load_topology(path)
+    plugin = load("topology", text)
+    return name_of(plugin), plugin.build()
+
+
+def run(text: str, directory: Path, fingerprint: str = "") -> Outcome:
+    """Build a network and write its folder; an error of the plugin becomes the outcome.
+
+    Raises
+    ------
+    InputError
+        If the name is wrong or the folder cannot be written.
+    """
+    plugin = load("topology", text)
+    name = name_of(plugin)
+    topology: Topology | None = None
+    status: Status = "ok"
+    reason = ""
+    with Measured() as measured:
+        try:
+            topology = plugin.build()
+        except RoutelabError as error:
+            status, reason = "unsupported", str(error)
+        except Exception as error:
+            traceback.print_exc()
+            status, reason = "failed", f"{type(error).__name__}: {error}"
+    provenance = measured.provenance([plugin], seed_of([plugin]), fingerprint)
+    facts = {} if topology is None else topology_facts(topology)
+    outcome = Outcome("topology", name, "", status, reason, facts, provenance)
+    with atomic_directory(directory) as folder:
+        if topology is not None:
+            save_topology(topology, folder / ARRAYS, provenance)
+            write_channels_csv(topology, folder / CHANNELS)
+        write_outcome(outcome, folder / OUTCOME)
+    return outcome
