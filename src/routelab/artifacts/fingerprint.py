@@ -1,0 +1,100 @@
+"""Fingerprints of jobs: equal as long as running the job again would do the same.
+
+Snakemake compares files and times and does not see that a plugin was edited or upgraded. A job's
+fingerprint goes into its ``params:``, so exactly those jobs run again whose code has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from routelab._sources import Sources
+from routelab.api.errors import InputError
+from routelab.artifacts.distributions import origin, release
+
+FORMAT = "fingerprint/1"
+
+
+@cache
+def _installed() -> Sources:
+    return Sources()
+
+
+def fingerprint(
+    stage_module: str,
+    instance_text: str,
+    plugins: Iterable[type | tuple[str, str]] = (),
+    input_files: Iterable[str | os.PathLike[str]] = (),
+    sources: Sources | None = None,
+) -> str:
+    """Fingerprint of a job.
+
+    It changes with the instance's text, with the content of the sources that the stage and the
+    plugins are made of (within routelab and the plugin's own top-level package), with a plugin
+    distribution's version and with the content of the input files. It does not depend on where
+    anything lies. Sources are read once per process.
+
+    Parameters
+    ----------
+    stage_module : str
+        E.g. ``"routelab.stages.route"``.
+    instance_text : str
+        Canonical names of what the job runs; for several, joined in any unambiguous way.
+    plugins : iterable of class or (module, distribution)
+        All plugins that take part, in any order.
+    input_files : iterable of path-like
+        Files that the parameters name, in the order of `instance_text`.
+    sources : Sources, optional
+        Where modules are looked up; by default as `import` would.
+
+    Returns
+    -------
+    fingerprint : str
+        SHA-256, hexadecimal.
+
+    Raises
+    ------
+    InputError
+        If an input file cannot be read.
+    ModuleNotFoundError
+        If the stage's or a plugin's source cannot be found.
+    """
+    sources = sources or _installed()
+    facts = {
+        "format": FORMAT,
+        "instance": instance_text,
+        "stage": [stage_module, sources.digest([stage_module], {"routelab"})],
+        "plugins": sorted(_plugin_facts(plugin, sources) for plugin in plugins),
+        "inputs": [_content_digest(file) for file in input_files],
+    }
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
+
+
+def _plugin_facts(plugin: type | tuple[str, str], sources: Sources) -> list[str]:
+    if isinstance(plugin, tuple):
+        module, distribution = plugin
+        number = release(distribution)
+    else:
+        module = plugin.__module__
+        distribution, number = origin(module)
+    roots = {"routelab", module.partition(".")[0]}
+    return [module, distribution, number, sources.digest([module], roots)]
+
+
+def _content_digest(file: str | os.PathLike[str]) -> str:
+    try:
+        status = Path(file).stat()
+        return _digest_of(os.fspath(file), status.st_mtime_ns, status.st_size)
+    except OSError as error:
+        raise InputError(f"cannot read the input file {file}: {error.strerror}") from error
+
+
+@cache
+def _digest_of(file: str, _modified: int, _size: int) -> str:
+    with Path(file).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

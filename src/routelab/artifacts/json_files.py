@@ -1,0 +1,104 @@
+"""Strict JSON, whatever numbers come: no NaN, no numpy types, the same text on every machine."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from routelab.api.errors import InputError
+from routelab.artifacts.atomic import atomic_file
+
+
+def plain(value: Any) -> Any:
+    """`value` as dictionaries, lists, strings, numbers, booleans and None.
+
+    Numbers that JSON does not have (NaN and the infinities) become None, "no value"; arrays and
+    tuples become lists, keys and paths become strings.
+
+    Raises
+    ------
+    TypeError
+        If there is something else in it.
+    """
+    if hasattr(value, "tolist"):  # numpy's arrays and scalars, without importing numpy
+        value = value.tolist()
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    raise TypeError(f"{value!r} of type {type(value).__name__} cannot be written as JSON")
+
+
+def to_json(value: Any) -> str:
+    """Strict JSON text of `value`, indented, keys in their own order."""
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def write_json(path: str | os.PathLike[str], value: Any) -> None:
+    """Write `value` as strict JSON, atomically.
+
+    Raises
+    ------
+    InputError
+        If `path` cannot be written.
+    """
+    with atomic_file(path) as new:
+        new.write_text(to_json(value), encoding="utf-8")
+
+
+def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
+    """Read an artifact written as JSON.
+
+    Parameters
+    ----------
+    path : path-like
+    expected : str
+        Its format, e.g. ``"outcome/1"``.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, no JSON object, or of another format.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    except ValueError as error:
+        raise InputError(
+            f"{path} is damaged or no JSON: expected {expected}, found {error}; "
+            "remove it and run again"
+        ) from error
+    check_format(path, content.get("format") if isinstance(content, dict) else None, expected)
+    return dict(content)
+
+
+def check_format(path: str | os.PathLike[str], found: object, expected: str) -> None:
+    """Refuse an artifact of another kind or version than the reader's.
+
+    Raises
+    ------
+    InputError
+        With the file, what was found and what was expected.
+    """
+    if found == expected:
+        return
+    kind, _, version = expected.partition("/")
+    found_kind, _, found_version = str(found or "").partition("/")
+    if found_kind != kind or not found_version.isdecimal():
+        mend = "give a file of that format"
+    elif int(found_version) > int(version):
+        mend = "it is from a newer routelab; update routelab"
+    else:
+        mend = "it is from an older routelab; remove it and run again"
+    raise InputError(f"{path}: expected format {expected}, found {found or 'none'}; {mend}")

@@ -1,0 +1,175 @@
+"""Where a result comes from: versions, plugins, seed, time, memory, machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import routelab
+from routelab.api.plugin import Plugin
+from routelab.artifacts.distributions import origin, release
+
+
+class Measured:
+    """Time and memory that a block takes.
+
+    Attributes
+    ----------
+    started : str
+        UTC in ISO 8601, whole seconds.
+    wall_seconds, cpu_seconds : float
+        So far, or of the whole block once it is left. CPU seconds are those of this process (all
+        threads) and of its finished children.
+    """
+
+    def __init__(self) -> None:
+        self._wall_from = self._cpu_from = 0.0
+        self._taken: tuple[float, float] | None = None
+        self.started = ""
+
+    def __enter__(self) -> Measured:
+        self.started = datetime.now(UTC).isoformat(timespec="seconds")
+        self._taken = None
+        self._wall_from, self._cpu_from = time.perf_counter(), _cpu_seconds()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._taken = self._now()
+
+    def _now(self) -> tuple[float, float]:
+        return time.perf_counter() - self._wall_from, _cpu_seconds() - self._cpu_from
+
+    @property
+    def wall_seconds(self) -> float:
+        """Wall-clock time in seconds."""
+        return (self._taken or self._now())[0]
+
+    @property
+    def cpu_seconds(self) -> float:
+        """CPU time in seconds."""
+        return (self._taken or self._now())[1]
+
+    def provenance(
+        self,
+        plugins: Iterable[Plugin] = (),
+        seed: int | None = None,
+        fingerprint: str = "",
+    ) -> dict[str, Any]:
+        """What an artifact of this block says about its origin, as JSON values.
+
+        Parameters
+        ----------
+        plugins : iterable of Plugin
+            All that took part, with their parameters.
+        seed : int, optional
+        fingerprint : str
+            See `routelab.artifacts.fingerprint`.
+        """
+        return {
+            "routelab": routelab.__version__,
+            **checkout(),
+            "plugins": [_describe(plugin) for plugin in plugins],
+            "seed": seed,
+            "fingerprint": fingerprint,
+            "started": self.started,
+            "wall_seconds": self.wall_seconds,
+            "cpu_seconds": self.cpu_seconds,
+            "peak_memory_bytes": peak_memory(),
+            "host": platform.node(),
+            "python": platform.python_version(),
+            "numba": release("numba"),
+            "numpy": release("numpy"),
+        }
+
+
+def seed_of(plugins: Iterable[Plugin]) -> int | None:
+    """The ``seed`` parameter of the first plugin that has one."""
+    for plugin in plugins:
+        seed = getattr(plugin.parameters, "seed", None)
+        if isinstance(seed, int):
+            return seed
+    return None
+
+
+def peak_memory() -> int:
+    """Most memory in bytes that this process has held at once."""
+    try:
+        # what `getrusage` says includes the parent's size at the time of the fork
+        for line in Path("/proc/self/status").read_text().splitlines():
+            if line.startswith("VmHWM:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+@cache
+def checkout(folder: Path | None = None) -> dict[str, Any]:
+    """Commit and state of the git checkout that routelab's sources are in.
+
+    Returns
+    -------
+    facts : dict
+        ``git_commit`` (hexadecimal) and ``git_dirty`` (tracked files differ from it); both None
+        where the sources are not tracked by git, or git is not there.
+    """
+    folder = folder or Path(routelab.__file__).parent
+    nothing = {"git_commit": None, "git_dirty": None}
+    if not any((above / ".git").exists() for above in (folder, *folder.parents)):
+        return nothing
+    # an installed copy may lie inside somebody else's checkout: then it is not tracked there
+    if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
+        return nothing
+    text = _git(folder, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+")
+    if not text:
+        return nothing
+    return {"git_commit": text.removesuffix("+"), "git_dirty": text.endswith("+")}
+
+
+def _git(folder: Path, *arguments: str) -> str | None:
+    """What git prints; None if it fails, is missing or takes long."""
+    environ = {key: text for key, text in os.environ.items() if not key.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            ["git", "--no-optional-locks", "-C", str(folder), *arguments],
+            env=environ,
+            capture_output=True,
+            text=True,
+            timeout=5,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.strip()
+
+
+def _describe(plugin: Plugin) -> dict[str, Any]:
+    distribution, number = origin(type(plugin).__module__)
+    return {
+        "kind": plugin.kind,
+        "name": plugin.name,
+        "distribution": distribution,
+        "version": number,
+        "parameters": plugin.parameters.model_dump(mode="json", by_alias=True),
+    }
+
+
+def _cpu_seconds() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

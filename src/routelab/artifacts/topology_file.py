@@ -1,0 +1,141 @@
+"""Topologies as files: ``topology.npz`` to load again, ``channels.csv`` to look at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from routelab.api.errors import InputError
+from routelab.api.topology import Direction, Topology
+from routelab.artifacts.array_files import Arrays, arrays_digest, read_arrays, write_arrays
+from routelab.artifacts.tables import write_csv
+
+FORMAT = "topology/1"
+
+_ARRAYS = (
+    "channel_source",
+    "channel_target",
+    "terminal_switch",
+    "source_port",
+    "target_port",
+    "channel_direction",
+    "channel_ring",
+    "channel_latency",
+    "channel_capacity",
+)
+_FACTS = (
+    "family",
+    "num_switches",
+    "switch_names",
+    "failed_switches",
+    "failed_links",
+    "attributes",
+)
+
+
+def topology_digest(topology: Topology) -> str:
+    """SHA-256 over all arrays and the switches' names: what routes on a topology refer to."""
+    return arrays_digest(_arrays(topology), topology.switch_names)
+
+
+def save_topology(
+    topology: Topology,
+    path: str | os.PathLike[str],
+    provenance: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a topology as npz: every array under its own name, the rest as JSON metadata.
+
+    ``coordinates`` is there only if the topology has them.
+
+    Raises
+    ------
+    InputError
+        If `path` cannot be written.
+    """
+    metadata = {
+        "format": FORMAT,
+        **{name: getattr(topology, name) for name in _FACTS},
+        "directions": [asdict(direction) for direction in topology.directions],
+        "digest": topology_digest(topology),
+        "provenance": provenance or {},
+    }
+    write_arrays(path, metadata, _arrays(topology))
+
+
+def load_topology(path: str | os.PathLike[str]) -> Topology:
+    """Read what `save_topology` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged, of another format, or not consistent.
+    """
+    metadata, arrays = read_arrays(path, FORMAT, _ARRAYS)
+    try:
+        directions = [Direction(**direction) for direction in metadata["directions"]]
+        values: dict[str, Any] = {name: metadata[name] for name in _FACTS} | arrays
+        topology = Topology.create(directions=directions, **values)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from error
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(
+            f"{path} is damaged: expected the facts of a topology, found {error!r}; "
+            "remove it and run again"
+        ) from error
+    if topology_digest(topology) != metadata.get("digest"):
+        raise InputError(f"{path} is damaged: its digest does not fit; remove it and run again")
+    return topology
+
+
+def channel_rows(topology: Topology) -> Iterator[tuple[Any, ...]]:
+    """The channels as a table, header first; switches by name, None for what is not known."""
+    names = topology.switch_names
+    labels = [direction.name for direction in topology.directions]
+    yield (
+        "channel",
+        "source",
+        "target",
+        "source_port",
+        "target_port",
+        "direction",
+        "ring",
+        "latency_seconds",
+        "capacity",
+    )
+    yield from zip(
+        range(topology.num_channels),
+        (names[switch] for switch in topology.channel_source),
+        (names[switch] for switch in topology.channel_target),
+        map(_known, topology.source_port.tolist()),
+        map(_known, topology.target_port.tolist()),
+        (labels[label] if label >= 0 else None for label in topology.channel_direction.tolist()),
+        map(_known, topology.channel_ring.tolist()),
+        topology.channel_latency.tolist(),
+        topology.channel_capacity.tolist(),
+        strict=True,
+    )
+
+
+def write_channels_csv(topology: Topology, path: str | os.PathLike[str]) -> None:
+    """Write `channel_rows` as CSV.
+
+    Raises
+    ------
+    InputError
+        If `path` cannot be written.
+    """
+    columns, *rows = channel_rows(topology)
+    write_csv(path, columns, rows)
+
+
+def _arrays(topology: Topology) -> Arrays:
+    arrays: Arrays = {name: getattr(topology, name) for name in _ARRAYS}
+    if topology.coordinates is not None:
+        arrays["coordinates"] = topology.coordinates
+    return arrays
+
+
+def _known(value: int) -> int | None:
+    return value if value >= 0 else None
