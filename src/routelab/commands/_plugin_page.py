@@ -52,6 +52,6 @@ def _reference(citation: Citation) -> str:
     authors = citation.authors.rstrip(".")
     doi = f", doi:{citation.doi}" if citation.doi else ""
     return (
-        f"[{citation.key}] {citation.authors.rstrip('.')}. {citation.title}. {citation.venue}, "
+        f"[{citation.key}] {authors}. {citation.title}. {citation.venue}, "
         f"{citation.year}{doi} ({citation.cited_for})"
     )
