@@ -1,1 +1,26 @@
-"""TBD"""
+"""Numbers of a network, a route table and a routing graph."""
+
+from routelab.metrics.diversity import RouteDiversity, route_diversity
+from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
+from routelab.metrics.load import channel_loads, perfect_load, sigma, terminal_pairs
+from routelab.metrics.phases import phase_load, phase_maxima_of
+from routelab.metrics.reachability import destination_based, pairs, reachable_pairs
+
+__all__ = [
+    "RouteDiversity",
+    "channel_loads",
+    "destination_based",
+    "max_hops",
+    "max_turns",
+    "mean_hops",
+    "mean_turns",
+    "pairs",
+    "perfect_load",
+    "phase_load",
+    "phase_maxima_of",
+    "reachable_pairs",
+    "route_diversity",
+    "sigma",
+    "terminal_pairs",
+    "turns",
+]

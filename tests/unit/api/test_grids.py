@@ -240,7 +240,10 @@ def test_full_grid_sees_a_whole_grid_in_any_numbering(dims, wrap, random):
 
 
 @given(
-    dimensions.filter(lambda dims: np.prod(dims) > 2), st.booleans(), st.integers(0), st.integers(0)
+    dimensions.filter(lambda dims: np.prod(dims) > 2),
+    st.booleans(),
+    st.integers(0, 999),
+    st.integers(0, 7),
 )
 def test_full_grid_sees_every_single_change(dims, wrap, where, kind):
     grid = build_grid("grid", dims, wrap)
@@ -250,7 +253,7 @@ def test_full_grid_sees_every_single_change(dims, wrap, where, kind):
         for name in ("channel_source", "channel_target", "channel_direction")
     }
     coordinates, directions = grid.coordinates.copy(), list(grid.directions)
-    match kind % 6:
+    match kind:
         case 0:  # a channel is missing
             arrays = {name: np.delete(array, c) for name, array in arrays.items()}
         case 1:  # a channel is there twice
@@ -263,6 +266,13 @@ def test_full_grid_sees_every_single_change(dims, wrap, where, kind):
             coordinates[c % grid.num_switches] = coordinates[(c + 1) % grid.num_switches]
         case 5:  # two labels mean the same
             directions[0] = Direction("again", directions[1].dimension, directions[1].sign)
+        case 6:  # a channel is there twice, in the place of another one
+            for array in arrays.values():
+                array[c] = array[(c + 1) % grid.num_channels]
+        case 7:  # a channel has a second label for the same direction
+            label = directions[arrays["channel_direction"][c]]
+            directions.append(Direction("again", label.dimension, label.sign))
+            arrays["channel_direction"][c] = len(directions) - 1
     changed = Topology.create(
         num_switches=grid.num_switches,
         coordinates=coordinates,

@@ -22,7 +22,7 @@ ZOO = """<?xml version="1.0" encoding="utf-8"?>
   <graph edgedefault="undirected">
     <node id="0"><data key="d1">Wien</data><data key="d2">4</data></node>
     <node id="1"><data key="d1">None</data>
-      <data key="d4"><y:Shape><y:NodeLabel>box</y:NodeLabel></y:Shape></data></node>
+      <data key="d4"><y:Shape><y:graph>box</y:graph></y:Shape></data></node>
     <node id="2"><data key="d1">None</data><data key="d2">0</data></node>
     <node id="3"><data key="d1">1</data></node>
     <edge source="0" target="1"><data key="d3">10</data></edge>

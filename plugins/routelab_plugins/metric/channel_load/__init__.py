@@ -1,0 +1,53 @@
+"""Channel loads: the busiest channel, the idlest one, and the deviation from perfect balance."""
+
+from __future__ import annotations
+
+from routelab import metrics
+from routelab.api import (
+    Citation,
+    Measurement,
+    MetricPlugin,
+    Parameters,
+    RouteTable,
+    RoutingGraph,
+    parameter,
+)
+
+
+class ChannelLoadParameters(Parameters):
+    """Which deviation is measured."""
+
+    k: int = parameter(4, ge=1, le=64, description="Power of the deviation sigma")
+
+
+class ChannelLoad(MetricPlugin):
+    """Routes that cross a channel; each of two switches' terminal pairs has its own route."""
+
+    name = "channel-load"
+    summary = "Maximum, minimum and mean channel load and its deviation from a perfect balance"
+    citations = (
+        Citation(
+            key="mukosey2020",
+            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
+            year=2020,
+            venue="JSC NICEVT",
+            cited_for="perfect load and deviation σ(k, R) (section 1.1)",
+        ),
+    )
+    Parameters = ChannelLoadParameters
+
+    def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
+        """Measure the loads; nothing on a network without channels."""
+        if not table.topology.num_channels:
+            return []
+        loads = metrics.channel_loads(table)
+        perfect = metrics.perfect_load(table.topology)
+        k = self.parameters.k
+        return [
+            Measurement("max_load", float(loads.max()), "routes", "lower"),
+            Measurement("min_load", float(loads.min()), "routes", "higher"),
+            Measurement("mean_load", float(loads.mean()), "routes", "lower"),
+            Measurement("perfect_load", perfect, "routes"),
+            Measurement(f"sigma{k}", metrics.sigma(loads, perfect, k), "routes", "lower"),
+        ]

@@ -1,0 +1,34 @@
+"""How many shortest routes the rules leave to choose from."""
+
+from __future__ import annotations
+
+from routelab import metrics
+from routelab.api import Citation, Measurement, MetricPlugin, RouteTable, RoutingGraph
+
+
+class RouteDiversity(MetricPlugin):
+    """Distinct physical routes, however many states of the rules spell one of them."""
+
+    name = "route-diversity"
+    summary = "Number of shortest legal routes, and the share of pairs that have only one"
+    citations = (
+        Citation(
+            key="mukosey2020",
+            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
+            year=2020,
+            venue="JSC NICEVT",
+            cited_for="share of pairs with a single minimal route (section 4.3)",
+        ),
+    )
+
+    def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
+        """Measure the rules; nothing for a complete algorithm, which states none."""
+        diversity = None if graph is None else metrics.route_diversity(graph)
+        if diversity is None:
+            return []
+        return [
+            Measurement("single_route_share", diversity.single_route_share, "", "lower"),
+            Measurement("mean_routes", diversity.mean_routes, "routes", "higher"),
+            Measurement("total_routes", diversity.total_routes, "routes", "higher"),
+        ]

@@ -1,0 +1,50 @@
+"""How many shortest legal routes the rules leave to choose from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from routelab.api import RoutingGraph
+from routelab.kernels.graph import count_routes
+from routelab.metrics.load import terminal_pairs
+
+
+@dataclass(frozen=True)
+class RouteDiversity:
+    """Numbers of shortest legal routes.
+
+    Over ordered pairs of terminals on different switches between which there is a legal route.
+
+    Attributes
+    ----------
+    single_route_share : float
+        Share of the pairs that have one route only.
+    mean_routes : float
+    total_routes : float
+        Sum over the pairs; exact up to 2^53.
+    """
+
+    single_route_share: float
+    mean_routes: float
+    total_routes: float
+
+
+def route_diversity(graph: RoutingGraph) -> RouteDiversity | None:
+    """Count the shortest legal routes of `graph`, which must be deterministic.
+
+    Returns
+    -------
+    diversity : RouteDiversity or None
+        None if no two terminals on different switches are joined by a legal route.
+    """
+    counts = count_routes(graph.arrays, graph.topology.endpoints)
+    weight = terminal_pairs(graph.topology)
+    np.fill_diagonal(weight, 0)
+    weight[counts == 0] = 0
+    joined = float(weight.sum())
+    if not joined:
+        return None
+    total = float((weight * counts).sum())
+    return RouteDiversity(float(weight[counts == 1].sum()) / joined, total / joined, total)

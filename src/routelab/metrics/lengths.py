@@ -1,0 +1,61 @@
+"""Lengths and turns of routes.
+
+Means are over ordered pairs of different terminals that a route joins; two terminals of one
+switch are 0 hops apart. Several paths of a pair count by their weight; maxima are over all
+paths that some pair uses.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import RouteTable
+from routelab.api.topology import Float64Array
+from routelab.kernels.routes import path_turns
+from routelab.metrics.load import terminal_pairs
+
+
+def max_hops(table: RouteTable) -> int:
+    """Find the longest path's hops; the network's diameter if all paths are minimal."""
+    return int(table.path_length.max(initial=0))
+
+
+def mean_hops(table: RouteTable) -> float | None:
+    """Average the hops of a route; None if no two terminals are joined."""
+    return _mean(table, table.path_length.astype(np.float64))
+
+
+def turns(table: RouteTable) -> Float64Array | None:
+    """Count the changes of direction on every path.
+
+    Returns
+    -------
+    turns : float64 array, shape (K,), or None
+        None for a network without direction labels, where a turn means nothing.
+    """
+    topology = table.topology
+    if not topology.directions:
+        return None
+    counts: Float64Array = path_turns(
+        table.path_start, table.hop_channel, topology.channel_direction
+    ).astype(np.float64)
+    return counts
+
+
+def max_turns(table: RouteTable) -> int | None:
+    """Count the turns of the path with most of them; None without direction labels."""
+    counts = turns(table)
+    return None if counts is None else int(counts.max(initial=0))
+
+
+def mean_turns(table: RouteTable) -> float | None:
+    """Average the turns of a route; None without direction labels or joined terminals."""
+    counts = turns(table)
+    return None if counts is None else _mean(table, counts)
+
+
+def _mean(table: RouteTable, values: Float64Array) -> float | None:
+    """Average a number of each path over the terminal pairs that use it."""
+    weight = terminal_pairs(table.topology).reshape(-1)[table.path_pair] * table.path_weight
+    total = float(weight.sum())
+    return float((weight * values).sum()) / total if total > 0 else None

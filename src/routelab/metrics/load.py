@@ -1,0 +1,83 @@
+"""Channel loads, and how far they are from a perfect balance."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import RouteTable, Topology
+from routelab.api.topology import Float64Array
+from routelab.kernels import routes
+from routelab.kernels.distances import demand_distance
+
+
+def terminal_pairs(topology: Topology) -> Float64Array:
+    """Count the ordered pairs of different terminals between every two endpoints.
+
+    Returns
+    -------
+    pairs : float64 array, shape (P, P)
+        ``T_s · T_t`` off the diagonal, ``T_s · (T_s − 1)`` on it.
+    """
+    demand = topology.demand.astype(np.float64)
+    return np.outer(demand, demand) - np.diag(demand)
+
+
+def channel_loads(table: RouteTable) -> Float64Array:
+    """Count the terminal pairs whose route crosses each channel.
+
+    Several paths of a pair count by their weight. This is γ_c of the Angara paper, section 1.1;
+    its maximum is the edge-forwarding index of the table.
+
+    Returns
+    -------
+    loads : float64 array, shape (C,)
+    """
+    loads: Float64Array = routes.channel_loads(
+        table.pair_start,
+        table.path_start,
+        table.path_weight,
+        table.hop_channel,
+        terminal_pairs(table.topology),
+        table.topology.num_channels,
+    )
+    return loads
+
+
+def perfect_load(topology: Topology) -> float:
+    """Average the channel loads that routes as short as the network allows would have.
+
+    γ_perfect of the Angara paper, section 1.1. Lengths are those of the bare network, whatever
+    the rules; a pair without a way counts nothing.
+
+    Returns
+    -------
+    load : float
+        0 for a network without channels.
+    """
+    start, channel = topology.outgoing
+    total = demand_distance(
+        start, channel, topology.channel_target, topology.terminals_per_switch.astype(np.int64)
+    )
+    return float(total) / max(topology.num_channels, 1)
+
+
+def sigma(loads: Float64Array, perfect: float, k: int = 4) -> float:
+    """Measure how far loads deviate from the perfect load.
+
+    The k-th root of the mean of ``|perfect − load|^k``: σ(k, R) of the Angara paper,
+    section 1.1. 0 where every channel has the perfect load.
+
+    Parameters
+    ----------
+    loads : float64 array, shape (C,)
+        At least one.
+    perfect : float
+    k : int
+        1 or more; the larger, the more the worst channels count.
+    """
+    deviation = np.abs(perfect - loads)
+    worst = float(deviation.max())
+    if worst == 0:
+        return 0.0
+    # relative to the worst one, so that no power overflows
+    return float(worst * np.mean((deviation / worst) ** k) ** (1 / k))

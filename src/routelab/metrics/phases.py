@@ -1,0 +1,56 @@
+"""Loads of an all-to-all exchange that goes phase after phase.
+
+MPI libraries exchange large messages pairwise: in every phase each rank sends to one other, and
+the next phase begins when the slowest message has arrived. So the busiest channel of each phase
+tells more about the time than the busiest channel of the whole table. Rank i is terminal i.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import RouteTable
+from routelab.api.topology import Float64Array
+from routelab.kernels.phases import phase_maxima
+
+Pattern = Literal["xor", "shift"]
+
+
+def phase_maxima_of(table: RouteTable, pattern: Pattern) -> Float64Array | None:
+    """Find the load of the busiest channel in every phase.
+
+    Parameters
+    ----------
+    table : RouteTable
+    pattern : {"xor", "shift"}
+        In phase p rank i sends to ``i ^ p``, or to ``(i + p) mod T``.
+
+    Returns
+    -------
+    maxima : float64 array, shape (T − 1,), or None
+        Messages; None for ``"xor"`` if the number of terminals is no power of two. A pair that
+        is not routed sends nothing.
+    """
+    topology = table.topology
+    ranks = topology.num_terminals
+    if pattern == "xor" and ranks & (ranks - 1):
+        return None
+    maxima: Float64Array = phase_maxima(
+        table.pair_start,
+        table.path_start,
+        table.path_weight,
+        table.hop_channel,
+        np.searchsorted(topology.endpoints, topology.terminal_switch),
+        len(topology.endpoints),
+        pattern == "shift",
+        np.zeros(topology.num_channels),
+    )
+    return maxima
+
+
+def phase_load(table: RouteTable, pattern: Pattern) -> float | None:
+    """Sum the phases' maximum channel loads; None where `phase_maxima_of` is."""
+    maxima = phase_maxima_of(table, pattern)
+    return None if maxima is None else float(maxima.sum())
