@@ -27,9 +27,10 @@ SET_BY_ROUTELAB = "ROUTELAB_NUMBA_CACHE_SET"
 USER_BASE = "ROUTELAB_NUMBA_CACHE_BASE"
 """Notes to child processes: the directory that was set, and the user's own that it replaced."""
 
+_WORDS = (b"numba", b"jit", b"vectorize", b"stencil", b"cfunc")
 _COMPILES = re.compile(
     rb"^[ \t]*(?:from|import)\b[^\n]*\bnumba\b"
-    rb"|^[ \t]*@(?:\w+\.)*(?:n?jit|g?u?vectorize|stencil|cfunc|jitclass|overload\w*)\b",
+    rb"|^[ \t]*@(?:\w+\.)*(?:n?jit|g?u?vectorize|stencil|cfunc|jitclass)\b",
     re.MULTILINE,
 )
 _CPU_FACTS = re.compile(
@@ -97,15 +98,22 @@ def cache_name(sources: Sources, roots: set[str], numba: str) -> str:
     It covers the content of every module that uses numba and of all that those modules import,
     the versions of numba and Python, and the processor.
     """
-    compiled = [
-        module
-        for root in sorted(roots)
-        for module in sources.modules(root)
-        if _COMPILES.search(sources.text(module))
-    ]
+    compiled = compiled_modules(sources, roots)
     # packages on the way to a kernel bind nothing in it, and editing them recompiles nothing
     facts = [sources.digest(compiled, roots, packages=False), numba, sys.version, _processor()]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
+
+
+def compiled_modules(sources: Sources, roots: set[str]) -> list[str]:
+    """Modules in `roots` that import numba or use one of its decorators from elsewhere."""
+    found = []
+    for root in sorted(roots):
+        for module in sources.modules(root):
+            text = sources.text(module)
+            # looking for a word is much faster than the expression, and most modules have none
+            if any(word in text for word in _WORDS) and _COMPILES.search(text):
+                found.append(module)
+    return found
 
 
 def _processor() -> str:

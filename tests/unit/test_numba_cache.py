@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from routelab import _numba_cache
-from routelab._numba_cache import cache_name, installed, set_cache_directory
+from routelab._numba_cache import cache_name, compiled_modules, installed, set_cache_directory
 from routelab._sources import Sources
 
 ENTRY_POINTS = """
@@ -29,7 +29,10 @@ KERNELS = {
     "stranger/b.py": "from numba import njit\nfrom stranger.a import step\n\n"
     "@njit(cache=True)\ndef twice(x):\n    return step(step(x))\n",
     "stranger/constants.py": "STEP = 1\n",
-    "stranger/report.py": "TITLE = 'made with numba'\n",
+    "stranger/jit.py": "import math, numba\nnjit = numba.njit\n",
+    "stranger/c.py": "from stranger.jit import njit\n\n@njit(cache=True)\ndef f(x):\n    return x\n",
+    "stranger/report.py": "from typing import overload\nTITLE = 'made with numba'\n"
+    "@overload\ndef jitter(): ...\n",
 }
 
 
@@ -58,6 +61,21 @@ def test_name_follows_compiled_sources_only(tmp_path: Path, edited: str, changes
     before = name_of(tmp_path)
     (tmp_path / edited).write_text(KERNELS[edited] + "\n# edited")
     assert (name_of(tmp_path) != before) is changes
+
+
+def test_compiled_modules_are_those_that_use_numba(tmp_path: Path) -> None:
+    write(tmp_path, KERNELS)
+    found = compiled_modules(Sources([str(tmp_path)]), {"stranger"})
+    assert found == ["stranger.a", "stranger.b", "stranger.c", "stranger.jit"]
+
+
+def test_editing_code_that_is_not_compiled_costs_no_compilation() -> None:
+    sources = Sources()
+    compiled = compiled_modules(sources, {"routelab"})
+    assert "routelab.kernels.graph" in compiled
+    closure = sources.closure(compiled, {"routelab"}, packages=False)
+    others = set(closure) - set(compiled)
+    assert all(module.startswith("routelab.kernels") for module in others)
 
 
 def test_name_knows_numba_and_not_the_place(tmp_path: Path) -> None:
