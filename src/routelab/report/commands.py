@@ -1,0 +1,62 @@
+"""Commands with which a reader gets a number of the report again."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+
+from routelab.report.frames import JobRecord
+from routelab.report.labels import label, number_text
+from routelab.report.tables import Table
+
+_ENDS = {"low": " (lowest)", "high": " (highest)"}
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A command and the numbers of one row of a table that it prints."""
+
+    row: str
+    numbers: str
+    command: str
+
+
+def evaluate_command(record: JobRecord) -> str:
+    """The command that routes, proves and measures one run again."""
+    return f"routelab evaluate {_word(record.topology_name)} {_word(record.routing_name)}"
+
+
+def study_command(study: str) -> str:
+    """The command that makes a study's whole report again."""
+    return f"snakemake report --config studies={_word(study)}"
+
+
+def reproductions(table: Table, records: tuple[JobRecord, ...]) -> list[Reproduction]:
+    """For every row of a table, the commands that print its numbers."""
+    found = []
+    for row, attained in zip(table.rows, table.attained, strict=True):
+        name = ", ".join(
+            number_text(column.name, row[column.name])
+            if isinstance(row[column.name], str)
+            else f"{label(column.name)} {number_text(column.name, row[column.name])}"
+            for column in table.named("row")
+        )
+        numbers: dict[int, list[str]] = {}
+        for column in table.columns:
+            if column.name in attained:
+                value = number_text(column.name, row[column.name])
+                if column.of and value == number_text(column.of, row[column.of]):
+                    continue
+                text = f"{label(column.of or column.name)} {value}{_ENDS.get(column.role, '')}"
+                numbers.setdefault(attained[column.name], []).append(text)
+        found += [
+            Reproduction(name, ", ".join(texts), evaluate_command(records[run]))
+            for run, texts in numbers.items()
+        ]
+    return found
+
+
+def _word(text: str) -> str:
+    """A word for a shell; instance names need no quotes, though they have ``~`` inside."""
+    return text if re.fullmatch(r"[\w@%+=:,./-][\w@%+=:,./~-]*", text) else shlex.quote(text)

@@ -1,0 +1,122 @@
+"""A drawn figure, its look, and how it is written: the same data give the same bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import matplotlib as mpl
+import pandas as pd
+from matplotlib.figure import Figure
+
+from routelab.artifacts.atomic import atomic_file
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Okabe and Ito's colours, told apart with every common kind of colour blindness."""
+DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
+INK, FAINT = "#222222", "#8a8a8a"
+
+_STYLE: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 10,
+    "axes.titlesize": 11,
+    "axes.titlelocation": "left",
+    "axes.edgecolor": FAINT,
+    "axes.labelcolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.color": "#e3e3e3",
+    "grid.linewidth": 0.8,
+    "axes.axisbelow": True,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "legend.frameon": False,
+    "figure.facecolor": "white",
+    "savefig.facecolor": "white",
+    "svg.hashsalt": "routelab",
+    "svg.fonttype": "path",
+    "pdf.fonttype": 42,
+    "path.simplify": False,
+}
+_NO_TIME: dict[str, dict[str, None]] = {
+    "svg": {"Date": None},
+    "pdf": {"CreationDate": None},
+    "png": {},
+}
+SUFFIXES = (*_NO_TIME, "csv")
+"""Files that every figure is written as."""
+_SVG = "{http://www.w3.org/2000/svg}"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A figure that is ready to be saved.
+
+    Attributes
+    ----------
+    figure : matplotlib Figure
+    data : DataFrame
+        The numbers that are drawn.
+    description : str
+        What the figure shows, for those who cannot see it.
+    tooltips : mapping
+        Group id of a line collection to the texts of its lines, in the order of drawing.
+    """
+
+    figure: Figure
+    data: pd.DataFrame
+    description: str
+    tooltips: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Matplotlib's settings for everything that is drawn and saved inside."""
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(_STYLE)  # type: ignore[arg-type]
+        yield
+
+
+def save_drawing(drawing: Drawing, directory: Path, name: str) -> None:
+    """Write ``<name>.svg``, ``.png``, ``.pdf`` and ``.csv``, each at once or not at all."""
+    for suffix, metadata in _NO_TIME.items():
+        stream = io.BytesIO()
+        with house_style():
+            drawing.figure.savefig(
+                stream, format=suffix, metadata=metadata, dpi=160, bbox_inches="tight"
+            )
+        content = stream.getvalue()
+        if suffix == "svg":
+            content = _with_tooltips(content, drawing)
+        with atomic_file(directory / f"{name}.{suffix}") as path:
+            path.write_bytes(content)
+    with atomic_file(directory / f"{name}.csv") as path:
+        drawing.data.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+
+
+def _with_tooltips(content: bytes, drawing: Drawing) -> bytes:
+    """The SVG with its description, and a title for every line that has a tooltip."""
+    for prefix, uri in (("", _SVG[1:-1]), ("xlink", "http://www.w3.org/1999/xlink")):
+        ET.register_namespace(prefix, uri)
+    root = ET.fromstring(content)
+    root.set("role", "img")
+    description = ET.Element(f"{_SVG}desc")
+    description.text = drawing.description
+    root.insert(0, description)
+    groups = {group.get("id"): group for group in root.iter(f"{_SVG}g")}
+    for identifier, texts in drawing.tooltips.items():
+        lines = groups[identifier].findall(f"{_SVG}path")
+        for line, text in zip(lines, texts, strict=True):
+            ET.SubElement(line, f"{_SVG}title").text = text
+    stream = io.BytesIO()
+    ET.ElementTree(root).write(stream, encoding="utf-8", xml_declaration=True)
+    return stream.getvalue()

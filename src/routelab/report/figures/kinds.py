@@ -1,0 +1,44 @@
+"""Which kinds of figure there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.distribution import draw_distribution
+from routelab.report.figures.drawing import Drawing, house_style
+from routelab.report.figures.line import draw_lines
+from routelab.report.figures.network import draw_networks
+from routelab.report.frames import Frames
+
+Draw = Callable[[FigureSpec, Frames, Collection[str], str], Drawing | None]
+
+KINDS: dict[str, Draw] = {
+    "ecdf": draw_distribution,
+    "line": draw_lines,
+    "network": draw_networks,
+}
+"""Kind to the function that draws it from (spec, frames, pooled parameters, place)."""
+
+
+def draw_figure(
+    spec: FigureSpec, frames: Frames, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """Draw what a study declares; None if no run has anything to draw.
+
+    Parameters
+    ----------
+    spec : config.study.Figure
+    frames : Frames
+    pooled : collection of str
+        Parameters whose runs belong together.
+    place : str
+        Where the figure is declared, to begin messages with.
+
+    Raises
+    ------
+    InputError
+        If a column does not exist or the figure would have too many panels.
+    """
+    with house_style():
+        return KINDS[spec.kind](spec, frames, pooled, place)

@@ -1,0 +1,200 @@
+"""Pictures of a network with its channels coloured by load, one for each routing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection
+from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
+from matplotlib.figure import Figure
+
+from routelab.api import InputError, Topology
+from routelab.artifacts.topology_file import load_topology
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import FAINT, INK, Drawing
+from routelab.report.frames import OK, Frames, lower_median
+from routelab.report.labels import label, number_text
+from routelab.report.network_picture import RADIUS, Picture, picture_of
+
+MAX_PANELS = 12
+WIDEST = 10.0
+"""Inches of a figure."""
+LARGEST_UNIT = 0.42
+"""Inches of the distance between two rows of switches, in small networks."""
+THIN, THICK = 0.7, 3.0
+"""Points of the least and the most loaded channel at that distance."""
+MAX_CHANNELS = 20_000
+_SMALL: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"}
+
+
+@dataclass(frozen=True)
+class _Panel:
+    """One picture: a routing on a topology, by the run that stands for the pooled ones."""
+
+    title: str
+    run: int
+    topology: Topology
+    picture: Picture
+    values: np.ndarray[tuple[int], np.dtype[np.float64]]
+
+
+def draw_networks(
+    spec: FigureSpec, frames: Frames, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """A picture of the network for each routing (and topology), all at one colour scale.
+
+    Of pooled runs the one with the lower median of the maximum load is shown.
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    colour = spec.colour or "load"
+    jobs = frames.select(spec.where, pooled, place)
+    jobs = jobs[jobs["status"] == OK]
+    if jobs.empty:
+        return None
+    panels = _panels(jobs, frames, colour, place)
+    top = max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
+    scale = Normalize(0, top)
+    colours = _colours()
+    figure, axes, inch = _frame(panels)
+    tooltips = {}
+    for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
+        group = f"channels-{i}"
+        tooltips[group] = _draw(axis, panel, scale, colours, group, inch, colour)
+    bar = figure.colorbar(
+        ScalarMappable(scale, colours), ax=axes, location="top", shrink=0.5, aspect=40, pad=0.02
+    )
+    bar.set_label(f"{label(colour)}, one scale for all pictures")
+    bar.outline.set_visible(False)
+    figure.supxlabel("\n".join(dict.fromkeys(p.picture.hint for p in panels)), **_SMALL)
+    data = pd.concat([_data(frames, panel.run, colour) for panel in panels], ignore_index=True)
+    shown = "; ".join(panel.title.replace("\n", ", ") for panel in panels)
+    return Drawing(figure, data, f"Channels coloured by {label(colour)}. {shown}.", tooltips)
+
+
+def _panels(jobs: pd.DataFrame, frames: Frames, colour: str, place: str) -> list[_Panel]:
+    groups = list(jobs.groupby(["topology", "routing"], sort=False))
+    if len(groups) > MAX_PANELS:
+        raise InputError(
+            f"{place}{len(groups)} pictures are more than {MAX_PANELS}; choose with 'where'"
+        )
+    many_topologies = jobs["topology"].nunique() > 1
+    panels = []
+    for (topology_label, routing_label), group in groups:
+        loads = frames.column(group, "max_load", place)
+        run = int(group.index[loads == lower_median(loads.tolist())][0])
+        channels = frames.channels([run])
+        if colour not in channels:
+            known = ", ".join(map(str, channels.columns))
+            raise InputError(f"{place}colour: channels have no {colour!r}; there are {known}")
+        topology = load_topology(frames.records[run].topology_directory / "topology.npz")
+        if topology.num_channels > MAX_CHANNELS:
+            raise InputError(
+                f"{place}{topology_label} has {topology.num_channels} channels, more than "
+                f"{MAX_CHANNELS} cannot be drawn; choose with 'where'"
+            )
+        values = np.zeros(topology.num_channels)
+        values[channels["channel"].to_numpy()] = channels[colour].to_numpy(float)
+        title = f"{routing_label} on {topology_label}" if many_topologies else str(routing_label)
+        title += f"\n{_extremes(values)}"
+        if len(group) > 1:
+            title += f" (the median one of {len(group)} runs)"
+        panels.append(_Panel(title, run, topology, picture_of(topology), values))
+    return panels
+
+
+def _extremes(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
+    if not len(values):
+        return "no channels"
+    high, low = values.max(), values.min()
+    many = int((values == high).sum())
+    times = f" on {many} channels" if many > 1 else " on one channel"
+    return f"maximum {number_text('', high)}{times}, minimum {number_text('', low)}"
+
+
+def _colours() -> Colormap:
+    """Light to dark in perceptually even steps, without the end that vanishes on white."""
+    steps = sns.color_palette("rocket_r", as_cmap=True)(np.linspace(0.10, 0.95, 64))
+    return LinearSegmentedColormap.from_list("load", steps)
+
+
+def _frame(panels: list[_Panel]) -> tuple[Figure, list[Axes], float]:
+    """Axes of equal size and the inches of one unit.
+
+    Wide pictures stand below each other, narrow ones side by side.
+    """
+    boxes = [panel.picture.box for panel in panels]
+    wide = max(right - left for left, right, _, _ in boxes)
+    high = max(top - bottom for _, _, bottom, top in boxes)
+    across = min(len(panels), max(1, round(1.6 * high / wide)))
+    down = -(-len(panels) // across)
+    inch = min(LARGEST_UNIT, WIDEST / (across * wide))
+    figure = Figure(
+        figsize=(max(across * wide * inch, 4.5), down * (high * inch + 0.75) + 0.8),
+        layout="constrained",
+    )
+    axes = list(figure.subplots(down, across, squeeze=False).flat)
+    for spare in axes[len(panels) :]:
+        spare.set_axis_off()
+    return figure, axes[: len(panels)], inch
+
+
+def _draw(
+    axis: Axes,
+    panel: _Panel,
+    scale: Normalize,
+    colours: Colormap,
+    group: str,
+    inch: float,
+    colour: str,
+) -> list[str]:
+    """Draw one picture; returns the tooltips of its lines in the order of drawing."""
+    picture, values = panel.picture, panel.values
+    owners = np.array(picture.line_channel, dtype=np.int64)
+    order = np.argsort(values[owners], kind="stable")  # the busiest channels on top
+    loads = values[owners[order]]
+    lines = LineCollection(
+        [picture.lines[i] for i in order],
+        colors=colours(scale(loads)),
+        linewidths=(THIN + (THICK - THIN) * np.asarray(scale(loads))) * inch / LARGEST_UNIT,
+        capstyle="round",
+        joinstyle="round",
+        gid=group,
+        zorder=2,
+    )
+    axis.add_collection(lines)
+    left, right, bottom, top = picture.box
+    axis.set(xlim=(left, right), ylim=(bottom, top), aspect="equal")
+    size = 2 * RADIUS * 72 * inch
+    x, y = picture.switches.T
+    axis.scatter(x, y, s=size**2, color="white", edgecolor=FAINT, zorder=3)
+    look: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 0.5 * size, "color": INK}
+    for (at_x, at_y), mark in zip(picture.switches, picture.marks, strict=True):
+        axis.text(at_x, at_y, mark, zorder=4, **look)
+    axis.grid(visible=False)
+    axis.spines[:].set_visible(False)
+    axis.tick_params(length=0, labelcolor=FAINT, labelsize=9)
+    below, beside = picture.block_ticks
+    axis.set_xticks([at for at, _ in below], [text for _, text in below])
+    axis.set_yticks([at for at, _ in beside], [text for _, text in beside])
+    axis.set_title(panel.title, color=INK)
+    topology = panel.topology
+    return [
+        f"{topology.channel_name(int(owner))}: {label(colour)} {number_text(colour, load)}"
+        for owner, load in zip(owners[order], loads, strict=True)
+    ]
+
+
+def _data(frames: Frames, run: int, colour: str) -> pd.DataFrame:
+    record = frames.records[run]
+    channels = frames.channels([run]).drop(columns="run")
+    names = [*channels.columns.drop(colour), colour]
+    return channels[names].assign(topology=record.topology, routing=record.routing)[
+        ["topology", "routing", *names]
+    ]

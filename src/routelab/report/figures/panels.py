@@ -1,0 +1,127 @@
+"""What figures with several panels and several lines have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from routelab.api import InputError
+from routelab.report.figures.drawing import DASHES, PALETTE
+from routelab.report.frames import in_order, key_text
+from routelab.report.labels import label
+
+MAX_PANELS = 24
+MAX_LINES = len(PALETTE) * len(DASHES)
+WIDTH, HEIGHT = 3.1, 2.6
+"""Size of a panel in inches; of a single one `ALONE` times that."""
+ALONE = 1.6
+
+
+@dataclass(frozen=True)
+class Look:
+    """How one line is told from the others: colour and dashes both."""
+
+    color: str
+    dashes: Any
+    width: float
+    marker: str
+
+
+def looks(hues: Sequence[str], place: str) -> dict[str, Look]:
+    """A look for every hue; later lines are thinner, so that equal ones stay visible.
+
+    Raises
+    ------
+    InputError
+        If there are more lines than looks.
+    """
+    if len(hues) > MAX_LINES:
+        raise InputError(
+            f"{place}hue has {len(hues)} values, more than {MAX_LINES} cannot be told apart; "
+            "choose with 'where' or pool with 'over'"
+        )
+    return {
+        hue: Look(
+            color=PALETTE[i % len(PALETTE)],
+            dashes=DASHES[(i + i // len(PALETTE)) % len(DASHES)],
+            width=max(1.2, 3.4 - 0.8 * (i % 4)),
+            marker="osD^v"[i % 5],
+        )
+        for i, hue in enumerate(hues)
+    }
+
+
+def ordered_texts(values: pd.Series[Any]) -> list[str]:
+    """Distinct values as text: numbers ascending, words in order of appearance."""
+    return in_order(values.map(key_text))
+
+
+def ranks(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Place of every value among the `ordered_texts`, for sorting."""
+    places = {text: place for place, text in enumerate(ordered_texts(values))}
+    return values.map(lambda value: places[key_text(value)])
+
+
+def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
+    """A figure with a panel for each of `texts`, at most three in a row.
+
+    Raises
+    ------
+    InputError
+        If there would be too many.
+    """
+    if len(texts) > MAX_PANELS:
+        raise InputError(
+            f"{place}{len(texts)} panels are more than {MAX_PANELS}; choose with 'where'"
+        )
+    across = min(3, len(texts))
+    down = -(-len(texts) // across)
+    size = ALONE if len(texts) == 1 else 1.0
+    figure = Figure(
+        figsize=(WIDTH * across * size + 0.4, HEIGHT * down * size + 0.6), layout="constrained"
+    )
+    axes = list(np.atleast_1d(figure.subplots(down, across, squeeze=False)).flat)
+    for spare in axes[len(texts) :]:
+        spare.set_axis_off()
+    return figure, axes[: len(texts)]
+
+
+def add_legend(figure: Figure, look: dict[str, Look], title: str, markers: bool = False) -> None:
+    """One legend for all panels, above them."""
+    handles = [
+        Line2D(
+            [],
+            [],
+            color=one.color,
+            linestyle=one.dashes,
+            linewidth=one.width,
+            marker=one.marker if markers else "",
+            markersize=5,
+            label=hue,
+        )
+        for hue, one in look.items()
+    ]
+    figure.legend(
+        handles=handles,
+        title=label(title),
+        loc="outside upper left",
+        ncols=min(3, len(handles)),
+        alignment="left",
+        handlelength=3.2,
+    )
+
+
+def panel_title(column: str | None, text: str) -> str:
+    """``32 nodes``, or ``dims 4x2``, or nothing."""
+    if not column:
+        return ""
+    if column == "nodes":
+        return f"{text} nodes"
+    return text if column in ("routing", "topology") else f"{label(column)} {text}"

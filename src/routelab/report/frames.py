@@ -1,0 +1,266 @@
+"""From the artifacts of a study's runs to data frames that tables and figures draw on."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from routelab.api import InputError
+from routelab.artifacts.outcome import Outcome, read_outcome
+from routelab.registry.suggest import did_you_mean
+from routelab.report.labels import without_parameters
+
+OK = "ok"
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """One run of a study: a routing on a topology.
+
+    Attributes
+    ----------
+    topology, routing : str
+        As the study calls them: an alias, otherwise the canonical name.
+    topology_name, routing_name : str
+        Canonical names, for commands.
+    directory : Path
+        ``results/routes/<topology>/<routing>``.
+    topology_directory : Path
+        ``results/topologies/<topology>``.
+    topology_parameters, routing_parameters : mapping
+        All parameters by name, defaults included; numbers, words or name text (``4x2x2``).
+    """
+
+    topology: str
+    routing: str
+    topology_name: str
+    routing_name: str
+    directory: Path
+    topology_directory: Path
+    topology_parameters: Mapping[str, Any] = field(default_factory=dict)
+    routing_parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Frames:
+    """Everything that a study's runs wrote, as data frames.
+
+    Parameters
+    ----------
+    records : sequence of JobRecord
+        The runs in the study's order; ``run`` in all frames is the position in it.
+    """
+
+    def __init__(self, records: Sequence[JobRecord]) -> None:
+        self.records = tuple(records)
+        self.outcomes = tuple(_outcome(record) for record in self.records)
+        self._channels: dict[int, pd.DataFrame] = {}
+
+    @cached_property
+    def metrics(self) -> pd.DataFrame:
+        """One row a run and metric: ``run, topology, routing, metric, value, unit, better``."""
+        rows = []
+        for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
+            path = record.directory / "metrics.csv"
+            if outcome.status != OK or not path.is_file():
+                continue
+            with path.open(newline="", encoding="utf-8") as stream:
+                for line in csv.DictReader(stream):
+                    value = float(line["value"]) if line["value"] else np.nan
+                    metric, unit, better = line["metric"], line["unit"], line["better"]
+                    rows.append((run, record.topology, record.routing, metric, value, unit, better))
+        names = ["run", "topology", "routing", "metric", "value", "unit", "better"]
+        return pd.DataFrame(rows, columns=names)
+
+    @cached_property
+    def jobs(self) -> pd.DataFrame:
+        """One row a run, whatever came of it; the index is ``run``.
+
+        Columns: ``topology``, ``routing``, ``status``, ``reason``, ``nodes`` (terminals), every
+        fact and metric, ``topology.<parameter>``, ``routing.<parameter>`` and parameters by their
+        bare name (the routing's, where any routing has one of that name).
+        """
+        measured: dict[int, dict[str, float]] = {}
+        for run, metric, value in self.metrics[["run", "metric", "value"]].itertuples(index=False):
+            measured.setdefault(run, {})[metric] = value
+        rows = []
+        for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
+            row: dict[str, Any] = measured.get(run, {}) | dict(outcome.facts)
+            row |= {f"topology.{key}": text for key, text in record.topology_parameters.items()}
+            row |= {f"routing.{key}": text for key, text in record.routing_parameters.items()}
+            row |= {
+                "topology": record.topology,
+                "routing": record.routing,
+                "status": outcome.status,
+                "reason": outcome.reason,
+            }
+            row["nodes"] = outcome.facts.get("terminals", self._terminals(record))
+            rows.append(row)
+        frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"))
+        for kind in ("routing", "topology"):
+            for column in [name for name in frame.columns if name.startswith(f"{kind}.")]:
+                bare = column.removeprefix(f"{kind}.")
+                if bare not in frame:
+                    frame[bare] = frame[column]
+        return frame
+
+    @cached_property
+    def better(self) -> dict[str, str]:
+        """Metrics of which less, or more, is better: ``"lower"`` or ``"higher"``."""
+        known = self.metrics[self.metrics["better"] != ""]
+        return dict(zip(known["metric"], known["better"], strict=True))
+
+    @property
+    def any_ok(self) -> bool:
+        """Whether any run has results."""
+        return any(outcome.status == OK for outcome in self.outcomes)
+
+    def channels(self, runs: Iterable[int]) -> pd.DataFrame:
+        """One row a run and channel: ``run, channel, source, target, direction, load``."""
+        names = ["channel", "source", "target", "direction", "load"]
+        frames = []
+        for run in runs:
+            path = self.records[run].directory / "channels.csv"
+            if self.outcomes[run].status != OK or not path.is_file():
+                continue
+            if run not in self._channels:
+                text = {"source": str, "target": str, "direction": str}
+                self._channels[run] = pd.read_csv(path, dtype=text, keep_default_na=False)
+            frames.append(self._channels[run].assign(run=run))
+        if not frames:
+            return pd.DataFrame(columns=["run", *names])
+        return pd.concat(frames, ignore_index=True)[["run", *names]]
+
+    def select(
+        self, where: Mapping[str, Any] | None, pooled: Collection[str], place: str
+    ) -> pd.DataFrame:
+        """The runs that match `where`; runs that differ in `pooled` only have one name.
+
+        Parameters
+        ----------
+        where : mapping or None
+            Column to a value or a list of values.
+        pooled : collection of str
+            Parameters, bare or qualified (``routing.seed``).
+        place : str
+            What asks, to begin messages with.
+
+        Raises
+        ------
+        InputError
+            If a column does not exist.
+        """
+        frame = self.jobs.copy()
+        for kind in ("topology", "routing"):
+            mine = self._pooled_of(kind, pooled)
+            frame[kind] = [
+                label if label != name else without_parameters(name, mine)
+                for label, name in (
+                    (getattr(record, kind), getattr(record, f"{kind}_name"))
+                    for record in self.records
+                )
+            ]
+        for column, wanted in (where or {}).items():
+            values = self.column(frame, column, f"{place}where: ")
+            choices = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+            texts = {key_text(choice) for choice in choices}
+            frame = frame[[key_text(value) in texts for value in values]]
+        return frame
+
+    def column(self, frame: pd.DataFrame, name: str, place: str) -> pd.Series[Any]:
+        """A column of `frame`; empty where no run has results, so that none can have it.
+
+        Raises
+        ------
+        InputError
+            If there are results and no such column.
+        """
+        if name in frame:
+            return frame[name]
+        if not self.any_ok:
+            return pd.Series(np.nan, index=frame.index, name=name)
+        known = [str(column) for column in frame.columns]
+        raise InputError(f"{place}no column {name!r}{_mend(name, known)}")
+
+    def parameter(self, name: str, place: str) -> None:
+        """Make sure that some run has a parameter of this name, bare or qualified.
+
+        Raises
+        ------
+        InputError
+            If none has.
+        """
+        known = {
+            f"{kind}.{parameter}"
+            for record in self.records
+            for kind in ("topology", "routing")
+            for parameter in getattr(record, f"{kind}_parameters")
+        }
+        known |= {parameter.partition(".")[2] for parameter in known}
+        if name not in known:
+            raise InputError(f"{place}no parameter {name!r}{_mend(name, sorted(known))}")
+
+    def _pooled_of(self, kind: str, pooled: Collection[str]) -> set[str]:
+        """Parameters of routings, or of topologies, among the `pooled` ones."""
+        mine = {key.removeprefix(f"{kind}.") for key in pooled if key.startswith(f"{kind}.")}
+        bare = {key for key in pooled if not key.startswith(("routing.", "topology."))}
+        if kind == "topology":
+            bare = {key for key in bare if f"routing.{key}" not in self.jobs}
+        return mine | bare
+
+    def _terminals(self, record: JobRecord) -> float:
+        """Terminals of a run that failed, from its topology's outcome."""
+        path = record.topology_directory / "outcome.json"
+        if not path.is_file():
+            return np.nan
+        return float(read_outcome(path).facts.get("terminals", np.nan))
+
+
+def _outcome(record: JobRecord) -> Outcome:
+    """What came of a run; a missing or unreadable outcome is a failure with that reason."""
+    path = record.directory / "outcome.json"
+    try:
+        return read_outcome(path)
+    except (InputError, OSError) as error:
+        return Outcome(
+            kind="route",
+            topology=record.topology_name,
+            routing=record.routing_name,
+            status="failed",
+            reason=f"no outcome: {error}",
+            facts={},
+            provenance={},
+        )
+
+
+def _mend(word: str, known: Sequence[str]) -> str:
+    return did_you_mean(word, known) or f"; there are {', '.join(known) or 'none'}"
+
+
+def key_text(value: Any) -> str:
+    """A value for comparing and joining: ``32``, ``32.0`` and ``"32"`` are the same."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value)).lower()
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        return str(int(value))
+    return "" if value is None or value is pd.NA or value != value else str(value)
+
+
+def in_order(texts: Iterable[str]) -> list[str]:
+    """Distinct texts: ascending if all are numbers (nothing comes last), else as they come."""
+    distinct = list(dict.fromkeys(texts))
+    try:
+        return sorted(distinct, key=lambda text: float(text) if text else float("inf"))
+    except ValueError:
+        return distinct
+
+
+def lower_median(values: Sequence[Any]) -> Any:
+    """The lower median of `values`, which must not be empty: a value that is among them."""
+    return sorted(values)[(len(values) - 1) // 2]

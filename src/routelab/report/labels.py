@@ -1,0 +1,86 @@
+"""Names and numbers as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from routelab.registry.names import CompositionName, Name, parse_routing
+
+LABELS = {
+    "max_load": "maximum load",
+    "min_load": "minimum load",
+    "mean_load": "mean load",
+    "sigma4": "σ(4)",
+    "max_hops": "maximum hops",
+    "mean_hops": "mean hops",
+    "load": "channel load",
+    "single_route_share": "pairs with a single route",
+    "routing_seconds": "routing time (s)",
+    "runs": "runs",
+}
+"""Columns whose name does not read well with spaces for underscores."""
+
+
+def label(column: str) -> str:
+    """A column's name for people."""
+    return LABELS.get(column, column.replace("_", " "))
+
+
+def number_text(column: str, value: Any, digits: int = 4) -> str:
+    """A value as tables show it.
+
+    Integers as integers, σ with three decimals, nothing for a missing value, other numbers with
+    `digits` significant digits (never in exponent form where they are 1 or more).
+
+    Parameters
+    ----------
+    column : str
+        Its name decides how many decimals are shown.
+    """
+    if value is None or value is pd.NA:
+        return ""
+    if isinstance(value, bool | np.bool_):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float | np.integer | np.floating):
+        return str(value)
+    number = float(value)
+    if np.isnan(number):
+        return ""
+    if "sigma" in column:
+        return f"{number:.3f}"
+    if number.is_integer():
+        return str(int(number))
+    if abs(number) >= 10 ** (digits - 1):
+        return f"{number:.1f}"
+    return f"{number:.{digits}g}"
+
+
+def without_parameters(name: str, left_out: Collection[str]) -> str:
+    """A canonical instance name without some of its parameters.
+
+    ``genetic~seed=3@angara~turns=exact`` without ``seed`` is ``genetic@angara~turns=exact``. A
+    parameter that is qualified by its part (``selection.seed``) is left out of every part.
+
+    Raises
+    ------
+    InputError
+        If `name` is no instance name.
+    """
+    bare = {key.rpartition(".")[2] for key in left_out}
+    parsed = parse_routing(name)
+    parts = [parsed] if isinstance(parsed, Name) else [parsed.selection, parsed.rules]
+    if isinstance(parsed, CompositionName) and parsed.layers:
+        parts.append(parsed.layers)
+    return "@".join(
+        str(
+            Name(
+                part.key,
+                tuple(pair for pair in part.parameters if pair[0].rpartition(".")[2] not in bare),
+            )
+        )
+        for part in parts
+    )

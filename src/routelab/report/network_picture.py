@@ -1,0 +1,234 @@
+"""A network in the plane: where its switches lie and how its channels run.
+
+A grid of any number of dimensions is unrolled: dimension 0 runs to the right and dimension 1
+upwards, in blocks; the other dimensions are told apart inside a block. There every switch has a
+row and a column of its own, so that no two channels of the first two dimensions lie on top of each
+other (two inner dimensions give a square that is turned by about 27°).
+
+Both directions of a link run side by side, as traffic that keeps to the right; a barb on the
+outer side shows where a channel ends. A channel that closes a ring is cut: one end hangs out at
+each side of the grid, for inner dimensions at each side of the block.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api import Topology
+
+Points = NDArray[np.float64]
+Ticks = tuple[list[tuple[float, str]], list[tuple[float, str]]]
+
+RADIUS = 0.20
+"""Of a switch; lengths are in units of the distance between rows inside a block."""
+SIDE = 0.13
+"""Distance of a channel from the line between its switches."""
+GAP = 2.4
+"""Between the outermost columns of neighbouring blocks."""
+STUB = 0.9
+"""How far the ends of a channel that closes a ring hang out."""
+BARB_BACK, BARB_OUT = 0.24, 0.13
+LARGEST_FORCE_LAYOUT = 400
+"""Switches up to which a network without coordinates is laid out by forces; beyond: a circle."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A network in the plane.
+
+    Attributes
+    ----------
+    switches : float64 array, shape (S, 2)
+    lines : tuple of float64 arrays, each of shape (k, 2)
+        Polylines; a cut channel has two.
+    line_channel : tuple of int
+        Channel of each line.
+    marks : tuple of str, length S
+        What is written into a switch: its inner coordinates, a short name, or nothing.
+    block_ticks : tuple of two lists of (float, str)
+        Where the coordinates of dimension 0 (below) and 1 (at the left) are written; empty lists
+        for a network without coordinates.
+    hint : str
+        How to read the picture.
+    """
+
+    switches: Points
+    lines: tuple[Points, ...]
+    line_channel: tuple[int, ...]
+    marks: tuple[str, ...]
+    block_ticks: Ticks
+    hint: str
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Left, right, bottom and top of everything that is drawn, with a margin."""
+        points = np.concatenate([self.switches, *self.lines])
+        (left, bottom), (right, top) = points.min(axis=0), points.max(axis=0)
+        return left - 0.5, right + 0.5, bottom - 0.5, top + 0.5
+
+
+def picture_of(topology: Topology) -> Picture:
+    """Lay out a network: unrolled if its switches have coordinates, else by forces."""
+    grid = topology.coordinates
+    hint = "Traffic keeps to the right; a barb is at the end of a channel."
+    if grid is None or grid.shape[1] == 0:
+        switches, sizes = _force_layout(topology), None
+        ticks: Ticks = ([], [])
+        marks = tuple(name if len(name) <= 3 else "" for name in topology.switch_names)
+    else:
+        sizes = grid_sizes(topology)
+        switches, ticks = unroll(grid, sizes), _block_ticks(topology, sizes)
+        inner = len(sizes) > 2 and max(sizes[2:]) <= 10 and len(sizes) <= 5
+        marks = tuple("".join(map(str, row[2:])) if inner else "" for row in grid.tolist())
+        if inner:
+            axes = ", ".join(_axis_name(topology, i) for i in range(2, len(sizes)))
+            hint += f" In the circles: {axes}."
+    lines: list[Points] = []
+    owners: list[int] = []
+    lanes: Counter[tuple[int, int]] = Counter()
+    for channel in range(topology.num_channels):
+        ends = int(topology.channel_source[channel]), int(topology.channel_target[channel])
+        side = SIDE * (1 + 1.6 * lanes[ends])
+        lanes[ends] += 1
+        ring = _closed_ring(topology, sizes, *ends)
+        start, end = switches[ends[0]], switches[ends[1]]
+        if ring is None:
+            mine = [_straight(start, end, side)]
+        else:
+            mine = _cut(start, end, side, switches, ring)
+        lines += mine
+        owners += [channel] * len(mine)
+    if len(lines) > topology.num_channels:
+        hint += " Open ends close a ring with those at the other side."
+    return Picture(switches, tuple(lines), tuple(owners), marks, ticks, hint)
+
+
+def grid_sizes(topology: Topology) -> tuple[int, ...]:
+    """Size of each dimension, from ``attributes["dims"]`` where it fits the coordinates."""
+    grid = topology.coordinates
+    assert grid is not None
+    seen = tuple(int(size) for size in grid.max(axis=0) + 1) if len(grid) else (1,) * grid.shape[1]
+    told = topology.attributes.get("dims", ())
+    if isinstance(told, Sequence) and len(told) == len(seen):
+        return tuple(max(int(size), least) for size, least in zip(told, seen, strict=True))
+    return seen
+
+
+def unroll(grid: NDArray[np.int32], sizes: Sequence[int]) -> Points:
+    """Positions of the switches of a grid; float64, shape (S, 2).
+
+    Parameters
+    ----------
+    grid : int array, shape (S, n)
+        Coordinates.
+    sizes : sequence of int, length n
+    """
+    columns, rows = _inner(grid[:, 2:], sizes[2:])
+    inner = int(np.prod(sizes[2:], dtype=np.int64))
+    pitch = inner - 1 + GAP
+    x = grid[:, 0] * pitch + columns
+    y = (grid[:, 1] * pitch if len(sizes) > 1 else 0.0) + rows
+    return np.column_stack([x, y]).astype(np.float64)
+
+
+def _inner(grid: NDArray[np.int32], sizes: Sequence[int]) -> tuple[Points, Points]:
+    """Column and row inside a block, both different for all switches of the block.
+
+    The row counts in mixed radix with the first inner dimension as the lowest digit, the column
+    with the first as the highest; every second dimension counts its columns backwards, which
+    turns two dimensions into a square and not into a parallelogram.
+    """
+    columns, rows = np.zeros(len(grid)), np.zeros(len(grid))
+    below, above = 1, int(np.prod(sizes, dtype=np.int64))
+    for m, size in enumerate(sizes):
+        above //= size
+        digit = grid[:, m]
+        rows += digit * below
+        columns += (digit if m % 2 == 0 else size - 1 - digit) * above
+        below *= size
+    return columns, rows
+
+
+def _block_ticks(topology: Topology, sizes: Sequence[int]) -> Ticks:
+    inner = int(np.prod(sizes[2:], dtype=np.int64))
+    ticks: Ticks = ([], [])
+    for dimension, size in enumerate(sizes[:2]):
+        name = _axis_name(topology, dimension)
+        for block in range(size):
+            middle = block * (inner - 1 + GAP) + (inner - 1) / 2
+            ticks[dimension].append((middle, f"{name} = {block}" if block == 0 else str(block)))
+    return ticks
+
+
+def _axis_name(topology: Topology, dimension: int) -> str:
+    names = {way.dimension: way.name.lstrip("+-−").lower() for way in topology.directions}
+    return names.get(dimension, f"d{dimension}")
+
+
+def _closed_ring(
+    topology: Topology, sizes: Sequence[int] | None, source: int, target: int
+) -> int | None:
+    """The dimension whose ring a channel closes, by joining its two ends; None if it does not."""
+    if sizes is None or topology.coordinates is None:
+        return None
+    step = topology.coordinates[target] - topology.coordinates[source]
+    (moved,) = np.nonzero(step)
+    if len(moved) != 1:
+        return None
+    dimension = int(moved[0])
+    closes = sizes[dimension] >= 3 and abs(step[dimension]) == sizes[dimension] - 1
+    return dimension if closes else None
+
+
+def _straight(start: Points, end: Points, side: float) -> Points:
+    along = _unit(end - start)
+    shift = side * _right_of(along)
+    return _barbed(start + RADIUS * along + shift, end - RADIUS * along + shift, along)
+
+
+def _cut(start: Points, end: Points, side: float, switches: Points, dimension: int) -> list[Points]:
+    """Both ends of a channel that closes a ring; those of outer dimensions reach one border."""
+    way = -_unit(end - start)
+    shift = side * _right_of(way)
+    reach = [STUB, STUB]
+    if dimension < 2:
+        along = switches @ way
+        reach = [float(along.max() - start @ way) + STUB, float(end @ way - along.min()) + STUB]
+    leaving = _barbed(start + RADIUS * way + shift, start + reach[0] * way + shift, way)
+    arriving = _barbed(end - reach[1] * way + shift, end - RADIUS * way + shift, way)
+    return [leaving, arriving]
+
+
+def _barbed(start: Points, tip: Points, along: Points) -> Points:
+    return np.array([start, tip, tip - BARB_BACK * along + BARB_OUT * _right_of(along)])
+
+
+def _unit(vector: Points) -> Points:
+    return vector / max(float(np.hypot(*vector)), 1e-9)
+
+
+def _right_of(along: Points) -> Points:
+    return np.array([along[1], -along[0]])
+
+
+def _force_layout(topology: Topology) -> Points:
+    """Positions of a network without coordinates, the median link about `GAP` long."""
+    graph = nx.Graph()
+    graph.add_nodes_from(range(topology.num_switches))
+    links = np.column_stack([topology.channel_source, topology.channel_target])
+    graph.add_edges_from(links.tolist())
+    if topology.num_switches <= LARGEST_FORCE_LAYOUT:
+        placed = nx.spring_layout(graph, seed=1, iterations=300)
+    else:
+        placed = nx.circular_layout(graph)
+    points = np.array([placed[i] for i in range(topology.num_switches)], dtype=np.float64)
+    if not len(links):
+        return points
+    lengths = np.hypot(*(points[links[:, 0]] - points[links[:, 1]]).T)
+    return np.asarray(points * (GAP / max(float(np.median(lengths)), 1e-9)))

@@ -1,0 +1,55 @@
+"""Where a study's results come from, in lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from routelab.artifacts.outcome import Outcome
+
+
+def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
+    """What all runs have in common or differ in: pairs of a heading and its text."""
+    origins = [outcome.provenance for outcome in outcomes if outcome.provenance]
+    if not origins:
+        return []
+    plugins = sorted(
+        {
+            f"{plugin['distribution']} {plugin['version']}".strip()
+            for origin in origins
+            for plugin in origin.get("plugins", [])
+        }
+    )
+    starts = sorted(_texts(origin.get("started") for origin in origins))
+    cpu = sum(origin.get("cpu_seconds") or 0.0 for origin in origins)
+    memory = max(origin.get("peak_memory_bytes") or 0 for origin in origins)
+    lines = [
+        ("routelab", _joined(map(_release, origins))),
+        ("Plugins from", _joined(plugins)),
+        ("Python", _joined(origin.get("python") for origin in origins)),
+        ("numba", _joined(origin.get("numba") for origin in origins)),
+        ("numpy", _joined(origin.get("numpy") for origin in origins)),
+        ("Hosts", _joined(origin.get("host") for origin in origins)),
+        ("Runs started (UTC)", " to ".join(dict.fromkeys([*starts[:1], *starts[-1:]]))),
+        ("CPU time of all runs", f"{cpu:.1f} s"),
+        ("Most memory of one run", f"{memory / 1e6:.0f} MB" if memory else ""),
+    ]
+    return [(heading, text) for heading, text in lines if text]
+
+
+def _release(origin: Mapping[str, Any]) -> str:
+    """Version and commit, e.g. ``0.1.0, commit 0123456789ab with local changes``."""
+    text = str(origin.get("routelab") or "")
+    commit = origin.get("git_commit")
+    if commit:
+        text += f", commit {str(commit)[:12]}"
+        text += " with local changes" if origin.get("git_dirty") else ""
+    return text
+
+
+def _texts(values: Iterable[Any]) -> list[str]:
+    return list(dict.fromkeys(str(value) for value in values if value))
+
+
+def _joined(values: Iterable[Any]) -> str:
+    return "; ".join(_texts(values))

@@ -1,0 +1,221 @@
+"""The static site: one page a study and an index of all, readable without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+import jinja2
+import pandas as pd
+
+from routelab.api import InputError
+from routelab.artifacts.atomic import atomic_file
+from routelab.artifacts.json_files import read_json, write_json
+from routelab.config import ConfigError, Figure, Study
+from routelab.report.commands import (
+    Reproduction,
+    evaluate_command,
+    reproductions,
+    study_command,
+)
+from routelab.report.figures.drawing import SUFFIXES, save_drawing
+from routelab.report.figures.kinds import draw_figure
+from routelab.report.frames import OK, Frames, JobRecord
+from routelab.report.labels import number_text
+from routelab.report.provenance import provenance_lines
+from routelab.report.summary import runs_sentence, summarize, verdicts
+from routelab.report.table_formats import FORMATS, Layout, layout
+from routelab.report.tables import Table, build_table
+
+SUMMARY_FORMAT = "report/1"
+MAX_COMMANDS = 1000
+"""Commands that a page lists below one table; all are in ``runs.csv``."""
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """A table on the page."""
+
+    table: Table
+    layout: Layout
+    commands: list[Reproduction]
+
+    @property
+    def compared(self) -> bool:
+        """Whether published numbers stand beside ours."""
+        return any(cell.relation for row in self.layout.rows for cell in row)
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a row can stand for several runs."""
+        return any(column.role == "runs" for column in self.table.columns)
+
+
+@dataclass(frozen=True)
+class ShownFigure:
+    """A figure on the page; without a description there was nothing to draw."""
+
+    name: str
+    title: str
+    description: str
+
+
+def write_study_report(
+    study: Study, jobs: Sequence[JobRecord], results: Path, directory: Path
+) -> None:
+    """Write a study's tables, figures and page.
+
+    Parameters
+    ----------
+    study : config.Study
+    jobs : sequence of JobRecord
+        All runs of the study, in its order, whatever came of them.
+    results : Path
+        The results that `jobs` are in; messages and the page name paths below it.
+    directory : Path
+        Gets ``index.html``, ``summary.json``, ``runs.csv``, ``tables/`` and ``figures/``.
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with everything in tables and figures that does not fit the results.
+    """
+    frames = Frames(jobs)
+    mistakes: list[str] = []
+    tables: list[Table] = []
+    for name, spec in study.tables.items():
+        try:
+            place = study.place("tables", name)
+            tables.append(build_table(name, spec, frames, study.reference, place))
+        except InputError as error:
+            mistakes.append(str(error))
+    figures: list[ShownFigure] = []
+    for name, figure in study.figures.items():
+        try:
+            figures.append(_write_figure(study, name, figure, frames, directory / "figures"))
+        except InputError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise ConfigError(mistakes)
+
+    for table in tables:
+        for suffix, text_of in FORMATS.items():
+            _write(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
+    _write(directory / "runs.csv", _runs_csv(frames))
+    sentences = summarize(frames, tables)
+    page = _templates().get_template("study.html.j2")
+    _write(
+        directory / "index.html",
+        page.render(
+            study=study,
+            source=study.reference.source if study.reference else None,
+            sentences=sentences,
+            tables=[_shown(table, frames) for table in tables],
+            figures=figures,
+            table_suffixes=list(FORMATS),
+            figure_suffixes=SUFFIXES,
+            lost=_lost(frames),
+            total=len(frames.records),
+            verdicts=verdicts(frames, _pooled(study)),
+            provenance=provenance_lines(frames.outcomes),
+            command=study_command(study.name),
+            results=str(results),
+        ),
+    )
+    write_json(
+        directory / "summary.json",
+        {
+            "format": SUMMARY_FORMAT,
+            "study": study.name,
+            "title": study.title,
+            "runs": runs_sentence(frames),
+            "sentences": sentences,
+            "tables": [table.name for table in tables],
+            "figures": [figure.name for figure in figures if figure.description],
+        },
+    )
+
+
+def write_index(report: Path) -> None:
+    """Write ``index.html`` over the pages of all studies in `report`.
+
+    Raises
+    ------
+    InputError
+        If a study's ``summary.json`` is damaged.
+    """
+    studies = [
+        read_json(path, SUMMARY_FORMAT) | {"href": f"{quote(path.parent.name)}/index.html"}
+        for path in sorted(report.glob("*/summary.json"))
+    ]
+    page = _templates().get_template("index.html.j2")
+    _write(report / "index.html", page.render(studies=studies))
+
+
+def _pooled(study: Study) -> list[str]:
+    """Parameters that any of the study's tables pools."""
+    return list(dict.fromkeys(key for table in study.tables.values() for key in table.over))
+
+
+def _write_figure(
+    study: Study, name: str, spec: Figure, frames: Frames, directory: Path
+) -> ShownFigure:
+    """Draw and save; a figure that does not say what to pool pools what the tables do."""
+    pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled(study)
+    drawing = draw_figure(spec, frames, pooled, study.place("figures", name))
+    title = spec.title or name
+    if drawing is None:
+        return ShownFigure(name, title, "")
+    save_drawing(drawing, directory, name)
+    return ShownFigure(name, title, drawing.description)
+
+
+def _shown(table: Table, frames: Frames) -> ShownTable:
+    return ShownTable(table, layout(table), reproductions(table, frames.records)[:MAX_COMMANDS])
+
+
+def _lost(frames: Frames) -> list[dict[str, str]]:
+    """Runs without a result, with the reason and the command that shows it again."""
+    return [
+        {
+            "routing": record.routing,
+            "topology": record.topology,
+            "status": outcome.status,
+            "reason": outcome.reason,
+            "command": evaluate_command(record),
+        }
+        for record, outcome in zip(frames.records, frames.outcomes, strict=True)
+        if outcome.status != OK
+    ]
+
+
+def _runs_csv(frames: Frames) -> str:
+    """All runs with everything that is known of them, and the command of each."""
+    jobs = frames.jobs
+    first = [name for name in ("topology", "routing", "status", "reason", "nodes") if name in jobs]
+    ordered = jobs[[*first, *jobs.columns.drop(first)]]
+    texts = pd.DataFrame(
+        {
+            column: [number_text("", value, 10) for value in ordered[column]]
+            for column in ordered.columns
+        }
+    )
+    texts["command"] = [evaluate_command(record) for record in frames.records]
+    return texts.to_csv(index=False, lineterminator="\n")
+
+
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("routelab.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_file(path) as new:
+        new.write_text(text, encoding="utf-8")

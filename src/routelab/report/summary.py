@@ -1,0 +1,176 @@
+"""What a study found, in sentences made from its data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from routelab.report.frames import OK, Frames, key_text
+from routelab.report.labels import label, number_text
+from routelab.report.table_formats import layout
+from routelab.report.tables import Table
+
+PROVEN = "proven"
+VCS = "virtual_channels"
+
+
+def summarize(frames: Frames, tables: Sequence[Table]) -> list[str]:
+    """Sentences about the runs, the proofs, the tables' main values and the published numbers."""
+    sentences = [runs_sentence(frames)]
+    sentences += _proof_sentence(frames)
+    for table in tables:
+        sentences += _headline(table, frames.better)
+        sentences += _published_sentence(table)
+    return sentences
+
+
+def runs_sentence(frames: Frames) -> str:
+    """How many runs there are and what came of them."""
+    counts: Counter[str] = Counter(outcome.status for outcome in frames.outcomes)
+    total = len(frames.outcomes)
+    text = (
+        f"{_count(total, 'run')} on {_count(frames.jobs['topology'].nunique(), 'network')}"
+        if total
+        else "No runs"
+    )
+    if counts[OK] == total:
+        return f"{text}, all of them ok." if total else f"{text}."
+    parts = [f"{counts[OK]} ok"]
+    parts += [f"{number} {status}" for status, number in counts.items() if status != OK]
+    return f"{text}: {', '.join(parts)}."
+
+
+def verdicts(frames: Frames, pooled: Collection[str]) -> list[tuple[str, str, str, str, int]]:
+    """Routing, verdict, flow control and virtual channels, with the number of such tables.
+
+    Parameters
+    ----------
+    pooled : collection of str
+        Parameters that do not make a routing another one.
+    """
+    jobs = frames.select(None, pooled, "")
+    counts: Counter[tuple[str, str, str, str]] = Counter()
+    for run, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
+        facts = frames.outcomes[int(str(run))].facts
+        shown = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
+        counts[routing, *shown] += 1
+    return [(*key, number) for key, number in counts.items()]
+
+
+def _proof_sentence(frames: Frames) -> list[str]:
+    counts = Counter(
+        str(outcome.facts.get("deadlock") or "not checked")
+        for outcome in frames.outcomes
+        if outcome.status == OK
+    )
+    total = counts.total()
+    if not total:
+        return []
+    if counts[PROVEN] == total:
+        one = "The route table is" if total == 1 else f"All {total} route tables are"
+        return [f"{one} proven free of deadlock."]
+    parts = [f"{counts[PROVEN]} of {total} route tables are proven free of deadlock"]
+    parts += [f"{number} {verdict}" for verdict, number in counts.items() if verdict != PROVEN]
+    return [", ".join(parts) + "."]
+
+
+def _headline(table: Table, better: dict[str, str]) -> list[str]:
+    """Who is best and who is worst in a table's first value, in its last group of rows."""
+    keys = [column.name for column in table.named("row")]
+    values = [column.name for column in table.named("value") if column.name in better]
+    if "routing" not in keys or not values or not table.rows or table.counts:
+        return []
+    value = values[0]
+    others = [key for key in keys if key != "routing"]
+    last = [key_text(table.rows[-1][key]) for key in others]
+    rows = [
+        row
+        for row in table.rows
+        if [key_text(row[key]) for key in others] == last and not _missing(row.get(value))
+    ]
+    if len(rows) < 2:
+        return []
+    lower = better[value] == "lower"
+    rows.sort(key=lambda row: row[value], reverse=not lower)
+    best, worst = rows[0], rows[-1]
+    where = _where(others, table.rows[-1])
+    if best[value] == worst[value]:
+        return [f"{where}all {len(rows)} have {label(value)} {_with_range(best, value)}."]
+    names = " and ".join(str(row["routing"]) for row in rows if row[value] == best[value])
+    superlatives = ("lowest", "highest") if lower else ("highest", "lowest")
+    text = (
+        f"{where}the {superlatives[0]} {label(value)} is {_with_range(best, value)}, by {names}; "
+        f"the {superlatives[1]} is {_with_range(worst, value)}, by {worst['routing']}"
+        f"{_gain(best, worst, value, lower)}."
+    )
+    return [text]
+
+
+def _where(others: Sequence[str], row: dict[str, Any]) -> str:
+    parts = [
+        f"{number_text(key, row[key])} nodes"
+        if key == "nodes"
+        else str(row[key])
+        if key == "topology"
+        else f"{label(key)} {number_text(key, row[key])}"
+        for key in others
+    ]
+    return f"On {', '.join(parts)}, " if parts else "Over all rows, "
+
+
+def _with_range(row: dict[str, Any], value: str) -> str:
+    low, high = (number_text(value, row.get(f"{value}_{end}")) for end in ("low", "high"))
+    text = number_text(value, row[value])
+    return f"{text} ({low}–{high})" if low != high else text
+
+
+def _gain(best: dict[str, Any], worst: dict[str, Any], value: str, lower: bool) -> str:
+    """How much better the best is, with the range that the runs allow."""
+
+    def relative(good: Any, bad: Any) -> float:
+        if not bad:
+            return float("nan")
+        return 1 - float(good) / float(bad) if lower else float(good) / float(bad) - 1
+
+    def ends(row: dict[str, Any]) -> tuple[Any, Any]:
+        low, high = row.get(f"{value}_low"), row.get(f"{value}_high")
+        return (row[value], row[value]) if _missing(low) else (low, high)
+
+    gain = relative(best[value], worst[value])
+    if np.isnan(gain):
+        return ""
+    (best_low, best_high), (worst_low, worst_high) = ends(best), ends(worst)
+    limits = sorted((relative(best_high, worst_low), relative(best_low, worst_high)))
+    word = "less" if lower else "more"
+    text = f" ({gain:.0%} {word}"
+    if f"{limits[0]:.0%}" != f"{limits[1]:.0%}" and not np.isnan(limits).any():
+        text += f"; {limits[0]:.0%} to {limits[1]:.0%} over the ranges".replace("-", "−")
+    return text + ")"
+
+
+def _published_sentence(table: Table) -> list[str]:
+    """How many published numbers ours equal."""
+    cells = [cell for row in layout(table).rows for cell in row if cell.relation]
+    if not cells:
+        return []
+    counts = Counter(cell.relation for cell in cells)
+    text = f"{counts['equal']} of {_count(len(cells), 'published number')} equal ours as printed"
+    if counts["inside"]:
+        text += f", {counts['inside']} more lie in the range over our runs"
+    apart = [
+        f"{word} in {number}"
+        for word, number in (("lower", counts["below"]), ("higher", counts["above"]))
+        if number
+    ]
+    return [f"{table.title}: {text}{'; ours is ' + ' and '.join(apart) if apart else ''}."]
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value != value
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}{'' if number == 1 else 's'}"

@@ -1,0 +1,249 @@
+"""Tables as CSV, Markdown and LaTeX, and as cells that the page's templates lay out."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from routelab.report.labels import label, number_text
+from routelab.report.tables import Column, Table
+
+Relation = Literal["", "equal", "inside", "below", "above"]
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a reader sees in one cell.
+
+    Attributes
+    ----------
+    text : str
+        The value; empty if there is none.
+    spread : str
+        ``27–30`` where runs differ, otherwise empty.
+    relation : str
+        Of our value to the published one in this cell: ``equal`` (as printed), ``inside`` (the
+        published value lies in our range), ``below`` or ``above`` it; empty in other cells.
+    difference : str
+        Our value minus the published one, with its sign, where they are not equal.
+    numeric : bool
+    header : bool
+        Whether the cell names its row.
+    """
+
+    text: str
+    spread: str = ""
+    relation: Relation = ""
+    difference: str = ""
+    numeric: bool = True
+    header: bool = False
+
+    def __str__(self) -> str:
+        """Value and spread as plain text."""
+        return f"{self.text} ({self.spread})" if self.spread else self.text
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A label over one or more columns that are shown."""
+
+    text: str
+    span: int = 1
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A table as it is shown: ranges and published numbers beside the values they belong to.
+
+    Attributes
+    ----------
+    groups : tuple of Heading
+        First line of headings.
+    headings : tuple of Heading or None
+        One for each column shown, or None where one line is enough.
+    rows : tuple of tuple of Cell
+    """
+
+    groups: tuple[Heading, ...]
+    headings: tuple[Heading, ...] | None
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def layout(table: Table) -> Layout:
+    """How a table is shown to people."""
+    shown: list[Column] = []
+    groups: list[Heading] = []
+    second: list[Heading] = []
+    references = table.named("reference")
+    for column in table.columns:
+        if column.role in ("low", "high") or (column.role == "reference" and column.of):
+            continue
+        beside = [other for other in references if other.of == column.name]
+        shown += [column, *beside]
+        groups.append(Heading(label(column.name), 1 + len(beside)))
+        second.append(Heading("ours" if beside else ""))
+        second += [Heading(label(other.name.removesuffix(other.of)).strip()) for other in beside]
+    rows = tuple(tuple(_cell(table, row, column) for column in shown) for row in table.rows)
+    two_lines = any(group.span > 1 for group in groups)
+    return Layout(tuple(groups), tuple(second) if two_lines else None, rows)
+
+
+def _cell(table: Table, row: dict[str, Any], column: Column) -> Cell:
+    text = number_text(column.name, row.get(column.name))
+    numeric = not text or re.match(r"[-\d]", text) is not None
+    if column.role == "reference" and column.of:
+        return _reference_cell(row, column, text)
+    return Cell(text, _spread(row, column.name), numeric=numeric, header=column.role == "row")
+
+
+def _spread(row: dict[str, Any], value: str) -> str:
+    low, high = (number_text(value, row.get(f"{value}_{end}")) for end in ("low", "high"))
+    return f"{low}–{high}" if low != high else ""
+
+
+def _reference_cell(row: dict[str, Any], column: Column, text: str) -> Cell:
+    """The published value with its relation to ours, both as printed."""
+    ours = number_text(column.of, row.get(column.of))
+    if not text or not ours or isinstance(row[column.name], str):
+        return Cell(text)
+    gap = float(ours) - float(text)
+    if gap == 0:
+        return Cell(text, relation="equal")
+    difference = number_text(column.of, abs(gap))
+    difference = ("+" if gap > 0 else "−") + difference
+    ends = [number_text(column.of, row.get(f"{column.of}_{end}")) for end in ("low", "high")]
+    if all(ends) and float(ends[0]) <= float(text) <= float(ends[1]):
+        return Cell(text, relation="inside", difference=difference)
+    return Cell(text, relation="above" if gap > 0 else "below", difference=difference)
+
+
+def to_csv(table: Table) -> str:
+    """All columns, ends of ranges last; numbers as `number_text` writes them."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    names = [column.name for column in table.columns]
+    writer.writerow(names)
+    writer.writerows([number_text(name, row.get(name), 6) for name in names] for row in table.rows)
+    return stream.getvalue()
+
+
+def to_markdown(table: Table) -> str:
+    """A pipe table with the title above it and the notes below."""
+    shown = layout(table)
+    lines = [
+        f"**{_markdown(table.title)}**",
+        "",
+        _piped([_markdown(text) for text in _one_line_headings(shown)]),
+        _piped(["---:" if numeric else "---" for numeric in _numeric_columns(shown)]),
+    ]
+    lines += [_piped([_markdown(str(cell)) for cell in row]) for row in shown.rows]
+    if table.notes:
+        lines += ["", *(f"- {_markdown(note)}" for note in table.notes)]
+    return "\n".join(lines) + "\n"
+
+
+def to_latex(table: Table) -> str:
+    r"""A ``tabular`` with booktabs' rules, to be put into a ``table`` environment."""
+    shown = layout(table)
+    kinds = "".join("r" if numeric else "l" for numeric in _numeric_columns(shown))
+    lines = [f"% {_one_line(table.title)}; needs \\usepackage{{booktabs}}"]
+    lines += [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule"]
+    lines.append(_tex_line([_tex_heading(group) for group in shown.groups]))
+    if shown.headings is not None:
+        lines.append(_tex_rules(shown.groups))
+        lines.append(_tex_line([escape_latex(heading.text) for heading in shown.headings]))
+    lines.append("\\midrule")
+    lines += [_tex_line([escape_latex(str(cell)) for cell in row]) for row in shown.rows]
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    lines += [f"% {_one_line(note)}" for note in table.notes]
+    return "\n".join(lines) + "\n"
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {
+    "csv": to_csv,
+    "md": to_markdown,
+    "tex": to_latex,
+}
+"""File name suffix to writer."""
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "[": "{[}",
+    "]": "{]}",
+    "–": "--",
+    "−": "$-$",
+    "σ": r"$\sigma$",
+}
+
+
+def escape_latex(text: str) -> str:
+    r"""Text in which no character is special to LaTeX any more; line ends become spaces.
+
+    Brackets are put in braces because ``[`` after a line's ``\\`` would be an option.
+    """
+    return "".join(_LATEX.get(character, character) for character in _one_line(text))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _markdown(text: str) -> str:
+    return re.sub(r"([\\`*_|~<>\[\]#])", r"\\\1", _one_line(text))
+
+
+def _piped(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _one_line_headings(shown: Layout) -> list[str]:
+    """Headings where only one line is possible: ``maximum load (paper)``."""
+    if shown.headings is None:
+        return [group.text for group in shown.groups]
+    over = [group.text for group in shown.groups for _ in range(group.span)]
+    return [
+        f"{group} ({heading.text})" if heading.text not in ("", "ours") else group
+        for group, heading in zip(over, shown.headings, strict=True)
+    ]
+
+
+def _numeric_columns(shown: Layout) -> list[bool]:
+    if not shown.rows:
+        return [False] * sum(group.span for group in shown.groups)
+    return [all(cell.numeric for cell in column) for column in zip(*shown.rows, strict=True)]
+
+
+def _tex_line(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _tex_heading(group: Heading) -> str:
+    text = escape_latex(group.text)
+    return f"\\multicolumn{{{group.span}}}{{c}}{{{text}}}" if group.span > 1 else text
+
+
+def _tex_rules(groups: Sequence[Heading]) -> str:
+    """A rule under every heading that spans columns."""
+    rules, at = [], 1
+    for group in groups:
+        if group.span > 1:
+            rules.append(f"\\cmidrule(lr){{{at}-{at + group.span - 1}}}")
+        at += group.span
+    return "".join(rules)

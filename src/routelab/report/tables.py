@@ -1,0 +1,277 @@
+"""Declarative tables: which rows, which values, what is pooled, what stands beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from routelab.api import InputError
+from routelab.config import Beside, Reference
+from routelab.config import Table as TableSpec
+from routelab.report.frames import OK, Frames, in_order, key_text, lower_median
+
+Role = Literal["row", "value", "reference", "low", "high", "runs"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes
+    ----------
+    name : str
+    role : str
+        ``row``: identifies a row; ``value``; ``reference``: from a file beside the values;
+        ``low``, ``high``: ends of a value's range; ``runs``: how many runs a row stands for.
+    of : str
+        The value that a reference or an end of a range belongs to, otherwise empty.
+    """
+
+    name: str
+    role: Role
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A finished table.
+
+    Attributes
+    ----------
+    name, title : str
+    columns : tuple of Column
+    rows : tuple of dict
+        Values by column name; None or NaN where there is none.
+    attained : tuple of dict
+        For each row: column name to the run (its position in the study) that attained the value.
+    counts : bool
+        Whether rows differ by their values too and say how many runs have them.
+    notes : tuple of str
+        What a reader has to know, e.g. runs without a result.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[dict[str, Any], ...]
+    attained: tuple[dict[str, int], ...]
+    counts: bool
+    notes: tuple[str, ...]
+
+    def named(self, role: Role) -> list[Column]:
+        """Columns of one role."""
+        return [column for column in self.columns if column.role == role]
+
+
+def build_table(
+    name: str, spec: TableSpec, frames: Frames, reference: Reference | None, place: str
+) -> Table:
+    """Make the table that a study declares.
+
+    Parameters
+    ----------
+    name : str
+        Key of the table in the study.
+    spec : config.study.Table
+    frames : Frames
+    reference : Reference or None
+        Published numbers that `spec` may want beside ours.
+    place : str
+        Where the table is declared, to begin messages with.
+
+    Raises
+    ------
+    InputError
+        If a column does not exist, the rows do not tell runs apart, or the reference names a
+        row twice.
+    """
+    jobs = frames.select(spec.where, spec.over, place)
+    for parameter in spec.over:
+        frames.parameter(parameter, f"{place}over: ")
+    every = _grouped(frames, jobs, spec.rows, place)
+    if spec.count:
+        rows, attained = _counted_rows(spec, frames, jobs[jobs["status"] == OK], place)
+    else:
+        rows, attained = _pooled_rows(spec, frames, jobs, every, place)
+
+    values = spec.values
+    columns = [Column(column, "row") for column in spec.rows]
+    columns += [Column(column, "value") for column in values]
+    if spec.beside is not None:
+        columns += _join_reference(rows, spec.beside, reference, values, place)
+    if "range" in spec.over.values() and not spec.count:
+        columns += [
+            Column(f"{column}_{end}", end, column) for column in values for end in ("low", "high")
+        ]
+    if spec.over or spec.count:
+        columns.append(Column("runs", "runs"))
+    return Table(
+        name=name,
+        title=spec.title or name,
+        columns=tuple(columns),
+        rows=tuple(rows),
+        attained=tuple(attained),
+        counts=spec.count,
+        notes=tuple(_notes(jobs, every, spec.rows)),
+    )
+
+
+def _grouped(
+    frames: Frames, jobs: pd.DataFrame, keys: Sequence[str], place: str
+) -> dict[tuple[str, ...], list[int]]:
+    """Runs by the texts of their `keys`, in the order of a table's rows.
+
+    Numbers ascend, words are in the study's order, column after column.
+    """
+    texts = [frames.column(jobs, key, place).map(key_text).tolist() for key in keys]
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for run, key in zip(jobs.index, zip(*texts, strict=True), strict=True):
+        groups.setdefault(key, []).append(int(run))
+    ranks = [{text: rank for rank, text in enumerate(in_order(column))} for column in texts]
+    ordered = sorted(
+        groups, key=lambda key: [rank[text] for rank, text in zip(ranks, key, strict=True)]
+    )
+    return {key: groups[key] for key in ordered}
+
+
+def _counted_rows(
+    spec: TableSpec, frames: Frames, jobs: pd.DataFrame, place: str
+) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
+    """A row for every combination of keys and values that runs attained, and one such run."""
+    rows, attained = [], []
+    columns = [*spec.rows, *spec.values]
+    for runs in _grouped(frames, jobs, columns, place).values():
+        row = {column: frames.column(jobs, column, place)[runs[0]] for column in columns}
+        rows.append(row | {"runs": len(runs)})
+        attained.append(dict.fromkeys(spec.values, runs[0]))
+    return rows, attained
+
+
+def _pooled_rows(
+    spec: TableSpec,
+    frames: Frames,
+    jobs: pd.DataFrame,
+    groups: Mapping[tuple[str, ...], list[int]],
+    place: str,
+) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
+    """A row for every group of runs, and who attained its values."""
+    rows, attained = [], []
+    for runs in groups.values():
+        mine = jobs.loc[runs]
+        _check_one_thing(mine, spec.rows, place)
+        row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
+        row["runs"] = int((mine["status"] == OK).sum())
+        by: dict[str, int] = {}
+        for column in spec.values:
+            _pool(column, frames.column(mine, column, place), mine, spec.over, row, by)
+        rows.append(row)
+        attained.append(by)
+    return rows, attained
+
+
+def _check_one_thing(mine: pd.DataFrame, rows: Sequence[str], place: str) -> None:
+    things = mine[["topology", "routing"]].drop_duplicates()
+    if len(things) > 1:
+        (a, b), (c, d) = things.iloc[0], things.iloc[1]
+        raise InputError(
+            f"{place}rows {', '.join(rows)} do not tell {b} on {a} from {d} on {c}; add a column "
+            "to 'rows', choose with 'where', or name the parameter to pool in 'over'"
+        )
+
+
+def _pool(
+    column: str,
+    values: pd.Series[Any],
+    mine: pd.DataFrame,
+    over: Mapping[str, str],
+    row: dict[str, Any],
+    runs: dict[str, int],
+) -> None:
+    """Put the pooled `values` of one row into `row` and who attained them into `runs`.
+
+    First the lower median over the parameters marked ``median``; of these medians, one for each
+    setting of the parameters marked ``range``, the lower median is the value, and the extremes
+    are the range. Of several runs with one value the first is named.
+    """
+    ranged = [parameter for parameter, how in over.items() if how == "range"]
+    settings: dict[tuple[str, ...], list[int]] = {}
+    for run in values.dropna().index:
+        setting = tuple(key_text(mine.loc[run, parameter]) for parameter in ranged)
+        settings.setdefault(setting, []).append(int(run))
+    if not settings:
+        return
+    medians = [lower_median([values[run] for run in group]) for group in settings.values()]
+    found = {column: lower_median(medians)}
+    if ranged:
+        found |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
+    first: dict[Any, int] = {}
+    for run, value in values.dropna().items():
+        first.setdefault(value, int(str(run)))
+    for name, value in found.items():
+        row[name], runs[name] = value, first[value]
+
+
+def _join_reference(
+    rows: list[dict[str, Any]],
+    beside: Beside,
+    reference: Reference | None,
+    values: Sequence[str],
+    place: str,
+) -> list[Column]:
+    """Join the reference's columns to `rows` and return them; its spare rows are left out."""
+    if reference is None:
+        raise InputError(f"{place}beside: the study cites no reference")
+    found: dict[tuple[str, ...], dict[str, str]] = {}
+    for line in reference.rows(beside.reference):
+        key = tuple(key_text(_number(line[name])) for name in beside.on)
+        if key in found:
+            raise InputError(
+                f"{place}beside: {beside.reference} has two rows for {', '.join(key)}; "
+                "name the column that tells them apart in 'on'"
+            )
+        found[key] = line
+    added = [name for name in reference.columns(beside.reference) if name not in beside.on]
+    for row in rows:
+        theirs = found.get(tuple(key_text(row[name]) for name in beside.on), {})
+        row |= {f"{beside.prefix}{name}": _number(theirs.get(name, "")) for name in added}
+    added.sort(key=lambda name: values.index(name) if name in values else len(values))
+    return [
+        Column(f"{beside.prefix}{name}", "reference", name if name in values else "")
+        for name in added
+    ]
+
+
+def _number(text: str) -> Any:
+    """A cell of a reference file: a number, a word or None."""
+    if not text.strip():
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        return text.strip()
+    return int(value) if value.is_integer() else value
+
+
+def _notes(
+    jobs: pd.DataFrame, groups: Mapping[tuple[str, ...], list[int]], rows: Sequence[str]
+) -> list[str]:
+    """One sentence for every row that has runs without a result."""
+    notes = []
+    for key, runs in groups.items():
+        mine = jobs.loc[runs]
+        lost = mine[mine["status"] != OK]
+        if lost.empty:
+            continue
+        what = ", ".join(
+            text if column in ("routing", "topology") else f"{column} {text or 'unknown'}"
+            for column, text in zip(rows, key, strict=False)
+        )
+        causes = "; ".join(
+            f"{status}: {reason}"
+            for status, reason in lost[["status", "reason"]].drop_duplicates().itertuples(False)
+        )
+        notes.append(f"Without a result: {len(lost)} of {len(mine)} runs of {what} ({causes})")
+    return notes

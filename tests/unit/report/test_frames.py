@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.api import InputError
+from routelab.artifacts.outcome import Outcome, write_outcome
+from routelab.report.frames import Frames, in_order, key_text, lower_median
+
+
+def test_one_row_a_run_with_facts_metrics_and_parameters(world):
+    world.add("bfs", "4", load=[3, 1], metrics={"phase_load": 7.5}, ties="balanced")
+    world.add("genetic~seed=2", "4x2", load=[5], seed=2)
+    jobs = Frames(world.records).jobs
+    assert jobs["routing"].tolist() == ["bfs", "genetic~seed=2"]
+    assert jobs["nodes"].tolist() == [4, 8]
+    assert jobs["max_load"].tolist() == [3, 5]
+    assert jobs["phase_load"][0] == 7.5
+    assert pd.isna(jobs["phase_load"][1])
+    assert jobs["topology.dims"].tolist() == ["4", "4x2"]
+    assert jobs["routing.ties"][0] == jobs["ties"][0] == "balanced"
+    assert jobs["seed"][1] == 2
+
+
+def test_a_bare_parameter_is_the_routings_where_both_have_it(world):
+    world.add("a~seed=3", topology_parameters={"seed": 8}, seed=3)
+    world.add("b", topology_parameters={"seed": 8})
+    jobs = Frames(world.records).jobs
+    assert jobs["seed"][0] == 3
+    assert pd.isna(jobs["seed"][1])
+    assert jobs["topology.seed"].tolist() == [8, 8]
+
+
+def test_a_run_without_result_keeps_its_row_and_learns_its_nodes_from_the_topology(world):
+    world.add("bfs", "4x2", status="unsupported", reason="no rings")
+    jobs = Frames(world.records).jobs
+    assert jobs.loc[0, ["status", "reason"]].tolist() == ["unsupported", "no rings"]
+    assert jobs["nodes"][0] == 8
+
+
+def test_a_missing_and_a_damaged_outcome_are_failures_with_a_reason(world):
+    for routing in ("a", "b"):
+        world.add(routing)
+    (world.records[0].directory / "outcome.json").unlink()
+    (world.records[1].directory / "outcome.json").write_text("{")
+    frames = Frames(world.records)
+    assert [outcome.status for outcome in frames.outcomes] == ["failed", "failed"]
+    assert "outcome.json" in frames.outcomes[0].reason
+    assert "damaged" in frames.outcomes[1].reason
+    assert not frames.any_ok
+
+
+def test_topology_that_failed_itself_leaves_nodes_unknown(world):
+    record = world.add("a", status="failed")
+    failed = Outcome("topology", record.topology, status="failed", reason="no dims")
+    write_outcome(failed, record.topology_directory / "outcome.json")
+    assert pd.isna(Frames(world.records).jobs["nodes"][0])
+
+
+def test_pooled_parameters_leave_the_names_of_routings_but_not_aliases(world):
+    world.add("genetic~seed=3@angara~turns=exact", seed=3)
+    world.add("genetic~seed=4@angara~turns=exact", alias="mine", seed=4)
+    world.add("sssp~tie_seed=1", tie_seed=1)
+    frames = Frames(world.records)
+    assert frames.select({}, ["seed"], "").routing.tolist() == [
+        "genetic@angara~turns=exact",
+        "mine",
+        "sssp~tie_seed=1",
+    ]
+    assert frames.select({}, ["routing.tie_seed"], "").routing.tolist()[2] == "sssp"
+
+
+def test_pooling_the_seed_of_routings_leaves_that_of_topologies(world):
+    record = world.add("a~seed=3", seed=3)
+    frames = Frames([record])
+    frames.records = (
+        type(record)(
+            **{**vars(record), "topology": "t~seed=9", "topology_name": "t~seed=9"},
+        ),
+    )
+    assert frames.select({}, ["seed"], "").topology.tolist() == ["t~seed=9"]
+    assert frames.select({}, ["topology.seed"], "").topology.tolist() == ["t"]
+    assert frames.select({}, ["topology.seed"], "").routing.tolist() == ["a~seed=3"]
+
+
+@pytest.mark.parametrize(
+    ("where", "runs"),
+    [
+        ({"nodes": 8}, [1]),
+        ({"nodes": [4, 16]}, [0, 2]),
+        ({"nodes": "8"}, [1]),
+        ({"dims": "4x2"}, [1]),
+        ({"max_load": 3.0, "nodes": [4, 8]}, [0, 1]),
+        ({"routing": "b"}, []),
+    ],
+)
+def test_where_keeps_rows_by_value_whatever_its_type(world, where, runs):
+    for dims in ("4", "4x2", "4x2x2"):
+        world.add("a", dims, load=[3])
+    assert Frames(world.records).select(where, [], "").index.tolist() == runs
+
+
+def test_an_unknown_column_is_named_with_its_place_and_the_likely_one(world):
+    world.add("a")
+    with pytest.raises(InputError, match=r"study.yaml:3: where: no column 'node'; .*'nodes'"):
+        Frames(world.records).select({"node": 4}, [], "study.yaml:3: ")
+
+
+def test_without_any_result_no_column_is_missed(world):
+    world.add("a", status="failed")
+    frames = Frames(world.records)
+    assert frames.column(frames.jobs, "max_load", "").isna().all()
+
+
+def test_an_unknown_parameter_is_refused_and_a_qualified_one_is_known(world):
+    world.add("a", seed=1)
+    frames = Frames(world.records)
+    frames.parameter("routing.seed", "")
+    with pytest.raises(InputError, match=r"over: no parameter 'sead'; did you mean 'seed'"):
+        frames.parameter("sead", "over: ")
+
+
+def test_channels_of_chosen_runs(world):
+    world.add("a", load=[1, 2])
+    world.add("b", load=[5])
+    world.add("c", status="timeout")
+    channels = Frames(world.records).channels([1, 2])
+    assert set(channels["run"]) == {1}
+    assert channels["load"].tolist() == [5.0] * 8
+    assert channels["direction"].tolist()[:2] == ["+X", "-X"]
+
+
+def test_metrics_say_what_is_better(world):
+    world.add("a", metrics={"sigma4": 1.5, "hops": 3})
+    frames = Frames(world.records)
+    assert frames.better == {"max_load": "lower", "sigma4": "lower"}
+    assert frames.metrics.set_index("metric").loc["sigma4", "value"] == 1.5
+
+
+@given(st.lists(st.integers(-5, 5), min_size=1))
+def test_the_lower_median_is_attained_and_halves_the_values(values):
+    median = lower_median(values)
+    assert median in values
+    assert 2 * sum(value < median for value in values) < len(values)
+    assert 2 * sum(value <= median for value in values) >= len(values)
+
+
+def test_texts_are_in_order():
+    assert in_order(["32", "4", "", "8", "4"]) == ["4", "8", "32", ""]
+    assert in_order(["b", "a", "b", "10"]) == ["b", "a", "10"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(32, "32"), (32.0, "32"), ("32", "32"), (0.5, "0.5"), (None, ""), (float("nan"), "")]
+    + [(True, "true"), ("true", "true"), (pd.NA, "")],
+)
+def test_key_text(value, text):
+    assert key_text(value) == text
