@@ -30,9 +30,10 @@ class ChannelLoad(MetricPlugin):
             key="mukosey2020",
             title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
             authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2020,
-            venue="JSC NICEVT",
+            year=2021,
+            venue="arXiv:2110.00851",
             cited_for="perfect load and deviation σ(k, R) (section 1.1)",
+            doi="10.48550/arXiv.2110.00851",
         ),
     )
     Parameters = ChannelLoadParameters

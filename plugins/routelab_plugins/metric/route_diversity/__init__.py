@@ -16,9 +16,10 @@ class RouteDiversity(MetricPlugin):
             key="mukosey2020",
             title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
             authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2020,
-            venue="JSC NICEVT",
+            year=2021,
+            venue="arXiv:2110.00851",
             cited_for="share of pairs with a single minimal route (section 4.3)",
+            doi="10.48550/arXiv.2110.00851",
         ),
     )
 

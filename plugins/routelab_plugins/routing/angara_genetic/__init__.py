@@ -17,9 +17,10 @@ class AngaraGenetic(Composition):
             key="mukosey2020",
             title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
             authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2020,
-            venue="JSC NICEVT",
+            year=2021,
+            venue="arXiv:2110.00851",
             cited_for="section 4.2, Theorem 2",
+            doi="10.48550/arXiv.2110.00851",
         ),
     )
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")

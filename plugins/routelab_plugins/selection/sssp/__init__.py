@@ -47,9 +47,10 @@ class Sssp(SelectionPlugin):
             key="mukosey2020",
             title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
             authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2020,
-            venue="JSC NICEVT",
+            year=2021,
+            venue="arXiv:2110.00851",
             cited_for="Algorithms 3 and 4",
+            doi="10.48550/arXiv.2110.00851",
         ),
     )
     capabilities = Capabilities(minimal=None)

@@ -1,0 +1,23 @@
+"""No layers: every hop on virtual channel 0."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Capabilities, LayersPlugin, RouteTable
+
+
+class NoLayers(LayersPlugin):
+    """Leave the routes as they are.
+
+    For rules that are free of deadlock on one virtual channel under the flow control that their
+    table declares, which stays as it is.
+    """
+
+    name = "none"
+    summary = "One virtual channel for everything"
+    capabilities = Capabilities(multipath=True)
+
+    def assign(self, table: RouteTable) -> RouteTable:
+        """The same routes on virtual channel 0."""
+        return table.with_vcs(np.zeros_like(table.hop_vc))

@@ -1,0 +1,145 @@
+"""Direction order, dimension order, up*/down*: their definitions, route by route."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_angara import Hardware
+from naive_selection import shortest_routes
+
+from routelab.api import InputError, Topology, build_grid
+from routelab.deadlock import check
+from routelab_plugins.rules.dimension_order import DimensionOrder
+from routelab_plugins.rules.direction_order import DirectionOrder
+from routelab_plugins.rules.unrestricted import Unrestricted
+from routelab_plugins.rules.up_down import UpDown
+from routelab_plugins.selection.p_sssp import PSssp
+from routelab_plugins.selection.sssp import Sssp
+
+
+def directions_of(topology, route):
+    return [int(topology.channel_direction[c]) for c in route]
+
+
+@pytest.mark.parametrize("fail_links", [0, 2])
+def test_direction_order_is_the_hardware_without_steps(fail_links: int) -> None:
+    topology = build_grid("torus", (3, 4), True, fail_links=fail_links, seed=5)
+    hardware = Hardware(topology)
+    routes = shortest_routes(DirectionOrder().routing_graph(topology))
+    for (source, target), options in routes.items():
+        assert all(hardware.standard(list(route)) for route in options)
+        # and nothing legal is shorter
+        shorter = [
+            route
+            for length in [len(options[0]) - 1]
+            for route in _walks(topology, source, length)
+            if _end(topology, source, route) == target and hardware.standard(route)
+        ]
+        assert source == target or not shorter
+
+
+def _walks(topology: Topology, source: int, length: int) -> list[list[int]]:
+    walks: list[list[int]] = [[]]
+    for _ in range(max(length, 0)):
+        walks = [
+            [*walk, c]
+            for walk in walks
+            for c in range(topology.num_channels)
+            if topology.channel_source[c] == _end(topology, source, walk)
+        ]
+    return walks
+
+
+def _end(topology: Topology, source: int, walk: list[int]) -> int:
+    return int(topology.channel_target[walk[-1]]) if walk else source
+
+
+@pytest.mark.parametrize(
+    ("order", "sequence"),
+    [
+        ("natural", [0, 1, 2]),
+        ("reversed", [2, 1, 0]),
+        ("longest", [1, 2, 0]),
+        ("shortest", [0, 2, 1]),
+        ("2+0+1", [2, 0, 1]),
+    ],
+)
+def test_dimension_order_follows_its_order(order: str, sequence: list[int]) -> None:
+    topology = build_grid("torus", (2, 4, 3), True)
+    routes = shortest_routes(DimensionOrder(order=order).routing_graph(topology))
+    for options in routes.values():
+        for route in options:
+            places = [sequence.index(d % 3) for d in directions_of(topology, route)]
+            assert places == sorted(places)
+    assert len(routes) == 24 * 24
+
+
+def test_dimension_order_takes_an_order_of_the_right_length_only() -> None:
+    with pytest.raises(InputError, match="lists 3 dimensions, the network has 2"):
+        DimensionOrder(order="0+1+2").routing_graph(build_grid("torus", (2, 2), True))
+    with pytest.raises(ValueError, match="must name every dimension"):
+        DimensionOrder(order="0+0")
+    with pytest.raises(ValueError, match="no order"):
+        DimensionOrder(order="up")
+
+
+@st.composite
+def any_networks(draw):
+    count = draw(st.integers(1, 8))
+    pair = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
+    links = [(a, b) for a, b in draw(st.lists(pair, max_size=14)) if a != b]
+    return Topology.create(
+        num_switches=count,
+        channel_source=[x for a, b in links for x in (a, b)],
+        channel_target=[x for a, b in links for x in (b, a)],
+    )
+
+
+@settings(max_examples=60)
+@given(any_networks(), st.sampled_from(["center", "degree", "0"]))
+def test_up_down_never_goes_up_again_and_is_proven_on_one_channel(topology, root) -> None:
+    rules = UpDown(root=root)
+    graph = rules.routing_graph(topology)
+    level = rules._levels(topology)
+    order = [(int(level[s]), s) for s in range(topology.num_switches)]
+    joined = nx.Graph()
+    joined.add_nodes_from(range(topology.num_switches))
+    joined.add_edges_from(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    )
+    routes = shortest_routes(graph)
+    expected = {(s, t) for part in nx.connected_components(joined) for s in part for t in part}
+    assert routes.keys() == expected
+    for options in routes.values():
+        for route in options:
+            ups = [
+                order[topology.channel_target[c]] < order[topology.channel_source[c]] for c in route
+            ]
+            assert ups == sorted(ups, reverse=True)
+    for selection in (Sssp(), PSssp()):
+        verdict = check(selection.select(graph), "plain")
+        assert verdict.proven
+        assert verdict.virtual_channels == 1
+
+
+def test_up_down_takes_the_root_it_is_told() -> None:
+    line = Topology.create(
+        num_switches=3,
+        channel_source=[0, 1, 1, 2],
+        channel_target=[1, 0, 2, 1],
+        switch_names=["a", "b", "c"],
+    )
+    assert UpDown()._levels(line).tolist() == [1, 0, 1]
+    assert UpDown(root="c")._levels(line).tolist() == [2, 1, 0]
+    with pytest.raises(InputError, match="root=d is no switch"):
+        UpDown(root="d").routing_graph(line)
+
+
+def test_unrestricted_is_the_network_itself() -> None:
+    topology = build_grid("torus", (3, 3), True)
+    graph = Unrestricted().routing_graph(topology)
+    assert graph.num_vertices == 9
+    np.testing.assert_array_equal(np.sort(graph.edge_channel), np.arange(36))
