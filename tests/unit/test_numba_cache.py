@@ -30,7 +30,7 @@ KERNELS = {
     "@njit(cache=True)\ndef twice(x):\n    return step(step(x))\n",
     "stranger/constants.py": "STEP = 1\n",
     "stranger/jit.py": "import math, numba\nnjit = numba.njit\n",
-    "stranger/c.py": "from stranger.jit import njit\n\n@njit(cache=True)\ndef f(x):\n    return x\n",
+    "stranger/c.py": "from stranger.jit import njit\n\n@njit(cache=True)\ndef f():\n    return 1\n",
     "stranger/report.py": "from typing import overload\nTITLE = 'made with numba'\n"
     "@overload\ndef jitter(): ...\n",
 }
