@@ -74,8 +74,6 @@ from routelab.kernels.dependency import (
     component_ranks,
     dependency_graph,
     example_paths,
-    mark_dependencies,
-    number_turns,
     short_cycle,
     strong_components,
 )
@@ -137,7 +135,9 @@ def check(
     cause = _not_applicable(flow, packets_per_buffer, switching)
     if cause:
         return Verdict("not-applicable", flow, cause, _preconditions(flow), vcs)
-    start, target = _dependencies(table, vcs)
+    start, target = dependency_graph(
+        table.path_start, table.hop_channel, table.hop_vc, table.topology.num_channels, vcs
+    )
     rings = complete_rings(table.topology) if flow == "bubble" else []
     component = strong_components(start, target)
     source = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
@@ -194,19 +194,6 @@ def _not_applicable(flow: FlowControl, packets_per_buffer: int, switching: str) 
 
 def _preconditions(flow: FlowControl) -> tuple[str, ...]:
     return _PLAIN if flow == "plain" else _PLAIN + _BUBBLE
-
-
-def _dependencies(table: RouteTable, vcs: int) -> tuple[Int64Array, Int32Array]:
-    out_start, out_channel = table.topology.outgoing
-    targets = table.topology.channel_target
-    turn_start, position = number_turns(out_start, out_channel, targets)
-    marks = mark_dependencies(
-        table.path_start, table.hop_channel, table.hop_vc, turn_start, position, vcs
-    )
-    graph: tuple[Int64Array, Int32Array] = dependency_graph(
-        marks, turn_start, out_start, out_channel, targets, vcs
-    )
-    return graph
 
 
 def _successors(topology: Topology, rings: list[list[int]], vcs: int) -> NDArray[np.int64]:

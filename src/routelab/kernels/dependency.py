@@ -3,10 +3,6 @@
 A resource is a virtual channel of a channel, numbered ``channel * vcs + vc``. A packet that holds
 one resource and continues over another makes the second a *dependency* of the first; so the
 dependencies of a table are the consecutive hops of its paths, all of them.
-
-A *turn* is a pair of channels of which the second leaves the switch that the first enters. Turns
-are numbered channel by channel, so that a mark for every possible dependency is one byte in an
-array, found without searching.
 """
 
 import numpy as np
@@ -14,39 +10,11 @@ from numba import njit
 
 
 @njit(cache=True)
-def number_turns(out_start, out_channel, channel_target):
-    """Number the turns of a network.
+def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
+    """All dependencies of a table as a graph over its resources (R = C * vcs, D dependencies).
 
-    Parameters
-    ----------
-    out_start, out_channel : int32 array, shape (S + 1,) and (C,)
-        `Topology.outgoing`.
-    channel_target : int32 array, shape (C,)
-
-    Returns
-    -------
-    turn_start : int64 array, shape (C + 1,)
-        Turns ``turn_start[a]:turn_start[a + 1]`` are those out of channel a, in the order of
-        `out_channel`.
-    position : int32 array, shape (C,)
-        Place of each channel among those that leave its source switch: turn
-        ``turn_start[a] + position[b]`` leads from a to b.
-    """
-    count = len(channel_target)
-    position = np.empty(count, np.int32)
-    for s in range(len(out_start) - 1):
-        for i in range(out_start[s], out_start[s + 1]):
-            position[out_channel[i]] = i - out_start[s]
-    turn_start = np.zeros(count + 1, np.int64)
-    for c in range(count):
-        s = channel_target[c]
-        turn_start[c + 1] = turn_start[c] + out_start[s + 1] - out_start[s]
-    return turn_start, position
-
-
-@njit(cache=True)
-def mark_dependencies(path_start, hop_channel, hop_vc, turn_start, position, vcs):
-    """Mark every dependency that some path has.
+    Time and memory grow with the hops and the resources only, however many turns and virtual
+    channels a network has.
 
     Parameters
     ----------
@@ -54,54 +22,43 @@ def mark_dependencies(path_start, hop_channel, hop_vc, turn_start, position, vcs
     hop_channel : int32 array, shape (H,)
     hop_vc : int16 array, shape (H,)
         Less than `vcs`.
-    turn_start, position
-        From `number_turns`.
-    vcs : int
-
-    Returns
-    -------
-    marks : bool array, shape (turns * vcs * vcs,)
-        Grouped by resource: the marks of resource (a, va) begin at
-        ``(turn_start[a] * vcs + va * fan) * vcs``, where fan is the number of turns out of a, and
-        run over the turns out of a and, inside, the virtual channels of the second channel.
-    """
-    marks = np.zeros(turn_start[-1] * vcs * vcs, np.bool_)
-    for k in range(len(path_start) - 1):
-        for h in range(path_start[k] + 1, path_start[k + 1]):
-            a, b = hop_channel[h - 1], hop_channel[h]
-            fan = turn_start[a + 1] - turn_start[a]
-            turn = turn_start[a] * vcs + hop_vc[h - 1] * fan + position[b]
-            marks[turn * vcs + hop_vc[h]] = True
-    return marks
-
-
-@njit(cache=True)
-def dependency_graph(marks, turn_start, out_start, out_channel, channel_target, vcs):
-    """The marked dependencies as a graph over resources (R = C * vcs).
+    num_channels, vcs : int
 
     Returns
     -------
     start : int64 array, shape (R + 1,)
     target : int32 array, shape (D,)
-        Dependencies of resource r are ``target[start[r]:start[r + 1]]``, in the order of `marks`.
+        Dependencies of resource r are ``target[start[r]:start[r + 1]]``, ascending.
     """
-    count = len(channel_target)
-    start = np.zeros(count * vcs + 1, np.int64)
-    target = np.empty(np.sum(marks), np.int32)
-    at = 0
-    slot = 0
-    for a in range(count):
-        first = out_start[channel_target[a]]
-        fan = turn_start[a + 1] - turn_start[a]
-        for va in range(vcs):
-            for i in range(fan):
-                for vb in range(vcs):
-                    if marks[slot]:
-                        target[at] = out_channel[first + i] * vcs + vb
-                        at += 1
-                    slot += 1
-            start[a * vcs + va + 1] = at
-    return start, target
+    size = num_channels * vcs
+    start = np.zeros(size + 1, np.int64)
+    for k in range(len(path_start) - 1):
+        for h in range(path_start[k], path_start[k + 1] - 1):
+            start[hop_channel[h] * vcs + hop_vc[h] + 1] += 1
+    for a in range(size):
+        start[a + 1] += start[a]
+    fill = start[:-1].copy()
+    target = np.empty(start[-1], np.int32)
+    for k in range(len(path_start) - 1):
+        for h in range(path_start[k], path_start[k + 1] - 1):
+            a = hop_channel[h] * vcs + hop_vc[h]
+            target[fill[a]] = hop_channel[h + 1] * vcs + hop_vc[h + 1]
+            fill[a] += 1
+    # drop what is repeated, in place: what is kept never overtakes what is read
+    seen_by = np.full(size, -1, np.int32)
+    kept = 0
+    for a in range(size):
+        first = kept
+        for i in range(start[a], start[a + 1]):
+            b = target[i]
+            if seen_by[b] != a:
+                seen_by[b] = a
+                target[kept] = b
+                kept += 1
+        target[first:kept].sort()
+        start[a] = first
+    start[size] = kept
+    return start, target[:kept].copy()
 
 
 @njit(cache=True)
