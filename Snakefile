@@ -1,0 +1,43 @@
+# Everything that runs: studies -> networks -> routes, proofs and numbers -> reports.
+#
+#   snakemake                                    all studies of config/config.yaml
+#   snakemake report --config studies=NAME,NAME  chosen ones (the target stands before --config)
+#   snakemake -n                                 what would run, and why
+#
+# Paths, all in results/. <topology> and <routing> are canonical instance names
+# (name~key=value,key=value, compositions selection@rules@layers) or the alias a study gives:
+#
+#   topologies/<topology>/outcome.json            network.   Beside it: topology.npz, channels.csv
+#   routes/<topology>/<routing>/outcome.json      routing.   Beside it: metrics.csv, channels.csv,
+#                                                 routes.npz, certificate.json
+#   report/<study>/index.html                     report.    Beside it: tables/, figures/
+#   report/index.html                             list of the reports
+#   logs/..., benchmarks/...                      of every job, under the path of its result
+#   .cache/kernels.warm                           compiled kernels are in numba's cache
+#
+# docs/decisions/0002-workflow.md says why each thing is as it is.
+
+
+configfile: "config/config.yaml"
+
+
+include: "workflow/rules/common.smk"
+include: "workflow/rules/warm.smk"
+include: "workflow/rules/topology.smk"
+include: "workflow/rules/route.smk"
+include: "workflow/rules/report.smk"
+
+
+# Outcomes are targets, too: Snakemake does not make a missing file anew while what was made from
+# it is still there.
+rule report:
+    default_target: True
+    input:
+        plan.outcomes(),
+        expand("results/report/{study}/index.html", study=list(plan.studies)),
+        "results/report/index.html",
+
+
+rule all:
+    input:
+        rules.report.input,

@@ -1,0 +1,98 @@
+"""From an entry of a study to a named instance, its plugins and the files that it reads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from routelab.api import InputError, Plugin
+from routelab.config import Choice
+from routelab.registry.instances import from_mapping, load, load_routing
+from routelab.registry.names import CompositionName, Name, parse_routing
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A plugin, or the plugins of a routing, with all parameters.
+
+    Attributes
+    ----------
+    text : str
+        Canonical name; files in it are seen from the working directory.
+    written : str
+        Canonical name; files in it are seen from the study.
+    plugins : tuple of Plugin
+    inputs : tuple of str
+        Files that the plugins read.
+    """
+
+    text: str
+    written: str
+    plugins: tuple[Plugin, ...]
+    inputs: tuple[str, ...]
+
+
+def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
+    """The instance that a study's entry stands for.
+
+    Parameters
+    ----------
+    kind : {"topology", "routing"}
+    choice : Choice
+    folder : Path
+        Where files that parameters name are looked up: the study's folder.
+
+    Raises
+    ------
+    InputError
+        If the name cannot be read or used, parameters are wrong or a file is missing.
+    """
+    written = from_mapping(kind, choice.name, choice.values or {})
+    plugins = _plugins(kind, written)
+    text = _seen_from_here(written, plugins, folder)
+    if text != written:
+        plugins = _plugins(kind, text)
+    inputs = tuple(str(path) for plugin in plugins for path in plugin.input_files())
+    missing = [path for path in inputs if not Path(path).is_file()]
+    if missing:
+        raise InputError(f"no file {', '.join(missing)} (files are looked up in {folder})")
+    return Instance(text, written, plugins, inputs)
+
+
+def _plugins(kind: str, text: str) -> tuple[Plugin, ...]:
+    return load_routing(text).plugins if kind == "routing" else (load(kind, text),)
+
+
+def _seen_from_here(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str:
+    """`text` with its relative files, which are seen from `folder`, seen from here."""
+    files = {str(path) for plugin in plugins for path in _relative_files(plugin)}
+    if not files:
+        return text
+
+    def moved(name: Name) -> Name:
+        pairs = (
+            (key, seen_from_here(folder / value) if value in files else value)
+            for key, value in name.parameters
+        )
+        return Name(name.key, tuple(pairs))
+
+    name = parse_routing(text)
+    if isinstance(name, Name):
+        return str(moved(name))
+    layers = moved(name.layers) if name.layers else None
+    return str(CompositionName(moved(name.selection), moved(name.rules), layers))
+
+
+def _relative_files(plugin: Plugin) -> Iterator[Path]:
+    for value in dict(plugin.parameters).values():
+        if isinstance(value, Path) and not value.is_absolute():
+            yield value
+
+
+def seen_from_here(path: Path) -> str:
+    """`path` without detours: relative if it is below the working directory, else absolute."""
+    here = Path.cwd()
+    absolute = Path(os.path.normpath(here / path))
+    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)

@@ -1,0 +1,285 @@
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.registry.catalogue import installed
+from routelab.stages.plan import MAX_ID, expand
+
+pytestmark = pytest.mark.builtins
+
+ROOT = Path(__file__).parents[3]
+
+SMALL = """\
+title: Small
+topologies:
+  - torus: {dims: {sweep: ["4", 4x2]}}
+routings:
+  - angara-sssp: {tie_seed: {range: 3}}
+  - {use: "sssp@angara~turns=exact", as: exact-turns}
+metrics: [channel-load]
+limits: {seconds: 60, memory_gb: 2}
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    """Write a study; the working directory is the project's, as in a run."""
+    monkeypatch.chdir(tmp_path)
+    Path("config/studies").mkdir(parents=True)
+
+    def write(name, text):
+        path = Path("config/studies") / f"{name}.yaml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(*paths):
+    with pytest.raises(InputError) as raised:
+        expand(paths)
+    return str(raised.value).splitlines()
+
+
+def study(topologies="[torus~dims=4]", routings="[dor]", more=""):
+    return f"title: t\ntopologies: {topologies}\nroutings: {routings}\n{more}"
+
+
+def test_a_study_becomes_the_product_of_its_lists(write):
+    plan = expand([write("small", SMALL)])
+    assert list(plan.topologies) == ["torus~dims=4", "torus~dims=4x2"]
+    routings = ["angara-sssp", "angara-sssp~tie_seed=1", "angara-sssp~tie_seed=2", "exact-turns"]
+    runs = [(topology, routing) for topology in plan.topologies for routing in routings]
+    assert list(plan.routes) == runs
+    assert plan.studies["small"].runs == tuple(runs)
+    job = plan.routes["torus~dims=4x2", "exact-turns"]
+    assert (job.id, job.text, job.topology.text, job.metrics) == (
+        "exact-turns",
+        "sssp@angara~turns=exact",
+        "torus~dims=4x2",
+        ("channel-load",),
+    )
+    assert plan.outcomes()[:2] == [
+        "results/topologies/torus~dims=4/outcome.json",
+        "results/topologies/torus~dims=4x2/outcome.json",
+    ]
+    assert plan.outcomes([runs[-1]]) == [
+        "results/topologies/torus~dims=4x2/outcome.json",
+        "results/routes/torus~dims=4x2/exact-turns/outcome.json",
+    ]
+
+
+def test_every_way_of_writing_an_instance_is_one_job(write):
+    entries = (
+        '[torus~dims=4, {torus: {dims: 4}}, {torus: {dims: "4"}}, {torus: {dims: [4]}},'
+        ' "torus~failed_links=[],dims=4"]'
+    )
+    plan = expand([write("ways", study(entries))])
+    assert list(plan.topologies) == ["torus~dims=4"]
+
+
+def test_jobs_of_two_studies_are_shared(write):
+    first = write("first", study(more="metrics: [channel-load]\nlimits: {seconds: 5}\n"))
+    second = write(
+        "second",
+        study(routings="[dor, dfsssp]", more="metrics: [route-length]\nlimits: {memory_gb: 1}\n"),
+    )
+    plan = expand([first, second, first])
+    assert list(plan.studies) == ["first", "second"]
+    assert list(plan.routes) == [("torus~dims=4", "dor"), ("torus~dims=4", "dfsssp")]
+    shared = plan.routes["torus~dims=4", "dor"]
+    assert shared.metrics == ("channel-load", "route-length")
+    assert (shared.limits.seconds, shared.limits.memory_gb) == (600, 4)
+    assert plan.routes["torus~dims=4", "dfsssp"].metrics == ("route-length",)
+    assert plan.topologies["torus~dims=4"].limits.seconds == 600
+
+
+def test_all_installed_metrics_are_the_default(write):
+    (job,) = expand([write("all", study())]).routes.values()
+    assert list(job.metrics) == installed().keys("metric")
+
+
+def test_an_alias_has_one_meaning_in_all_studies(write):
+    first = write("first", study(routings="[{use: dor, as: mine}]"))
+    second = write("second", study(routings="[dor, {use: dfsssp, as: mine}]"))
+    (line,) = mistakes(first, second)
+    assert line.startswith(f"{second}:3: routings[1]: the name 'mine' stands for dfsssp here")
+    assert f"dor at {first}:3: routings[0];" in line
+
+    same = write("same", study(routings="[{use: dor, as: mine}]"))
+    assert list(expand([first, same]).routes) == [("torus~dims=4", "mine")]
+
+
+def test_an_alias_is_no_other_instance_s_name(write):
+    (line,) = mistakes(write("bad", study(routings="[dor, {use: dfsssp, as: dor}]")))
+    assert "routings[1]: the name 'dor' stands for dfsssp here, and for dor at" in line
+
+
+def test_names_that_cannot_be_directories_need_an_alias(write):
+    failed = "+".join(str(i) for i in range(60))
+    long = f"torus~dims=8x8,failed_switches={failed}"
+    (line,) = mistakes(write("long", study(f'["{long}"]')))
+    assert f"is longer than {MAX_ID} characters; give it an alias: {{use: '{long}', as:" in line
+    plan = expand([write("short", study(f'[{{use: "{long}", as: holes}}]'))])
+    assert list(plan.topologies) == ["holes"]
+    assert plan.topologies["holes"].text == long
+
+    path = write("path", study('["graph~format=edges,file=nets/a.txt"]'))
+    (path.parent / "nets").mkdir()
+    (path.parent / "nets/a.txt").write_text("x y\n")
+    (line,) = mistakes(path)
+    assert "graph~file=config/studies/nets/a.txt,format=edges has a path in it" in line
+    assert line.endswith("{use: 'graph~file=nets/a.txt,format=edges', as: <alias>}")
+
+
+def test_files_are_looked_up_beside_the_study_and_are_inputs(write):
+    path = write(
+        "files", study('[{use: "graph~file=nets/a.txt", as: a}, {use: "torus~dims=4", as: b}]')
+    )
+    nets = path.parent / "nets"
+    nets.mkdir()
+    (nets / "a.txt").write_text("x y\n")
+    before = expand([path])
+    job = before.topologies["a"]
+    assert job.text == "graph~file=config/studies/nets/a.txt"
+    assert job.inputs == ("config/studies/nets/a.txt",)
+    assert before.topologies["b"].inputs == ()
+
+    (nets / "a.txt").write_text("x z\n")
+    after = expand([path])
+    assert after.topologies["a"].fingerprint != job.fingerprint
+    assert after.topologies["b"].fingerprint == before.topologies["b"].fingerprint
+
+    (nets / "a.txt").unlink()
+    (line,) = mistakes(path)
+    assert line.startswith(f"{path}:2: topologies[0]: no file config/studies/nets/a.txt")
+
+
+def test_files_of_studies_elsewhere_are_absolute(write, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("elsewhere")
+    (folder / "a.txt").write_text("x y\n")
+    path = folder / "far.yaml"
+    path.write_text(study("[{graph: {file: a.txt}}]"))
+    (line,) = mistakes(path)
+    assert f"{folder}/a.txt has a path in it" in line
+    path.write_text(study('[{use: "graph~file=a.txt", as: a}]'))
+    assert expand([path]).topologies["a"].inputs == (f"{folder}/a.txt",)
+
+
+def test_all_mistakes_of_all_studies_are_told_at_once(write):
+    first = write("first", study("[torus~dim=4, toru~dims=4]", "[dor, sssp@angara~turn=exact]"))
+    second = write("second", "title: t\ntopologies: [torus~dims=4]\nrouting: [dor]\n")
+    third = write("third", study(more="metrics: [channel-lod]\n"))
+    lines = mistakes(first, second, third, Path("config/studies/none.yaml"))
+    text = "\n".join(lines)
+    for expected in (
+        f"{first}:2: topologies[0]: ",
+        "did you mean 'dims'",
+        f"{first}:2: topologies[1]: no topology plugin is called 'toru'; did you mean 'torus'",
+        f"{first}:3: routings[1]: ",
+        "did you mean 'turns'",
+        f"{second}:1: 'routings' is missing",
+        f"{second}:3: routing: unknown key; did you mean 'routings'?",
+        f"{third}:4: metrics[0]: no metric plugin is called 'channel-lod'",
+        "none.yaml: cannot be read",
+    ):
+        assert expected in text
+    assert "Traceback" not in text
+
+
+def test_a_mistake_in_every_point_of_a_sweep_is_told_once(write):
+    lines = mistakes(write("sweep", study(routings="[{dor: {sed: {range: 9}, x: 1}}]")))
+    assert sum("routings[0]" in line for line in lines) == 1
+
+
+def test_two_studies_cannot_have_one_name(write):
+    first = write("same", study())
+    other = Path("same.yaml")
+    other.write_text(study())
+    (line,) = mistakes(first, other)
+    assert line == f"{other}: another study has that name: {first}"
+
+
+def test_fingerprints_tell_jobs_apart_and_stay(write):
+    path = write("small", SMALL)
+    plan, again = expand([path]), expand([path])
+    fingerprints = [job.fingerprint for job in plan.routes.values()]
+    assert len(set(fingerprints)) == len(fingerprints)
+    assert [job.fingerprint for job in again.routes.values()] == fingerprints
+    study_job = plan.studies["small"]
+    path.write_text(SMALL.replace("Small", "Renamed"))
+    assert expand([path]).studies["small"].fingerprint != study_job.fingerprint
+    assert [job.fingerprint for job in expand([path]).routes.values()] == fingerprints
+
+
+def test_other_metrics_are_another_job_content(write):
+    path = write("small", SMALL)
+    before = expand([path]).routes
+    path.write_text(SMALL.replace("channel-load", "route-length"))
+    after = expand([path])
+    assert all(after.routes[run].fingerprint != before[run].fingerprint for run in before)
+
+
+def test_the_cited_reference_is_an_input_of_the_report(write):
+    shutil.copytree(ROOT / "config/references", "config/references")
+    plan = expand([write("cites", study(more="cites: mukosey2020\n"))])
+    folder = "config/references/mukosey2020"
+    assert set(plan.studies["cites"].inputs) == {
+        "config/studies/cites.yaml",
+        f"{folder}/citation.yaml",
+        f"{folder}/table2.csv",
+        f"{folder}/table3.csv",
+    }
+
+
+def test_kernels_are_warmed_by_one_routing_of_each_make(write):
+    plan = expand([write("small", SMALL)])
+    assert plan.kernel_users == ("angara-sssp", "sssp@angara~turns=exact")
+
+
+@pytest.fixture
+def outcomes(write):
+    """A plan with one outcome of every status; an unreadable one and a missing one, too."""
+    routings = "[{angara-sssp: {tie_seed: {range: 6}}}]"
+    plan = expand([write("study", study(routings=routings))])
+    states = ["ok", "unsupported", "failed", "timeout", None, ""]
+    paths = [Path(path) for path in plan.outcomes()[1:]]
+    for path, status in zip(paths, states, strict=True):
+        if status is not None:
+            path.parent.mkdir(parents=True)
+            path.write_text(json.dumps({"status": status}) if status else "{")
+    return plan, dict(zip(states, paths, strict=True))
+
+
+def test_failed_outcomes_are_listed_and_left_alone(outcomes):
+    plan, paths = outcomes
+    assert plan.failed() == [paths["failed"], paths["timeout"], paths[""]]
+    assert all(path.exists() for status, path in paths.items() if status is not None)
+
+
+def test_failed_outcomes_are_forgotten_and_nothing_else(outcomes):
+    plan, paths = outcomes
+    assert plan.forget_failed() == [paths["failed"], paths["timeout"], paths[""]]
+    left = {status for status, path in paths.items() if path.exists()}
+    assert left == {"ok", "unsupported"}
+    assert plan.failed() == []
+
+
+def test_planning_needs_no_heavy_imports():
+    code = (
+        "import sys\n"
+        "from routelab.stages.workflow import begin\n"
+        "from routelab.stages.plan import expand\n"
+        "assert len(expand(['config/studies/angara-table2.yaml']).routes) > 200\n"
+        "print([m for m in ('pandas', 'networkx', 'seaborn', 'matplotlib', 'highspy', 'snakemake')"
+        " if m in sys.modules])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,37 @@
+rule study_report:
+    input:
+        lambda wildcards: plan.outcomes(study_plan(wildcards).runs),
+        files=lambda wildcards: study_plan(wildcards).inputs,
+    output:
+        "results/report/{study}/index.html",
+    log:
+        "results/logs/report/{study}.log",
+    benchmark:
+        "results/benchmarks/report/{study}.tsv"
+    conda:
+        "../envs/routelab.yaml"
+    threads: 1
+    params:
+        study=lambda wildcards: str(study_plan(wildcards).study.path),
+        fingerprint=lambda wildcards: study_plan(wildcards).fingerprint,
+        folder=subpath(output[0], parent=True),
+    shell:
+        "NUMBA_NUM_THREADS={threads} routelab report {params.study:q}"
+        " --results results -o {params.folder:q} > {log:q} 2>&1"
+
+
+rule report_index:
+    input:
+        expand("results/report/{study}/index.html", study=list(plan.studies)),
+    output:
+        "results/report/index.html",
+    log:
+        "results/logs/report.log",
+    benchmark:
+        "results/benchmarks/report.tsv"
+    conda:
+        "../envs/routelab.yaml"
+    threads: 1
+    shell:
+        "NUMBA_NUM_THREADS={threads} routelab report --index"
+        " --results results -o {output:q} > {log:q} 2>&1"
