@@ -188,6 +188,30 @@ class Frames:
         known = [str(column) for column in frame.columns]
         raise InputError(f"{place}no column {name!r}{_mend(name, known)}")
 
+    def numbers(
+        self, frame: pd.DataFrame, name: str, place: str, also: Sequence[str] = ()
+    ) -> pd.Series[Any]:
+        """A column of `frame` that holds numbers; see `column`.
+
+        Parameters
+        ----------
+        also : sequence of str
+            What `name` may be besides a column, for the message.
+
+        Raises
+        ------
+        InputError
+            If there is no such column or it holds words.
+        """
+        if name not in frame and self.any_ok:
+            known = [*also, *map(str, frame.columns)]
+            raise InputError(f"{place}no column {name!r}{_mend(name, known)}")
+        values = self.column(frame, name, place)
+        try:
+            return pd.to_numeric(values)
+        except (TypeError, ValueError):
+            raise InputError(f"{place}column {name!r} holds words, numbers are needed") from None
+
     def parameter(self, name: str, place: str) -> None:
         """Make sure that some run has a parameter of this name, bare or qualified.
 

@@ -72,9 +72,9 @@ def _proof_sentence(frames: Frames) -> list[str]:
     if counts[PROVEN] == total:
         one = "The route table is" if total == 1 else f"All {total} route tables are"
         return [f"{one} proven free of deadlock."]
-    parts = [f"{counts[PROVEN]} of {total} route tables are proven free of deadlock"]
-    parts += [f"{number} {verdict}" for verdict, number in counts.items() if verdict != PROVEN]
-    return [", ".join(parts) + "."]
+    others = [f"{number} {verdict}" for verdict, number in counts.items() if verdict != PROVEN]
+    proven = f"{counts[PROVEN]} of {_count(total, 'route table')}"
+    return [f"Proven free of deadlock: {proven}; {', '.join(others)}."]
 
 
 def _headline(table: Table, better: dict[str, str]) -> list[str]:
@@ -98,7 +98,8 @@ def _headline(table: Table, better: dict[str, str]) -> list[str]:
     best, worst = rows[0], rows[-1]
     where = _where(others, table.rows[-1])
     if best[value] == worst[value]:
-        return [f"{where}all {len(rows)} have {label(value)} {_with_range(best, value)}."]
+        everyone = ", ".join(str(row["routing"]) for row in rows)
+        return [f"{where}{label(value)} is {_with_range(best, value)} for all: {everyone}."]
     names = " and ".join(str(row["routing"]) for row in rows if row[value] == best[value])
     superlatives = ("lowest", "highest") if lower else ("highest", "lowest")
     text = (
@@ -157,15 +158,15 @@ def _published_sentence(table: Table) -> list[str]:
     if not cells:
         return []
     counts = Counter(cell.relation for cell in cells)
-    text = f"{counts['equal']} of {_count(len(cells), 'published number')} equal ours as printed"
+    text = f"{_count(len(cells), 'published number')}: {counts['equal']} equal to ours as printed"
     if counts["inside"]:
-        text += f", {counts['inside']} more lie in the range over our runs"
+        text += f", {counts['inside']} within the range of our runs"
     apart = [
         f"{word} in {number}"
         for word, number in (("lower", counts["below"]), ("higher", counts["above"]))
         if number
     ]
-    return [f"{table.title}: {text}{'; ours is ' + ' and '.join(apart) if apart else ''}."]
+    return [f"{table.title}, {text}{'; ours is ' + ' and '.join(apart) if apart else ''}."]
 
 
 def _missing(value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -154,9 +155,36 @@ def provenance() -> dict[str, Any]:
     }
 
 
+def make_study(folder: Path, text: str, published: str | None = None) -> Study:
+    """A study from the text of its tables, figures and so on, maybe with published numbers."""
+    head = "title: A study\ntopologies: [torus]\nroutings: [x]\n"
+    if published is not None:
+        reference = folder / "references" / "doe2020"
+        reference.mkdir(parents=True)
+        (reference / "table.csv").write_text(published)
+        (reference / "citation.yaml").write_text(
+            "key: doe2020\ntitle: On loads\nauthors: [A. Doe]\nyear: 2020\ndoi: 10.1/2\n"
+            "tables: {table.csv: Table 1}\n"
+        )
+        head += "cites: doe2020\n"
+    path = folder / "demo.yaml"
+    path.write_text(head + text)
+    return load_study(path)
+
+
 @pytest.fixture(name="grid")
 def grid_maker() -> Callable[..., Topology]:
     return grid
+
+
+@pytest.fixture(scope="session")
+def new_world() -> Callable[[Path], World]:
+    return World
+
+
+@pytest.fixture(scope="session")
+def new_study() -> Callable[..., Study]:
+    return make_study
 
 
 @pytest.fixture
@@ -166,21 +194,4 @@ def world(tmp_path: Path) -> World:
 
 @pytest.fixture
 def write_study(tmp_path: Path) -> Callable[..., Study]:
-    """A function that writes a study from the text of its tables, figures and so on."""
-
-    def write(text: str, published: str | None = None, name: str = "demo") -> Study:
-        head = "title: A study\ntopologies: [torus]\nroutings: [x]\n"
-        if published is not None:
-            folder = tmp_path / "references" / "doe2020"
-            folder.mkdir(parents=True)
-            (folder / "table.csv").write_text(published)
-            (folder / "citation.yaml").write_text(
-                "key: doe2020\ntitle: On loads\nauthors: [A. Doe]\nyear: 2020\ndoi: 10.1/2\n"
-                "tables: {table.csv: Table 1}\n"
-            )
-            head += "cites: doe2020\n"
-        path = tmp_path / f"{name}.yaml"
-        path.write_text(head + text)
-        return load_study(path)
-
-    return write
+    return partial(make_study, tmp_path)

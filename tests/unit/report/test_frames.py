@@ -154,8 +154,17 @@ def test_texts_are_in_order():
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(32, "32"), (32.0, "32"), ("32", "32"), (0.5, "0.5"), (None, ""), (float("nan"), "")]
-    + [(True, "true"), ("true", "true"), (pd.NA, "")],
+    [
+        (32, "32"),
+        (32.0, "32"),
+        ("32", "32"),
+        (0.5, "0.5"),
+        (None, ""),
+        (float("nan"), ""),
+        (pd.NA, ""),
+        (True, "true"),
+        ("true", "true"),
+    ],
 )
 def test_key_text(value, text):
     assert key_text(value) == text

@@ -77,7 +77,9 @@ def _shares(spec: FigureSpec, frames: Frames, pooled: Collection[str], place: st
         channels = frames.channels(jobs.index)
         values = channels[["run", x]].join(labels, on="run")
     else:
-        values = labels.assign(**{x: frames.column(jobs, x, place)}).dropna(subset=[x])
+        values = labels.assign(**{x: frames.numbers(jobs, x, f"{place}x: ", ["load"])}).dropna(
+            subset=[x]
+        )
     counts = (
         values.groupby([*facets, x], sort=False, dropna=False).size().rename("count").reset_index()
     )

@@ -79,7 +79,8 @@ def _medians(
     keys = list(dict.fromkeys([*facets, x]))
     jobs = frames.select(spec.where, pooled, place)
     jobs = jobs[jobs["status"] == OK]
-    values = pd.DataFrame({name: frames.column(jobs, name, place) for name in [*keys, y]})
+    values = pd.DataFrame({name: frames.column(jobs, name, place) for name in keys})
+    values[y] = frames.numbers(jobs, y, f"{place}y: ")
     rows = []
     for key, group in values.dropna(subset=[y]).groupby(keys, sort=False, dropna=False):
         mine = group[y].tolist()

@@ -87,12 +87,10 @@ def _panels(jobs: pd.DataFrame, frames: Frames, colour: str, place: str) -> list
     many_topologies = jobs["topology"].nunique() > 1
     panels = []
     for (topology_label, routing_label), group in groups:
-        loads = frames.column(group, "max_load", place)
+        loads = frames.numbers(group, "max_load", place)
         run = int(group.index[loads == lower_median(loads.tolist())][0])
         channels = frames.channels([run])
-        if colour not in channels:
-            known = ", ".join(map(str, channels.columns))
-            raise InputError(f"{place}colour: channels have no {colour!r}; there are {known}")
+        shown = frames.numbers(channels, colour, f"{place}colour: ")
         topology = load_topology(frames.records[run].topology_directory / "topology.npz")
         if topology.num_channels > MAX_CHANNELS:
             raise InputError(
@@ -100,7 +98,7 @@ def _panels(jobs: pd.DataFrame, frames: Frames, colour: str, place: str) -> list
                 f"{MAX_CHANNELS} cannot be drawn; choose with 'where'"
             )
         values = np.zeros(topology.num_channels)
-        values[channels["channel"].to_numpy()] = channels[colour].to_numpy(float)
+        values[channels["channel"].to_numpy()] = shown.to_numpy(float)
         title = f"{routing_label} on {topology_label}" if many_topologies else str(routing_label)
         title += f"\n{_extremes(values)}"
         if len(group) > 1:

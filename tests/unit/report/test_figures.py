@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from routelab.api import InputError
+from routelab.config import Figure
+from routelab.report.figures.drawing import save_drawing
+from routelab.report.figures.kinds import draw_figure
+from routelab.report.frames import Frames
+
+SVG = "{http://www.w3.org/2000/svg}"
+ECDF = Figure(kind="ecdf", x="load", hue="routing", col="nodes")
+NETWORK = Figure(kind="network", colour="load")
+
+
+def drawn(world, spec, pooled=()):
+    return draw_figure(spec, Frames(world.records), pooled, "here: ")
+
+
+def test_distribution_pools_the_channels_of_all_runs(world):
+    world.add("sssp", load=[1, 2], tie_seed=0)
+    world.add("sssp~tie_seed=1", load=[2, 4], tie_seed=1)
+    world.add("bfs", load=[3])
+    data = drawn(world, ECDF, ["tie_seed"]).data
+    assert data.columns.tolist() == ["routing", "nodes", "load", "count", "share"]
+    assert data.to_numpy().tolist() == [
+        ["sssp", 4, 1.0, 4, 0.25],
+        ["sssp", 4, 2.0, 8, 0.75],
+        ["sssp", 4, 4.0, 4, 1.0],
+        ["bfs", 4, 3.0, 8, 1.0],
+    ]
+
+
+def test_distribution_has_a_panel_for_every_size_in_ascending_order(world):
+    for dims in ("4x2x2", "2", "4"):
+        world.add("bfs", dims)
+    drawing = drawn(world, ECDF)
+    titles = [axis.get_title(loc="left") for axis in drawing.figure.axes]
+    assert [title for title in titles if title] == ["2 nodes", "4 nodes", "16 nodes"]
+    assert drawing.data["nodes"].tolist() == [2, 4, 16]
+
+
+def test_a_column_of_runs_has_a_distribution_too(world):
+    for tie, load in enumerate([28, 27, 28]):
+        world.add(f"sssp~tie_seed={tie}", load=[load], tie_seed=tie)
+    data = drawn(world, Figure(kind="ecdf", x="max_load"), ["tie_seed"]).data
+    assert data["max_load"].tolist() == [27, 28]
+    assert data["share"].tolist() == pytest.approx([1 / 3, 1])
+
+
+def test_lines_go_through_lower_medians_with_the_range(world):
+    for dims, loads in {"4x2": [5, 9, 6, 7], "2": [1]}.items():
+        for seed, load in enumerate(loads):
+            world.add(f"g~seed={seed}", dims, load=[load], seed=seed)
+    data = drawn(world, Figure(kind="line", x="nodes", y="max_load"), ["seed"]).data
+    assert data.to_numpy().tolist() == [["g", 2, 1, 1, 1, 1], ["g", 8, 6, 5, 9, 4]]
+
+
+def test_lines_over_words_stand_in_the_studys_order(world):
+    for dims in ("4x2", "2", "4"):
+        world.add("g", dims)
+    drawing = drawn(world, Figure(kind="line", x="topology", y="max_load"))
+    labels = [label.get_text() for label in drawing.figure.axes[0].get_xticklabels()]
+    assert labels == ["torus~dims=4x2", "torus~dims=2", "torus~dims=4"]
+
+
+def test_the_picture_shows_the_run_with_the_lower_median_of_the_maximum_load(world):
+    for seed, load in enumerate([9, 3, 7, 5]):
+        world.add(f"g~seed={seed}", "4x2", load=[load, 1], seed=seed)
+    drawing = drawn(world, NETWORK, ["seed"])
+    assert set(drawing.data["routing"]) == {"g~seed=3"}
+    assert (
+        "g, maximum 5 on 12 channels, minimum 1 (the median one of 4 runs)" in drawing.description
+    )
+
+
+def test_all_pictures_have_one_colour_scale(world):
+    world.add("a", "4x2", load=[40, 1])
+    world.add("b", "4x2", load=[20])
+    drawing = drawn(world, NETWORK)
+    first, second = (axis.collections[0] for axis in drawing.figure.axes[:2])
+    busiest, middle = first.get_colors()[-1], second.get_colors()[-1]
+    assert sum(busiest[:3]) < sum(middle[:3])
+    assert first.get_linewidths()[-1] > second.get_linewidths()[-1]
+
+
+def test_every_line_in_the_svg_tells_its_channel_and_load(world, tmp_path):
+    world.add("a", "4x2", load=range(24))
+    save_drawing(drawn(world, NETWORK), tmp_path, "net")
+    root = ET.parse(tmp_path / "net.svg").getroot()
+    titles = [title.text for title in root.iter(f"{SVG}title")]
+    assert len(titles) == 24 + 4  # the four that close rings are drawn in two parts
+    assert "0>2 +X: channel load 0" in titles
+    assert len(set(titles)) == 24
+    assert root.find(f"{SVG}desc").text.startswith("Channels coloured by channel load. a, maximum")
+
+
+@pytest.mark.parametrize("spec", [ECDF, NETWORK], ids=["ecdf", "network"])
+def test_the_same_data_give_the_same_bytes(world, tmp_path, spec):
+    world.add("a", "4x2", load=[3, 4])
+    for folder in ("one", "two"):
+        save_drawing(drawn(world, spec), tmp_path / folder, "f")
+    files = sorted(path.name for path in (tmp_path / "one").iterdir())
+    assert files == ["f.csv", "f.pdf", "f.png", "f.svg"]
+    for name in files:
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+@pytest.mark.parametrize("spec", [ECDF, NETWORK, Figure(kind="line", x="nodes", y="max_load")])
+def test_nothing_is_drawn_without_results(world, spec):
+    world.add("a", status="failed")
+    assert drawn(world, spec) is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        (Figure(kind="ecdf", x="laod"), "here: x: no column 'laod'; did you mean 'load'"),
+        (Figure(kind="ecdf", x="load", hue="hue"), "here: no column 'hue'"),
+        (Figure(kind="ecdf", x="deadlock"), "here: x: column 'deadlock' holds words"),
+        (Figure(kind="line", x="nodes", y="deadlock"), "here: y: column 'deadlock' holds words"),
+        (Figure(kind="network", colour="laod"), "here: colour: .*did you mean 'load'"),
+        (
+            Figure(kind="network", colour="direction"),
+            "here: colour: column 'direction' holds words",
+        ),
+    ],
+)
+def test_mistakes_name_their_place(world, spec, message):
+    world.add("a")
+    with pytest.raises(InputError, match=message):
+        drawn(world, spec)
+
+
+def test_too_many_pictures_are_refused(world):
+    for seed in range(13):
+        world.add(f"g~seed={seed}", "2", seed=seed)
+    with pytest.raises(InputError, match="13 pictures are more than 12; choose with 'where'"):
+        drawn(world, NETWORK)

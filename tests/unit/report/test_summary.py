@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+
+from routelab.report.commands import evaluate_command, reproductions, study_command
+from routelab.report.frames import Frames
+from routelab.report.summary import summarize, verdicts
+from routelab.report.tables import build_table
+
+PUBLISHED = "routing,nodes,max_load\nbfs,8,48\nsssp,8,28\ngenetic,8,25\n"
+TABLE = (
+    "tables: {t: {title: Loads, rows: [routing, nodes], values: [max_load], "
+    "over: {tie_seed: range}, beside: {reference: table.csv, on: [routing, nodes]}}}\n"
+)
+
+
+@pytest.fixture
+def compared(world, write_study):
+    for tie, load in enumerate([48, 40, 60]):
+        world.add(f"bfs~tie_seed={tie}", "4x2", load=[load], tie_seed=tie)
+    for tie, load in enumerate([30, 30, 27]):
+        world.add(f"sssp~tie_seed={tie}", "4x2", load=[load], tie_seed=tie)
+    world.add("genetic", "4x2", load=[26], tie_seed=0)
+    world.add("dor", "4x2", status="unsupported", reason="no", tie_seed=0)
+    study = write_study(TABLE, PUBLISHED)
+    frames = Frames(world.records)
+    return frames, build_table("t", study.tables["t"], frames, study.reference, "")
+
+
+def test_sentences_are_made_from_the_data(compared):
+    frames, table = compared
+    assert summarize(frames, [table]) == [
+        "8 runs on 1 network: 7 ok, 1 unsupported.",
+        "All 7 route tables are proven free of deadlock.",
+        # 1 - 26/48; the ends are 1 - 26/40 and 1 - 26/60
+        (
+            "On 8 nodes, the lowest maximum load is 26, by genetic; "
+            "the highest is 48 (40–60), by bfs (46% less; 35% to 57% over the ranges)."
+        ),
+        (
+            "Loads, 3 published numbers: 1 equal to ours as printed, "
+            "1 within the range of our runs; ours is higher in 1."
+        ),
+    ]
+
+
+def test_ties_and_missing_values_in_the_headline(world, write_study):
+    for routing in ("a", "b"):
+        world.add(routing, "4", load=[2])
+    world.add("c", "4", status="failed")
+    frames = Frames(world.records)
+    study = write_study("tables: {t: {rows: [routing, nodes], values: [max_load]}}\n")
+    table = build_table("t", study.tables["t"], frames, None, "")
+    assert summarize(frames, [table])[2:] == ["On 4 nodes, maximum load is 2 for all: a, b."]
+
+
+def test_a_table_that_is_not_proven_is_said(world):
+    world.add("a")
+    world.add("b", facts={"deadlock": "not-proven"})
+    world.add("c", facts={"deadlock": None})
+    frames = Frames(world.records)
+    assert summarize(frames, [])[1] == (
+        "Proven free of deadlock: 1 of 3 route tables; 1 not-proven, 1 not checked."
+    )
+    assert verdicts(frames, []) == [
+        ("a", "proven", "bubble", "1", 1),
+        ("b", "not-proven", "bubble", "1", 1),
+        ("c", "", "bubble", "1", 1),
+    ]
+
+
+def test_verdicts_count_pooled_runs_together(compared):
+    frames, _ = compared
+    assert verdicts(frames, ["tie_seed"])[:2] == [
+        ("bfs", "proven", "bubble", "1", 3),
+        ("sssp", "proven", "bubble", "1", 3),
+    ]
+
+
+def test_every_number_has_the_command_of_a_run_that_attained_it(compared):
+    frames, table = compared
+    found = [
+        (item.row, item.numbers, item.command) for item in reproductions(table, frames.records)
+    ]
+    evaluate = "routelab evaluate torus~dims=4x2"
+    assert found == [
+        ("bfs, nodes 8", "maximum load 48", f"{evaluate} bfs~tie_seed=0"),
+        ("bfs, nodes 8", "maximum load 40 (lowest)", f"{evaluate} bfs~tie_seed=1"),
+        ("bfs, nodes 8", "maximum load 60 (highest)", f"{evaluate} bfs~tie_seed=2"),
+        ("sssp, nodes 8", "maximum load 30", f"{evaluate} sssp~tie_seed=0"),
+        ("sssp, nodes 8", "maximum load 27 (lowest)", f"{evaluate} sssp~tie_seed=2"),
+        ("genetic, nodes 8", "maximum load 26", f"{evaluate} genetic"),
+    ]
+
+
+def test_commands_use_canonical_names_and_quote_what_a_shell_would_change(world):
+    record = world.add("sssp@angara~turns=exact", alias="mine")
+    assert evaluate_command(record) == "routelab evaluate torus~dims=4 sssp@angara~turns=exact"
+    nested = world.add("v~base=[dor]")
+    assert evaluate_command(nested) == "routelab evaluate torus~dims=4 'v~base=[dor]'"
+    assert study_command("angara-table2") == "snakemake report --config studies=angara-table2"

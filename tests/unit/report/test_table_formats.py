@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.report.table_formats import (
+    escape_latex,
+    layout,
+    to_csv,
+    to_latex,
+    to_markdown,
+)
+from routelab.report.tables import Column, Table
+
+TEXT = st.text(max_size=12)
+
+
+def table(rows, notes=(), title="Loads"):
+    return Table(
+        name="t",
+        title=title,
+        columns=(
+            Column("routing", "row"),
+            Column("nodes", "row"),
+            Column("max_load", "value"),
+            Column("sigma4", "value"),
+            Column("paper_max_load", "reference", "max_load"),
+            Column("paper_sigma4", "reference", "sigma4"),
+            Column("max_load_low", "low", "max_load"),
+            Column("max_load_high", "high", "max_load"),
+            Column("runs", "runs"),
+        ),
+        rows=tuple(rows),
+        attained=tuple({} for _ in rows),
+        counts=False,
+        notes=tuple(notes),
+    )
+
+
+def row(routing="bfs", nodes=4, max_load=28, sigma4=6.2984, paper=28, paper_sigma4=6.298, ends=()):
+    low, high = ends or (max_load, max_load)
+    return {
+        "routing": routing,
+        "nodes": nodes,
+        "max_load": max_load,
+        "sigma4": sigma4,
+        "paper_max_load": paper,
+        "paper_sigma4": paper_sigma4,
+        "max_load_low": low,
+        "max_load_high": high,
+        "runs": 3,
+    }
+
+
+def test_csv_has_all_columns_and_rounded_sigma():
+    text = to_csv(table([row(ends=(27, 30)), row("x,y", max_load=None, sigma4=None, paper=None)]))
+    lines = list(csv.reader(io.StringIO(text)))
+    assert lines[0][-3:] == ["max_load_low", "max_load_high", "runs"]
+    assert lines[1] == ["bfs", "4", "28", "6.298", "28", "6.298", "27", "30", "3"]
+    assert lines[2] == ["x,y", "4", "", "", "", "6.298", "", "", "3"]
+
+
+def test_ranges_and_published_numbers_stand_beside_their_values():
+    shown = layout(table([row(ends=(27, 30))]))
+    assert [(group.text, group.span) for group in shown.groups] == [
+        ("routing", 1),
+        ("nodes", 1),
+        ("maximum load", 2),
+        ("σ(4)", 2),
+        ("runs", 1),
+    ]
+    second = [heading.text for heading in shown.headings]
+    assert second == ["", "", "ours", "paper", "ours", "paper", ""]
+    assert [str(cell) for cell in shown.rows[0]] == (
+        ["bfs", "4", "28 (27–30)", "28", "6.298", "6.298", "3"]
+    )
+
+
+def test_a_published_number_says_how_ours_relates_to_it():
+    def relation(**values):
+        cell = layout(table([row(**values)])).rows[0][3]
+        return cell.relation, cell.difference
+
+    assert relation(max_load=28, paper=28) == ("equal", "")
+    assert relation(max_load=30, paper=28, ends=(27, 30)) == ("inside", "+2")
+    assert relation(max_load=30, paper=28, ends=(29, 30)) == ("above", "+2")
+    assert relation(max_load=26, paper=28) == ("below", "−2")
+    assert relation(max_load=26, paper=None) == ("", "")
+    assert relation(max_load=None, paper=28) == ("", "")
+
+
+def test_sigma_is_compared_as_printed():
+    cells = layout(table([row(sigma4=6.29849, paper_sigma4=6.298)])).rows[0]
+    assert cells[5].relation == "equal"
+    cells = layout(table([row(sigma4=6.2986, paper_sigma4=6.298)])).rows[0]
+    assert (cells[5].relation, cells[5].difference) == ("above", "+0.001")
+
+
+def test_one_line_of_headings_is_enough_without_published_numbers():
+    plain = table([row()])
+    plain = Table(**{**vars(plain), "columns": plain.columns[:4]})
+    assert layout(plain).headings is None
+    assert to_latex(plain).count("cmidrule") == 0
+    assert to_markdown(plain).splitlines()[2] == "| routing | nodes | maximum load | σ(4) |"
+
+
+def test_latex_is_a_booktabs_tabular():
+    assert to_latex(table([row("a_b", ends=(27, 30))], notes=["50 % lost"])).splitlines() == [
+        r"% Loads; needs \usepackage{booktabs}",
+        r"\begin{tabular}{lrrrrrr}",
+        r"\toprule",
+        (
+            r"routing & nodes & \multicolumn{2}{c}{maximum load} & \multicolumn{2}{c}{$\sigma$(4)}"
+            r" & runs \\"
+        ),
+        r"\cmidrule(lr){3-4}\cmidrule(lr){5-6}",
+        r" &  & ours & paper & ours & paper &  \\",
+        r"\midrule",
+        r"a\_b & 4 & 28 (27--30) & 28 & 6.298 & 6.298 & 3 \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        "% 50 % lost",
+    ]
+
+
+@given(st.text())
+def test_escaped_latex_is_balanced_and_says_the_same(text):
+    escaped = escape_latex(text)
+    commands = {
+        r"\textbackslash{}": "\\",
+        r"\textasciicircum{}": "^",
+        r"\textasciitilde{}": "~",
+        r"\textless{}": "<",
+        r"\textgreater{}": ">",
+        r"\textbar{}": "|",
+        r"\textquotedbl{}": '"',
+        r"$\sigma$": "σ",
+        "$-$": "−",
+        "{[}": "[",
+        "{]}": "]",
+        "--": "–",
+    }
+    known = "|".join(map(re.escape, commands)) + r"|\\[{}$&#%_]"
+    rest = re.sub(known, "", escaped)
+    assert not set(rest) & set('\\{}$&#^_~%<>|"[]')
+    assert "\n" not in escaped
+
+    def unescape(match):
+        return commands.get(match.group(), match.group()[1:])
+
+    plain = " ".join(text.split())
+    if "--" not in plain:  # two hyphens look like an en dash, in LaTeX as here
+        assert re.sub(known, unescape, escaped) == plain
+
+
+@given(routing=TEXT, title=TEXT, note=TEXT)
+def test_no_text_breaks_a_line_or_a_cell(routing, title, note):
+    text = table([row(routing)], [note], title)
+    latex = to_latex(text).rstrip("\n").split("\n")
+    assert len(latex) == 11
+    assert all(line.startswith("%") for line in (latex[0], latex[-1]))
+    assert len(re.findall(r"(?<!\\)&", latex[7])) == 6
+    lines = to_markdown(text).rstrip("\n").split("\n")
+    assert len(re.findall(r"(?<!\\)\|", lines[4])) == len(re.findall(r"\|", lines[3])) == 8
