@@ -11,6 +11,7 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
+    PANELS_ACROSS,
     add_legend,
     looks,
     ordered_texts,
@@ -38,7 +39,8 @@ def draw_distribution(
     look = looks(ordered_texts(data[hue]), place)
     texts = ordered_texts(data[col]) if col else [""]
     figure, axes = panel_grid(texts, place)
-    for axis, text in zip(axes, texts, strict=True):
+    thing = "channels" if x == "load" else "runs"
+    for i, (axis, text) in enumerate(zip(axes, texts, strict=True)):
         here = data[data[col].map(key_text) == text] if col else data
         for name, one in look.items():
             mine = here[here[hue].map(key_text) == name]
@@ -56,12 +58,10 @@ def draw_distribution(
         axis.set_xlim(low - margin, high + margin)
         axis.set_ylim(0, 1.03)
         axis.set_title(panel_title(col, text))
-        axis.set_xlabel(label(x))
-        axis.set_ylabel("")
+        axis.set_xlabel(f"{label(x)}, at most")
+        axis.set_ylabel(f"share of {thing}" if i % PANELS_ACROSS == 0 else "")
         axis.yaxis.set_major_formatter(PercentFormatter(1))
         axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    thing = "channels" if x == "load" else "runs"
-    figure.supylabel(f"share of {thing} with at most this value", fontsize=10)
     add_legend(figure, look, hue)
     return Drawing(figure, data, f"Share of {thing} with at most a given {label(x)}, by {hue}.")
 

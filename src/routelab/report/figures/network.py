@@ -25,7 +25,7 @@ from routelab.report.network_picture import RADIUS, Picture, picture_of
 
 MAX_PANELS = 12
 WIDEST = 10.0
-"""Inches of a figure."""
+"""Inches of a figure with one picture in a row; half as much again with several."""
 LARGEST_UNIT = 0.42
 """Inches of the distance between two rows of switches, in small networks."""
 THIN, THICK = 0.7, 3.0
@@ -125,14 +125,16 @@ def _colours() -> Colormap:
 def _frame(panels: list[_Panel]) -> tuple[Figure, list[Axes], float]:
     """Axes of equal size and the inches of one unit.
 
-    Wide pictures stand below each other, narrow ones side by side.
+    There are as many in a row as make the whole about as wide as it is high.
     """
     boxes = [panel.picture.box for panel in panels]
     wide = max(right - left for left, right, _, _ in boxes)
     high = max(top - bottom for _, _, bottom, top in boxes)
-    across = min(len(panels), max(1, round(1.6 * high / wide)))
-    down = -(-len(panels) // across)
-    inch = min(LARGEST_UNIT, WIDEST / (across * wide))
+    rows = {across: -(-len(panels) // across) for across in range(1, len(panels) + 1)}
+    across = min(rows, key=lambda n: abs(np.log(n * wide / (rows[n] * high))))
+    down = rows[across]
+    widest = WIDEST if across == 1 else 1.5 * WIDEST
+    inch = min(LARGEST_UNIT, widest / (across * wide))
     figure = Figure(
         figsize=(max(across * wide * inch, 4.5), down * (high * inch + 0.75) + 0.8),
         layout="constrained",

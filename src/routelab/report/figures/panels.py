@@ -18,8 +18,9 @@ from routelab.report.frames import in_order, key_text
 from routelab.report.labels import label
 
 MAX_PANELS = 24
+PANELS_ACROSS = 3
 MAX_LINES = len(PALETTE) * len(DASHES)
-WIDTH, HEIGHT = 3.1, 2.6
+WIDTH, HEIGHT = 3.3, 2.9
 """Size of a panel in inches; of a single one `ALONE` times that."""
 ALONE = 1.6
 
@@ -51,7 +52,7 @@ def looks(hues: Sequence[str], place: str) -> dict[str, Look]:
         hue: Look(
             color=PALETTE[i % len(PALETTE)],
             dashes=DASHES[(i + i // len(PALETTE)) % len(DASHES)],
-            width=max(1.2, 3.4 - 0.8 * (i % 4)),
+            width=max(1.2, 3.2 - 0.4 * i),
             marker="osD^v"[i % 5],
         )
         for i, hue in enumerate(hues)
@@ -70,7 +71,7 @@ def ranks(values: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
-    """A figure with a panel for each of `texts`, at most three in a row.
+    """A figure with a panel for each of `texts`, at most `PANELS_ACROSS` in a row.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
         raise InputError(
             f"{place}{len(texts)} panels are more than {MAX_PANELS}; choose with 'where'"
         )
-    across = min(3, len(texts))
+    across = min(PANELS_ACROSS, len(texts))
     down = -(-len(texts) // across)
     size = ALONE if len(texts) == 1 else 1.0
     figure = Figure(
