@@ -50,14 +50,21 @@ class Parameters(BaseModel):
         allowed = get_args(cls.model_fields[info.field_name].annotation)
         return None if NoneType in allowed and str not in allowed else value
 
+    def texts(self) -> dict[str, str]:
+        """All fields as they are written in an instance name, in order of declaration."""
+        return {
+            _alias(name): value_text(getattr(self, name), self._dumped(name))
+            for name in type(self).model_fields
+        }
+
     def non_defaults(self) -> dict[str, str]:
-        """Fields that differ from their defaults, in order of declaration, as name text."""
-        shown = {}
+        """Those `texts` whose field differs from its default."""
+        texts = self.texts()
         for name, field in type(self).model_fields.items():
-            value = getattr(self, name)
-            if field.is_required() or value != field.get_default(call_default_factory=True):
-                shown[_alias(name)] = value_text(value, self._dumped(name))
-        return shown
+            default = field.get_default(call_default_factory=True)
+            if not field.is_required() and getattr(self, name) == default:
+                del texts[_alias(name)]
+        return texts
 
     def _dumped(self, name: str) -> Any:
         return self.model_dump(mode="json", include={name})[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -144,12 +144,13 @@ def _unusable_topology(topology: str) -> Outcome | None:
 def _written(outcome: Outcome, result: RouteResult | None, directory: Path) -> Outcome:
     with atomic_directory(directory) as folder:
         if result is not None:
-            _write_result(result, folder, outcome.provenance)
+            write_result(result, folder, outcome.provenance)
         write_outcome(outcome, folder / OUTCOME)
     return outcome
 
 
-def _write_result(result: RouteResult, folder: Path, provenance: Any) -> None:
+def write_result(result: RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
+    """Write everything of a result but its outcome into a folder."""
     table = result.routed.table
     topology = table.topology
     save_routes(table, folder / ROUTES, provenance)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import re
+import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -38,11 +40,6 @@ def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
     if workflow.is_main_process:
         workflow.execute = _prepared(workflow.execute, plan)
     return plan
-
-
-def kernel_cache() -> str:
-    """Name of numba's cache directory: another one when kernels, numba or the CPU change."""
-    return Path(os.environ["NUMBA_CACHE_DIR"]).name
 
 
 def chosen_studies(choice: object) -> list[Path]:
@@ -86,6 +83,7 @@ def _prepared(execute: Any, plan: Plan) -> Any:
         elif not kind.touch_exec:
             hold(plan.results)
             _tell(plan.forget_failed(), "are tried again")
+            warm_kernels(plan)
         return execute(executor_plugin=executor_plugin, **settings)
 
     return run
@@ -94,6 +92,29 @@ def _prepared(execute: Any, plan: Plan) -> Any:
 def _tell(outcomes: list[Path], what: str) -> None:
     if outcomes:
         print(f"{len(outcomes)} failed or timed-out jobs {what}.", file=sys.stderr)
+
+
+def warm_kernels(plan: Plan) -> None:
+    """Compile the kernels of the plan's routings into numba's cache, unless that was done.
+
+    Many cold jobs would each compile all of them. This is no job that the others depend on:
+    Snakemake does not look for changed parameters of jobs behind one that has to run, not even
+    if they take its output as ``ancient()``, and so would leave stale results after a kernel was
+    edited. Jobs compile for themselves what this fails to compile.
+    """
+    users = hashlib.sha256(" ".join(plan.kernel_users).encode()).hexdigest()[:16]
+    # numba's directory is another one for every state of the kernels' sources
+    done = Path(os.environ["NUMBA_CACHE_DIR"]) / f"{users}.warm"
+    if done.exists():
+        return
+    log = plan.results / "logs" / "warm.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    print("Compiling kernels, once for this state of the code.", file=sys.stderr)
+    with log.open("w") as stream:
+        command = ["routelab", "warm", *plan.kernel_users, "-o", str(done)]
+        ended = subprocess.run(command, stdout=stream, stderr=stream, check=False)
+    if ended.returncode:
+        print(f"Not all kernels could be compiled beforehand, see {log}.", file=sys.stderr)
 
 
 def hold(results: Path) -> None:

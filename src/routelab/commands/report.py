@@ -1,0 +1,43 @@
+"""``routelab report``: a study's tables, figures and page from the outcomes of its jobs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "report",
+        help="write a study's report from its results",
+        description="Write a study's tables, figures and page from what its jobs have left in "
+        "the results folder; or, with --index, the list of all reports there.",
+    )
+    parser.add_argument("study", metavar="STUDY.yaml", nargs="?", type=Path, help="study file")
+    parser.add_argument("--index", action="store_true", help="write the list of all reports")
+    parser.add_argument(
+        "--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", type=Path, help="default: RESULTS/report/STUDY"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Write one report or the index."""
+    from routelab.api import InputError
+    from routelab.stages import report as stage
+
+    if arguments.index == (arguments.study is not None):
+        raise InputError("name a study file, or give --index for the list of all reports")
+    if arguments.index:
+        stage.run_index(arguments.results)
+        print(arguments.results / "report" / "index.html")
+        return 0
+    folder = arguments.output or arguments.results / "report" / arguments.study.stem
+    stage.run(arguments.study, arguments.results, folder)
+    print(folder / "index.html")
+    return 0

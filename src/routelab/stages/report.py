@@ -1,0 +1,73 @@
+"""The report stage: from a study's outcomes to its page."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from routelab.registry.instances import Routing, load, load_routing
+from routelab.report.frames import JobRecord
+from routelab.report.site import write_index, write_study_report
+from routelab.stages.plan import StudyPlan, expand
+
+
+def run(study: Path, results: Path, directory: Path) -> None:
+    """Write the tables, figures and page of a study.
+
+    Parameters
+    ----------
+    study : path
+        Its YAML file.
+    results : path
+        Where its jobs have written.
+    directory : path
+        Where the report goes.
+
+    Raises
+    ------
+    InputError
+        If the study is wrong, a job has not run, or the folder cannot be written.
+    """
+    plan = expand([study], results)
+    (shown,) = plan.studies.values()
+    topologies = {id_: job.text for id_, job in plan.topologies.items()}
+    routings = {job.id: job.text for job in plan.routes.values()}
+    write_study_report(
+        shown.study, _records(shown, topologies, routings, results), results, directory
+    )
+
+
+def run_index(results: Path) -> None:
+    """Write the list of all reports in ``<results>/report``."""
+    write_index(results / "report")
+
+
+def _records(
+    shown: StudyPlan, topologies: dict[str, str], routings: dict[str, str], results: Path
+) -> list[JobRecord]:
+    networks = {id_: load("topology", text).parameters.texts() for id_, text in topologies.items()}
+    algorithms = {id_: _parameters(load_routing(text)) for id_, text in routings.items()}
+    return [
+        JobRecord(
+            topology=topology,
+            routing=routing,
+            topology_name=topologies[topology],
+            routing_name=routings[routing],
+            directory=results / "routes" / topology / routing,
+            topology_directory=results / "topologies" / topology,
+            topology_parameters=networks[topology],
+            routing_parameters=algorithms[routing],
+        )
+        for topology, routing in shown.runs
+    ]
+
+
+def _parameters(routing: Routing) -> dict[str, str]:
+    """All parameters of a routing by name; a name that two parts have is qualified."""
+    texts = [(plugin.kind, plugin.parameters.texts()) for plugin in routing.plugins]
+    often = Counter(name for _, parameters in texts for name in parameters)
+    return {
+        name if often[name] == 1 else f"{kind}.{name}": value
+        for kind, parameters in texts
+        for name, value in parameters.items()
+    }
