@@ -13,7 +13,6 @@
 #   report/<study>/index.html                     report.    Beside it: tables/, figures/
 #   report/index.html                             list of the reports
 #   logs/..., benchmarks/...                      of every job, under the path of its result
-#   .cache/kernels.warm                           compiled kernels are in numba's cache
 #
 # docs/decisions/0002-workflow.md says why each thing is as it is.
 
@@ -22,7 +21,6 @@ configfile: "config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/warm.smk"
 include: "workflow/rules/topology.smk"
 include: "workflow/rules/route.smk"
 include: "workflow/rules/report.smk"

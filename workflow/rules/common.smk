@@ -1,4 +1,4 @@
-from routelab.stages.workflow import begin, kernel_cache
+from routelab.stages.workflow import begin
 
 plan = begin(workflow, config)
 

@@ -1,9 +1,9 @@
 # Routing, proof and metrics of one pair are one job: a process pays its imports once. The limits
-# are resources, not params: raising one makes no result stale.
+# are resources, not params: raising one makes no result stale. They are text, as Snakemake rounds
+# numbers.
 rule route:
     input:
         lambda wildcards: route_job(wildcards).inputs,
-        warm=ancient("results/.cache/kernels.warm"),
         topology="results/topologies/{topology}/outcome.json",
     output:
         "results/routes/{topology}/{routing}/outcome.json",
@@ -15,8 +15,8 @@ rule route:
         "../envs/routelab.yaml"
     threads: 1
     resources:
-        seconds=lambda wildcards: route_job(wildcards).limits.seconds,
-        memory_gb=lambda wildcards: route_job(wildcards).limits.memory_gb,
+        seconds=lambda wildcards: str(route_job(wildcards).limits.seconds),
+        memory_gb=lambda wildcards: str(route_job(wildcards).limits.memory_gb),
     params:
         topology=subpath(input.topology, parent=True),
         text=lambda wildcards: route_job(wildcards).text,

@@ -37,6 +37,8 @@ def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
         plan = expand(chosen_studies(config.get("studies")), RESULTS)
     except InputError as error:
         sys.exit(str(error))
+    # jobs find `routelab` also where the environment of this interpreter is not activated
+    os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
     if workflow.is_main_process:
         workflow.execute = _prepared(workflow.execute, plan)
     return plan

@@ -1,0 +1,98 @@
+"""What the user can get wrong, and which studies run."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+
+
+def said(run):
+    """Lines of ours: Snakemake names the profile and the configuration first."""
+    lines = (run.stdout + run.stderr).splitlines()
+    theirs = ("Using workflow specific profile", "Config file config/config.yaml is extended")
+    return [line for line in lines if not line.startswith(theirs)]
+
+
+def test_all_mistakes_of_all_studies_are_one_message(folder):
+    folder.write("config/config.yaml", "studies: [small, other]\n")
+    folder.write("config/studies/small.yaml", "titel: t\ntopologies: [toru]\nroutings: [dor]\n")
+    folder.write("config/studies/other.yaml", "title: t\ntopologies: [toru]\nroutings: [dfsss]\n")
+    run = folder.run()
+    assert run.returncode == 1
+    lines = said(run)
+    assert [line.partition(": ")[0] for line in lines] == [
+        "config/studies/small.yaml:1",
+        "config/studies/small.yaml:1",
+        "config/studies/other.yaml:2",
+        "config/studies/other.yaml:3",
+    ]
+    assert "did you mean 'title'?" in lines[1]
+    assert "did you mean 'torus'?" in lines[2]
+    assert "did you mean 'dfsssp'?" in lines[3]
+    assert not (folder.path / "results").exists()
+
+
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ("studies=smal", "there is no study 'smal': no file config/studies/smal.yaml; did you mea"),
+        ("studies=", "no study is chosen: list studies in config/config.yaml, or choose with"),
+    ],
+)
+def test_a_wrong_choice_of_studies(folder, choice, message):
+    run = folder.run("report", "--config", choice)
+    assert run.returncode == 1
+    (line,) = said(run)
+    assert line.startswith(message)
+
+
+def test_studies_are_chosen_by_name_and_path(folder):
+    text = (folder.path / "config/studies/small.yaml").read_text()
+    folder.write("config/studies/other.yaml", text.replace("torus~dims=4,", ""))
+    folder.write("mine/third.yaml", text.replace("torus~dims=4,", "torus~dims=2,"))
+    run = folder.run("report", "--dry-run", "--quiet", "--config", "studies=other,mine/third.yaml")
+    assert run.returncode == 0
+    run = folder.run(
+        "report", "--dry-run", "--quiet", "host", "--config", "studies=other,mine/third.yaml"
+    )
+    assert "output: results/report/other/index.html" in run.stdout
+    assert "output: results/report/third/index.html" in run.stdout
+    assert "output: results/topologies/torus~dims=2/outcome.json" in run.stdout
+    assert "output: results/topologies/torus~dims=4/outcome.json" not in run.stdout
+    assert "report/small" not in run.stdout
+
+
+def test_the_workflow_is_clean(folder):
+    lint = folder.run("--lint")
+    assert "good condition" in lint.stdout + lint.stderr
+    assert lint.returncode == 0
+    snakefmt = Path(sys.executable).parent / "snakefmt"
+    if not os.access(snakefmt, os.X_OK):
+        pytest.skip("snakefmt is not installed")
+    check = subprocess.run(
+        [snakefmt, "--check", "Snakefile", "workflow"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert check.returncode == 0, check.stderr
+
+
+def test_the_snakefile_is_short():
+    assert len((ROOT / "Snakefile").read_text().splitlines()) <= 60
+
+
+def test_the_conda_environment_has_what_the_package_needs():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    needed = {*project["project"]["dependencies"], *project["build-system"]["requires"]}
+    needed |= {f"python{project['project']['requires-python']}", "pip"}
+    needed = {text for text in needed if not text.startswith("snakemake")}
+    environment = yaml.safe_load((ROOT / "workflow/envs/routelab.yaml").read_text())
+    assert {text.replace(" ", "") for text in environment["dependencies"]} == needed

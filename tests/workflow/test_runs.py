@@ -1,0 +1,199 @@
+"""What runs, what runs again and what does not, with a stub for the command line."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+
+TOPOLOGIES = ["topologies/torus~dims=4", "topologies/torus~dims=4x2"]
+ROUTES = [
+    f"routes/torus~dims={dims}/{routing}"
+    for dims in ("4", "4x2")
+    for routing in ("dor", "angara-sssp", "angara-sssp~tie_seed=1", "layered")
+]
+REPORTS = ["report/small", "report/index.html"]
+WARM = ["WARM"]
+
+
+def test_the_first_run_makes_everything_once(finished_run):
+    assert finished_run.made() == sorted([*TOPOLOGIES, *ROUTES, *REPORTS, *WARM])
+    assert finished_run.outcomes() == {*TOPOLOGIES, *ROUTES}
+
+
+def test_rules_call_the_command_line(finished_run):
+    calls = {call[call.index("-o") + 1]: call for call in finished_run.calls()}
+    jobs = [call for call in calls.values() if call[2] != "warm"]
+    assert all(call[:2] == ["NUMBA=1", "OMP=1"] for call in jobs)
+    metrics = calls["results/routes/torus~dims=4x2/layered"][6]
+    expected = {
+        "results/topologies/torus~dims=4": "topology torus~dims=4"
+        " -o results/topologies/torus~dims=4 --fingerprint * --keep-going",
+        "results/routes/torus~dims=4x2/layered": "route results/topologies/torus~dims=4x2"
+        f" p-sssp@unrestricted@cycle-breaking --metrics {metrics}"
+        " -o results/routes/torus~dims=4x2/layered --fingerprint * --seconds 60.0 --memory-gb 0.5"
+        " --keep-going",
+        "results/report/small": "report config/studies/small.yaml --results results"
+        " -o results/report/small",
+        "results/report/index.html": "report --index --results results"
+        " -o results/report/index.html",
+    }
+    for output, text in expected.items():
+        words = text.split(" ")
+        found = calls[output][2:]
+        if "--fingerprint" in found:
+            place = found.index("--fingerprint") + 1
+            assert len(found[place]) == 64
+            found = [*found[:place], "*", *found[place + 1 :]]
+        assert found == words
+    (warm,) = (call[2:] for call in calls.values() if call[2] == "warm")
+    assert warm[:-1] == ["warm", "dor", "angara-sssp", "p-sssp@unrestricted@cycle-breaking", "-o"]
+    assert finished_run.cache / "numba" in Path(warm[-1]).parents
+    assert "channel-load" in metrics.split("+")
+
+
+def test_every_job_has_a_log_and_a_benchmark(finished_run):
+    results = finished_run.path / "results"
+    for kind, ending in (("logs", ".log"), ("benchmarks", ".tsv")):
+        found = {
+            str(path.relative_to(results / kind)).removesuffix(ending)
+            for path in (results / kind).rglob(f"*{ending}")
+        } - {"warm"}
+        assert found == {*TOPOLOGIES, *ROUTES, "report", "report/small"}
+
+
+def test_a_second_run_has_nothing_to_do(finished):
+    run = finished.run()
+    assert run.returncode == 0
+    assert "Nothing to be done" in run.stdout + run.stderr
+    assert finished.calls() == []
+
+
+def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
+    states = ["failed", "timeout", "unsupported"]
+    paths = [finished.path / "results" / route / "outcome.json" for route in ROUTES[:3]]
+    for path, status in zip(paths, states, strict=True):
+        times = path.stat()
+        path.write_text(f'{{"status": "{status}"}}')
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+    dry = finished.run("--dry-run")
+    assert dry.returncode == 0
+    assert "2 failed or timed-out jobs would be tried again." in dry.stderr
+    assert all(path.exists() for path in paths)
+
+    run = finished.run()
+    assert run.returncode == 0
+    assert "2 failed or timed-out jobs are tried again." in run.stderr
+    assert finished.made() == sorted([*ROUTES[:2], *REPORTS])
+
+
+def test_a_missing_outcome_is_made_again_though_the_report_is_there(finished):
+    (finished.path / "results" / ROUTES[3] / "outcome.json").unlink()
+    assert finished.ran() == sorted([ROUTES[3], *REPORTS])
+
+
+def test_a_higher_limit_makes_nothing_stale(finished):
+    path = finished.path / "config/studies/small.yaml"
+    path.write_text(path.read_text().replace("seconds: 60", "seconds: 90"))
+    # the study is an input of its report, which may show what it says
+    assert finished.ran() == sorted(REPORTS)
+
+
+def test_an_upgraded_plugin_runs_its_own_jobs_again(folder):
+    """An upgrade of a distribution changes no file that Snakemake knows of."""
+    extra = folder.path.parent / "extra"
+    information = extra / "extra_routing-1.0.dist-info"
+    information.mkdir(parents=True)
+    metadata = "Metadata-Version: 2.1\nName: extra-routing\nVersion: {}\n"
+    (information / "METADATA").write_text(metadata.format("1.0"))
+    (information / "entry_points.txt").write_text(
+        "[routelab.routing]\nextra = extra_routing:Extra\n"
+    )
+    (extra / "extra_routing.py").write_text(
+        "from routelab.api import RoutingPlugin\n\n\n"
+        "class Extra(RoutingPlugin):\n"
+        "    name = 'extra'\n"
+        "    summary = 'Routes nothing'\n\n"
+        "    def route(self, topology):\n"
+        "        raise NotImplementedError\n"
+    )
+    folder.env["PYTHONPATH"] = str(extra)
+    folder.write(
+        "config/studies/small.yaml",
+        "title: t\ntopologies: [torus~dims=4, torus~dims=4x2]\nroutings: [dor, extra]\n",
+    )
+    mine = ["routes/torus~dims=4/extra", "routes/torus~dims=4x2/extra"]
+    assert set(mine) < set(folder.ran())
+
+    (information / "METADATA").write_text(metadata.format("1.1"))
+    assert folder.ran() == sorted([*mine, *REPORTS])
+
+    # other compiled code, another cache: that is filled first, and stale results are made again
+    with (extra / "extra_routing.py").open("a") as source:
+        source.write("\nimport numba\n")
+    assert folder.ran() == sorted([*mine, *REPORTS, *WARM])
+
+
+def test_a_changed_input_file_runs_what_is_made_of_it_again(folder):
+    net = folder.write("config/studies/net.txt", "a b\nb c\n")
+    folder.write(
+        "config/studies/small.yaml",
+        'title: t\ntopologies: [torus~dims=4, {use: "graph~file=net.txt", as: net}]\n'
+        "routings: [dfsssp]\n",
+    )
+    folder.ran()
+    net.write_text("a b\nb c\nc a\n")
+    assert folder.ran() == sorted(["topologies/net", "routes/net/dfsssp", *REPORTS])
+
+
+def test_after_a_kill_only_what_is_missing_runs(folder):
+    run = folder.start()
+    folder.wait_for(lambda: len(folder.outcomes() & set(ROUTES)) >= 1, run)
+    (folder.path / "wait").touch()
+    done = len(folder.calls())
+    folder.wait_for(lambda: len(folder.calls()) > done, run)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.wait()
+    assert not (folder.path / "results/report/small/index.html").exists()
+
+    finished_before = folder.outcomes()
+    (folder.path / "wait").unlink()
+    made = set(folder.ran())
+    missing = {*TOPOLOGIES, *ROUTES} - finished_before
+    assert missing <= made
+    # one that ended in the very moment of the kill is not known to have ended
+    assert len((made - missing) & {*TOPOLOGIES, *ROUTES}) <= 2
+    assert folder.outcomes() == {*TOPOLOGIES, *ROUTES}
+
+
+def test_a_second_run_in_the_folder_gets_one_clear_line(folder):
+    (folder.path / "wait").touch()
+    first = folder.start()
+    folder.wait_for(lambda: any(call[2] == "route" for call in folder.calls()), first)
+
+    code, lines = beside(folder)
+    assert code == 1
+    assert lines[-1] == (
+        f"another run (process {first.pid} on {os.uname().nodename}) is working in results;"
+        " wait for its end or stop it"
+    )
+    assert not any("Traceback" in line or "Job stats" in line for line in lines)
+    assert beside(folder, "--dry-run")[0] == 0
+    assert beside(folder, "--summary")[0] == 0
+
+    (folder.path / "wait").unlink()
+    output, _ = first.communicate(timeout=120)
+    assert first.returncode == 0, output
+    assert folder.made() == sorted([*TOPOLOGIES, *ROUTES, *REPORTS, *WARM])
+
+
+def beside(folder, *arguments):
+    """Exit code and output of a run while another one is going on; calls stay noted."""
+    run = folder.start(*arguments)
+    output, _ = run.communicate(timeout=120)
+    return run.returncode, output.splitlines()
