@@ -1,0 +1,70 @@
+"""Routing time against size, for every routing that is installed.
+
+The time is that of rules, selection and layers together, kernels compiled and loaded; networks
+are made beforehand. Read the numbers of one run against each other: machines differ and are shared.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from routelab.api import Topology, build_grid
+from routelab.deadlock import check
+from routelab.registry.instances import load_routing
+from routelab.stages.chain import apply_routing
+
+SIZES = {
+    "4x2x2x2": 32,
+    "4x4x4": 64,
+    "4x4x4x2": 128,
+    "6x6x6": 216,
+    "4x4x4x4": 256,
+    "8x8x8": 512,
+}
+"""Networks and their nodes."""
+
+ROUTINGS = {
+    "angara-bfs": 512,
+    "angara-genetic": 128,
+    "angara-sssp": 256,
+    "sssp@angara~turns=exact": 256,
+    "dor": 512,
+    "first@direction-order": 512,
+    "dfsssp": 512,
+    "p-sssp@up-down": 512,
+    "p2-sssp@up-down": 128,
+}
+"""Routings, and up to how many nodes they are measured: the slow ones end earlier."""
+
+
+def network(dims: str) -> Topology:
+    return build_grid("torus", tuple(map(int, dims.split("x"))), wrap=True)
+
+
+@pytest.mark.parametrize(
+    ("routing", "dims"),
+    [(r, d) for r, most in ROUTINGS.items() for d, nodes in SIZES.items() if nodes <= most],
+)
+def test_routing_time(benchmark, routing: str, dims: str) -> None:
+    topology = network(dims)
+    chosen = load_routing(routing)
+    benchmark.group = routing
+    benchmark.extra_info.update(routing=routing, dims=dims, nodes=topology.num_switches)
+    apply_routing(topology, chosen)  # the first run loads kernels
+    routed = []
+
+    def route() -> None:
+        routed[:] = [apply_routing(topology, chosen)]
+
+    benchmark.pedantic(route, rounds=3)
+    # what the note quotes: the routing alone, without the legality check around it
+    benchmark.extra_info["routing_seconds"] = routed[0].seconds
+
+
+@pytest.mark.parametrize("dims", SIZES)
+def test_proof_time(benchmark, dims: str) -> None:
+    table = apply_routing(network(dims), load_routing("dor")).table
+    benchmark.group = "deadlock check of dor"
+    check(table)
+    verdict = benchmark.pedantic(lambda: check(table), rounds=3)
+    assert verdict.proven

@@ -1,0 +1,219 @@
+"""The chain: parts are put together, outcomes are honest, claims are not trusted."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from routelab.api import (
+    InputError,
+    LayersPlugin,
+    PluginError,
+    RouteTable,
+    RoutingPlugin,
+    RulesPlugin,
+    SelectionPlugin,
+    UnsupportedError,
+    build_grid,
+)
+from routelab.artifacts.outcome import read_outcome
+from routelab.artifacts.routes_file import load_routes
+from routelab.artifacts.topology_file import load_topology
+from routelab.registry.instances import Routing, load_routing
+from routelab.stages import route as route_stage
+from routelab.stages import topology as topology_stage
+from routelab.stages.chain import apply_routing, prove
+from routelab.stages.evaluate import evaluate
+from routelab.stages.facts import FIELDS
+
+pytestmark = pytest.mark.builtins
+
+
+def composed(
+    rules: RulesPlugin | None = None,
+    selection: SelectionPlugin | None = None,
+    layers: LayersPlugin | None = None,
+) -> Routing:
+    """A routing of the given parts; those not given are those of dor."""
+    usual = load_routing("dor")
+    parts = (rules or usual.rules, selection or usual.selection, layers or usual.layers)
+    return Routing("test", None, *parts, parts)
+
+
+class Yaw(SelectionPlugin):
+    """Takes the other way round for one pair, which dimension order forbids."""
+
+    name = "yaw"
+    summary = "Breaks the rules once"
+
+    def select(self, graph):
+        usual = load_routing("dor~order=reversed").rules
+        return load_routing("dor").selection.select(usual.routing_graph(graph.topology))
+
+
+class Long(SelectionPlugin):
+    """Goes round a ring the long way: legal for the automaton, but no shortest route."""
+
+    name = "long"
+    summary = "Takes a detour"
+
+    def select(self, graph):
+        topology = graph.topology
+        lengths = np.array([[0, 4], [1, 0]] if topology.num_switches == 2 else _long_lengths())
+        hops = [h for i in range(5) for j in range(5) for h in _positive_hops(i, j)]
+        return RouteTable.from_lengths(topology, lengths, hops)
+
+
+def _long_lengths():
+    return [[(j - i) % 5 for j in range(5)] for i in range(5)]
+
+
+def _positive_hops(i: int, j: int) -> list[int]:
+    # channels of a 5-ring: +X is 2 * switch
+    return [2 * ((i + k) % 5) for k in range((j - i) % 5)]
+
+
+def test_a_route_that_the_rules_forbid_is_refused() -> None:
+    topology = build_grid("torus", (4, 3), wrap=True)
+    with pytest.raises(PluginError, match="dimension-order forbid a route it chose"):
+        apply_routing(topology, composed(selection=Yaw()))
+
+
+def test_a_detour_is_refused_where_the_graph_speaks_of_shortest_routes_only() -> None:
+    topology = build_grid("torus", (5,), wrap=True)
+    angara = load_routing("angara-sssp").rules
+    with pytest.raises(PluginError, match="angara forbid a route it chose"):
+        apply_routing(topology, composed(rules=angara, selection=Long()))
+    # with direction bits the graph is exact, and the detour is legal
+    merged = load_routing("sssp@angara~form=merged").rules
+    assert apply_routing(topology, composed(rules=merged, selection=Long())).table.num_paths == 25
+
+
+def test_what_a_part_does_not_support_is_a_reason_not_a_crash() -> None:
+    class Picky(LayersPlugin):
+        name = "picky"
+        summary = "Supports nothing"
+
+        def supports(self, table):
+            return "not today"
+
+        def assign(self, table):
+            raise AssertionError
+
+    with pytest.raises(UnsupportedError, match="picky: not today"):
+        apply_routing(build_grid("torus", (3,), wrap=True), composed(layers=Picky()))
+
+
+def test_a_complete_algorithm_must_return_a_table_of_its_network() -> None:
+    class Foreign(RoutingPlugin):
+        name = "foreign"
+        summary = "Returns another network's table"
+
+        def route(self, topology):
+            other = build_grid("torus", (4,), wrap=True)
+            return apply_routing(other, load_routing("dor")).table
+
+    plugin = Foreign()
+    routing = Routing("foreign", plugin, None, None, None, (plugin,))
+    with pytest.raises(PluginError, match="another topology"):
+        apply_routing(build_grid("torus", (4,), wrap=True), routing)
+
+
+def test_literal_and_reduced_rules_give_the_same_routes_through_the_chain() -> None:
+    topology = build_grid("torus", (4, 2, 2), wrap=True)
+    tables = [
+        apply_routing(topology, load_routing(f"sssp@angara~form={form}")).table
+        for form in ("literal", "merged", "minimal")
+    ]
+    for table in tables[1:]:
+        np.testing.assert_array_equal(tables[0].hop_channel, table.hop_channel)
+
+
+def test_the_checker_does_not_trust_the_rules_claim() -> None:
+    class Liar(RulesPlugin):
+        name = "liar"
+        summary = "Claims plain flow control for free routes"
+        capabilities = load_routing("p-sssp@up-down").rules.capabilities
+
+        def routing_graph(self, topology):
+            return load_routing("p-sssp@unrestricted").rules.routing_graph(topology)
+
+    routed = apply_routing(build_grid("torus", (5, 5), wrap=True), composed(rules=Liar()))
+    verdict = prove(routed)
+    assert verdict.status == "not-proven"
+    assert verdict.cycle
+
+
+def test_evaluate_gives_a_row_for_every_routing() -> None:
+    rows = evaluate("torus~dims=4x2x2x2", ["angara-sssp", "dor", "dfsssp"])
+    assert [row["routing"] for row in rows] == ["angara-sssp", "dor", "dfsssp"]
+    sssp, dor, dfsssp = rows
+    assert (sssp["max_load"], sssp["min_load"]) == (28, 8)
+    assert sssp["single_route_share"] == pytest.approx(304 / 992)
+    assert (dor["max_load"], dor["min_load"], dor["sigma4"]) == (16, 16, 0)
+    assert dor["flow_control"] == "bubble"
+    assert dfsssp["flow_control"] == "plain"
+    assert dfsssp["virtual_channels"] > 1
+    for row in rows:
+        assert row["deadlock"] == "proven"
+        assert row["pairs"] == row["reachable_pairs"] == 32 * 31
+        assert set(FIELDS) <= set(row)
+
+
+def test_evaluate_reports_what_does_not_apply_beside_the_rest(tmp_path) -> None:
+    edges = tmp_path / "net.txt"
+    edges.write_text("a b\nb c\nc a\n")
+    rows = evaluate(f"graph~file={edges}", ["dor", "p-sssp@up-down"])
+    assert [row["status"] for row in rows] == ["unsupported", "ok"]
+    assert "direction labels" in rows[0]["reason"]
+
+
+def test_evaluate_reports_all_wrong_names_at_once() -> None:
+    with pytest.raises(InputError) as raised:
+        evaluate("torus~dims=4", ["angara-ssp", "dor~order=up"])
+    assert "angara-ssp" in str(raised.value)
+    assert "order" in str(raised.value)
+
+
+def test_a_certificate_is_of_one_proven_table(tmp_path) -> None:
+    path = tmp_path / "proof.json"
+    evaluate("torus~dims=4x2", ["dor"], certificate=path)
+    assert json.loads(path.read_text())["flow_control"] == "bubble"
+    with pytest.raises(InputError, match="one routing"):
+        evaluate("torus~dims=4x2", ["dor", "dfsssp"], certificate=path)
+    with pytest.raises(InputError, match="no certificate for p-sssp@unrestricted"):
+        evaluate("torus~dims=5x5", ["p-sssp@unrestricted"], certificate=tmp_path / "none.json")
+    assert not (tmp_path / "none.json").exists()
+
+
+def test_stages_write_what_they_computed(tmp_path) -> None:
+    network, folder = tmp_path / "network", tmp_path / "routes"
+    topology_stage.run("torus~dims=4x2", network)
+    outcome = route_stage.run(str(network), "angara-sssp", folder, ["channel-load"], "f1")
+    assert outcome.status == "ok"
+    read = read_outcome(folder / "outcome.json")
+    assert read.facts["max_load"] == outcome.facts["max_load"] == 5
+    assert read.provenance["fingerprint"] == "f1"
+    table = load_routes(folder / "routes.npz", load_topology(network / "topology.npz"))
+    with (folder / "channels.csv").open(newline="") as stream:
+        loads = [float(line["load"]) for line in csv.DictReader(stream)]
+    assert loads == np.bincount(table.hop_channel, minlength=len(loads)).tolist()
+    with (folder / "metrics.csv").open(newline="") as stream:
+        metrics = {line["metric"]: float(line["value"]) for line in csv.DictReader(stream)}
+    assert metrics["max_load"] == 5
+    assert json.loads((folder / "certificate.json").read_text())["routes"]
+
+
+def test_a_network_that_cannot_be_built_is_the_outcome_of_its_routings(tmp_path) -> None:
+    network, folder = tmp_path / "network", tmp_path / "routes"
+    outcome = topology_stage.run("torus~dims=4x2,failed_links=0-5", network)
+    assert outcome.status == "unsupported"
+    assert "0-5" in outcome.reason
+    assert not (network / "topology.npz").exists()
+    routed = route_stage.run(str(network), "dor", folder)
+    assert (routed.status, routed.topology) == ("unsupported", outcome.topology)
+    assert "no network" in routed.reason
+    assert read_outcome(folder / "outcome.json").status == "unsupported"

@@ -1,0 +1,80 @@
+"""Commands of the stages: what they print, write and return."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from routelab.cli import main
+from routelab.stages.facts import FIELDS
+
+pytestmark = pytest.mark.builtins
+
+
+def test_evaluate_prints_the_promised_fields(capsys) -> None:
+    assert main(["evaluate", "torus~dims=4x2", "angara-bfs", "dor", "--format", "csv"]) == 0
+    reader = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    rows = list(reader)
+    assert reader.fieldnames == list(FIELDS)
+    assert [row["routing"] for row in rows] == ["angara-bfs", "dor"]
+    assert rows[1]["max_load"] == "4"
+
+
+def test_evaluate_fails_after_printing_all_rows(capsys, tmp_path: Path) -> None:
+    (tmp_path / "net.txt").write_text("a b\n")
+    topology = f"graph~file={tmp_path / 'net.txt'}"
+    assert main(["evaluate", topology, "dor", "p2-sssp@up-down", "--format", "json"]) == 1
+    rows = json.loads(capsys.readouterr().out)
+    assert [row["status"] for row in rows] == ["unsupported", "ok"]
+
+
+def test_wrong_names_end_with_two_and_no_traceback(capsys) -> None:
+    assert main(["evaluate", "torus~dims=4x1", "dor"]) == 2
+    assert main(["evaluate", "tours~dims=4x2", "dor"]) == 2
+    printed = capsys.readouterr().err
+    assert "Traceback" not in printed
+    assert "torus" in printed  # did you mean
+
+
+def test_topology_prints_its_channels_and_reads_back_what_it_wrote(capsys, tmp_path) -> None:
+    assert main(["topology", "torus~dims=4", "--format", "csv"]) == 0
+    rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) == 1 + 8
+    folder = str(tmp_path / "net")
+    assert main(["topology", "torus~dims=4", "-o", folder]) == 0
+    assert main(["topology", folder, "--format", "json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["topology"], facts["channels"]) == ("torus~dims=4", 8)
+
+
+def test_route_prints_routes_and_facts(capsys) -> None:
+    assert main(["route", "torus~dims=4", "dor", "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert len(rows) == 16
+    assert {row["switches"] for row in rows if row["source"] == row["target"] == "0"} == {"0"}
+    assert main(["route", "torus~dims=4", "dor", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["phase_load_xor"] == 3
+
+
+def test_route_keeps_its_time_limit_and_writes_the_outcome(tmp_path: Path) -> None:
+    # in a process of its own: the command forks
+    command = ["route", "torus~dims=8x8x8", "p2-sssp@up-down", "-o", str(tmp_path / "out")]
+    run = [sys.executable, "-m", "routelab", *command, "--seconds", "3"]
+    ended = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1
+    outcome = json.loads((tmp_path / "out" / "outcome.json").read_text())
+    assert (outcome["status"], outcome["reason"]) == ("timeout", "took longer than 3 s")
+    kept = subprocess.run([*run, "--keep-going"], capture_output=True, text=True, check=False)
+    assert kept.returncode == 0
+
+
+def test_report_asks_for_a_study_or_the_index(capsys) -> None:
+    assert main(["report"]) == 2
+    assert main(["report", "a.yaml", "--index"]) == 2
+    assert "--index" in capsys.readouterr().err
