@@ -25,6 +25,7 @@ for word; do
     [ "$previous" = -o ] && output=$word
     previous=$word
 done
+[ "$2" = --index ] && output=results/report/index.html
 while [ -e wait ] && [ "$command" = route ]; do sleep 0.05; done
 case $command:$output in
     topology:* | route:*)
@@ -103,12 +104,13 @@ class Folder:
         path = self.path / "calls.txt"
         return [line.split(" ") for line in path.read_text().splitlines()] if path.exists() else []
 
+    def by_output(self) -> dict[str, list[str]]:
+        """Calls so far by what they were to make, seen from results/."""
+        return {output_of(call).removeprefix("results/"): call for call in self.calls()}
+
     def made(self) -> list[str]:
-        """Outputs of every call so far, seen from results/, sorted; compiled kernels are `WARM`."""
-        outputs = [
-            "WARM" if call[2] == "warm" else call[call.index("-o") + 1] for call in self.calls()
-        ]
-        return sorted(output.removeprefix("results/") for output in outputs)
+        """Outputs of every call so far, seen from results/, sorted."""
+        return sorted(output_of(call).removeprefix("results/") for call in self.calls())
 
     def outcomes(self) -> set[str]:
         """Folders of results/ with an outcome."""
@@ -121,6 +123,13 @@ class Folder:
             assert run.poll() is None, run.communicate()[0]
             assert time.monotonic() < deadline, "the run makes no progress"
             time.sleep(0.05)
+
+
+def output_of(call: list[str]) -> str:
+    """What a call was to make; compiled kernels are `WARM`, as their name is a hash."""
+    if call[2] == "warm":
+        return "WARM"
+    return call[call.index("-o") + 1] if "-o" in call else "results/report/index.html"
 
 
 def make_folder(path: Path) -> Folder:

@@ -33,5 +33,4 @@ rule report_index:
         "../envs/routelab.yaml"
     threads: 1
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab report --index"
-        " --results results -o {output:q} > {log:q} 2>&1"
+        "NUMBA_NUM_THREADS={threads} routelab report --index" " --results results > {log:q} 2>&1"

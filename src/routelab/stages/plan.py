@@ -329,7 +329,7 @@ def _study_plan(study: Study, runs: tuple[tuple[str, str], ...]) -> StudyPlan:
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
-    return StudyPlan(study, runs, files, fingerprint("routelab.report", "", (), files))
+    return StudyPlan(study, runs, files, fingerprint("routelab.stages.report", "", (), files))
 
 
 def _wants_another_try(path: Path) -> bool:
