@@ -23,7 +23,7 @@ from routelab.api.plugin import (
 from routelab.api.reductions import determinized, merged
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
-from routelab.api.ties import TieParameters, backwards_at, endpoint_order, tie_order
+from routelab.api.ties import TieParameters, search_arrays
 from routelab.api.topology import Direction, Topology, frozen_array
 
 __all__ = [
@@ -58,15 +58,13 @@ __all__ = [
     "UnsupportedError",
     "Words",
     "add_ordered_moves",
-    "backwards_at",
     "build_grid",
     "determinized",
-    "endpoint_order",
     "frozen_array",
     "full_grid",
     "lay",
     "merged",
     "parameter",
-    "tie_order",
+    "search_arrays",
     "torus_directions",
 ]

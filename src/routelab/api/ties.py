@@ -13,7 +13,7 @@ import numpy as np
 from routelab.api.parameters import Parameters, parameter
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import BoolArray, Int64Array, frozen_array
-from routelab.kernels.graph import GraphArrays
+from routelab.kernels.graph import GraphArrays, SearchArrays, route_lengths
 
 
 class TieParameters(Parameters):
@@ -59,3 +59,17 @@ def backwards_at(graph: RoutingGraph, ties: str) -> BoolArray:
     topology = graph.topology
     odd = topology.parity[topology.endpoints] == 1
     return frozen_array(odd & (ties == "balanced"), np.bool_)
+
+
+def search_arrays(graph: RoutingGraph, options: TieParameters) -> SearchArrays:
+    """What a selection that grows trees starts from, in the tie order that `options` ask for."""
+    topology = graph.topology
+    arrays = tie_order(graph, options.tie_seed)
+    return SearchArrays(
+        graph=arrays,
+        endpoints=topology.endpoints,
+        lengths=frozen_array(route_lengths(arrays, topology.endpoints), np.int32),
+        demand=topology.demand,
+        order=endpoint_order(graph, options.tie_seed),
+        backwards=backwards_at(graph, options.ties),
+    )

@@ -33,6 +33,23 @@ class GraphArrays(NamedTuple):
     in_edge: NDArray[np.int32]
 
 
+class SearchArrays(NamedTuple):
+    """What selections that grow trees start from (P endpoints); all read-only.
+
+    ``lengths``: hops of the shortest legal route of every ordered pair, −1 for none; ``demand``:
+    terminals at each endpoint (a route counts the product of both ends'); ``order``: endpoints
+    in tie order; ``backwards``: endpoints whose searches run through the tie order backwards.
+    Made by `routelab.api.search_arrays`.
+    """
+
+    graph: GraphArrays
+    endpoints: NDArray[np.int32]
+    lengths: NDArray[np.int32]
+    demand: NDArray[np.int64]
+    order: NDArray[np.int64]
+    backwards: NDArray[np.bool_]
+
+
 @njit(cache=True)
 def reverse_adjacency(edge_target, num_vertices):
     """Edges that enter each vertex, ascending.

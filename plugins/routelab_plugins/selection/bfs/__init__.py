@@ -16,12 +16,9 @@ from routelab.api import (
     RoutingGraph,
     SelectionPlugin,
     TieParameters,
-    backwards_at,
-    endpoint_order,
     parameter,
-    tie_order,
+    search_arrays,
 )
-from routelab.kernels.graph import route_lengths
 
 from .kernels import FIRST, LARGEST, SMALLEST, SUM, UNSORTED, build_routes_bfs
 
@@ -64,17 +61,7 @@ class Bfs(SelectionPlugin):
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Shortest legal routes from one breadth-first tree a source; O(P (V + E))."""
         options: BfsParameters = self.parameters
-        topology = graph.topology
-        arrays = tie_order(graph, options.tie_seed)
-        lengths = route_lengths(arrays, topology.endpoints)
-        hops = build_routes_bfs(
-            arrays,
-            topology.endpoints,
-            lengths,
-            topology.demand,
-            endpoint_order(graph, options.tie_seed),
-            backwards_at(graph, options.ties),
-            READINGS[options.sort],
-            options.source_order == "farthest",
-        )
-        return RouteTable.from_lengths(topology, lengths, hops)
+        search = search_arrays(graph, options)
+        farthest = options.source_order == "farthest"
+        hops = build_routes_bfs(search, READINGS[options.sort], farthest)
+        return RouteTable.from_lengths(graph.topology, search.lengths, hops)

@@ -67,20 +67,13 @@ def _grow(graph, root, weight, reading, backwards, tree, best):
 
 
 @njit(cache=True)
-def build_routes_bfs(graph, endpoints, lengths, demand, order, backwards, reading, farthest):
+def build_routes_bfs(search, reading, farthest):
     """Algorithm 1: breadth-first trees from all sources, each far from the one before.
 
     Parameters
     ----------
-    graph : GraphArrays
-    endpoints : int32 array, shape (P,)
-    lengths : int32 array, shape (P, P)
-        Hops of shortest legal routes; −1: none.
-    demand : int64 array, shape (P,)
-        Terminals at each endpoint; a route counts their product.
-    order : int64 array, shape (P,)
-        Endpoints in tie order; the first is the first source.
-    backwards : bool array, shape (P,)
+    search : SearchArrays
+        The first endpoint in its order is the first source.
     reading : int
         `SUM`, `SMALLEST`, `LARGEST`, `FIRST` or `UNSORTED`.
     farthest : bool
@@ -91,6 +84,7 @@ def build_routes_bfs(graph, endpoints, lengths, demand, order, backwards, readin
     hops : int32 array
         Channels of all routes, pair after pair.
     """
+    graph, endpoints, lengths = search.graph, search.endpoints, search.lengths
     count = len(endpoints)
     start = route_offsets(lengths)
     hops = np.empty(start[-1], np.int32)
@@ -98,19 +92,19 @@ def build_routes_bfs(graph, endpoints, lengths, demand, order, backwards, readin
     tree = tree_scratch(len(graph.vertex_switch))
     best = np.empty(len(graph.begin), np.int32)
     done = np.zeros(count, np.bool_)
-    i = order[0]
+    i = search.order[0]
     for _ in range(count):
-        _grow(graph, graph.begin[endpoints[i]], weight, reading, backwards[i], tree, best)
+        _grow(graph, graph.begin[endpoints[i]], weight, reading, search.backwards[i], tree, best)
         for j in range(count):
             p = i * count + j
             if lengths[i, j] > 0:
                 write_route(graph, tree, best[endpoints[j]], hops[start[p] : start[p + 1]])
         for j in range(count):
             p = i * count + j
-            add_route(weight, hops[start[p] : start[p + 1]], demand[i] * demand[j])
+            add_route(weight, hops[start[p] : start[p + 1]], search.demand[i] * search.demand[j])
         done[i] = True
         following = -1
-        for j in order:
+        for j in search.order:
             if done[j]:
                 continue
             if following < 0 or (farthest and lengths[i, j] > lengths[i, following]):

@@ -17,9 +17,8 @@ from routelab.api import (
     SelectionPlugin,
     TieParameters,
     parameter,
-    tie_order,
+    search_arrays,
 )
-from routelab.kernels.graph import route_lengths
 
 from .kernels import first_routes
 
@@ -55,10 +54,6 @@ class First(SelectionPlugin):
     def select(self, graph: RoutingGraph) -> RouteTable:
         """One backward search a target and one walk a pair; O(P (V + E) + total hops)."""
         options: FirstParameters = self.parameters
-        topology = graph.topology
-        arrays = tie_order(graph, options.tie_seed)
-        lengths = route_lengths(arrays, topology.endpoints)
-        hops = first_routes(
-            arrays, topology.endpoints, lengths, topology.parity, options.ties == "balanced"
-        )
-        return RouteTable.from_lengths(topology, lengths, hops)
+        search = search_arrays(graph, options)
+        hops = first_routes(search, graph.topology.parity, options.ties == "balanced")
+        return RouteTable.from_lengths(graph.topology, search.lengths, hops)

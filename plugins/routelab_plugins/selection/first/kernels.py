@@ -8,14 +8,12 @@ from routelab.kernels.trees import route_offsets
 
 
 @njit(cache=True)
-def first_routes(graph, endpoints, lengths, parity, balanced):
+def first_routes(search, parity, balanced):
     """Walk from every source, taking one of the edges that come nearer to the target.
 
     Parameters
     ----------
-    graph : GraphArrays
-    endpoints : int32 array, shape (P,)
-    lengths : int32 array, shape (P, P)
+    search : SearchArrays
     parity : int8 array, shape (S,)
         Parity of each switch's coordinates.
     balanced : bool
@@ -28,6 +26,7 @@ def first_routes(graph, endpoints, lengths, parity, balanced):
     hops : int32 array
         Channels of all routes, pair after pair.
     """
+    graph, endpoints, lengths = search.graph, search.endpoints, search.lengths
     count = len(endpoints)
     start = route_offsets(lengths)
     hops = np.empty(start[-1], np.int32)

@@ -16,14 +16,10 @@ from routelab.api import (
     RoutingGraph,
     SelectionPlugin,
     TieParameters,
-    backwards_at,
-    endpoint_order,
     parameter,
-    tie_order,
+    search_arrays,
 )
-from routelab.kernels.graph import route_lengths
-
-from .kernels import routes_by_pair
+from routelab.kernels.rooted import routes_by_root
 
 
 class P2SsspParameters(TieParameters):
@@ -57,17 +53,6 @@ class P2Sssp(SelectionPlugin):
 
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Lightest shortest legal routes from P² trees of O(V + E)."""
-        options: P2SsspParameters = self.parameters
-        topology = graph.topology
-        arrays = tie_order(graph, options.tie_seed)
-        lengths = route_lengths(arrays, topology.endpoints)
-        hops = routes_by_pair(
-            arrays,
-            topology.endpoints,
-            lengths,
-            topology.demand,
-            endpoint_order(graph, options.tie_seed),
-            backwards_at(graph, options.ties),
-            options.root == "source",
-        )
-        return RouteTable.from_lengths(topology, lengths, hops)
+        search = search_arrays(graph, self.parameters)
+        hops = routes_by_root(search, self.parameters.root == "source", True)
+        return RouteTable.from_lengths(graph.topology, search.lengths, hops)

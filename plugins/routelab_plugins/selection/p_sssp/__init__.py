@@ -16,14 +16,10 @@ from routelab.api import (
     RoutingGraph,
     SelectionPlugin,
     TieParameters,
-    backwards_at,
-    endpoint_order,
     parameter,
-    tie_order,
+    search_arrays,
 )
-from routelab.kernels.graph import route_lengths
-
-from .kernels import routes_by_tree
+from routelab.kernels.rooted import routes_by_root
 
 
 class PSsspParameters(TieParameters):
@@ -57,17 +53,6 @@ class PSssp(SelectionPlugin):
 
     def select(self, graph: RoutingGraph) -> RouteTable:
         """Lightest shortest legal routes from P trees of O(V + E)."""
-        options: PSsspParameters = self.parameters
-        topology = graph.topology
-        arrays = tie_order(graph, options.tie_seed)
-        lengths = route_lengths(arrays, topology.endpoints)
-        hops = routes_by_tree(
-            arrays,
-            topology.endpoints,
-            lengths,
-            topology.demand,
-            endpoint_order(graph, options.tie_seed),
-            backwards_at(graph, options.ties),
-            options.root == "source",
-        )
-        return RouteTable.from_lengths(topology, lengths, hops)
+        search = search_arrays(graph, self.parameters)
+        hops = routes_by_root(search, self.parameters.root == "source", False)
+        return RouteTable.from_lengths(graph.topology, search.lengths, hops)

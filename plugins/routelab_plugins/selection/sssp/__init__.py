@@ -17,13 +17,11 @@ from routelab.api import (
     RoutingGraph,
     SelectionPlugin,
     TieParameters,
-    backwards_at,
-    endpoint_order,
     parameter,
-    tie_order,
+    search_arrays,
 )
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
-from routelab.kernels.graph import count_routes, fewest_turns, route_lengths
+from routelab.kernels.graph import count_routes, fewest_turns
 
 from .kernels import build_routes_sssp
 
@@ -60,28 +58,17 @@ class Sssp(SelectionPlugin):
         """Shortest legal routes, lightest first; between P and P² trees of O(V + E)."""
         options: SsspParameters = self.parameters
         topology = graph.topology
-        arrays = tie_order(graph, options.tie_seed)
-        lengths = route_lengths(arrays, topology.endpoints)
-        unique = count_routes(arrays, topology.endpoints) == 1
-        unique &= (lengths > 0) & options.unique_first
+        search = search_arrays(graph, options)
+        joined = search.lengths > 0
+        unique = joined & options.unique_first
+        unique &= count_routes(search.graph, topology.endpoints) == 1
         turns = fewest_turns(
-            arrays, topology.endpoints, topology.channel_direction, len(topology.directions)
+            search.graph, topology.endpoints, topology.channel_direction, len(topology.directions)
         )
-        pairs, group_start = grouped_pairs(
-            (lengths > 0) & ~unique, turns, lengths, endpoint_order(graph, options.tie_seed)
-        )
-        hops, unique_trees, group_trees = build_routes_sssp(
-            arrays,
-            topology.endpoints,
-            lengths,
-            topology.demand,
-            backwards_at(graph, options.ties),
-            unique,
-            pairs,
-            group_start,
-        )
+        pairs, group_start = grouped_pairs(joined & ~unique, turns, search.lengths, search.order)
+        hops, unique_trees, group_trees = build_routes_sssp(search, unique, pairs, group_start)
         counters = {"unique_trees": unique_trees, "group_trees": group_trees}
-        return RouteTable.from_lengths(topology, lengths, hops, counters=counters)
+        return RouteTable.from_lengths(topology, search.lengths, hops, counters=counters)
 
 
 def grouped_pairs(

@@ -8,18 +8,12 @@ from routelab.kernels.trees import add_route, route_offsets
 
 
 @njit(cache=True)
-def build_routes_sssp(graph, endpoints, lengths, demand, backwards, unique, pairs, group_start):
+def build_routes_sssp(search, unique, pairs, group_start):
     """Apply unique routes, then build the others group by group on the loads so far.
 
     Parameters
     ----------
-    graph : GraphArrays
-    endpoints : int32 array, shape (P,)
-    lengths : int32 array, shape (P, P)
-        Hops of shortest legal routes; −1: none.
-    demand : int64 array, shape (P,)
-        Terminals at each endpoint; a route counts their product.
-    backwards : bool array, shape (P,)
+    search : SearchArrays
     unique : bool array, shape (P, P)
         Pairs with a single shortest legal route, for stage 1.
     pairs : int64 array, shape (M,)
@@ -33,6 +27,7 @@ def build_routes_sssp(graph, endpoints, lengths, demand, backwards, unique, pair
     unique_trees, group_trees : int
         Trees built in stage 1 and in stages 2 and 3 (Figure 4 of the paper).
     """
+    graph, endpoints, lengths = search.graph, search.endpoints, search.lengths
     count = len(endpoints)
     start = route_offsets(lengths)
     hops = np.empty(start[-1], np.int32)
@@ -60,7 +55,7 @@ def build_routes_sssp(graph, endpoints, lengths, demand, backwards, unique, pair
         for j in range(count):
             if unique[i, j]:
                 route = hops[start[i * count + j] : start[i * count + j + 1]]
-                add_route(weight, route, demand[i] * demand[j])
+                add_route(weight, route, search.demand[i] * search.demand[j])
 
     group_trees = 0
     crossed = np.full(graph.num_channels, -1, np.int64)
@@ -71,7 +66,7 @@ def build_routes_sssp(graph, endpoints, lengths, demand, backwards, unique, pair
         length = lengths[i, remaining[0] % count]
         root = graph.begin[endpoints[i]]
         while left:
-            visited = grow_tree(graph, root, weight, backwards[i], length, tree)
+            visited = grow_tree(graph, root, weight, search.backwards[i], length, tree)
             settle_switches(graph, tree, visited, best)
             group_trees += 1
             kept = 0
@@ -88,6 +83,6 @@ def build_routes_sssp(graph, endpoints, lengths, demand, backwards, unique, pair
                     continue
                 for c in route:
                     crossed[c] = group_trees
-                add_route(weight, route, demand[i] * demand[p % count])
+                add_route(weight, route, search.demand[i] * search.demand[p % count])
             left = kept
     return hops, unique_trees, group_trees

@@ -1,0 +1,63 @@
+"""Routes from lightest shortest trees with a common root, on the loads so far."""
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch, write_route
+from routelab.kernels.trees import add_route, follow_route, grow_tree_to, route_offsets
+
+
+@njit(cache=True)
+def routes_by_root(search, from_source, each_pair):
+    """Route endpoint after endpoint: all pairs of a root on one tree, or each on its own.
+
+    Parameters
+    ----------
+    search : SearchArrays
+    from_source : bool
+        Roots are sources and trees grow from them; else targets, and trees grow towards them.
+    each_pair : bool
+        Grow a new tree for each pair, on the loads of all pairs before (P²-SSSP); else one a
+        root, on the loads of all roots before (P-SSSP).
+
+    Returns
+    -------
+    hops : int32 array
+        Channels of all routes, pair after pair.
+    """
+    graph, lengths = search.graph, search.lengths
+    count = len(search.endpoints)
+    start = route_offsets(lengths)
+    hops = np.empty(start[-1], np.int32)
+    weight = np.zeros(graph.num_channels, np.int64)
+    tree = tree_scratch(len(graph.vertex_switch))
+    best = np.empty(len(graph.begin), np.int32)
+    for r in search.order:
+        grown = False
+        for x in search.order:
+            i, j = (r, x) if from_source else (x, r)
+            if lengths[i, j] <= 0:
+                continue
+            begin = graph.begin[search.endpoints[i]]
+            if each_pair or not grown:
+                grown = True
+                if from_source:
+                    last = lengths[i, j] if each_pair else np.int32(len(tree.level))
+                    visited = grow_tree(graph, begin, weight, search.backwards[r], last, tree)
+                    settle_switches(graph, tree, visited, best)
+                else:
+                    grow_tree_to(graph, search.endpoints[j], weight, search.backwards[r], tree)
+            route = hops[start[i * count + j] : start[i * count + j + 1]]
+            if from_source:
+                write_route(graph, tree, best[search.endpoints[j]], route)
+            else:
+                follow_route(graph, tree, begin, route)
+            if each_pair:
+                add_route(weight, route, search.demand[i] * search.demand[j])
+        if each_pair:
+            continue
+        for x in range(count):
+            i, j = (r, x) if from_source else (x, r)
+            route = hops[start[i * count + j] : start[i * count + j + 1]]
+            add_route(weight, route, search.demand[i] * search.demand[j])
+    return hops
