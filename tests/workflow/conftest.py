@@ -18,7 +18,7 @@ BIN = Path(sys.executable).parent
 
 STUB = """\
 #!/bin/sh
-# one line a call; its outputs, as the real commands name them; `wait` files hold calls up
+# notes the call and makes its output; files `wait` and `status` tell what else to do
 printf '%s\\n' "NUMBA=$NUMBA_NUM_THREADS OMP=$OMP_NUM_THREADS $*" >> calls.txt
 command=$1
 for word; do
@@ -31,7 +31,7 @@ case $command:$output in
     topology:* | route:*)
         mkdir -p "$output"
         status=ok
-        [ -e statuses ] && status=$(cat statuses)
+        [ -e status ] && status=$(cat status)
         echo "{\\"status\\": \\"$status\\"}" > "$output/outcome.json" ;;
     report:*.html | warm:*) mkdir -p "$(dirname "$output")" && echo "$*" > "$output" ;;
     report:*) mkdir -p "$output" && echo "$*" > "$output/index.html" ;;

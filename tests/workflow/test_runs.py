@@ -82,9 +82,11 @@ def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
     assert "2 failed or timed-out jobs would be tried again." in dry.stderr
     assert all(path.exists() for path in paths)
 
+    finished.write("status", "timeout")
     run = finished.run()
     assert run.returncode == 0
     assert "2 failed or timed-out jobs are tried again." in run.stderr
+    assert "2 failed or timed-out jobs are left; the report tells why" in run.stderr
     assert finished.made() == sorted([*ROUTES[:2], *REPORTS])
 
 

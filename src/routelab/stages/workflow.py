@@ -80,13 +80,19 @@ def _prepared(execute: Any, plan: Plan) -> Any:
 
     def run(*, executor_plugin: Any, **settings: Any) -> Any:
         kind = executor_plugin.common_settings
-        if kind.dryrun_exec:
-            _tell(plan.failed(), "would be tried again")
-        elif not kind.touch_exec:
+        executes = not (kind.dryrun_exec or kind.touch_exec)
+        if executes:
             hold(plan.results)
             _tell(plan.forget_failed(), "are tried again")
             warm_kernels(plan)
-        return execute(executor_plugin=executor_plugin, **settings)
+        else:
+            _tell(plan.failed(), "would be tried again")
+        ended = execute(executor_plugin=executor_plugin, **settings)
+        if executes:
+            _tell(
+                plan.failed(), "are left; the report tells why, and the next run tries them again"
+            )
+        return ended
 
     return run
 
