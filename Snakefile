@@ -2,7 +2,7 @@
 #
 #   snakemake                                    all studies of config/config.yaml
 #   snakemake report --config studies=NAME,NAME  chosen ones (the target stands before --config)
-#   snakemake -n                                 what would run, and why
+#   snakemake -n --quiet host                    what would run, and why
 #
 # Paths, all in results/. <topology> and <routing> are canonical instance names
 # (name~key=value,key=value, compositions selection@rules@layers) or the alias a study gives:
