@@ -10,9 +10,10 @@
 #   topologies/<topology>/outcome.json            network.   Beside it: topology.npz, channels.csv
 #   routes/<topology>/<routing>/outcome.json      routing.   Beside it: metrics.csv, channels.csv,
 #                                                 routes.npz, certificate.json
+#   batches/<kind>/<batch>.json                   what became of the jobs that one process did
 #   report/<study>/index.html                     report.    Beside it: tables/, figures/
 #   report/index.html                             list of the reports
-#   logs/..., benchmarks/...                      of every job, under the path of its result
+#   logs/..., benchmarks/...                      of every batch and report
 #
 # docs/decisions/0002-workflow.md says why each thing is as it is.
 
@@ -21,17 +22,17 @@ configfile: "config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/topology.smk"
-include: "workflow/rules/route.smk"
+include: "workflow/rules/topologies.smk"
+include: "workflow/rules/routes.smk"
 include: "workflow/rules/report.smk"
 
 
-# Outcomes are targets, too: Snakemake does not make a missing file anew while what was made from
+# Batches are targets, too: Snakemake does not make a missing file anew while what was made from
 # it is still there.
 rule report:
     default_target: True
     input:
-        plan.outcomes(),
+        plan.manifests(),
         expand("results/report/{study}/index.html", study=list(plan.studies)),
         "results/report/index.html",
 

@@ -3,12 +3,8 @@ from routelab.stages.workflow import begin
 plan = begin(workflow, config)
 
 
-def topology_job(wildcards):
-    return plan.topologies[wildcards.topology]
-
-
-def route_job(wildcards):
-    return plan.routes[wildcards.topology, wildcards.routing]
+def batch(kind):
+    return lambda wildcards: plan.batches[kind, wildcards.batch]
 
 
 def study_plan(wildcards):
@@ -16,8 +12,7 @@ def study_plan(wildcards):
 
 
 wildcard_constraints:
-    topology="[^/]+",
-    routing="[^/]+",
+    batch="[^/]+",
     study="[^/]+",
 
 

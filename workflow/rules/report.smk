@@ -1,6 +1,6 @@
 rule study_report:
     input:
-        lambda wildcards: plan.outcomes(study_plan(wildcards).runs),
+        lambda wildcards: plan.manifests(study_plan(wildcards).runs),
         files=lambda wildcards: study_plan(wildcards).inputs,
     output:
         "results/report/{study}/index.html",
@@ -33,4 +33,4 @@ rule report_index:
         "../envs/routelab.yaml"
     threads: 1
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab report --index" " --results results > {log:q} 2>&1"
+        "NUMBA_NUM_THREADS={threads} routelab report --index --results results > {log:q} 2>&1"

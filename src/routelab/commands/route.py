@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from routelab.commands._batch import add_batch, require, run_batch
 from routelab.commands._errors import explain
 from routelab.commands._output import FORMATS, print_table
 
@@ -25,8 +26,10 @@ def add_parser(subparsers: Any) -> None:
         description="Route a network, prove the table free of deadlock and measure it. Writes a "
         "folder, or prints: facts and metrics as a table or JSON, the routes as CSV.",
     )
-    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
-    parser.add_argument("routing", metavar="ROUTING", help="instance name")
+    parser.add_argument(
+        "topology", metavar="TOPOLOGY", nargs="?", help="instance name, folder or npz file"
+    )
+    parser.add_argument("routing", metavar="ROUTING", nargs="?", help="instance name")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
@@ -41,11 +44,15 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="with -o: exit 0 whatever the outcome is, as it is written down",
     )
+    add_batch(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Route, then write or print."""
+    if arguments.batch is not None:
+        return run_batch(arguments)
+    require(arguments, "topology", "routing")
     if arguments.output is None:
         return _print(arguments)
     if arguments.certificate is not None:

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from routelab.commands._batch import add_batch, require, run_batch
 from routelab.commands._output import FORMATS, print_table
 
 
@@ -20,7 +21,9 @@ def add_parser(subparsers: Any) -> None:
         description="Build a network and write it, or print it: its sizes as a table or JSON, "
         "its channels as CSV.",
     )
-    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
+    parser.add_argument(
+        "topology", metavar="TOPOLOGY", nargs="?", help="instance name, folder or npz file"
+    )
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument("--fingerprint", default="", help="noted in the provenance")
@@ -29,11 +32,15 @@ def add_parser(subparsers: Any) -> None:
         action="store_true",
         help="with -o: exit 0 whatever the outcome is, as it is written down",
     )
+    add_batch(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Build, then write or print."""
+    if arguments.batch is not None:
+        return run_batch(arguments)
+    require(arguments, "topology")
     from routelab.stages import topology as stage
 
     if arguments.output is None:

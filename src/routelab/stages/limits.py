@@ -7,6 +7,7 @@ stop itself. The job runs in a child; the parent, which has loaded nothing, watc
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import time
@@ -88,23 +89,34 @@ def _die_with(parent: int) -> None:
 
 def _watch(child: int, seconds: float | None, memory_gb: float | None) -> int | Breach:
     begin = time.monotonic()
-    while True:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            if os.WIFSIGNALED(status):
-                name = signal.Signals(os.WTERMSIG(status)).name
-                return Breach("failed", f"the process was killed by {name}")
-            return os.WEXITSTATUS(status)
-        breach = None
-        if seconds is not None and time.monotonic() - begin > seconds:
-            breach = Breach("timeout", f"took longer than {seconds:g} s")
-        elif memory_gb is not None and _resident(child) > memory_gb * 1e9:
-            breach = Breach("failed", f"used more than {memory_gb:g} GB of memory")
-        if breach is not None:
-            os.kill(child, signal.SIGKILL)
-            os.waitpid(child, 0)
-            return breach
-        time.sleep(POLL_SECONDS)
+    ended = select.poll()
+    handle = os.pidfd_open(child)
+    ended.register(handle, select.POLLIN)
+    try:
+        # wakes up at once when the child ends, and now and then to look at its limits
+        while not ended.poll(POLL_SECONDS * 1000):
+            breach = _breach(child, time.monotonic() - begin, seconds, memory_gb)
+            if breach is not None:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return breach
+    finally:
+        os.close(handle)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        name = signal.Signals(os.WTERMSIG(status)).name
+        return Breach("failed", f"the process was killed by {name}")
+    return os.WEXITSTATUS(status)
+
+
+def _breach(
+    child: int, elapsed: float, seconds: float | None, memory_gb: float | None
+) -> Breach | None:
+    if seconds is not None and elapsed > seconds:
+        return Breach("timeout", f"took longer than {seconds:g} s")
+    if memory_gb is not None and _resident(child) > memory_gb * 1e9:
+        return Breach("failed", f"used more than {memory_gb:g} GB of memory")
+    return None
 
 
 def _resident(pid: int) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +11,13 @@ from routelab.api import InputError
 from routelab.artifacts.fingerprint import fingerprint
 from routelab.config import Choice, ConfigError, Limits, Study, choices, load_study
 from routelab.registry.catalogue import installed
+from routelab.stages.batches import Batch, Kind, Run, chunks
 from routelab.stages.instances import Instance, instance_of
 
 Key = TypeVar("Key")
 
 MAX_ID = 150
 """Longest name of a job's directory: file names have 255 bytes, and log files add an ending."""
-
-TRY_AGAIN = ("failed", "timeout")
-"""Outcomes that the next run tries to better."""
 
 
 @dataclass(frozen=True)
@@ -106,6 +103,8 @@ class Plan:
         By name.
     kernel_users : tuple of str
         Routings that use, between them, the plugins of all routings.
+    batches : dict of (kind, str) to Batch
+        By kind and id.
     """
 
     results: Path
@@ -113,24 +112,49 @@ class Plan:
     routes: Mapping[tuple[str, str], RouteJob]
     studies: Mapping[str, StudyPlan]
     kernel_users: tuple[str, ...]
+    batches: Mapping[tuple[Kind, str], Batch]
 
-    def outcomes(self, runs: Iterable[tuple[str, str]] | None = None) -> list[str]:
-        """Outcome files of some runs and of their networks; of all by default."""
-        runs = list(self.routes if runs is None else runs)
-        folders = [f"topologies/{topology}" for topology in dict.fromkeys(run[0] for run in runs)]
-        folders += [f"routes/{topology}/{routing}" for topology, routing in runs]
-        return [f"{self.results}/{folder}/outcome.json" for folder in folders]
+    def spec(self, batch: Batch) -> Path:
+        """The file that tells a process what the batch is."""
+        return self.results / ".plan" / batch.kind / f"{batch.id}.json"
 
-    def failed(self) -> list[Path]:
-        """Outcome files of jobs that failed or ran out of time, and unreadable ones."""
-        return [path for path in map(Path, self.outcomes()) if _wants_another_try(path)]
+    def manifest(self, batch: Batch) -> Path:
+        """The file that a batch leaves when all its jobs have an outcome."""
+        return self.results / "batches" / batch.kind / f"{batch.id}.json"
 
-    def forget_failed(self) -> list[Path]:
-        """Remove the `failed` outcomes, so that the next run makes them anew, and list them."""
-        paths = self.failed()
-        for path in paths:
-            path.unlink(missing_ok=True)
-        return paths
+    def manifests(self, runs: Iterable[tuple[str, str]] | None = None) -> list[str]:
+        """Manifests of all batches, or of those that do some runs."""
+        wanted = None if runs is None else {_route_folder(self.results, *run) for run in runs}
+        return [
+            str(self.manifest(batch))
+            for batch in self.batches.values()
+            if wanted is None or any(run.folder in wanted for run in batch.runs)
+        ]
+
+    def manifests_of_networks(self, batch: Batch) -> list[str]:
+        """Manifests of the topology batches that a batch of routings needs."""
+        return [str(self.manifest(self.batches["topologies", id_])) for id_ in batch.after]
+
+    def again(self) -> list[Run]:
+        """Jobs of finished batches that have to run again.
+
+        They failed, ran out of time, or their outcome is missing or belongs to other code.
+        """
+        finished = [batch for batch in self.batches.values() if self.manifest(batch).exists()]
+        return [run for batch in finished for run in batch.runs if not run.is_done()]
+
+    def write_specs(self) -> None:
+        """Write all specs, and forget the manifests of batches with jobs that run `again`."""
+        again = set(self.again())
+        for batch in self.batches.values():
+            batch.write_spec(self.spec(batch))
+            if again.intersection(batch.runs):
+                self.manifest(batch).unlink()
+
+    def failed(self) -> list[Run]:
+        """Jobs that have an outcome which the next run tries to better."""
+        runs = [run for batch in self.batches.values() for run in batch.runs]
+        return [run for run in runs if run.outcome.exists() and not run.is_done()]
 
 
 def expand(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
@@ -213,7 +237,8 @@ class _Expansion:
         for wanted in self.routes.values():
             routing = wanted.instances[1]
             kernel_users.setdefault(tuple(map(type, routing.plugins)), routing.text)
-        return Plan(results, topologies, routes, studies, tuple(kernel_users.values()))
+        batches = _batches(results, topologies, routes)
+        return Plan(results, topologies, routes, studies, tuple(kernel_users.values()), batches)
 
     def _named(self, study: Study, part: str, kind: str) -> dict[str, Instance]:
         """Instances of a list of the study, by id."""
@@ -308,7 +333,8 @@ def _route_job(topology: TopologyJob, id_: str, wanted: _Wanted) -> RouteJob:
     _, routing = wanted.instances
     metrics = dict(sorted(wanted.metrics.items()))
     classes = _classes(routing, *metrics.values())
-    text = " ".join([topology.text, routing.text, *metrics])
+    # the network's fingerprint stands for its code, too
+    text = " ".join([topology.text, topology.fingerprint, routing.text, *metrics])
     return RouteJob(
         topology=topology,
         id=id_,
@@ -332,11 +358,52 @@ def _study_plan(study: Study, runs: tuple[tuple[str, str], ...]) -> StudyPlan:
     return StudyPlan(study, runs, files, fingerprint("routelab.stages.report", "", (), files))
 
 
-def _wants_another_try(path: Path) -> bool:
-    try:
-        outcome = json.loads(path.read_bytes())
-        return outcome["status"] in TRY_AGAIN
-    except FileNotFoundError:
-        return False
-    except (ValueError, KeyError, TypeError):
-        return True
+def _batches(
+    results: Path,
+    topologies: Mapping[str, TopologyJob],
+    routes: Mapping[tuple[str, str], RouteJob],
+) -> dict[tuple[Kind, str], Batch]:
+    """All jobs, cut into batches of one plugin or of one make of routing."""
+    networks: dict[str, list[tuple[str, Run]]] = {}
+    for job in topologies.values():
+        run = Run(
+            folder=f"{results}/topologies/{job.id}",
+            fingerprint=job.fingerprint,
+            seconds=job.limits.seconds,
+            memory_gb=job.limits.memory_gb,
+            topology=job.text,
+        )
+        networks.setdefault(_make(job.text), []).append((job.id, run))
+    routings: dict[str, list[tuple[str, Run]]] = {}
+    for route in routes.values():
+        run = Run(
+            folder=_route_folder(results, route.topology.id, route.id),
+            fingerprint=route.fingerprint,
+            seconds=route.limits.seconds,
+            memory_gb=route.limits.memory_gb,
+            topology=f"{results}/topologies/{route.topology.id}",
+            routing=route.text,
+            metrics=route.metrics,
+        )
+        routings.setdefault(_make(route.text), []).append((route.topology.id, run))
+    batches: dict[tuple[Kind, str], Batch] = {}
+    batch_of: dict[str, str] = {}
+    for id_, members in chunks(networks).items():
+        inputs = {name for topology, _ in members for name in topologies[topology].inputs}
+        runs = tuple(run for _, run in members)
+        batches["topologies", id_] = Batch("topologies", id_, runs, tuple(sorted(inputs)))
+        batch_of |= dict.fromkeys((topology for topology, _ in members), id_)
+    for id_, members in chunks(routings).items():
+        after = tuple(dict.fromkeys(batch_of[topology] for topology, _ in members))
+        runs = tuple(run for _, run in members)
+        batches["routes", id_] = Batch("routes", id_, runs, after=after)
+    return batches
+
+
+def _make(text: str) -> str:
+    """A name without parameters: what jobs that share kernels have in common."""
+    return "@".join(part.partition("~")[0] for part in text.split("@"))
+
+
+def _route_folder(results: Path, topology: str, routing: str) -> str:
+    return f"{results}/routes/{topology}/{routing}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -94,8 +94,13 @@ def run(
     measures = [load("metric", name) for name in metrics]
     unusable = _unusable_topology(topology)
     if unusable is not None:
-        outcome = Outcome("route", unusable.topology, chosen.name, unusable.status, unusable.reason)
-        return _written(outcome, None, directory)
+        with Measured() as nothing:
+            provenance = nothing.provenance(chosen.plugins, seed_of(chosen.plugins), fingerprint)
+        return _written(
+            replace(unusable, kind="route", routing=chosen.name, provenance=provenance),
+            None,
+            directory,
+        )
     name, network = obtain(topology)
     result: RouteResult | None = None
     status: Status = "ok"
@@ -129,16 +134,14 @@ def write_breach(
 
 
 def _unusable_topology(topology: str) -> Outcome | None:
-    """The outcome of a network that could not be built, which is the outcome of its routings."""
+    """The outcome of a network that could not be built: it is that of its routings, too."""
     folder = Path(topology)
     if not folder.is_dir():
         return None
     outcome = read_outcome(folder / OUTCOME)
     if outcome.status == "ok":
         return None
-    return Outcome(
-        outcome.kind, outcome.topology, "", outcome.status, f"no network: {outcome.reason}"
-    )
+    return replace(outcome, reason=f"no network: {outcome.reason}")
 
 
 def _written(outcome: Outcome, result: RouteResult | None, directory: Path) -> Outcome:

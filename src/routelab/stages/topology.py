@@ -12,6 +12,7 @@ from routelab.artifacts.provenance import Measured, seed_of
 from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
 from routelab.registry.instances import load, name_of
 from routelab.stages.facts import topology_facts
+from routelab.stages.limits import Breach
 
 OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
 """Files of a topology folder."""
@@ -70,5 +71,16 @@ def run(text: str, directory: Path, fingerprint: str = "") -> Outcome:
         if topology is not None:
             save_topology(topology, folder / ARRAYS, provenance)
             write_channels_csv(topology, folder / CHANNELS)
+        write_outcome(outcome, folder / OUTCOME)
+    return outcome
+
+
+def write_breach(text: str, directory: Path, breach: Breach, fingerprint: str = "") -> Outcome:
+    """Write the outcome of a job that was stopped at its limits."""
+    plugin = load("topology", text)
+    with Measured() as measured:
+        provenance = measured.provenance([plugin], seed_of([plugin]), fingerprint)
+    outcome = Outcome("topology", name_of(plugin), "", breach.status, breach.reason, {}, provenance)
+    with atomic_directory(directory) as folder:
         write_outcome(outcome, folder / OUTCOME)
     return outcome

@@ -6,8 +6,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from routelab.api import RoutelabError, build_grid
+from routelab.api import build_grid
 from routelab.artifacts.atomic import atomic_file
+from routelab.artifacts.provenance import Measured
 from routelab.registry.catalogue import installed
 from routelab.registry.instances import load, load_routing
 from routelab.stages.route import compute, write_result
@@ -28,17 +29,28 @@ def run(routings: Sequence[str], stamp: Path) -> list[str]:
     skipped : list of str
         Routings that do not work on the tiny network; their jobs compile what they need.
     """
-    metrics = [load("metric", e.key) for e in installed().entries("metric") if e.plugin]
-    skipped = []
-    network = build_grid("torus", (3, 2), wrap=True)
-    for name in routings:
-        routing = load_routing(name)
-        try:
-            result = compute(network, routing, metrics)
-            with tempfile.TemporaryDirectory() as folder:
-                write_result(result, Path(folder), {})
-        except RoutelabError as error:
-            skipped.append(f"{name}: {error}")
+    metrics = [entry.key for entry in installed().entries("metric") if entry.plugin]
+    skipped = [reason for name in routings if (reason := rehearse(name, metrics))]
     with atomic_file(stamp) as new:
         new.write_text("\n".join(["warm", *skipped]) + "\n", encoding="utf-8")
     return skipped
+
+
+def rehearse(routing: str, metrics: Sequence[str]) -> str | None:
+    """Send a tiny network through the whole chain, so that all that a job loads is loaded.
+
+    Returns
+    -------
+    reason : str or None
+        Why the routing does not work on the tiny network.
+    """
+    chosen = load_routing(routing)
+    try:
+        network = build_grid("torus", (3, 2), wrap=True)
+        with Measured() as measured:
+            result = compute(network, chosen, [load("metric", name) for name in metrics])
+        with tempfile.TemporaryDirectory() as folder:
+            write_result(result, Path(folder), measured.provenance(chosen.plugins))
+    except Exception as error:  # the plugin's job will tell, with its own outcome
+        return f"{routing}: {type(error).__name__}: {error}"
+    return None

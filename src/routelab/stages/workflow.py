@@ -14,6 +14,7 @@ from typing import Any
 
 from routelab.api import InputError
 from routelab.registry.suggest import did_you_mean
+from routelab.stages.batches import Run
 from routelab.stages.plan import Plan, expand
 
 RESULTS = Path("results")
@@ -83,7 +84,8 @@ def _prepared(execute: Any, plan: Plan) -> Any:
         executes = not (kind.dryrun_exec or kind.touch_exec)
         if executes:
             hold(plan.results)
-            _tell(plan.forget_failed(), "are tried again")
+            _tell(plan.failed(), "are tried again")
+            plan.write_specs()
             warm_kernels(plan)
         else:
             _tell(plan.failed(), "would be tried again")
@@ -97,9 +99,9 @@ def _prepared(execute: Any, plan: Plan) -> Any:
     return run
 
 
-def _tell(outcomes: list[Path], what: str) -> None:
-    if outcomes:
-        print(f"{len(outcomes)} failed or timed-out jobs {what}.", file=sys.stderr)
+def _tell(jobs: list[Run], what: str) -> None:
+    if jobs:
+        print(f"{len(jobs)} failed or timed-out jobs {what}.", file=sys.stderr)
 
 
 def warm_kernels(plan: Plan) -> None:

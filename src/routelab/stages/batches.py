@@ -1,0 +1,200 @@
+"""Batches: many small jobs in one process, which pays its imports and kernels once.
+
+The plan cuts jobs of one make into batches; Snakemake runs batches. Inside one, every job runs in
+a child of its own under its own limits, and a job whose outcome is there already, with the same
+fingerprint, is not run again. So a batch that was interrupted, or has grown, does only what is
+missing, and an upgraded plugin costs exactly its own jobs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal
+
+from routelab.api.errors import RoutelabError
+from routelab.artifacts.json_files import read_json, write_json
+from routelab.stages.limits import Breach, run_limited
+
+SPEC, MANIFEST = "batch/1", "batch-outcomes/1"
+RUNS = 20
+"""Most jobs in a batch: enough to share the imports, few enough to keep all cores busy."""
+
+TRY_AGAIN = ("failed", "timeout")
+"""Outcomes that the next run tries to better."""
+
+Kind = Literal["topologies", "routes"]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One job of a batch.
+
+    Attributes
+    ----------
+    folder : str
+        Where its outcome goes.
+    fingerprint : str
+        Of everything that its result depends on.
+    seconds, memory_gb : float
+        Limits.
+    topology : str
+        Instance name of the network to build; of a routing, the network's folder.
+    routing : str
+        Instance name; empty for a network.
+    metrics : tuple of str
+        Instance names.
+    """
+
+    folder: str
+    fingerprint: str
+    seconds: float
+    memory_gb: float
+    topology: str
+    routing: str = ""
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> Path:
+        """The file that says what became of it."""
+        return Path(self.folder) / "outcome.json"
+
+    def is_done(self) -> bool:
+        """Whether the result is there, is that of this fingerprint, and needs no other try."""
+        try:
+            outcome = json.loads(self.outcome.read_bytes())
+            found = outcome["provenance"]["fingerprint"], outcome["status"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return False
+        return found[0] == self.fingerprint and found[1] not in TRY_AGAIN
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Jobs that one process does.
+
+    Attributes
+    ----------
+    kind : {"topologies", "routes"}
+    id : str
+        Unique among batches of its kind; names its files.
+    runs : tuple of Run
+    inputs : tuple of str
+        Files that the jobs read.
+    after : tuple of str
+        Ids of the topology batches that must have run.
+    """
+
+    kind: Kind
+    id: str
+    runs: tuple[Run, ...]
+    inputs: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when any of the jobs has to run again, or there are others."""
+        parts = [f"{run.folder} {run.fingerprint}" for run in self.runs]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def write_spec(self, path: Path) -> None:
+        """Write what `run_batch` reads."""
+        runs = [asdict(run) for run in self.runs]
+        write_json(path, {"format": SPEC, "kind": self.kind, "runs": runs})
+
+
+def chunks(runs: Mapping[str, Sequence[tuple[str, Run]]]) -> dict[str, list[tuple[str, Run]]]:
+    """Cut groups of runs into pieces of at most `RUNS`, by batch id.
+
+    Parameters
+    ----------
+    runs : mapping
+        By group (what the jobs have in common, which names their batches), in order.
+    """
+    return {
+        f"{group}-{1 + first // RUNS}": list(members[first : first + RUNS])
+        for group, members in runs.items()
+        for first in range(0, len(members), RUNS)
+    }
+
+
+def run_batch(spec: Path, manifest: Path) -> int:
+    """Do the jobs of a batch that are not done, and write what became of all.
+
+    Parameters
+    ----------
+    spec : path
+        Written by `Batch.write_spec`.
+    manifest : path
+        JSON list of folders and outcomes; written when all jobs have an outcome.
+
+    Returns
+    -------
+    done : int
+        Number of jobs that ran.
+
+    Raises
+    ------
+    InputError
+        If the spec cannot be read or the manifest cannot be written.
+    RoutelabError
+        If a job's outcome cannot be written, say on a full disk.
+    """
+    content = read_json(spec, SPEC)
+    runs = [Run(**{**run, "metrics": tuple(run["metrics"])}) for run in content["runs"]]
+    missing = [run for run in runs if not run.is_done()]
+    _prepare(missing)
+    for number, run in enumerate(missing, 1):
+        print(f"[{number}/{len(missing)}] {run.folder}", flush=True)
+        ended = run_limited(partial(_do, run), run.seconds, run.memory_gb)
+        if isinstance(ended, Breach):
+            _write_breach(run, ended)
+        elif ended:
+            raise RoutelabError(f"{run.folder}: no outcome was written, see above")
+    outcomes = [{"folder": run.folder, **_status(run)} for run in runs]
+    write_json(manifest, {"format": MANIFEST, "outcomes": outcomes})
+    return len(missing)
+
+
+def _prepare(runs: Iterable[Run]) -> None:
+    """Import what the jobs need and load their kernels, so that their processes inherit both."""
+    from routelab.stages import route, topology, warm  # noqa: F401
+
+    routings = {run.routing: run for run in runs if run.routing}
+    by_key = {name.partition("~")[0]: name for name in routings}
+    for name in by_key.values():
+        warm.rehearse(name, routings[name].metrics)
+
+
+def _do(run: Run) -> int:
+    from routelab.stages import route, topology
+
+    try:
+        if run.routing:
+            route.run(run.topology, run.routing, Path(run.folder), run.metrics, run.fingerprint)
+        else:
+            topology.run(run.topology, Path(run.folder), run.fingerprint)
+    except RoutelabError as error:
+        print(f"routelab: error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _write_breach(run: Run, breach: Breach) -> None:
+    from routelab.stages import route, topology
+
+    print(f"{run.folder}: {breach.status}: {breach.reason}", file=sys.stderr)
+    if run.routing:
+        route.write_breach(run.topology, run.routing, Path(run.folder), breach, run.fingerprint)
+    else:
+        topology.write_breach(run.topology, Path(run.folder), breach, run.fingerprint)
+
+
+def _status(run: Run) -> dict[str, Any]:
+    outcome = json.loads(run.outcome.read_bytes())
+    return {"status": outcome["status"], "reason": outcome["reason"]}
