@@ -16,26 +16,46 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 
-STUB = """\
-#!/bin/sh
-# notes the call and makes its output; files `wait` and `status` tell what else to do
-printf '%s\\n' "NUMBA=$NUMBA_NUM_THREADS OMP=$OMP_NUM_THREADS $*" >> calls.txt
-command=$1
-for word; do
-    [ "$previous" = -o ] && output=$word
-    previous=$word
-done
-[ "$2" = --index ] && output=results/report/index.html
-while [ -e wait ] && [ "$command" = route ]; do sleep 0.05; done
-case $command:$output in
-    topology:* | route:*)
-        mkdir -p "$output"
-        status=ok
-        [ -e status ] && status=$(cat status)
-        echo "{\\"status\\": \\"$status\\"}" > "$output/outcome.json" ;;
-    report:*.html | warm:*) mkdir -p "$(dirname "$output")" && echo "$*" > "$output" ;;
-    report:*) mkdir -p "$output" && echo "$*" > "$output/index.html" ;;
-esac
+STUB = f"""\
+#!{sys.executable}
+# notes its call and the jobs it does, and makes outputs; files `wait` and `status` tell what else
+import json, os, sys, time
+from pathlib import Path
+
+words = sys.argv[1:]
+def note(text):
+    with open("calls.txt", "a") as file:
+        file.write(text + "\\n")
+
+note(" ".join(["NUMBA=" + os.environ.get("NUMBA_NUM_THREADS", ""),
+               "OMP=" + os.environ.get("OMP_NUM_THREADS", ""), *words]))
+if "-o" in words:
+    output = Path(words[words.index("-o") + 1])
+else:
+    output = Path("results/report/index.html")
+if words[0] == "report" and output.suffix != ".html":
+    output = output / "index.html"
+output.parent.mkdir(parents=True, exist_ok=True)
+if "--batch" in words:
+    spec = json.loads(Path(words[words.index("--batch") + 1]).read_text())
+    for run in spec["runs"]:
+        path = Path(run["folder"], "outcome.json")
+        if path.exists():
+            try:
+                found = json.loads(path.read_text())
+                known = found["provenance"]["fingerprint"] == run["fingerprint"]
+                if known and found["status"] not in ("failed", "timeout"):
+                    continue
+            except (ValueError, KeyError):
+                pass
+        note("JOB " + run["folder"])
+        while spec["kind"] == "routes" and Path("wait").exists():
+            time.sleep(0.05)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        status = Path("status").read_text() if Path("status").exists() else "ok"
+        outcome = {{"status": status, "provenance": {{"fingerprint": run["fingerprint"]}}}}
+        path.write_text(json.dumps(outcome))
+output.write_text(" ".join(words))
 """
 
 STUDY = """\
@@ -99,18 +119,26 @@ class Folder:
         assert run.returncode == 0, run.stdout + run.stderr
         return self.made()
 
-    def calls(self) -> list[list[str]]:
-        """Words of every call of the stub so far, environment first."""
+    def _noted(self) -> list[list[str]]:
         path = self.path / "calls.txt"
         return [line.split(" ") for line in path.read_text().splitlines()] if path.exists() else []
+
+    def calls(self) -> list[list[str]]:
+        """Words of every call of the stub so far, environment first."""
+        return [line for line in self._noted() if line[0] != "JOB"]
+
+    def jobs(self) -> list[str]:
+        """Folders of the jobs that batches did so far, seen from results/."""
+        return [line[1].removeprefix("results/") for line in self._noted() if line[0] == "JOB"]
 
     def by_output(self) -> dict[str, list[str]]:
         """Calls so far by what they were to make, seen from results/."""
         return {output_of(call).removeprefix("results/"): call for call in self.calls()}
 
     def made(self) -> list[str]:
-        """Outputs of every call so far, seen from results/, sorted."""
-        return sorted(output_of(call).removeprefix("results/") for call in self.calls())
+        """Jobs, reports and compiled kernels so far, seen from results/, sorted."""
+        outputs = [output_of(call) for call in self.calls() if "--batch" not in call]
+        return sorted([*self.jobs(), *(output.removeprefix("results/") for output in outputs)])
 
     def outcomes(self) -> set[str]:
         """Folders of results/ with an outcome."""

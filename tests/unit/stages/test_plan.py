@@ -64,14 +64,12 @@ def test_a_study_becomes_the_product_of_its_lists(write):
         "torus~dims=4x2",
         ("channel-load",),
     )
-    assert plan.outcomes()[:2] == [
-        "results/topologies/torus~dims=4/outcome.json",
-        "results/topologies/torus~dims=4x2/outcome.json",
+    assert plan.manifests() == [
+        "results/batches/topologies/torus-1.json",
+        "results/batches/routes/angara-sssp-1.json",
+        "results/batches/routes/sssp@angara-1.json",
     ]
-    assert plan.outcomes([runs[-1]]) == [
-        "results/topologies/torus~dims=4x2/outcome.json",
-        "results/routes/torus~dims=4x2/exact-turns/outcome.json",
-    ]
+    assert plan.manifests([runs[-1]]) == ["results/batches/routes/sssp@angara-1.json"]
 
 
 def test_every_way_of_writing_an_instance_is_one_job(write):
@@ -244,30 +242,70 @@ def test_kernels_are_warmed_by_one_routing_of_each_make(write):
 
 @pytest.fixture
 def outcomes(write):
-    """A plan with one outcome of every status; an unreadable one and a missing one, too."""
-    routings = "[{angara-sssp: {tie_seed: {range: 6}}}]"
+    """A plan whose batches have run, with one outcome of every kind, by kind."""
+    routings = "[{angara-sssp: {tie_seed: {range: 7}}}]"
     plan = expand([write("study", study(routings=routings))])
-    states = ["ok", "unsupported", "failed", "timeout", None, ""]
-    paths = [Path(path) for path in plan.outcomes()[1:]]
-    for path, status in zip(paths, states, strict=True):
-        if status is not None:
-            path.parent.mkdir(parents=True)
-            path.write_text(json.dumps({"status": status}) if status else "{")
-    return plan, dict(zip(states, paths, strict=True))
+    plan.write_specs()
+    kinds = ["ok", "unsupported", "failed", "timeout", "missing", "unreadable", "of other code"]
+    runs = dict(zip(kinds, plan.batches["routes", "angara-sssp-1"].runs, strict=True))
+    network = plan.batches["topologies", "torus-1"].runs[0]
+    for kind, run in {**runs, "": network}.items():
+        status = kind if kind in ("unsupported", "failed", "timeout") else "ok"
+        found = "other" if kind == "of other code" else run.fingerprint
+        outcome = {"status": status, "provenance": {"fingerprint": found}}
+        if kind != "missing":
+            run.outcome.parent.mkdir(parents=True)
+            run.outcome.write_text("{" if kind == "unreadable" else json.dumps(outcome))
+    for batch in plan.batches.values():
+        plan.manifest(batch).parent.mkdir(parents=True, exist_ok=True)
+        plan.manifest(batch).write_text("{}")
+    return plan, runs
 
 
-def test_failed_outcomes_are_listed_and_left_alone(outcomes):
-    plan, paths = outcomes
-    assert plan.failed() == [paths["failed"], paths["timeout"], paths[""]]
-    assert all(path.exists() for status, path in paths.items() if status is not None)
+def test_jobs_that_have_to_run_again_are_known(outcomes):
+    plan, runs = outcomes
+    again = ["failed", "timeout", "missing", "unreadable", "of other code"]
+    assert plan.again() == [runs[kind] for kind in again]
+    # a missing outcome has not failed
+    assert plan.failed() == [runs[kind] for kind in again if kind != "missing"]
 
 
-def test_failed_outcomes_are_forgotten_and_nothing_else(outcomes):
-    plan, paths = outcomes
-    assert plan.forget_failed() == [paths["failed"], paths["timeout"], paths[""]]
-    left = {status for status, path in paths.items() if path.exists()}
-    assert left == {"ok", "unsupported"}
-    assert plan.failed() == []
+def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
+    plan, runs = outcomes
+    before = {kind: run.outcome.exists() for kind, run in runs.items()}
+    plan.write_specs()
+    left = {batch.id for batch in plan.batches.values() if plan.manifest(batch).exists()}
+    assert left == {"torus-1"}
+    assert {kind: run.outcome.exists() for kind, run in runs.items()} == before
+
+
+def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
+    text = study(
+        "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}, mesh~dims=3]",
+        "[{angara-sssp: {tie_seed: {range: 9}}}, dor, {use: dor~order=reversed, as: yx}]",
+    )
+    plan = expand([write("many", text)])
+    sizes = {key: len(batch.runs) for key, batch in plan.batches.items()}
+    assert sizes == {
+        ("topologies", "torus-1"): 3,
+        ("topologies", "mesh-1"): 1,
+        ("routes", "angara-sssp-1"): 20,
+        ("routes", "angara-sssp-2"): 16,
+        ("routes", "dor-1"): 8,
+    }
+    folders = [run.folder for batch in plan.batches.values() for run in batch.runs]
+    assert len(set(folders)) == len(folders) == len(plan.topologies) + len(plan.routes)
+    # the first batch never gets to the mesh
+    assert plan.batches["routes", "angara-sssp-1"].after == ("torus-1",)
+    assert plan.batches["routes", "dor-1"].after == ("torus-1", "mesh-1")
+
+
+def test_a_batch_s_fingerprint_follows_its_jobs(write):
+    path = write("small", SMALL)
+    before = {key: batch.fingerprint for key, batch in expand([path]).batches.items()}
+    path.write_text(SMALL.replace("turns=exact", "turns=none"))
+    after = {key: batch.fingerprint for key, batch in expand([path]).batches.items()}
+    assert {key for key in before if before[key] != after[key]} == {("routes", "sssp@angara-1")}
 
 
 def test_planning_needs_no_heavy_imports():
