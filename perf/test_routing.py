@@ -30,7 +30,7 @@ ROUTINGS = {
     "sssp@angara~turns=exact": 256,
     "dor": 512,
     "first@direction-order": 512,
-    "dfsssp": 512,
+    "dfsssp": 128,  # beyond, tori need more than its eight virtual channels
     "p-sssp@up-down": 512,
     "p2-sssp@up-down": 128,
 }
