@@ -43,15 +43,27 @@ def test_literal_graph_has_the_edges_of_the_rules_as_written(n: int, edges: int)
     assert graph.num_edges + ejections == edges * graph.topology.num_switches
 
 
-@pytest.mark.parametrize(("turns", "share"), [("theorem2", 0.816), ("exact", 0.792)])
-def test_share_of_pairs_with_one_route_on_the_49_plane_systems(turns: str, share: float) -> None:
-    # section 4.3: 81.6 %
+@pytest.mark.parametrize(
+    ("dimensions", "systems", "turns", "share"),
+    [
+        # section 4.3 prints 81.6 %
+        (2, 49, "theorem2", 0.816),
+        (2, 49, "exact", 0.792),
+        # the paper prints 58.2 % for its 339 systems; two programs of ours agree on this one
+        (3, 339, "theorem2", 0.727),
+    ],
+)
+def test_share_of_pairs_with_one_route(
+    dimensions: int, systems: int, turns: str, share: float
+) -> None:
     shares = []
-    for dims in product(range(2, 9), repeat=2):
+    for dims in product(range(2, 9), repeat=dimensions):
+        if np.prod(dims) > 400:
+            continue
         diversity = route_diversity(Angara(turns=turns).routing_graph(torus(dims)))
         assert diversity is not None
         shares.append(diversity.single_route_share)
-    assert len(shares) == 49
+    assert len(shares) == systems
     assert round(float(np.mean(shares)), 3) == share
 
 
