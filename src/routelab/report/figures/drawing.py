@@ -56,6 +56,16 @@ SUFFIXES = (*_NO_TIME, "csv")
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
+class NotebookFigure(Figure):
+    """A figure that a notebook shows although pyplot does not know it."""
+
+    def _repr_png_(self) -> bytes:
+        stream = io.BytesIO()
+        with house_style():
+            self.savefig(stream, format="png", dpi=110, bbox_inches="tight")
+        return stream.getvalue()
+
+
 @dataclass(frozen=True)
 class Drawing:
     """A figure that is ready to be saved.

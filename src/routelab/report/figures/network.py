@@ -14,11 +14,12 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import LineCollection
 from matplotlib.colors import Colormap, LinearSegmentedColormap, Normalize
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from routelab.api import InputError, Topology
 from routelab.artifacts.topology_file import load_topology
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.drawing import FAINT, INK, Drawing
+from routelab.report.figures.drawing import FAINT, INK, Drawing, NotebookFigure, house_style
 from routelab.report.frames import OK, Frames, lower_median
 from routelab.report.labels import label, number_text
 from routelab.report.network_picture import RADIUS, Picture, picture_of
@@ -36,7 +37,10 @@ _SMALL: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"
 
 @dataclass(frozen=True)
 class _Panel:
-    """One picture: a routing on a topology, by the run that stands for the pooled ones."""
+    """One picture: a routing on a topology, by the run that stands for the pooled ones.
+
+    The run is −1 where none is behind it.
+    """
 
     title: str
     run: int
@@ -59,6 +63,37 @@ def draw_networks(
     if jobs.empty:
         return None
     panels = _panels(jobs, frames, colour, place)
+    figure, tooltips = _draw_panels(panels, colour)
+    data = pd.concat([_data(frames, panel.run, colour) for panel in panels], ignore_index=True)
+    shown = "; ".join(panel.title.replace("\n", ", ") for panel in panels)
+    return Drawing(figure, data, f"Channels coloured by {label(colour)}. {shown}.", tooltips)
+
+
+def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
+    """A picture of one network with its channels coloured by load.
+
+    Parameters
+    ----------
+    title : str
+    topology : Topology
+    loads : array of float, shape (C,)
+
+    Raises
+    ------
+    InputError
+        If the network has too many channels to be drawn.
+    """
+    _refuse_large(topology, title)
+    values = np.asarray(loads, dtype=np.float64)
+    text = f"{title}\n{_extremes(values)}"
+    with house_style():
+        panel = _Panel(text, -1, topology, picture_of(topology), values)
+        figure, _ = _draw_panels([panel], "load")
+    return figure
+
+
+def _draw_panels(panels: list[_Panel], colour: str) -> tuple[Figure, dict[str, list[str]]]:
+    """The pictures side by side at one scale, and the tooltips of their groups of lines."""
     top = max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
     scale = Normalize(0, top)
     colours = _colours()
@@ -70,12 +105,10 @@ def draw_networks(
     bar = figure.colorbar(
         ScalarMappable(scale, colours), ax=axes, location="top", shrink=0.5, aspect=40, pad=0.02
     )
-    bar.set_label(f"{label(colour)}, one scale for all pictures")
+    bar.set_label(label(colour) + (", one scale for all pictures" if len(panels) > 1 else ""))
     bar.outline.set_visible(False)
     figure.supxlabel("\n".join(dict.fromkeys(p.picture.hint for p in panels)), **_SMALL)
-    data = pd.concat([_data(frames, panel.run, colour) for panel in panels], ignore_index=True)
-    shown = "; ".join(panel.title.replace("\n", ", ") for panel in panels)
-    return Drawing(figure, data, f"Channels coloured by {label(colour)}. {shown}.", tooltips)
+    return figure, tooltips
 
 
 def _panels(jobs: pd.DataFrame, frames: Frames, colour: str, place: str) -> list[_Panel]:
@@ -92,11 +125,7 @@ def _panels(jobs: pd.DataFrame, frames: Frames, colour: str, place: str) -> list
         channels = frames.channels([run])
         shown = frames.numbers(channels, colour, f"{place}colour: ")
         topology = load_topology(frames.records[run].topology_directory / "topology.npz")
-        if topology.num_channels > MAX_CHANNELS:
-            raise InputError(
-                f"{place}{topology_label} has {topology.num_channels} channels, more than "
-                f"{MAX_CHANNELS} cannot be drawn; choose with 'where'"
-            )
+        _refuse_large(topology, f"{place}{topology_label}", "; choose with 'where'")
         values = np.zeros(topology.num_channels)
         values[channels["channel"].to_numpy()] = shown.to_numpy(float)
         title = f"{routing_label} on {topology_label}" if many_topologies else str(routing_label)
@@ -105,6 +134,14 @@ def _panels(jobs: pd.DataFrame, frames: Frames, colour: str, place: str) -> list
             title += f" (the median one of {len(group)} runs)"
         panels.append(_Panel(title, run, topology, picture_of(topology), values))
     return panels
+
+
+def _refuse_large(topology: Topology, name: str, mend: str = "") -> None:
+    if topology.num_channels > MAX_CHANNELS:
+        raise InputError(
+            f"{name} has {topology.num_channels} channels, more than "
+            f"{MAX_CHANNELS} cannot be drawn{mend}"
+        )
 
 
 def _extremes(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
@@ -135,7 +172,7 @@ def _frame(panels: list[_Panel]) -> tuple[Figure, list[Axes], float]:
     down = rows[across]
     widest = WIDEST if across == 1 else 1.5 * WIDEST
     inch = min(LARGEST_UNIT, widest / (across * wide))
-    figure = Figure(
+    figure = NotebookFigure(
         figsize=(max(across * wide * inch, 4.5), down * (high * inch + 0.75) + 0.8),
         layout="constrained",
     )
