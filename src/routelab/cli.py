@@ -12,9 +12,9 @@ import os
 import pkgutil
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from routelab import __version__, commands
-from routelab.commands._errors import explain
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,24 +33,45 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     try:
         arguments = _parser().parse_args(argv)
-        code: int = arguments.run(arguments)
-        sys.stdout.flush()
-        return code
+        # importing logging takes as long as all of the above
+        from routelab.commands._logging import messages
+
+        with messages(arguments):
+            return _run(arguments)
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 2
-    except KeyboardInterrupt:
-        print("routelab: interrupted", file=sys.stderr)
-        return 130
     except BrokenPipeError:
         # the interpreter flushes once more when it ends and would complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except Exception as error:
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from routelab.commands._errors import explain
+
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except (Exception, KeyboardInterrupt) as error:
         return explain(error)
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser, of the command line or of a command, that knows the options of all commands."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        # without a default, so that a command's parser leaves alone what stood before the command
+        unset: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
+        group = self.add_argument_group("messages, on standard error")
+        group.add_argument("-v", "--verbose", help="tell each step", **unset)
+        group.add_argument("-q", "--quiet", help="only warnings and errors", **unset)
+        group.add_argument("--log-json", help="one JSON object a line", **unset)
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="routelab", description="Experiments with routing algorithms for HPC interconnects."
     )
     parser.add_argument("--version", action="version", version=f"routelab {__version__}")

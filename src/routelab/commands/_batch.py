@@ -1,9 +1,14 @@
-"""What commands that also do batches of jobs share."""
+"""What commands that do jobs, one or a batch, share."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from routelab.artifacts.outcome import Outcome
+    from routelab.stages.limits import Breach
 
 
 def add_batch(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +28,13 @@ def require(arguments: argparse.Namespace, *names: str) -> None:
         from routelab.api.errors import InputError
 
         raise InputError(f"{' and '.join(missing)} missing; see --help")
+
+
+def warn(name: str, ended: Outcome | Breach) -> None:
+    """Tell that a job came to no result."""
+    import logging
+
+    logging.getLogger(__name__).warning("%s: %s: %s", name, ended.status, ended.reason)
 
 
 def run_batch(arguments: argparse.Namespace) -> int:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import sys
+import logging
 
 
-def explain(error: Exception) -> int:
-    """Print such an error and return the exit code; others are raised again.
+def explain(error: Exception | KeyboardInterrupt) -> int:
+    """Tell such an error and return the exit code; others are raised again.
 
-    Input errors end with 2, other errors of routelab with 1.
+    Input errors end with 2, other errors of routelab with 1, an interruption with 130.
     """
     from routelab.api.errors import InputError, RoutelabError
 
+    logger = logging.getLogger(__name__)
+    if isinstance(error, KeyboardInterrupt):
+        logger.critical("interrupted")
+        return 130
     if not isinstance(error, RoutelabError):
         raise error
-    print(f"routelab: error: {error}", file=sys.stderr)
+    logger.error("%s", error)
     return 2 if isinstance(error, InputError) else 1

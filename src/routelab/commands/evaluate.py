@@ -50,10 +50,12 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate and print."""
     from routelab.artifacts.json_files import plain
+    from routelab.commands._logging import progress
     from routelab.stages.evaluate import evaluate
     from routelab.stages.facts import FIELDS
 
-    rows = evaluate(arguments.topology, arguments.routings, arguments.certificate)
+    with progress(arguments):
+        rows = evaluate(arguments.topology, arguments.routings, arguments.certificate)
     if arguments.format == "json":
         print(json.dumps([plain(row) for row in rows], indent=2, ensure_ascii=False))
     elif arguments.format == "csv":

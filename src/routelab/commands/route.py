@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._batch import add_batch, require, run_batch
-from routelab.commands._errors import explain
+from routelab.commands._batch import add_batch, require, run_batch, warn
 from routelab.commands._output import FORMATS, print_table
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_breach(
         arguments.topology, arguments.routing, arguments.output, ended, arguments.fingerprint
     )
-    print(f"{arguments.routing}: {ended.status}: {ended.reason}", file=sys.stderr)
+    warn(arguments.routing, ended)
     return 0 if arguments.keep_going else 1
 
 
@@ -81,6 +80,8 @@ def _guarded(arguments: argparse.Namespace) -> int:
     try:
         return _write(arguments)
     except Exception as error:
+        from routelab.commands._errors import explain
+
         return explain(error)
 
 
@@ -93,22 +94,25 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 
 def _write(arguments: argparse.Namespace) -> int:
+    from routelab.commands._logging import progress
     from routelab.stages import route as stage
 
-    outcome = stage.run(
-        arguments.topology,
-        arguments.routing,
-        arguments.output,
-        _metrics(arguments),
-        arguments.fingerprint,
-    )
+    with progress(arguments):
+        outcome = stage.run(
+            arguments.topology,
+            arguments.routing,
+            arguments.output,
+            _metrics(arguments),
+            arguments.fingerprint,
+        )
     if outcome.status != "ok":
-        print(f"{outcome.routing}: {outcome.status}: {outcome.reason}", file=sys.stderr)
+        warn(outcome.routing, outcome)
     return 0 if outcome.status == "ok" or arguments.keep_going else 1
 
 
 def _print(arguments: argparse.Namespace) -> int:
     from routelab.artifacts.json_files import plain
+    from routelab.commands._logging import progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
     from routelab.stages.route import compute
@@ -117,7 +121,8 @@ def _print(arguments: argparse.Namespace) -> int:
     routing = load_routing(arguments.routing)
     metrics = [load("metric", name) for name in _metrics(arguments)]
     name, network = obtain(arguments.topology)
-    result = compute(network, routing, metrics)
+    with progress(arguments):
+        result = compute(network, routing, metrics)
     if arguments.certificate is not None:
         write_certificate(result.verdict, result.routed.table, arguments.certificate)
     measured = {m.metric: m.value for m in result.measurements}

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._batch import add_batch, require, run_batch
+from routelab.commands._batch import add_batch, require, run_batch, warn
 from routelab.commands._output import FORMATS, print_table
 
 
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     outcome = stage.run(arguments.topology, arguments.output, arguments.fingerprint)
     if outcome.status != "ok":
-        print(f"{outcome.topology}: {outcome.status}: {outcome.reason}", file=sys.stderr)
+        warn(outcome.topology, outcome)
     return 0 if outcome.status == "ok" or arguments.keep_going else 1
 
 

@@ -10,7 +10,9 @@ from urllib.parse import quote
 import jinja2
 import pandas as pd
 
-from routelab.api import InputError
+from routelab._progress import tell
+from routelab import __version__
+from routelab.api import InputError, Plugin
 from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.config import ConfigError, Figure, Study
@@ -95,10 +97,12 @@ def write_study_report(
     for name, figure in study.figures.items():
         try:
             figures.append(_write_figure(study, name, figure, frames, directory / "figures"))
+    tell(study.name, "results")
         except InputError as error:
             mistakes.append(str(error))
     if mistakes:
         raise ConfigError(mistakes)
+        tell(study.name, f"table {name}")
 
     for table in tables:
         for suffix, text_of in FORMATS.items():
@@ -106,6 +110,7 @@ def write_study_report(
     _write(directory / "runs.csv", _runs_csv(frames))
     sentences = summarize(frames, tables)
     page = _templates().get_template("study.html.j2")
+        tell(study.name, f"figure {name}")
     _write(
         directory / "index.html",
         page.render(
@@ -113,6 +118,7 @@ def write_study_report(
             source=study.reference.source if study.reference else None,
             sentences=sentences,
             tables=[_shown(table, frames) for table in tables],
+    tell(study.name, "pages")
             figures=figures,
             table_suffixes=list(FORMATS),
             figure_suffixes=SUFFIXES,

@@ -6,10 +6,13 @@ This is the only place that knows how the three parts of a routing go together.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
+from routelab._progress import tell
 from routelab.api import (
     InputError,
     PluginError,
@@ -54,11 +57,14 @@ def apply_routing(topology: Topology, routing: Routing) -> Routed:
     PluginError
         If the result breaks the contract, e.g. a route that the rules forbid.
     """
+    told = partial(tell, routing.name)
+    told("loading kernels")
     _load_kernels(routing)
     begin = time.perf_counter()
-    table, graph = _run(topology, routing)
+    table, graph = _run(topology, routing, told)
     seconds = time.perf_counter() - begin
     if graph is not None:
+        told("legality")
         _check_legality(table, graph, routing)
     return Routed(table, graph, seconds)
 
@@ -68,19 +74,25 @@ def prove(routed: Routed) -> Verdict:
     return check(routed.table)
 
 
-def _run(topology: Topology, routing: Routing) -> tuple[RouteTable, RoutingGraph | None]:
+def _run(
+    topology: Topology, routing: Routing, told: Callable[[str], None]
+) -> tuple[RouteTable, RoutingGraph | None]:
     if routing.complete is not None:
+        told("routing")
         _ask(routing.complete.name, routing.complete.supports(topology))
         return _owned(routing.complete.route(topology), topology, routing.complete.name), None
     rules, selection, layers = routing.rules, routing.selection, routing.layers
     assert rules is not None
     assert selection is not None
     assert layers is not None
+    told("rules")
     _ask(rules.name, rules.supports(topology))
     graph = determinized(rules.routing_graph(topology))
+    told("selection")
     _ask(selection.name, selection.supports(graph))
     table = _owned(selection.select(graph), topology, selection.name)
     table = table.with_vcs(table.hop_vc, rules.capabilities.flow_control or "plain")
+    told("layers")
     _ask(layers.name, layers.supports(table))
     return _owned(layers.assign(table), topology, layers.name), graph
 
@@ -122,7 +134,7 @@ def _check_legality(table: RouteTable, graph: RoutingGraph, routing: Routing) ->
 def _load_kernels(routing: Routing) -> None:
     """Route a tiny network first, so that compiled kernels are loaded when the clock starts."""
     try:
-        _run(build_grid("torus", (3, 2), wrap=True), routing)
+        _run(build_grid("torus", (3, 2), wrap=True), routing, lambda phase: None)
     except (InputError, PluginError, UnsupportedError):
         # the tiny network may be out of the routing's scope; then the first run loads the kernels
         return

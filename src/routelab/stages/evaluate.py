@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from routelab._progress import WAITING, tell
 from routelab.api import InputError, Topology, UnsupportedError
 from routelab.deadlock import write_certificate
 from routelab.registry.instances import Routing, load_routing
@@ -51,6 +52,8 @@ def evaluate(
     if problems:
         raise InputError("\n".join(problems))
     name, network = obtain(topology)
+    for routing in chosen:
+        tell(routing.name, WAITING)
     return [_row(name, network, routing, certificate) for routing in chosen]
 
 
@@ -66,12 +69,17 @@ def _row(
     }
     try:
         routed = apply_routing(network, routing)
+        tell(routing.name, "proof")
         verdict = prove(routed)
+        tell(routing.name, "facts")
         facts = routing_facts(routed, verdict)
     except UnsupportedError as error:
-        return {**row, "status": "unsupported", "reason": str(error)}
+        row |= {"status": "unsupported", "reason": str(error)}
     except Exception as error:  # one broken plugin must not hide the other rows
-        return {**row, "status": "failed", "reason": f"{type(error).__name__}: {error}"}
+        row |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+    tell(routing.name, row["status"], ended=True)
+    if row["status"] != "ok":
+        return row
     if certificate is not None:
         if not verdict.proven:
             raise InputError(f"no certificate for {routing.name}: {verdict.reason}")

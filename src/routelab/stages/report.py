@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from routelab.registry.instances import Routing, load, load_routing
+from routelab._progress import tell
+from routelab.api import Plugin
+from routelab.registry.catalogue import QuarantinedError
+from routelab.registry.instances import load, load_routing
+from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.report.frames import JobRecord
 from routelab.report.site import write_index, write_study_report
 from routelab.stages.plan import StudyPlan, expand
@@ -28,13 +32,14 @@ def run(study: Path, results: Path, directory: Path) -> None:
     InputError
         If the study is wrong, a job has not run, or the folder cannot be written.
     """
+    tell(study.stem, "plan")
     plan = expand([study], results)
     (shown,) = plan.studies.values()
     topologies = {id_: job.text for id_, job in plan.topologies.items()}
     routings = {job.id: job.text for job in plan.routes.values()}
-    write_study_report(
-        shown.study, _records(shown, topologies, routings, results), results, directory
-    )
+    records = _records(shown, topologies, routings, results)
+    write_study_report(shown.study, records, results, directory, _plugins(plan))
+    tell(study.stem, "written", ended=True)
 
 
 def run_index(results: Path) -> None:

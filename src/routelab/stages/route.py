@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import Measurement, MetricPlugin, Plugin, Topology, UnsupportedError
+from routelab._progress import tell
 from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
 from routelab.artifacts.provenance import Measured, seed_of
@@ -63,7 +64,13 @@ def compute(
     routed = apply_routing(topology, routing)
     verdict = prove(routed)
     facts = {**topology_facts(topology), **routing_facts(routed, verdict)}
-    measured = [m for metric in metrics for m in metric.measure(routed.table, routed.graph)]
+    tell(routing.name, "proof")
+    measured: list[Measurement] = []
+    for metric in metrics:
+        tell(routing.name, f"metric {metric.name}")
+        measured += metric.measure(routed.table, routed.graph)
+    tell(routing.name, "ok", ended=True)
+    tell(routing.name, "facts")
     return RouteResult(routed, verdict, facts, tuple(measured))
 
 
