@@ -54,6 +54,11 @@ format: $(VENV)/installed-check ## Bring sources into the form that check wants
 	$(RUN) ruff format .
 	$(RUN) snakefmt Snakefile workflow
 
+.PHONY: schema
+schema: $(VENV)/installed ## Write the schema and the reference page of study files anew
+	$(RUN) routelab study schema --built-in -o config/schema/study.schema.json
+	$(RUN) routelab study schema --format markdown -o docs/reference/study.md
+
 .PHONY: perf
 perf: $(VENV)/installed-perf ## Measure how fast it is
 	$(RUN) python -m pytest perf $(ARGS)

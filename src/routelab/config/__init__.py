@@ -3,7 +3,7 @@
 from routelab.config.entries import Choice, Named, Range, Sweep, Use, choices
 from routelab.config.mistakes import ConfigError
 from routelab.config.reference import Reference, Source, load_reference
-from routelab.config.study import Beside, Figure, Limits, Study, Table, load_study
+from routelab.config.study import Beside, Figure, Limits, Study, Table, load_draft, load_study
 
 __all__ = [
     "Beside",
@@ -20,6 +20,7 @@ __all__ = [
     "Table",
     "Use",
     "choices",
+    "load_draft",
     "load_reference",
     "load_study",
 ]

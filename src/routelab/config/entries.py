@@ -15,6 +15,8 @@ from pydantic import (
     Field,
     RootModel,
     Tag,
+    TypeAdapter,
+    ValidationError,
     field_validator,
 )
 
@@ -79,7 +81,9 @@ Value: TypeAlias = Annotated[
 class Named(RootModel[dict[str, dict[str, Value]]]):
     """``{name: {parameter: value}}``; several values are marked by `Sweep` or `Range`."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(
+        frozen=True, json_schema_extra={"minProperties": 1, "maxProperties": 1}
+    )
 
     @field_validator("root", mode="before")
     @classmethod
@@ -125,6 +129,17 @@ Entry: TypeAlias = Annotated[
 ]
 
 
+_ENTRY: TypeAdapter[str | Named | Use] = TypeAdapter(Entry)
+
+
+def read_entry(value: Any) -> str | Named | Use | None:
+    """An entry from what the file has there; None if it is none."""
+    try:
+        return _ENTRY.validate_python(value)
+    except ValidationError:
+        return None
+
+
 @dataclass(frozen=True)
 class Choice:
     """One instance that an entry stands for.
@@ -143,8 +158,13 @@ class Choice:
     alias: str | None = None
 
 
-def choices(entry: str | Named | Use) -> Iterator[Choice]:
-    """Every instance that `entry` stands for: the product over its marked values, in order."""
+def choices(entry: str | Named | Use | None) -> Iterator[Choice]:
+    """Every instance that `entry` stands for: the product over its marked values, in order.
+
+    None, an entry that could not be read, stands for nothing.
+    """
+    if entry is None:
+        return
     if isinstance(entry, str):
         yield Choice(entry)
     elif isinstance(entry, Use):

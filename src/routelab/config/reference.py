@@ -14,16 +14,16 @@ from routelab.config.mistakes import ConfigError, describe, suggestion
 
 
 class Source(StudyPart):
-    """The publication that the numbers of a reference are taken from (``citation.yaml``)."""
+    """The publication that the numbers of a reference are taken from (`citation.yaml`)."""
 
     key: str = Field(description="Citation key, equal to the folder's name")
-    title: str
+    title: str = Field(description="As printed")
     authors: list[str] = Field(min_length=1, description="As printed")
-    affiliation: str | None = None
-    venue: str | None = None
-    year: int | None = None
-    doi: str | None = None
-    note: str | None = None
+    affiliation: str | None = Field(default=None, description="Of the authors, as printed")
+    venue: str | None = Field(default=None, description="Journal, proceedings or publisher")
+    year: int | None = Field(default=None, description="Of publication")
+    doi: str | None = Field(default=None, description="Without the resolver's address")
+    note: str | None = Field(default=None, description="What a reader of the numbers has to know")
     tables: dict[str, str] = Field(
         min_length=1, description="CSV files of the folder, each with what it holds"
     )

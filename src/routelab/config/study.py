@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, model_validator
 
 from routelab.config.document import Document, load_document
-from routelab.config.entries import Entry, Scalars, StudyPart
+from routelab.config.entries import Entry, Scalars, StudyPart, read_entry
 from routelab.config.mistakes import ConfigError, describe, suggestion
 from routelab.config.reference import Reference, load_reference
 
@@ -28,9 +29,9 @@ Filter: TypeAlias = Annotated[
 
 
 class Limits(StudyPart):
-    """What one job may use."""
+    """What one job may use; one that needs more is stopped, and that is its outcome."""
 
-    seconds: float = Field(default=600, gt=0, description="Wall time")
+    seconds: float = Field(default=600, gt=0, description="Wall time, in seconds")
     memory_gb: float = Field(default=4, gt=0, description="Memory, in GB of 10^9 bytes")
 
 
@@ -45,12 +46,14 @@ class Beside(StudyPart):
 class Table(StudyPart):
     """A table of the report."""
 
-    title: str | None = None
+    title: str | None = Field(default=None, description="Caption; the table's name by default")
     rows: list[str] = Field(min_length=1, description="Columns that identify a row")
     values: list[str] = Field(min_length=1, description="Columns to show")
     over: Pooling = {}
     where: Filter = {}
-    beside: Beside | None = None
+    beside: Beside | None = Field(
+        default=None, description="Published numbers to stand beside ours"
+    )
     count: bool = Field(
         default=False, description="Rows and values identify a row together; `runs` counts"
     )
@@ -75,13 +78,17 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
 class Figure(StudyPart):
     """A figure of the report."""
 
-    kind: Literal["ecdf", "line", "network"]
-    title: str | None = None
-    x: str | None = None
-    y: str | None = None
-    hue: str | None = None
-    col: str | None = None
-    colour: str | None = None
+    kind: Literal["ecdf", "line", "network"] = Field(
+        description="Shares of channels (ecdf), a value over another (line), or the network drawn"
+    )
+    title: str | None = Field(default=None, description="Caption; the figure's name by default")
+    x: str | None = Field(default=None, description="Column along the horizontal axis")
+    y: str | None = Field(default=None, description="Column along the vertical axis (line)")
+    hue: str | None = Field(default=None, description="Column that tells colours apart")
+    col: str | None = Field(default=None, description="Column that tells panels apart")
+    colour: str | None = Field(
+        default=None, description="Column that channels are coloured by (network)"
+    )
     over: Pooling = {}
     where: Filter = {}
 
@@ -101,18 +108,24 @@ class Figure(StudyPart):
 class Study(StudyPart):
     """An experiment: networks × routings, and what is shown of them."""
 
-    title: str
+    title: str = Field(description="Heading of the report")
     cites: FileName | None = Field(
         default=None, description="Folder in references/ with the published numbers"
     )
-    topologies: list[Entry] = Field(min_length=1)
-    routings: list[Entry] = Field(min_length=1)
+    topologies: list[Entry] = Field(min_length=1, description="Networks")
+    routings: list[Entry] = Field(
+        min_length=1, description="Routings; each of them runs on each network"
+    )
     metrics: list[str] | None = Field(
         default=None, min_length=1, description="Metric plugins; all that are installed by default"
     )
-    limits: Limits = Limits()
-    tables: dict[FileName, Table] = {}
-    figures: dict[FileName, Figure] = {}
+    limits: Limits = Field(default=Limits(), description="What one job may use")
+    tables: dict[FileName, Table] = Field(
+        default={}, description="Tables of the report by name, which names their files"
+    )
+    figures: dict[FileName, Figure] = Field(
+        default={}, description="Figures of the report by name, which names their files"
+    )
     notes: list[str] = Field(
         default=[], description="Paragraphs of the report: how its numbers are to be read"
     )
@@ -163,7 +176,14 @@ def load_study(path: Path | str) -> Study:
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
-        raise ConfigError(describe(error, document, Study)) from None
+        draft = _draft(document)
+        raise ConfigError(
+            [
+                *describe(error, document, Study),
+                *_name_mistakes(draft),
+                *_citation_mistakes(draft),
+            ]
+        ) from None
     study._document = document
     mistakes = list(_name_mistakes(study))
     try:
@@ -177,25 +197,71 @@ def load_study(path: Path | str) -> Study:
     return study
 
 
+def load_draft(path: Path | str) -> Study | None:
+    """What can be read of a study that `load_study` refuses, so that more mistakes are found.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    Study or None
+        Citation, networks, routings and metrics only; entries that cannot be read are None.
+        None if the file is no mapping.
+    """
+    try:
+        document = load_document(Path(path))
+    except ConfigError:
+        return None
+    return _draft(document) if isinstance(document.data, dict) else None
+
+
+def _draft(document: Document) -> Study:
+    lists: dict[str, list[Any]] = {
+        key: value if isinstance(value := document.data.get(key), list) else []
+        for key in ("topologies", "routings", "metrics")
+    }
+    cites = document.data.get("cites")
+    entries: dict[str, Any] = {
+        key: [read_entry(item) for item in lists[key]] for key in ("topologies", "routings")
+    }
+    draft = Study.model_construct(
+        title="",
+        cites=cites if isinstance(cites, str) else None,
+        metrics=lists["metrics"] if all(isinstance(item, str) for item in lists["metrics"]) else [],
+        **entries,
+    )
+    draft._document = document
+    return draft
+
+
 def _name_mistakes(study: Study) -> Iterator[str]:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", study.name):
         yield f"{study.path}: a study's file name is letters, digits, '-' and '_', then .yaml"
 
 
+def _citation_mistakes(study: Study) -> tuple[str, ...]:
+    try:
+        _cited(study)
+    except ConfigError as error:
+        return error.mistakes
+    return ()
+
+
 def _cited(study: Study) -> Reference | None:
     if study.cites is None:
         return None
-    homes = [study.path.parent / "references", study.path.parent.parent / "references"]
+    homes = [
+        Path(os.path.normpath(study.path.parent / up)) / "references" for up in (".", "..", "../..")
+    ]
     for home in homes:
         if (home / study.cites).is_dir():
             return load_reference(home / study.cites)
     known = sorted(folder.name for home in homes if home.is_dir() for folder in home.iterdir())
-    raise ConfigError(
-        [
-            f"{study.place('cites')}no folder {study.cites} in {homes[-1]}"
-            + suggestion(study.cites, known)
-        ]
-    )
+    places = f"{', '.join(map(str, homes[:-1]))} or {homes[-1]}"
+    mend = suggestion(study.cites, known)
+    raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {places}{mend}"])
 
 
 def _reference_mistakes(study: Study) -> Iterator[str]:

@@ -1,0 +1,154 @@
+"""The reference page of study files, made from their models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import fill
+from typing import Any
+
+from pydantic import BaseModel
+
+from routelab.config.entries import Range, Sweep, Use
+from routelab.config.reference import Source
+from routelab.config.study import Beside, Figure, Limits, Study, Table
+
+_INTRODUCTION = """\
+# Study files
+
+<!-- Made by `make schema` from the models in src/routelab/config; edit those. -->
+
+A study is a YAML file. `routelab study check FILE` tells all mistakes in it, each with its line,
+`routelab study plan FILE` what a run would do. An editor with a YAML language server completes keys
+and plugins when the file begins with the line
+
+    # yaml-language-server: $schema=../schema/study.schema.json
+
+`routelab study schema -o FILE` writes the schema with the plugins that are installed.
+"""
+
+_ENTRIES = """\
+## Entries
+
+An entry of `topologies` or `routings` is one of
+
+- a [name](../concepts/names.md): `torus~dims=4x2`, `sssp@angara~turns=exact`;
+- a plugin with parameters: `torus: {dims: 4x2}`. A parameter's value is a number, a word, a truth
+  value or a list of them; several values to take one after the other are marked by `sweep` or
+  `range`. An entry with several marked parameters stands for every combination;
+- a name with an alias: `{use: "sssp@angara~turns=exact", as: exact}`. The alias stands in tables
+  and figures, and names folders; it has one meaning in all studies that run together.
+
+A name with a path in it, or longer than 150 characters, needs an alias. Files that parameters name
+are looked up in the study's folder.
+"""
+
+_COLUMNS = """\
+## Columns
+
+`rows`, `values`, `on`, `where`, `x`, `y`, `hue` and `col` name columns. There are
+
+- `topology` and `routing`: names or aliases, without the parameters that `over` pools;
+- `nodes`, the number of terminals;
+{facts}
+- every metric, by the name that it has in `metrics.csv` of a run;
+- every parameter: `dims`, `seed`; where a network and a routing have one of the same name,
+  `topology.seed` and `routing.seed`.
+
+For `x: load` and `colour: load` there is one row for each channel.
+"""
+
+_SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
+    ("Sweep", Sweep),
+    ("Range", Range),
+    ("Alias", Use),
+    ("Limits", Limits),
+    ("Tables", Table),
+    ("Beside", Beside),
+    ("Figures", Figure),
+)
+
+
+def study_page(facts: Sequence[str]) -> str:
+    """The page, in Markdown.
+
+    Parameters
+    ----------
+    facts : sequence of str
+        Columns that every run has.
+    """
+    listed = ", ".join(f"`{name}`" for name in facts)
+    lines = fill(f"- the facts of `routelab evaluate`: {listed};", 100, subsequent_indent="  ")
+    columns = _COLUMNS.format(facts=lines)
+    parts = [_INTRODUCTION, _section("Keys of a study", Study), _ENTRIES]
+    for title, model in _SECTIONS:
+        parts.append(_section(title, model))
+    parts += [columns, _section("References: citation.yaml", Source)]
+    return "\n".join(parts)
+
+
+def _section(title: str, model: type[BaseModel]) -> str:
+    schema = model.model_json_schema()
+    lines = [f"## {title}", "", (model.__doc__ or "").strip().splitlines()[0], ""]
+    lines += ["| key | value | default | meaning |", "| --- | --- | --- | --- |"]
+    required = schema.get("required", ())
+    for key, part in schema["properties"].items():
+        default = "has to be given" if key in required else _default(part.get("default"))
+        cells = (f"`{key}`", _value(part), default, part.get("description", ""))
+        row = " | ".join(cell.replace("|", "/") for cell in cells)
+        lines.append(f"| {row} |".replace("  ", " "))
+    return "\n".join(lines) + "\n"
+
+
+def _default(value: Any) -> str:
+    if value in (None, {}, []):
+        return ""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {item:g}" for key, item in value.items())
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
+
+
+_LINKS = {
+    "Table": "[tables](#tables)",
+    "Figure": "[figures](#figures)",
+    "Limits": "[limits](#limits)",
+    "Beside": "[beside](#beside)",
+    "Named": "[entries](#entries)",
+    "Use": "[entries](#entries)",
+}
+_SCALAR = ["boolean", "integer", "number", "string"]
+_TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false"}
+
+
+def _value(part: Mapping[str, Any]) -> str:
+    """What may stand there, in words."""
+    if "$ref" in part:
+        return _LINKS[part["$ref"].rpartition("/")[2]]
+    options = [option for name in ("anyOf", "oneOf") for option in part.get(name, ())]
+    if options:
+        known = [option for option in options if option.get("type") != "null"]
+        if [option.get("type") for option in known] == _SCALAR:
+            return "value"
+        references = [option for option in known if "$ref" in option]
+        return " or ".join(dict.fromkeys(_value(option) for option in references or known))
+    if "enum" in part:
+        return " or ".join(f"`{value}`" for value in part["enum"])
+    if part["type"] == "array":
+        return f"list of {_value(part['items'])}"
+    if part["type"] == "object":
+        return f"mapping of names: {_value(_below(part))}"
+    if "pattern" in part:
+        return "word of letters, digits, `-` and `_`"
+    return " ".join([_TYPES[part["type"]], *_bounds(part)])
+
+
+def _below(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    below: Mapping[str, Any] = part.get("additionalProperties") or next(
+        iter(part["patternProperties"].values())
+    )
+    return below
+
+
+def _bounds(part: Mapping[str, Any]) -> Iterator[str]:
+    for key, sign in (("exclusiveMinimum", ">"), ("minimum", "≥")):
+        if key in part:
+            yield f"{sign} {part[key]}"

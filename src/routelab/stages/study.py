@@ -1,0 +1,140 @@
+"""What a study would do, before anything runs; and what helps to write one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from routelab.config.manual import study_page
+from routelab.config.schema import study_schema
+from routelab.registry.catalogue import installed
+from routelab.stages.batches import TRY_AGAIN, Kind, Run
+from routelab.stages.facts import FIELDS
+from routelab.stages.plan import Plan, expand
+
+State = Literal["cached", "missing", "stale", "failed"]
+STATES: tuple[State, ...] = ("cached", "missing", "stale", "failed")
+"""What the results folder has of a job: its result; nothing; the result of other code, parameters
+or files; an outcome that the next run tries to better. All but the first would run."""
+
+
+@dataclass(frozen=True)
+class PlannedJob:
+    """A job of a plan.
+
+    Attributes
+    ----------
+    kind : {"topologies", "routes"}
+    topology, routing : str
+        Names as in the results folder; a network has no routing.
+    state : {"cached", "missing", "stale", "failed"}
+        See `STATES`.
+    reason : str
+        Why the last try failed.
+    """
+
+    kind: Kind
+    topology: str
+    routing: str
+    state: State
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a run of some studies would do.
+
+    Attributes
+    ----------
+    jobs : tuple of PlannedJob
+        Networks, then routings of each network.
+    batches, batches_to_run : int
+    """
+
+    jobs: tuple[PlannedJob, ...]
+    batches: int
+    batches_to_run: int
+
+    def totals(self, kind: Kind) -> dict[State, int]:
+        """Number of jobs in each state."""
+        counted = Counter(job.state for job in self.jobs if job.kind == kind)
+        return {state: counted[state] for state in STATES}
+
+
+def check(studies: Sequence[Path]) -> list[str]:
+    """One line a study with what it stands for, if nothing is wrong with any of them.
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with everything that is wrong in any of the studies.
+    """
+    plan = expand(studies)
+    return [
+        f"{shown.study.path}: OK: {_count(len({t for t, _ in shown.runs}), 'topology')} × "
+        f"{_count(len({r for _, r in shown.runs}), 'routing')} = {_count(len(shown.runs), 'run')}, "
+        f"{_count(len(shown.study.tables), 'table')}, {_count(len(shown.study.figures), 'figure')}"
+        for shown in plan.studies.values()
+    ]
+
+
+def preview(studies: Sequence[Path], results: Path) -> Preview:
+    """What a run of `studies` would do; changes nothing.
+
+    Raises
+    ------
+    ConfigError
+        As `check`.
+    """
+    plan = expand(studies, results)
+    runs = {run.folder: run for batch in plan.batches.values() for run in batch.runs}
+    jobs = [_planned(plan, runs, topology) for topology in plan.topologies]
+    jobs += [_planned(plan, runs, *names) for names in plan.routes]
+    to_run = [
+        batch
+        for batch in plan.batches.values()
+        if not plan.manifest(batch).exists() or not all(run.is_done() for run in batch.runs)
+    ]
+    return Preview(tuple(jobs), len(plan.batches), len(to_run))
+
+
+def schema_text(built_in: bool = False) -> str:
+    """The JSON schema of study files, with all installed plugins or the built-in ones alone."""
+    schema = study_schema(installed(), "routelab" if built_in else None)
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def page_text() -> str:
+    """The reference page of study files, in Markdown."""
+    return study_page([name for name in FIELDS if name not in _NAMES])
+
+
+_NAMES = ("topology", "routing", "status", "reason")
+
+
+def _planned(plan: Plan, runs: dict[str, Run], topology: str, routing: str = "") -> PlannedJob:
+    kind: Kind = "routes" if routing else "topologies"
+    names = [name for name in (str(plan.results), kind, topology, routing) if name]
+    return PlannedJob(kind, topology, routing, *_state(runs["/".join(names)]))
+
+
+def _state(run: Run) -> tuple[State, str]:
+    if run.is_done():
+        return "cached", ""
+    try:
+        outcome = json.loads(run.outcome.read_bytes())
+        status, reason = outcome["status"], str(outcome["reason"])
+    except FileNotFoundError:
+        return "missing", ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return "stale", "its outcome cannot be read"
+    return ("failed", reason) if status in TRY_AGAIN else ("stale", "")
+
+
+def _count(number: int, thing: str) -> str:
+    many = thing.removesuffix("y") + "ies" if thing.endswith("y") else f"{thing}s"
+    return f"{number} {thing if number == 1 else many}"
