@@ -4,7 +4,7 @@
 #   make report CORES=4                     at most four cores
 #   make report ARGS="--config studies=x"   further arguments for Snakemake
 #   make test   ARGS="-k torus"             further arguments for pytest
-#   make report PYTHON=/opt/python3.13      the Python that .venv is made with
+#   make report PYTHON=python3.13           the Python that .venv is made with
 
 PYTHON ?= python3
 CORES ?= $(shell nproc)
