@@ -18,6 +18,13 @@ from routelab.registry.suggest import did_you_mean
 _GROUP = "routelab."
 
 
+class QuarantinedError(InputError):
+    """A plugin is installed and cannot be used; the text names its distribution and the cause.
+
+    The name of such a plugin is right, so a study that uses it keeps its other results.
+    """
+
+
 @dataclass(frozen=True)
 class Entry:
     """A registered plugin.
@@ -118,12 +125,16 @@ class Catalogue:
         Raises
         ------
         InputError
-            If it does not exist, is broken, or two distributions register it.
+            If it does not exist.
+        QuarantinedError
+            If it is broken, or two distributions register it.
         """
         entry = self.entry(kind, key)
         if entry.plugin is None:
             state = "is broken" if entry.status == "broken" else "is ambiguous"
-            raise InputError(f"{kind} {key!r} cannot be used, its plugin {state}: {entry.cause}")
+            raise QuarantinedError(
+                f"{kind} {key!r} cannot be used, its plugin {state}: {entry.cause}"
+            )
         return entry.plugin
 
     def _unknown(self, kind: str, key: str) -> str:

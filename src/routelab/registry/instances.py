@@ -19,7 +19,7 @@ from routelab.api import (
     TopologyPlugin,
 )
 from routelab.registry import compositions
-from routelab.registry.catalogue import Catalogue, installed
+from routelab.registry.catalogue import Catalogue, QuarantinedError, installed
 from routelab.registry.compositions import Part
 from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
 from routelab.registry.parameters import ParameterRow, as_text, read, rows
@@ -77,8 +77,10 @@ def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin:
     Raises
     ------
     InputError
-        If the name cannot be read, the plugin cannot be used, or parameters are wrong; all
+        If the name cannot be read, there is no such plugin, or parameters are wrong; all
         parameters that are wrong are reported together.
+    QuarantinedError
+        An `InputError`: nothing is wrong but that the plugin is broken or ambiguous.
     """
     name = parse_name(text)
     part = compositions.part(kind, name, catalogue or installed())
@@ -92,7 +94,7 @@ def load_routing(text: str, catalogue: Catalogue | None = None) -> Routing:
 
     Raises
     ------
-    InputError
+    InputError, QuarantinedError
         As `load`; what is wrong with several parts is reported together.
     """
     return _routing(parse_routing(text), {}, catalogue or installed())
@@ -161,6 +163,8 @@ def _routing(
         return _anonymous(name, values, catalogue)
     try:
         whole = compositions.part("routing", name, catalogue)
+    except QuarantinedError:
+        raise
     except InputError as error:
         raise InputError(f"{error}{_composition_hint(name.key, catalogue)}") from None
     if issubclass(whole.plugin, Composition):
@@ -189,14 +193,17 @@ def _anonymous(name: CompositionName, values: Mapping[str, Any], catalogue: Cata
         "rules": name.rules,
         "layers": name.layers or Name(NO_LAYERS),
     }
-    parts, problems = [], []
+    parts: list[Part] = []
+    wrong: list[InputError] = []
     for kind, part_name in names.items():
         try:
             parts.append(compositions.part(kind, part_name, catalogue))
         except InputError as error:
-            problems.append(str(error))
-    if problems:
-        raise _refused(str(name), problems, {})
+            wrong.append(error)
+    if wrong:
+        refused = _refused(str(name), list(map(str, wrong)), {})
+        only_broken = all(isinstance(error, QuarantinedError) for error in wrong)
+        raise QuarantinedError(str(refused)) if only_broken else refused
     takes = {part.label: rows(part.plugin.Parameters) for part in parts}
     plugins = _make_parts(parts, values, str(name), [], takes)
     written = [name_of(plugin) for plugin in plugins.values()]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sys
+import logging
+import mmap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -19,6 +20,7 @@ from typing import Any, Literal
 
 from routelab.api.errors import RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
+from routelab.registry.catalogue import QuarantinedError
 from routelab.stages.limits import Breach, run_limited
 
 SPEC, MANIFEST = "batch/1", "batch-outcomes/1"
@@ -29,6 +31,8 @@ TRY_AGAIN = ("failed", "timeout")
 """Outcomes that the next run tries to better."""
 
 Kind = Literal["topologies", "routes"]
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -148,17 +152,53 @@ def run_batch(spec: Path, manifest: Path) -> int:
     content = read_json(spec, SPEC)
     runs = [Run(**{**run, "metrics": tuple(run["metrics"])}) for run in content["runs"]]
     missing = [run for run in runs if not run.is_done()]
-    _prepare(missing)
-    for number, run in enumerate(missing, 1):
-        print(f"[{number}/{len(missing)}] {run.folder}", flush=True)
+    if missing:
+        _work_through(missing)
+    outcomes = [{"folder": run.folder, **_status(run)} for run in runs]
+    write_json(manifest, {"format": MANIFEST, "outcomes": outcomes})
+    return len(missing)
+
+
+def _work_through(runs: Sequence[Run]) -> None:
+    """Do jobs from a process that has loaded their kernels, which a plugin may kill or hold up.
+
+    That process is a child of this one and the parent of the jobs. If it does not get as far as
+    the first job, they are done from here, and each of them loads for itself.
+    """
+    from routelab.stages.warm import STEP_SECONDS
+
+    prepared = mmap.mmap(-1, 1)  # memory that child and parent share
+
+    def prepare_and_do() -> int:
+        _prepare(runs)
+        prepared[0] = 1
+        try:
+            _do_all(runs)
+        except RoutelabError as error:
+            logger.error("%s", error)
+            return 1
+        return 0
+
+    seconds = min(STEP_SECONDS, max(run.seconds for run in runs))
+    memory = max(run.memory_gb for run in runs)
+    ended = run_limited(prepare_and_do, seconds, memory, released=lambda: prepared[0] == 1)
+    if ended == 0:
+        return
+    if prepared[0]:
+        raise RoutelabError("no outcome was written for some jobs, see above")
+    why = ended.reason if isinstance(ended, Breach) else "see above"
+    logger.warning("kernels could not be loaded beforehand: %s", why)
+    _do_all(runs)
+
+
+def _do_all(runs: Sequence[Run]) -> None:
+    for number, run in enumerate(runs, 1):
+        logger.info("[%d/%d] %s", number, len(runs), run.folder)
         ended = run_limited(partial(_do, run), run.seconds, run.memory_gb)
         if isinstance(ended, Breach):
             _write_breach(run, ended)
         elif ended:
             raise RoutelabError(f"{run.folder}: no outcome was written, see above")
-    outcomes = [{"folder": run.folder, **_status(run)} for run in runs]
-    write_json(manifest, {"format": MANIFEST, "outcomes": outcomes})
-    return len(missing)
 
 
 def _prepare(runs: Iterable[Run]) -> None:
@@ -179,8 +219,10 @@ def _do(run: Run) -> int:
             route.run(run.topology, run.routing, Path(run.folder), run.metrics, run.fingerprint)
         else:
             topology.run(run.topology, Path(run.folder), run.fingerprint)
+    except QuarantinedError as error:
+        _write_breach(run, Breach("failed", str(error)))
     except RoutelabError as error:
-        print(f"routelab: error: {error}", file=sys.stderr)
+        logger.error("%s", error)
         return 2
     return 0
 
@@ -188,7 +230,7 @@ def _do(run: Run) -> int:
 def _write_breach(run: Run, breach: Breach) -> None:
     from routelab.stages import route, topology
 
-    print(f"{run.folder}: {breach.status}: {breach.reason}", file=sys.stderr)
+    logger.warning("%s: %s: %s", run.folder, breach.status, breach.reason)
     if run.routing:
         route.write_breach(run.topology, run.routing, Path(run.folder), breach, run.fingerprint)
     else:

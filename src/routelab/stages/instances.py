@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.api import InputError, Plugin
+from routelab.api.parameters import value_text
 from routelab.config import Choice
+from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import from_mapping, load, load_routing
-from routelab.registry.names import CompositionName, Name, parse_routing
+from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
+from routelab.registry.parameters import as_text
 
 
 @dataclass(frozen=True)
@@ -26,12 +29,16 @@ class Instance:
     plugins : tuple of Plugin
     inputs : tuple of str
         Files that the plugins read.
+    quarantine : str
+        Why the plugins cannot be used. There are none then, and both names are as they were
+        given: only a plugin knows its defaults.
     """
 
     text: str
     written: str
     plugins: tuple[Plugin, ...]
     inputs: tuple[str, ...]
+    quarantine: str = ""
 
 
 def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
@@ -39,7 +46,7 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
 
     Parameters
     ----------
-    kind : {"topology", "routing"}
+    kind : str
     choice : Choice
     folder : Path
         Where files that parameters name are looked up: the study's folder.
@@ -47,9 +54,14 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
     Raises
     ------
     InputError
-        If the name cannot be read or used, parameters are wrong or a file is missing.
+        If the name cannot be read, there is no such plugin, parameters are wrong or a file is
+        missing.
     """
-    written = from_mapping(kind, choice.name, choice.values or {})
+    try:
+        written = from_mapping(kind, choice.name, choice.values or {})
+    except QuarantinedError as error:
+        text = _as_given(kind, choice)
+        return Instance(text, text, (), (), quarantine=str(error))
     plugins = _plugins(kind, written)
     text = _seen_from_here(written, plugins, folder)
     if text != written:
@@ -59,6 +71,17 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
     if missing:
         raise InputError(f"no file {', '.join(missing)} (files are looked up in {folder})")
     return Instance(text, written, plugins, inputs)
+
+
+def _as_given(kind: str, choice: Choice) -> str:
+    values = {key: as_text(value) for key, value in (choice.values or {}).items()}
+    added = tuple((key, value_text(value, value)) for key, value in values.items())
+    name = parse_routing(choice.name) if kind == "routing" else parse_name(choice.name)
+    if isinstance(name, Name):
+        return str(Name(name.key, (*name.parameters, *added)))
+    # which part the values belong to, the parts would have to tell
+    selection = Name(name.selection.key, (*name.selection.parameters, *added))
+    return str(CompositionName(selection, name.rules, name.layers))
 
 
 def _plugins(kind: str, text: str) -> tuple[Plugin, ...]:

@@ -35,7 +35,10 @@ class Breach:
 
 
 def run_limited(
-    work: Callable[[], int], seconds: float | None, memory_gb: float | None
+    work: Callable[[], int],
+    seconds: float | None,
+    memory_gb: float | None,
+    released: Callable[[], bool] = lambda: False,
 ) -> int | Breach:
     """Run `work` in a child process and return its exit code, or why it was stopped.
 
@@ -47,6 +50,8 @@ def run_limited(
         Wall time after which the child is killed.
     memory_gb : float or None
         Resident memory (in 10^9 bytes) above which the child is killed.
+    released : callable
+        Says that the limits do not hold any more.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -55,7 +60,7 @@ def run_limited(
     if child == 0:
         _run_child(work, parent)
     try:
-        return _watch(child, seconds, memory_gb)
+        return _watch(child, seconds, memory_gb, released)
     except BaseException:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -87,7 +92,9 @@ def _die_with(parent: int) -> None:
         os._exit(1)
 
 
-def _watch(child: int, seconds: float | None, memory_gb: float | None) -> int | Breach:
+def _watch(
+    child: int, seconds: float | None, memory_gb: float | None, released: Callable[[], bool]
+) -> int | Breach:
     begin = time.monotonic()
     ended = select.poll()
     handle = os.pidfd_open(child)
@@ -96,7 +103,7 @@ def _watch(child: int, seconds: float | None, memory_gb: float | None) -> int | 
         # wakes up at once when the child ends, and now and then to look at its limits
         while not ended.poll(POLL_SECONDS * 1000):
             breach = _breach(child, time.monotonic() - begin, seconds, memory_gb)
-            if breach is not None:
+            if breach is not None and not released():
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
                 return breach

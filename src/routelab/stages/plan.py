@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from routelab.api import InputError
 from routelab.artifacts.fingerprint import fingerprint
-from routelab.config import Choice, ConfigError, Limits, Study, choices, load_study
+from routelab.config import Choice, ConfigError, Limits, Study, choices, load_draft, load_study
 from routelab.registry.catalogue import installed
 from routelab.stages.batches import Batch, Kind, Run, chunks
 from routelab.stages.instances import Instance, instance_of
@@ -105,6 +105,8 @@ class Plan:
         Routings that use, between them, the plugins of all routings.
     batches : dict of (kind, str) to Batch
         By kind and id.
+    quarantined : tuple of str
+        Why topologies and routings of the studies cannot be used; their jobs fail for it.
     """
 
     results: Path
@@ -113,6 +115,7 @@ class Plan:
     studies: Mapping[str, StudyPlan]
     kernel_users: tuple[str, ...]
     batches: Mapping[tuple[Kind, str], Batch]
+    quarantined: tuple[str, ...] = ()
 
     def spec(self, batch: Batch) -> Path:
         """The file that tells a process what the batch is."""
@@ -201,6 +204,7 @@ class _Expansion:
         self.routes: dict[tuple[str, str], _Wanted] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
+        self.quarantined: dict[str, None] = {}
 
     def add(self, path: Path) -> None:
         """Read a study and note its jobs."""
@@ -208,6 +212,11 @@ class _Expansion:
             study = load_study(path)
         except ConfigError as error:
             self.mistakes += error.mistakes
+            draft = load_draft(path)
+            if draft is not None:
+                self._named(draft, "topologies", "topology")
+                self._named(draft, "routings", "routing")
+                self._metrics(draft)
             return
         if study.name in self.studies:
             other = self.studies[study.name][0].path
@@ -236,9 +245,17 @@ class _Expansion:
         kernel_users: dict[tuple[type, ...], str] = {}
         for wanted in self.routes.values():
             routing = wanted.instances[1]
-            kernel_users.setdefault(tuple(map(type, routing.plugins)), routing.text)
-        batches = _batches(results, topologies, routes)
-        return Plan(results, topologies, routes, studies, tuple(kernel_users.values()), batches)
+            if not routing.quarantine:
+                kernel_users.setdefault(tuple(map(type, routing.plugins)), routing.text)
+        return Plan(
+            results,
+            topologies,
+            routes,
+            studies,
+            tuple(kernel_users.values()),
+            _batches(results, topologies, routes),
+            tuple(self.quarantined),
+        )
 
     def _named(self, study: Study, part: str, kind: str) -> dict[str, Instance]:
         """Instances of a list of the study, by id."""
@@ -251,6 +268,8 @@ class _Expansion:
                 except InputError as error:
                     self.mistakes.append(f"{place}{error}")
                     continue
+                if instance.quarantine:
+                    self.quarantined[instance.quarantine] = None
                 id_ = choice.alias or instance.text
                 problem = self._clash(kind, id_, instance.text, place) or _unfit(id_, instance)
                 if problem:
@@ -286,8 +305,11 @@ class _Expansion:
                 instance = self._instance("metric", Choice(name), study.path.parent)
             except InputError as error:
                 self.mistakes.append(f"{study.place('metrics', position)}{error}")
-            else:
-                metrics[instance.text] = instance
+                continue
+            if instance.quarantine:
+                # a job measures all metrics at once, so none of the study's jobs could be ok
+                self.mistakes.append(f"{study.place('metrics', position)}{instance.quarantine}")
+            metrics[instance.text] = instance
         return metrics
 
 
@@ -322,7 +344,10 @@ def _topology_job(id_: str, wanted: _Wanted) -> TopologyJob:
         id=id_,
         text=topology.text,
         fingerprint=fingerprint(
-            "routelab.stages.topology", topology.text, _classes(topology), topology.inputs
+            "routelab.stages.topology",
+            topology.text + topology.quarantine,
+            _classes(topology),
+            topology.inputs,
         ),
         inputs=topology.inputs,
         limits=wanted.limits,
@@ -334,7 +359,9 @@ def _route_job(topology: TopologyJob, id_: str, wanted: _Wanted) -> RouteJob:
     metrics = dict(sorted(wanted.metrics.items()))
     classes = _classes(routing, *metrics.values())
     # the network's fingerprint stands for its code, too
-    text = " ".join([topology.text, topology.fingerprint, routing.text, *metrics])
+    text = " ".join(
+        [topology.text, topology.fingerprint, routing.text + routing.quarantine, *metrics]
+    )
     return RouteJob(
         topology=topology,
         id=id_,

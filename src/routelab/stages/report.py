@@ -50,8 +50,8 @@ def run_index(results: Path) -> None:
 def _records(
     shown: StudyPlan, topologies: dict[str, str], routings: dict[str, str], results: Path
 ) -> list[JobRecord]:
-    networks = {id_: load("topology", text).parameters.texts() for id_, text in topologies.items()}
-    algorithms = {id_: _parameters(load_routing(text)) for id_, text in routings.items()}
+    networks = {id_: _of_topology(text) for id_, text in topologies.items()}
+    algorithms = {id_: _of_routing(text) for id_, text in routings.items()}
     return [
         JobRecord(
             topology=topology,
@@ -67,9 +67,23 @@ def _records(
     ]
 
 
-def _parameters(routing: Routing) -> dict[str, str]:
+def _of_topology(text: str) -> dict[str, str]:
+    """All parameters of a topology by name."""
+    try:
+        texts: dict[str, str] = load("topology", text).parameters.texts()
+    except QuarantinedError:
+        texts = dict(parse_name(text).parameters)
+    return texts
+
+
+def _of_routing(text: str) -> dict[str, str]:
     """All parameters of a routing by name; a name that two parts have is qualified."""
-    texts = [(plugin.kind, plugin.parameters.texts()) for plugin in routing.plugins]
+    try:
+        plugins = load_routing(text).plugins
+    except QuarantinedError:
+        name = parse_routing(text)
+        return dict(name.parameters) if isinstance(name, Name) else {}
+    texts = [(plugin.kind, plugin.parameters.texts()) for plugin in plugins]
     often = Counter(name for _, parameters in texts for name in parameters)
     return {
         name if often[name] == 1 else f"{kind}.{name}": value

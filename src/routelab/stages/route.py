@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from routelab.api import Measurement, MetricPlugin, Plugin, Topology, UnsupportedError
 from routelab._progress import tell
+from routelab.api import Measurement, MetricPlugin, Plugin, Topology, UnsupportedError
 from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
 from routelab.artifacts.provenance import Measured, seed_of
@@ -17,6 +18,7 @@ from routelab.artifacts.routes_file import save_routes
 from routelab.artifacts.tables import write_csv
 from routelab.deadlock import Verdict, write_certificate
 from routelab.metrics import channel_loads
+from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages.chain import Routed, apply_routing, prove
 from routelab.stages.facts import routing_facts, topology_facts
@@ -62,15 +64,15 @@ def compute(
         As `routelab.stages.chain.apply_routing`.
     """
     routed = apply_routing(topology, routing)
-    verdict = prove(routed)
-    facts = {**topology_facts(topology), **routing_facts(routed, verdict)}
     tell(routing.name, "proof")
+    verdict = prove(routed)
+    tell(routing.name, "facts")
+    facts = {**topology_facts(topology), **routing_facts(routed, verdict)}
     measured: list[Measurement] = []
     for metric in metrics:
         tell(routing.name, f"metric {metric.name}")
         measured += metric.measure(routed.table, routed.graph)
     tell(routing.name, "ok", ended=True)
-    tell(routing.name, "facts")
     return RouteResult(routed, verdict, facts, tuple(measured))
 
 
@@ -130,13 +132,16 @@ def run(
 def write_breach(
     topology: str, routing: str, directory: Path, breach: Breach, fingerprint: str = ""
 ) -> Outcome:
-    """Write the outcome of a job that was stopped at its limits."""
-    chosen = load_routing(routing)
+    """Write the outcome of a job that was stopped at its limits or whose plugin is broken."""
+    plugins: Sequence[Plugin] = ()
+    with suppress(QuarantinedError):
+        chosen = load_routing(routing)
+        routing, plugins = chosen.name, chosen.plugins
     folder = Path(topology)
     name = read_outcome(folder / OUTCOME).topology if folder.is_dir() else topology
     with Measured() as measured:
-        provenance = measured.provenance(chosen.plugins, seed_of(chosen.plugins), fingerprint)
-    outcome = Outcome("route", name, chosen.name, breach.status, breach.reason, {}, provenance)
+        provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
+    outcome = Outcome("route", name, routing, breach.status, breach.reason, {}, provenance)
     return _written(outcome, None, directory)
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
-from routelab.api import InputError, RoutelabError, Topology
+from routelab.api import InputError, Plugin, RoutelabError, Topology
 from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
 from routelab.artifacts.provenance import Measured, seed_of
 from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
+from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, name_of
 from routelab.stages.facts import topology_facts
 from routelab.stages.limits import Breach
@@ -76,11 +78,14 @@ def run(text: str, directory: Path, fingerprint: str = "") -> Outcome:
 
 
 def write_breach(text: str, directory: Path, breach: Breach, fingerprint: str = "") -> Outcome:
-    """Write the outcome of a job that was stopped at its limits."""
-    plugin = load("topology", text)
+    """Write the outcome of a job that was stopped at its limits or whose plugin is broken."""
+    plugins: list[Plugin] = []
+    with suppress(QuarantinedError):
+        plugin = load("topology", text)
+        text, plugins = name_of(plugin), [plugin]
     with Measured() as measured:
-        provenance = measured.provenance([plugin], seed_of([plugin]), fingerprint)
-    outcome = Outcome("topology", name_of(plugin), "", breach.status, breach.reason, {}, provenance)
+        provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
+    outcome = Outcome("topology", text, "", breach.status, breach.reason, {}, provenance)
     with atomic_directory(directory) as folder:
         write_outcome(outcome, folder / OUTCOME)
     return outcome

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,7 +12,11 @@ from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.provenance import Measured
 from routelab.registry.catalogue import installed
 from routelab.registry.instances import load, load_routing
+from routelab.stages.limits import Breach, run_limited
 from routelab.stages.route import compute, write_result
+
+STEP_SECONDS = 20.0
+"""Longest that one kernel takes to compile on a slow machine, and more than all take to load."""
 
 
 def run(routings: Sequence[str], stamp: Path) -> list[str]:
@@ -30,10 +35,36 @@ def run(routings: Sequence[str], stamp: Path) -> list[str]:
         Routings that do not work on the tiny network; their jobs compile what they need.
     """
     metrics = [entry.key for entry in installed().entries("metric") if entry.plugin]
-    skipped = [reason for name in routings if (reason := rehearse(name, metrics))]
+    skipped = [reason for name in routings if (reason := _compile(name, metrics))]
     with atomic_file(stamp) as new:
         new.write_text("\n".join(["warm", *skipped]) + "\n", encoding="utf-8")
     return skipped
+
+
+def _compile(routing: str, metrics: Sequence[str]) -> str | None:
+    """Rehearse in another process, which a plugin may kill or hold up.
+
+    A process that takes too long may have been compiling: then the next one finds in the cache
+    what it compiled, and gets further.
+    """
+
+    def work() -> int:
+        reason = rehearse(routing, metrics)
+        if reason:
+            print(reason, flush=True)
+        return 1 if reason else 0
+
+    while True:
+        before = _cached()
+        ended = run_limited(work, STEP_SECONDS, None)
+        if not isinstance(ended, Breach):
+            return f"{routing}: see above" if ended else None
+        if ended.status == "failed" or _cached() == before:
+            return f"{routing}: {ended.reason}"
+
+
+def _cached() -> int:
+    return sum(1 for _ in Path(os.environ["NUMBA_CACHE_DIR"]).rglob("*.nbc"))
 
 
 def rehearse(routing: str, metrics: Sequence[str]) -> str | None:

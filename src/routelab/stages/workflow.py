@@ -84,6 +84,8 @@ def _prepared(execute: Any, plan: Plan) -> Any:
         executes = not (kind.dryrun_exec or kind.touch_exec)
         if executes:
             hold(plan.results)
+            for cause in plan.quarantined:
+                print(f"{cause}; its runs fail, the others go on.", file=sys.stderr)
             _tell(plan.failed(), "are tried again")
             plan.write_specs()
             warm_kernels(plan)

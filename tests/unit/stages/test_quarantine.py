@@ -1,0 +1,186 @@
+"""A plugin that is installed and broken costs its own results and nobody else's."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.artifacts.outcome import read_outcome
+from routelab.registry import catalogue as catalogue_module
+from routelab.registry.catalogue import Catalogue, QuarantinedError, installed
+from routelab.registry.instances import load_routing
+from routelab.stages import report, warm
+from routelab.stages.batches import Batch, Run, run_batch
+from routelab.stages.limits import run_limited
+from routelab.stages.plan import expand
+
+pytestmark = pytest.mark.builtins
+
+MODES = """
+import faulthandler, os, signal
+from routelab.api import Parameters, RoutingPlugin, parameter
+
+class ModeParameters(Parameters):
+    deed: str = parameter("hang", description="What it does")
+
+class Mode(RoutingPlugin):
+    name = "mode"
+    summary = "Does not route"
+    Parameters = ModeParameters
+
+    def route(self, topology):
+        if self.parameters.deed == "die":
+            faulthandler.disable()  # pytest enables it
+            os.kill(os.getpid(), signal.SIGSEGV)
+        while True:
+            pass
+"""
+
+
+@pytest.fixture
+def plugins(site, tmp_path, monkeypatch):
+    """A broken routing and a broken topology beside what is really installed."""
+    monkeypatch.chdir(tmp_path)
+    real = installed()
+    points = {"topology": {"moon": "nowhere:Moon"}, "routing": {"bad": "nowhere:Bad"}}
+    site.install("extra", {**points, "rules": {"odd": "nowhere:Odd"}}, {}, "0.3")
+    site.install("modes", {"routing": {"mode": "modes:Mode"}}, {"modes.py": MODES})
+    installed.cache_clear()
+    found = installed()
+    assert set(found.keys("routing")) == {*real.keys("routing"), "bad", "mode"}
+    return found
+
+
+def study(tmp_path: Path, topologies: str, routings: str) -> Path:
+    path = tmp_path / "study.yaml"
+    path.write_text(
+        f"title: t\ntopologies: {topologies}\nroutings: {routings}\nmetrics: [route-length]\n"
+    )
+    return path
+
+
+def do(plan) -> None:
+    """All batches of a plan, as the workflow does them."""
+    plan.write_specs()
+    for batch in plan.batches.values():
+        run_batch(plan.spec(batch), plan.manifest(batch))
+
+
+def status(topology: str, routing: str) -> str:
+    return read_outcome(Path("results/routes", topology, routing, "outcome.json")).status
+
+
+def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_path):
+    path = study(
+        tmp_path,
+        "[torus~dims=4, {moon: {craters: 3}}]",
+        "[dor, {bad: {depth: [1, 2]}}, first@odd, {use: bad, as: other}]",
+    )
+    plan = expand([path])
+    assert list(plan.topologies) == ["torus~dims=4", "moon~craters=3"]
+    routings = ["dor", "bad~depth=1+2", "first@odd", "other"]
+    assert [routing for topology, routing in plan.routes if "torus" in topology] == routings
+    assert plan.kernel_users == ("dor",)
+    assert [cause.split(" cannot")[0] for cause in plan.quarantined] == [
+        "topology 'moon'",
+        "routing 'bad'",
+        "first@odd: rules 'odd'",
+    ]
+    do(plan)
+    assert status("torus~dims=4", "dor") == "ok"
+    for routing in routings[1:]:
+        outcome = read_outcome(Path("results/routes/torus~dims=4", routing, "outcome.json"))
+        assert outcome.status == "failed"
+        assert "of extra 0.3" in outcome.reason
+        assert "No module named 'nowhere'" in outcome.reason
+    moon = read_outcome(Path("results/topologies/moon~craters=3/outcome.json"))
+    assert (moon.status, moon.topology) == ("failed", "moon~craters=3")
+    assert {status("moon~craters=3", routing) for routing in routings} == {"failed"}
+    # they are tried again, and the report shows them beside the others
+    assert len(expand([path]).failed()) == 1 + 3 + 4
+    report.run(path, Path("results"), Path("results/report/study"))
+    page = Path("results/report/study/index.html").read_text()
+    assert "plugin routing/bad of extra 0.3" in page
+    summary = json.loads(Path("results/report/study/summary.json").read_text())
+    assert any("8 runs on 2 networks: 1 ok, 7 failed" in line for line in summary["sentences"])
+
+
+def test_a_mended_plugin_is_tried_again(plugins, site, tmp_path):
+    path = study(tmp_path, "[torus~dims=4]", "[dor, bad]")
+    do(expand([path]))
+    done = Path("results/routes/torus~dims=4/dor/outcome.json").stat().st_mtime_ns
+    mended = MODES.replace('name = "mode"', 'name = "bad"').split("        if self")[0]
+    mended += "        return RouteTable.from_next_hops(topology, [[-1, 0], [1, -1]])\n"
+    (site.folder / "nowhere.py").write_text(
+        mended.replace("import Param", "import RouteTable, Param").replace("Mode(", "Bad(")
+    )
+    site.modules.add("nowhere")
+    installed.cache_clear()
+    do(expand([path]))
+    outcome = read_outcome(Path("results/routes/torus~dims=4/bad/outcome.json"))
+    # four switches, not two: it is imported now, and what it makes is refused
+    assert outcome.status == "failed"
+    assert "nowhere" not in outcome.reason
+    assert Path("results/routes/torus~dims=4/dor/outcome.json").stat().st_mtime_ns == done
+
+
+@pytest.mark.parametrize(
+    ("topologies", "routings", "said"),
+    [
+        ("[torus~dims=4]", "[bda]", "no routing plugin is called 'bda'; did you mean 'bad'?"),
+        ("[torus~dims=4]", "[frist@odd]", "no selection plugin is called 'frist'"),
+        ("[mono]", "[dor]", "no topology plugin is called 'mono'; did you mean 'moon'?"),
+        ("[torus~dims=4]", "['bad~depth']", "expected '=' and a value"),
+        ("[torus~dims=4]", "[{'bad~depth=1': {depth: 2}}]", "'depth' of 'bad' is given twice"),
+    ],
+)
+def test_a_wrong_name_is_still_refused(plugins, tmp_path, topologies, routings, said):
+    with pytest.raises(InputError) as raised:
+        expand([study(tmp_path, topologies, routings)])
+    assert said in str(raised.value)
+    assert not isinstance(raised.value, QuarantinedError)
+
+
+def test_an_ambiguous_plugin_is_quarantined_as_well(zoo, site, monkeypatch):
+    again = {"zoo_two.py": (site.folder / "zoo.py").read_text()}
+    site.install("more", {"selection": {"pick": "zoo_two:Pick"}}, again)
+    catalogue: Catalogue = site.catalogue()
+    monkeypatch.setattr(catalogue_module, "installed", lambda: catalogue)
+    with pytest.raises(QuarantinedError, match=r"by (zoo-plugins|more) 1\.0 .*uninstall"):
+        load_routing("pick@turns", catalogue)
+
+
+def test_a_plugin_that_kills_or_holds_up_its_process_costs_its_own_jobs(plugins, tmp_path):
+    """Kernels are loaded before the jobs, by running the plugin: it must not get away there."""
+    plan = expand([study(tmp_path, "[torus~dims=4]", "[dor]")])
+    do(plan)
+    network = "results/topologies/torus~dims=4"
+    runs = [
+        Run(f"results/{deed}", "f", 1.0, 4.0, topology=network, routing=f"mode~deed={deed}")
+        for deed in ("die", "hang")
+    ]
+    for first in (runs, runs[::-1]):
+        Batch("routes", "x", tuple(first)).write_spec(tmp_path / "spec.json")
+        assert run_batch(tmp_path / "spec.json", tmp_path / "manifest.json") == 2
+        ends = json.loads((tmp_path / "manifest.json").read_text())["outcomes"]
+        assert {end["folder"]: (end["status"], end["reason"]) for end in ends} == {
+            "results/die": ("failed", "the process was killed by SIGSEGV"),
+            "results/hang": ("timeout", "took longer than 1 s"),
+        }
+
+
+def test_such_a_plugin_does_not_keep_others_from_being_compiled(plugins, tmp_path, monkeypatch):
+    monkeypatch.setattr(warm, "STEP_SECONDS", 3.0)
+
+    def compile_all() -> int:
+        skipped = warm.run(["mode~deed=die", "mode", "dor"], tmp_path / "stamp")
+        assert skipped == [
+            "mode~deed=die: the process was killed by SIGSEGV",
+            "mode: took longer than 3 s",
+        ]
+        return 0
+
+    assert run_limited(compile_all, 60, None) == 0
