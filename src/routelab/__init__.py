@@ -1,4 +1,10 @@
-"""routelab: experiments with routing algorithms for HPC interconnects."""
+"""routelab: experiments with routing algorithms for HPC interconnects.
+
+In a notebook or a script, ``import routelab`` gives `evaluate`, `topology`, `route` and `plugins`.
+They are loaded when they are first used: importing the package itself stays cheap, as every
+command and every job does it. Their types are in ``__init__.pyi``; importing them here, in
+whatever way, would make them part of the sources of every job.
+"""
 
 from __future__ import annotations
 
@@ -6,4 +12,20 @@ from routelab._numba_cache import set_cache_directory
 
 __version__ = "0.1.0"
 
+_NOTEBOOK = ("RoutedNetwork", "evaluate", "plugins", "route", "topology")
+
+__all__ = ["RoutedNetwork", "__version__", "evaluate", "plugins", "route", "topology"]
+
 set_cache_directory()
+
+
+def __getattr__(name: str) -> object:
+    if name in _NOTEBOOK:
+        from importlib import import_module
+
+        return getattr(import_module("routelab.notebook"), name)
+    raise AttributeError(f"module 'routelab' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_NOTEBOOK]

@@ -234,8 +234,8 @@ class RouteTable:
         hops = self.hop_channel[self.path_start[path] : self.path_start[path + 1]]
         return ", ".join(self.topology.channel_name(int(hop)) for hop in hops) or "no hops"
 
-    def paths(self, source: int, target: int) -> list[list[int]]:
-        """The paths between two switches with terminals, as lists of channels.
+    def pair(self, source: int, target: int) -> int:
+        """The pair of two switches with terminals.
 
         Raises
         ------
@@ -248,7 +248,17 @@ class RouteTable:
             raise InputError(
                 f"no routes between switches {source} and {target}: no terminals there"
             )
-        pair = int(where[0]) * len(ends) + int(where[1])
+        return int(where[0]) * len(ends) + int(where[1])
+
+    def paths(self, source: int, target: int) -> list[list[int]]:
+        """The paths between two switches with terminals, as lists of channels.
+
+        Raises
+        ------
+        InputError
+            If one of the switches has no terminal.
+        """
+        pair = self.pair(source, target)
         return [
             self.hop_channel[self.path_start[k] : self.path_start[k + 1]].tolist()
             for k in range(self.pair_start[pair], self.pair_start[pair + 1])

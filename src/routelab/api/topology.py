@@ -204,6 +204,12 @@ class Topology:
                 f"for each of {self.num_switches} switches"
             )
 
+    def __repr__(self) -> str:
+        return (
+            f"<{self.family}: {self.num_switches} switches, {self.num_terminals} terminals, "
+            f"{self.num_channels} channels>"
+        )
+
     @property
     def num_channels(self) -> int:
         """Number of directed switch-to-switch channels."""

@@ -16,14 +16,14 @@ from routelab.stages.topology import obtain
 
 
 def evaluate(
-    topology: str, routings: Iterable[str], certificate: Path | None = None
+    topology: str | Topology, routings: Iterable[str], certificate: Path | None = None
 ) -> list[dict[str, Any]]:
     """Route a network in several ways, prove and measure.
 
     Parameters
     ----------
-    topology : str
-        Instance name, or a folder or file that ``routelab topology`` wrote.
+    topology : str or Topology
+        Instance name, or a folder or file that ``routelab topology`` wrote, or a network.
     routings : iterable of str
         Instance names.
     certificate : path, optional

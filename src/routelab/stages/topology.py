@@ -20,19 +20,22 @@ OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
 """Files of a topology folder."""
 
 
-def obtain(text: str) -> tuple[str, Topology]:
+def obtain(text: str | Topology) -> tuple[str, Topology]:
     """A network and its name, from an instance name or from what `run` wrote.
 
     Parameters
     ----------
-    text : str
-        An instance name, a topology folder, or a ``topology.npz``.
+    text : str or Topology
+        An instance name, a topology folder, or a ``topology.npz``. A network that is given itself
+        goes by its family.
 
     Raises
     ------
     InputError
         If the name is wrong, or the folder holds no network.
     """
+    if isinstance(text, Topology):
+        return text.family, text
     path = Path(text)
     if path.is_dir():
         outcome = read_outcome(path / OUTCOME)

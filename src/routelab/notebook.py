@@ -1,0 +1,281 @@
+"""Networks, routings and pictures in a notebook or a script, without files and without Snakemake.
+
+The four functions are there as ``routelab.evaluate`` and so on. They say nothing while they work;
+``logging.basicConfig(level="DEBUG")`` shows what they are doing.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from routelab.api import InputError, RouteTable, Topology
+from routelab.deadlock import Verdict
+from routelab.metrics import channel_loads
+from routelab.registry.catalogue import installed
+from routelab.registry.instances import load_routing
+from routelab.registry.suggest import did_you_mean
+from routelab.stages import evaluate as stage
+from routelab.stages.facts import FIELDS
+from routelab.stages.route import compute
+from routelab.stages.topology import obtain
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHOWN = (
+    "switches",
+    "terminals",
+    "channels",
+    "reachable_pairs",
+    "pairs",
+    "max_load",
+    "min_load",
+    "sigma4",
+    "max_hops",
+    "mean_hops",
+    "deadlock",
+    "virtual_channels",
+)
+"""Facts that a routed network shows of itself; `RoutedNetwork.facts` has all."""
+
+
+def evaluate(topology: str | Topology, routings: str | Iterable[str]) -> pd.DataFrame:
+    """Route a network in several ways, prove and measure.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        Instance name such as ``"torus~dims=4x2x2x2"``, a folder or file that ``routelab topology``
+        wrote, or a network.
+    routings : str or iterable of str
+        Instance names such as ``"angara-sssp"`` or ``"sssp@angara~turns=exact"``.
+
+    Returns
+    -------
+    frame : DataFrame
+        One row a routing. The columns are those of ``routelab evaluate --format csv``; where a
+        routing does not apply or breaks, ``status`` and ``reason`` say so and its facts are
+        missing. ``frame.attrs["topology"]`` is the network's canonical name, and further facts,
+        e.g. why a table is not proven free of deadlock, are in ``frame.attrs["facts"]``, one
+        mapping a row.
+
+    Raises
+    ------
+    InputError
+        If a name is wrong; all wrong routings are named.
+    """
+    names = [routings] if isinstance(routings, str) else list(routings)
+    rows = stage.evaluate(topology, names)
+    frame = pd.DataFrame(rows, columns=list(FIELDS))
+    frame.attrs["topology"] = rows[0]["topology"] if rows else obtain(topology)[0]
+    frame.attrs["facts"] = [
+        {key: value for key, value in row.items() if key not in FIELDS} for row in rows
+    ]
+    return frame
+
+
+def topology(name: str) -> Topology:
+    """Build a network.
+
+    Parameters
+    ----------
+    name : str
+        Instance name such as ``"torus~dims=4x2x2x2"``, or a folder or file that
+        ``routelab topology`` wrote.
+
+    Raises
+    ------
+    InputError
+        If the name is wrong or there is no such network.
+    """
+    return obtain(name)[1]
+
+
+def route(topology: str | Topology, routing: str) -> RoutedNetwork:
+    """Route a network and prove the table free of deadlock, or find the cycle.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        As for `evaluate`.
+    routing : str
+        Instance name.
+
+    Raises
+    ------
+    InputError
+        If a name is wrong.
+    UnsupportedError
+        If the routing does not apply to the network; the text is the reason.
+    PluginError
+        If a plugin breaks its contract.
+    """
+    chosen = load_routing(routing)
+    name, network = obtain(topology)
+    result = compute(network, chosen)
+    facts = {"topology": name, "routing": chosen.name, **result.facts}
+    return RoutedNetwork(result.routed.table, result.verdict, facts)
+
+
+def plugins(kind: str | None = None) -> pd.DataFrame:
+    """All installed plugins, or those of one kind; a broken one is a row like any other.
+
+    Returns
+    -------
+    frame : DataFrame
+        Columns ``kind, key, summary, distribution, version, status, cause``.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind.
+    """
+    rows = [
+        (
+            entry.kind,
+            entry.key,
+            entry.plugin.summary if entry.plugin else "",
+            entry.distribution,
+            entry.version,
+            entry.status,
+            entry.cause,
+        )
+        for entry in installed().entries(kind)
+    ]
+    names = ["kind", "key", "summary", "distribution", "version", "status", "cause"]
+    return pd.DataFrame(rows, columns=names)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RoutedNetwork:
+    """A network with its routes; notebooks show its facts.
+
+    Attributes
+    ----------
+    table : RouteTable
+        All routes as arrays, and in ``table.topology`` the network.
+    verdict : Verdict
+        What the independent deadlock checker says.
+    facts : dict
+        The fields of ``routelab evaluate`` and further ones.
+    """
+
+    table: RouteTable
+    verdict: Verdict
+    facts: dict[str, Any]
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.table.topology
+
+    @cached_property
+    def loads(self) -> pd.DataFrame:
+        """Channel loads: one row a channel, ``source, target, direction, load``.
+
+        A load is the number of ordered terminal pairs whose route crosses the channel.
+        """
+        network = self.topology
+        names = network.switch_names
+        frame = pd.DataFrame(
+            {
+                "source": [names[switch] for switch in network.channel_source],
+                "target": [names[switch] for switch in network.channel_target],
+                "direction": [
+                    network.directions[d].name if d >= 0 else "" for d in network.channel_direction
+                ],
+                "load": channel_loads(self.table),
+            }
+        )
+        frame.index.name = "channel"
+        return frame
+
+    def routes(self, source: str | int, target: str | int) -> pd.DataFrame:
+        """The routes between two switches with terminals.
+
+        Parameters
+        ----------
+        source, target : str or int
+            Names of switches, or their numbers.
+
+        Returns
+        -------
+        frame : DataFrame
+            One row a path: ``weight`` (share of the packets), ``hops``, ``switches`` on the way
+            (tuple of names), ``channels`` (tuple of numbers, see `loads`) and
+            ``virtual_channels`` (tuple). No row: the target cannot be reached.
+
+        Raises
+        ------
+        InputError
+            If there is no such switch or it has no terminal.
+        """
+        table, names = self.table, self.topology.switch_names
+        ends = self._switch(source), self._switch(target)
+        pair = table.pair(*ends)
+        rows = []
+        for path in range(table.pair_start[pair], table.pair_start[pair + 1]):
+            hops = slice(table.path_start[path], table.path_start[path + 1])
+            channels = table.hop_channel[hops]
+            way = (ends[0], *self.topology.channel_target[channels].tolist())
+            rows.append(
+                (
+                    float(table.path_weight[path]),
+                    len(channels),
+                    tuple(names[switch] for switch in way),
+                    tuple(channels.tolist()),
+                    tuple(table.hop_vc[hops].tolist()),
+                )
+            )
+        columns = ["weight", "hops", "switches", "channels", "virtual_channels"]
+        return pd.DataFrame(rows, columns=columns)
+
+    def picture(self) -> Figure:
+        """The network with its channels coloured by load, as in reports.
+
+        Raises
+        ------
+        InputError
+            If the network is too large to be drawn.
+        """
+        from routelab.report.figures.network import draw_network
+
+        title = f"{self.facts['routing']} on {self.facts['topology']}"
+        return draw_network(title, self.topology, self.loads["load"])
+
+    def _switch(self, name: str | int) -> int:
+        names = self.topology.switch_names
+        if isinstance(name, str) and name in names:
+            return names.index(name)
+        if not isinstance(name, str) and 0 <= name < len(names):
+            return int(name)
+        raise InputError(
+            f"the network has no switch {name!r}{did_you_mean(str(name), names)} (switches are "
+            f"called {names[0]} to {names[-1]}, or numbered 0 to {len(names) - 1})"
+        )
+
+    def _shown(self) -> dict[str, str]:
+        return {key: _text(self.facts[key]) for key in SHOWN if self.facts.get(key) is not None}
+
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{key} {value}" for key, value in self._shown().items())
+        return f"<{self.facts['routing']} on {self.facts['topology']}: {facts}>"
+
+    def _repr_html_(self) -> str:
+        title = html.escape(f"{self.facts['routing']} on {self.facts['topology']}")
+        rows = "".join(
+            f"<tr><th scope='row'>{html.escape(key)}</th><td>{html.escape(value)}</td></tr>"
+            for key, value in self._shown().items()
+        )
+        reason = html.escape(self.verdict.reason)
+        return f"<table><caption>{title}</caption>{rows}</table><p>{reason}</p>"
+
+
+def _text(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,183 @@
+"""The notebook's functions against the command line, conservation laws and bare arrays."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import routelab
+from routelab import notebook
+from routelab._sources import Sources
+from routelab.api import InputError, UnsupportedError, build_grid
+from routelab.cli import main
+from routelab.stages.facts import FIELDS
+
+builtins = pytest.mark.builtins
+
+
+def test_importing_the_package_imports_nothing_else():
+    code = (
+        "import sys; before = set(sys.modules); import routelab; "
+        "print(*(name for name in set(sys.modules) - before if name.startswith('routelab.')))"
+        "; print([name for name in ('numpy', 'numba', 'pandas', 'logging', 'importlib.metadata')"
+        " if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours, heavy = done.stdout.splitlines()
+    assert set(ours.split()) == {"routelab._numba_cache", "routelab._sources"}
+    assert heavy == "[]"
+
+
+def test_the_package_offers_the_notebook_s_functions():
+    for name in ("evaluate", "topology", "route", "plugins", "RoutedNetwork"):
+        assert getattr(routelab, name) is getattr(notebook, name)
+        assert name in dir(routelab)
+        assert name in routelab.__all__
+    with pytest.raises(AttributeError, match="no attribute 'evaluat'"):
+        _ = routelab.evaluat
+
+
+def test_jobs_do_not_depend_on_the_notebook():
+    """Else every edit of a report would make all results again."""
+    files = Sources().closure(["routelab.stages.route"], {"routelab"})
+    assert "routelab" in files
+    assert not [name for name in files if name.startswith(("routelab.notebook", "routelab.report"))]
+
+
+@builtins
+def test_evaluate_gives_what_the_command_line_gives(capsys):
+    names = ["angara-bfs", "first@unrestricted"]
+    frame = routelab.evaluate("torus~dims=4x2", names)
+    assert list(frame.columns) == list(FIELDS)
+    main(["evaluate", "torus~dims=4x2", *names, "--format", "csv"])
+    printed = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    for row, line in zip(frame.to_dict("records"), printed, strict=True):
+        for field in set(FIELDS) - {"routing_seconds"}:
+            assert str(row[field]) == line[field]
+    assert frame.attrs["topology"] == "torus~dims=4x2"
+    reasons = [facts["deadlock_reason"] for facts in frame.attrs["facts"]]
+    assert "rings" in reasons[0] or "ring" in reasons[0]
+
+
+@builtins
+def test_evaluate_keeps_the_rows_of_routings_that_do_not_apply():
+    network = build_grid("mesh", (3, 2), wrap=False)
+    frame = routelab.evaluate(network, ["p-sssp@up-down", "angara-sssp"])
+    assert frame["topology"].unique().tolist() == [network.family]
+    assert frame["status"].tolist()[0] == "ok"
+    one = routelab.evaluate(network, "p-sssp@up-down")
+    assert one.loc[0, "max_load"] == frame.loc[0, "max_load"]
+    assert routelab.evaluate(network, []).empty
+
+
+@builtins
+def test_wrong_names_are_one_clear_message():
+    with pytest.raises(InputError) as caught:
+        routelab.evaluate("torus~dims=4x2", ["dr", "dor", "angara-ssp"])
+    lines = str(caught.value).splitlines()
+    assert ["did you mean 'dor'?" in lines[0], "'angara-sssp'?" in lines[1]] == [True, True]
+    with pytest.raises(InputError, match="did you mean 'torus'"):
+        routelab.topology("tours~dims=4x2")
+    with pytest.raises(InputError, match="did you mean 'dor'"):
+        routelab.route("torus~dims=4x2", "dr")
+    with pytest.raises(InputError, match="did you mean 'topology'"):
+        routelab.plugins("toplogy")
+
+
+@builtins
+def test_a_routing_that_does_not_apply_says_why(tmp_path):
+    (tmp_path / "net.txt").write_text("a b\nb c\n")
+    with pytest.raises(UnsupportedError, match="dimension-order"):
+        routelab.route(f"graph~file={tmp_path / 'net.txt'}", "dor")
+
+
+@pytest.fixture(scope="module")
+def routed():
+    return routelab.route("torus~dims=4x2x2", "angara-sssp")
+
+
+@builtins
+def test_loads_add_up_to_the_hops_of_all_routes(routed):
+    names = routed.topology.switch_names
+    loads = routed.loads
+    assert list(loads.columns) == ["source", "target", "direction", "load"]
+    hops = sum(
+        int(path.hops)
+        for source in names
+        for target in names
+        for path in routed.routes(source, target).itertuples()
+    )
+    assert loads["load"].sum() == hops
+    assert (loads["load"].max(), loads["load"].min()) == (
+        routed.facts["max_load"],
+        routed.facts["min_load"],
+    )
+
+
+@builtins
+def test_routes_are_walks_over_the_channels_they_name(routed):
+    names = routed.topology.switch_names
+    by_name = routed.routes(names[1], names[14])
+    pd.testing.assert_frame_equal(by_name, routed.routes(1, 14))
+    (path,) = by_name.itertuples()
+    assert (path.weight, path.switches[0], path.switches[-1]) == (1.0, names[1], names[14])
+    assert len(path.virtual_channels) == path.hops == len(path.switches) - 1
+    for channel, source, target in zip(
+        path.channels, path.switches[:-1], path.switches[1:], strict=True
+    ):
+        assert routed.loads.loc[channel, ["source", "target"]].tolist() == [source, target]
+    assert routed.routes(3, 3)[["hops", "switches"]].to_numpy().tolist() == [[0, (names[3],)]]
+
+
+@builtins
+def test_a_switch_that_is_not_there(routed):
+    with pytest.raises(InputError, match=r"no switch '0\.0\.9'.*called 0\.0\.0 to 3\.1\.1"):
+        routed.routes("0.0.9", 0)
+    with pytest.raises(InputError, match=r"no switch 16 .*numbered 0 to 15"):
+        routed.routes(0, 16)
+    with pytest.raises(InputError, match="no switch -1"):
+        routed.routes(-1, 0)
+
+
+@builtins
+def test_what_a_notebook_shows(routed):
+    shown = repr(routed)
+    assert shown.startswith("<angara-sssp on torus~dims=4x2x2: switches 16, ")
+    assert f"max_load {routed.facts['max_load']}," in shown
+    page = routed._repr_html_()
+    assert f"<th scope='row'>max_load</th><td>{routed.facts['max_load']}</td>" in page
+    assert routed.verdict.reason in page
+    assert repr(routed.topology) == "<torus: 16 switches, 16 terminals, 64 channels>"
+
+
+@builtins
+def test_the_picture_has_all_channels_and_the_loads_colours(routed):
+    figure = routed.picture()
+    (lines,) = [each for each in figure.axes[0].collections if each.get_gid() == "channels-0"]
+    busiest = np.isclose(lines.get_linewidths(), max(lines.get_linewidths()))
+    maxima = (routed.loads["load"] == routed.facts["max_load"]).sum()
+    # a channel that closes a ring is cut in two
+    assert maxima <= busiest.sum() <= 2 * maxima
+    assert "angara-sssp on torus~dims=4x2x2" in figure.axes[0].get_title(loc="left")
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
+@builtins
+def test_plugins_are_rows():
+    frame = routelab.plugins("layers")
+    assert {"none", "cycle-breaking"} <= set(frame["key"])
+    assert set(frame["kind"]) == {"layers"}
+    assert set(routelab.plugins()["kind"]) >= {"topology", "rules", "selection", "routing"}
+
+
+@builtins
+def test_library_use_is_silent(capfd):
+    code = "import routelab; routelab.evaluate('torus~dims=4', ['dor']); routelab.plugins()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")
