@@ -22,9 +22,14 @@ class Reproduction:
     command: str
 
 
-def evaluate_command(record: JobRecord) -> str:
-    """The command that routes, proves and measures one run again."""
-    return f"routelab evaluate {_word(record.topology_name)} {_word(record.routing_name)}"
+def run_command(record: JobRecord) -> str:
+    """The command that routes, proves and measures one run again, and prints all its numbers."""
+    return f"routelab route {_word(record.topology_name)} {_word(record.routing_name)}"
+
+
+def loads_command(record: JobRecord, folder: str) -> str:
+    """The command that writes the load of every channel of one run to ``<folder>/channels.csv``."""
+    return f"{run_command(record)} -o {_word(folder)}"
 
 
 def study_command(study: str) -> str:
@@ -51,7 +56,7 @@ def reproductions(table: Table, records: tuple[JobRecord, ...]) -> list[Reproduc
                 text = f"{label(column.of or column.name)} {value}{_ENDS.get(column.role, '')}"
                 numbers.setdefault(attained[column.name], []).append(text)
         found += [
-            Reproduction(name, ", ".join(texts), evaluate_command(records[run]))
+            Reproduction(name, ", ".join(texts), run_command(records[run]))
             for run, texts in numbers.items()
         ]
     return found

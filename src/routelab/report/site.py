@@ -5,33 +5,37 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import jinja2
 import pandas as pd
 
-from routelab._progress import tell
 from routelab import __version__
+from routelab._progress import tell
 from routelab.api import InputError, Plugin
 from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.config import ConfigError, Figure, Study
+from routelab.report.citations import bibliography, cited_works
 from routelab.report.commands import (
     Reproduction,
-    evaluate_command,
+    loads_command,
     reproductions,
+    run_command,
     study_command,
 )
 from routelab.report.figures.drawing import SUFFIXES, save_drawing
+from routelab.report.figures.inline import InlinePicture, scale_colours
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.frames import OK, Frames, JobRecord
 from routelab.report.labels import number_text
 from routelab.report.provenance import provenance_lines
-from routelab.report.summary import runs_sentence, summarize, verdicts
+from routelab.report.summary import key_finding, summarize, tiles, verdicts
 from routelab.report.table_formats import FORMATS, Layout, layout
 from routelab.report.tables import Table, build_table
 
-SUMMARY_FORMAT = "report/1"
+SUMMARY_FORMAT = "report/2"
 MAX_COMMANDS = 1000
 """Commands that a page lists below one table; all are in ``runs.csv``."""
 
@@ -61,11 +65,17 @@ class ShownFigure:
 
     name: str
     title: str
-    description: str
+    description: str = ""
+    inline: InlinePicture | None = None
+    commands: Sequence[Reproduction] = ()
 
 
 def write_study_report(
-    study: Study, jobs: Sequence[JobRecord], results: Path, directory: Path
+    study: Study,
+    jobs: Sequence[JobRecord],
+    results: Path,
+    directory: Path,
+    plugins: Sequence[Plugin] = (),
 ) -> None:
     """Write a study's tables, figures and page.
 
@@ -77,17 +87,22 @@ def write_study_report(
     results : Path
         The results that `jobs` are in; messages and the page name paths below it.
     directory : Path
-        Gets ``index.html``, ``summary.json``, ``runs.csv``, ``tables/`` and ``figures/``.
+        Gets ``index.html``, ``summary.json``, ``runs.csv``, ``references.bib``, ``tables/`` and
+        ``figures/``.
+    plugins : sequence of Plugin
+        All that took part; the page lists what they cite.
 
     Raises
     ------
     ConfigError
         An `InputError` with everything in tables and figures that does not fit the results.
     """
+    tell(study.name, "results")
     frames = Frames(jobs)
     mistakes: list[str] = []
     tables: list[Table] = []
     for name, spec in study.tables.items():
+        tell(study.name, f"table {name}")
         try:
             place = study.place("tables", name)
             tables.append(build_table(name, spec, frames, study.reference, place))
@@ -95,69 +110,67 @@ def write_study_report(
             mistakes.append(str(error))
     figures: list[ShownFigure] = []
     for name, figure in study.figures.items():
+        tell(study.name, f"figure {name}")
         try:
             figures.append(_write_figure(study, name, figure, frames, directory / "figures"))
-    tell(study.name, "results")
         except InputError as error:
             mistakes.append(str(error))
     if mistakes:
         raise ConfigError(mistakes)
-        tell(study.name, f"table {name}")
 
+    tell(study.name, "pages")
     for table in tables:
         for suffix, text_of in FORMATS.items():
             _write(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
     _write(directory / "runs.csv", _runs_csv(frames))
-    sentences = summarize(frames, tables)
-    page = _templates().get_template("study.html.j2")
-        tell(study.name, f"figure {name}")
-    _write(
+    works = cited_works(study.reference, plugins)
+    if works:
+        _write(directory / "references.bib", bibliography(works))
+    pooled = _pooled(study)
+    summary = {
+        "format": SUMMARY_FORMAT,
+        "study": study.name,
+        "title": study.title,
+        "tiles": tiles(frames, pooled),
+        "finding": key_finding(frames, tables),
+        "sentences": summarize(frames, tables),
+        "tables": [table.name for table in tables],
+        "figures": [figure.name for figure in figures if figure.description],
+    }
+    _render(
+        "study.html.j2",
         directory / "index.html",
-        page.render(
-            study=study,
-            source=study.reference.source if study.reference else None,
-            sentences=sentences,
-            tables=[_shown(table, frames) for table in tables],
-    tell(study.name, "pages")
-            figures=figures,
-            table_suffixes=list(FORMATS),
-            figure_suffixes=SUFFIXES,
-            lost=_lost(frames),
-            total=len(frames.records),
-            verdicts=verdicts(frames, _pooled(study)),
-            provenance=provenance_lines(frames.outcomes),
-            command=study_command(study.name),
-            results=str(results),
-        ),
+        study=study,
+        source=study.reference.source if study.reference else None,
+        summary=summary,
+        tables=[_shown(table, frames) for table in tables],
+        figures=figures,
+        table_suffixes=list(FORMATS),
+        figure_suffixes=SUFFIXES,
+        lost=_lost(frames),
+        total=len(frames.records),
+        verdicts=verdicts(frames, pooled),
+        works=works,
+        provenance=provenance_lines(frames.outcomes),
+        command=study_command(study.name),
+        results=str(results),
     )
-    write_json(
-        directory / "summary.json",
-        {
-            "format": SUMMARY_FORMAT,
-            "study": study.name,
-            "title": study.title,
-            "runs": runs_sentence(frames),
-            "sentences": sentences,
-            "tables": [table.name for table in tables],
-            "figures": [figure.name for figure in figures if figure.description],
-        },
-    )
+    write_json(directory / "summary.json", summary)
 
 
 def write_index(report: Path) -> None:
     """Write ``index.html`` over the pages of all studies in `report`.
 
-    Raises
-    ------
-    InputError
-        If a study's ``summary.json`` is damaged.
+    A study whose ``summary.json`` cannot be read is listed with the reason.
     """
-    studies = [
-        read_json(path, SUMMARY_FORMAT) | {"href": f"{quote(path.parent.name)}/index.html"}
-        for path in sorted(report.glob("*/summary.json"))
-    ]
-    page = _templates().get_template("index.html.j2")
-    _write(report / "index.html", page.render(studies=studies))
+    studies = []
+    for path in sorted(report.glob("*/summary.json")):
+        shown = {"href": f"{quote(path.parent.name)}/index.html", "problem": ""}
+        try:
+            studies.append(read_json(path, SUMMARY_FORMAT) | shown)
+        except InputError as error:
+            studies.append({**shown, "title": path.parent.name, "problem": str(error)})
+    _render("index.html.j2", report / "index.html", studies=studies)
 
 
 def _pooled(study: Study) -> list[str]:
@@ -173,9 +186,13 @@ def _write_figure(
     drawing = draw_figure(spec, frames, pooled, study.place("figures", name))
     title = spec.title or name
     if drawing is None:
-        return ShownFigure(name, title, "")
+        return ShownFigure(name, title)
     save_drawing(drawing, directory, name)
-    return ShownFigure(name, title, drawing.description)
+    commands = [
+        Reproduction(panel, "load of every channel", loads_command(frames.records[run], "loads"))
+        for panel, run in drawing.runs.items()
+    ]
+    return ShownFigure(name, title, drawing.description, drawing.inline, commands)
 
 
 def _shown(table: Table, frames: Frames) -> ShownTable:
@@ -190,7 +207,7 @@ def _lost(frames: Frames) -> list[dict[str, str]]:
             "topology": record.topology,
             "status": outcome.status,
             "reason": outcome.reason,
-            "command": evaluate_command(record),
+            "command": run_command(record),
         }
         for record, outcome in zip(frames.records, frames.outcomes, strict=True)
         if outcome.status != OK
@@ -208,18 +225,21 @@ def _runs_csv(frames: Frames) -> str:
             for column in ordered.columns
         }
     )
-    texts["command"] = [evaluate_command(record) for record in frames.records]
+    texts["command"] = [run_command(record) for record in frames.records]
     return texts.to_csv(index=False, lineterminator="\n")
 
 
-def _templates() -> jinja2.Environment:
-    return jinja2.Environment(
+def _render(template: str, path: Path, **values: Any) -> None:
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("routelab.report"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    page = environment.get_template(template)
+    colours = {"light": scale_colours(dark=False), "dark": scale_colours(dark=True)}
+    _write(path, page.render(version=__version__, scale=colours, **values))
 
 
 def _write(path: Path, text: str) -> None:

@@ -27,6 +27,42 @@ def summarize(frames: Frames, tables: Sequence[Table]) -> list[str]:
     return sentences
 
 
+def key_finding(frames: Frames, tables: Sequence[Table]) -> str:
+    """The first table's main comparison; else what is proven, else what came of the runs."""
+    for table in tables:
+        for sentence in _headline(table, frames.better):
+            return sentence
+    return [runs_sentence(frames), *_proof_sentence(frames)][-1]
+
+
+def tiles(frames: Frames, pooled: Collection[str]) -> list[tuple[str, str]]:
+    """Counts that tell how large a study is: number and thing.
+
+    Parameters
+    ----------
+    pooled : collection of str
+        Parameters that do not make a routing another one.
+    """
+    jobs = frames.select(None, pooled, "")
+    done = [outcome for outcome in frames.outcomes if outcome.status == OK]
+    proven = sum(outcome.facts.get("deadlock") == PROVEN for outcome in done)
+    lost = len(frames.outcomes) - len(done)
+    counts = [
+        (len(frames.outcomes), "run"),
+        (jobs["topology"].nunique() if len(jobs) else 0, "network"),
+        (jobs["routing"].nunique() if len(jobs) else 0, "routing"),
+        (proven, "table proven free of deadlock"),
+    ]
+    if lost:
+        counts.append((lost, "run without a result"))
+    return [(str(number), thing if number == 1 else _plural(thing)) for number, thing in counts]
+
+
+def _plural(thing: str) -> str:
+    noun, _, rest = thing.partition(" ")
+    return f"{noun}s {rest}".strip()
+
+
 def runs_sentence(frames: Frames) -> str:
     """How many runs there are and what came of them."""
     counts: Counter[str] = Counter(outcome.status for outcome in frames.outcomes)

@@ -12,7 +12,7 @@ from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.report.frames import JobRecord
 from routelab.report.site import write_index, write_study_report
-from routelab.stages.plan import StudyPlan, expand
+from routelab.stages.plan import Plan, StudyPlan, expand
 
 
 def run(study: Path, results: Path, directory: Path) -> None:
@@ -65,6 +65,23 @@ def _records(
         )
         for topology, routing in shown.runs
     ]
+
+
+def _plugins(plan: Plan) -> list[Plugin]:
+    """All plugins that take part and can be loaded, for what they cite."""
+    jobs = plan.routes.values()
+    metrics = dict.fromkeys(name for job in jobs for name in job.metrics)
+    plugins: list[Plugin] = []
+    for kind, text in [
+        *(("topology", job.text) for job in plan.topologies.values()),
+        *(("routing", text) for text in dict.fromkeys(job.text for job in jobs)),
+        *(("metric", text) for text in metrics),
+    ]:
+        try:
+            plugins += load_routing(text).plugins if kind == "routing" else [load(kind, text)]
+        except QuarantinedError:
+            continue
+    return plugins
 
 
 def _of_topology(text: str) -> dict[str, str]:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from routelab.report.commands import evaluate_command, reproductions, study_command
+from routelab.report.commands import reproductions, run_command, study_command
 from routelab.report.frames import Frames
 from routelab.report.summary import summarize, verdicts
 from routelab.report.tables import build_table
@@ -82,20 +82,20 @@ def test_every_number_has_the_command_of_a_run_that_attained_it(compared):
     found = [
         (item.row, item.numbers, item.command) for item in reproductions(table, frames.records)
     ]
-    evaluate = "routelab evaluate torus~dims=4x2"
+    command = "routelab route torus~dims=4x2"
     assert found == [
-        ("bfs, nodes 8", "maximum load 48", f"{evaluate} bfs~tie_seed=0"),
-        ("bfs, nodes 8", "maximum load 40 (lowest)", f"{evaluate} bfs~tie_seed=1"),
-        ("bfs, nodes 8", "maximum load 60 (highest)", f"{evaluate} bfs~tie_seed=2"),
-        ("sssp, nodes 8", "maximum load 30", f"{evaluate} sssp~tie_seed=0"),
-        ("sssp, nodes 8", "maximum load 27 (lowest)", f"{evaluate} sssp~tie_seed=2"),
-        ("genetic, nodes 8", "maximum load 26", f"{evaluate} genetic"),
+        ("bfs, nodes 8", "maximum load 48", f"{command} bfs~tie_seed=0"),
+        ("bfs, nodes 8", "maximum load 40 (lowest)", f"{command} bfs~tie_seed=1"),
+        ("bfs, nodes 8", "maximum load 60 (highest)", f"{command} bfs~tie_seed=2"),
+        ("sssp, nodes 8", "maximum load 30", f"{command} sssp~tie_seed=0"),
+        ("sssp, nodes 8", "maximum load 27 (lowest)", f"{command} sssp~tie_seed=2"),
+        ("genetic, nodes 8", "maximum load 26", f"{command} genetic"),
     ]
 
 
 def test_commands_use_canonical_names_and_quote_what_a_shell_would_change(world):
     record = world.add("sssp@angara~turns=exact", alias="mine")
-    assert evaluate_command(record) == "routelab evaluate torus~dims=4 sssp@angara~turns=exact"
+    assert run_command(record) == "routelab route torus~dims=4 sssp@angara~turns=exact"
     nested = world.add("v~base=[dor]")
-    assert evaluate_command(nested) == "routelab evaluate torus~dims=4 'v~base=[dor]'"
+    assert run_command(nested) == "routelab route torus~dims=4 'v~base=[dor]'"
     assert study_command("angara-table2") == "snakemake report --config studies=angara-table2"

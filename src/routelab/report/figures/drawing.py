@@ -15,6 +15,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from routelab.artifacts.atomic import atomic_file
+from routelab.report.figures.inline import InlinePicture
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colours, told apart with every common kind of colour blindness."""
@@ -53,6 +54,16 @@ _NO_TIME: dict[str, dict[str, None]] = {
 }
 SUFFIXES = (*_NO_TIME, "csv")
 """Files that every figure is written as."""
+_DARK = {
+    "#ffffff": "#1a1d21",
+    "#000000": "#e8eaed",
+    INK: "#e8eaed",
+    FAINT: "#8f959d",
+    "#e3e3e3": "#30343a",
+    "#cccccc": "#4a4f57",
+    "#0072b2": "#3d9be0",
+}
+"""Colours that SVG files have in their place where the reader prefers dark pages."""
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -79,12 +90,18 @@ class Drawing:
         What the figure shows, for those who cannot see it.
     tooltips : mapping
         Group id of a line collection to the texts of its lines, in the order of drawing.
+    inline : InlinePicture or None
+        What the page shows instead of the picture's file.
+    runs : mapping
+        Title of a panel to the run that it shows, where a panel shows one.
     """
 
     figure: Figure
     data: pd.DataFrame
     description: str
     tooltips: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    inline: InlinePicture | None = None
+    runs: Mapping[str, int] = field(default_factory=dict)
 
 
 @contextmanager
@@ -106,15 +123,18 @@ def save_drawing(drawing: Drawing, directory: Path, name: str) -> None:
             )
         content = stream.getvalue()
         if suffix == "svg":
-            content = _with_tooltips(content, drawing)
+            content = _for_readers(content, drawing)
         with atomic_file(directory / f"{name}.{suffix}") as path:
             path.write_bytes(content)
     with atomic_file(directory / f"{name}.csv") as path:
         drawing.data.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
 
 
-def _with_tooltips(content: bytes, drawing: Drawing) -> bytes:
-    """The SVG with its description, and a title for every line that has a tooltip."""
+def _for_readers(content: bytes, drawing: Drawing) -> bytes:
+    """The SVG with its description, colours for dark pages, a title for lines with a tooltip.
+
+    Pictures whose colours stand for numbers stay as they are.
+    """
     for prefix, uri in (("", _SVG[1:-1]), ("xlink", "http://www.w3.org/1999/xlink")):
         ET.register_namespace(prefix, uri)
     root = ET.fromstring(content)
@@ -122,6 +142,10 @@ def _with_tooltips(content: bytes, drawing: Drawing) -> bytes:
     description = ET.Element(f"{_SVG}desc")
     description.text = drawing.description
     root.insert(0, description)
+    if not drawing.tooltips:
+        style = ET.Element(f"{_SVG}style")
+        style.text = _dark_style()
+        root.insert(1, style)
     groups = {group.get("id"): group for group in root.iter(f"{_SVG}g")}
     for identifier, texts in drawing.tooltips.items():
         lines = groups[identifier].findall(f"{_SVG}path")
@@ -130,3 +154,15 @@ def _with_tooltips(content: bytes, drawing: Drawing) -> bytes:
     stream = io.BytesIO()
     ET.ElementTree(root).write(stream, encoding="utf-8", xml_declaration=True)
     return stream.getvalue()
+
+
+def _dark_style() -> str:
+    """Rules that win over the colours which matplotlib writes into ``style`` attributes."""
+    rules = [
+        f'[style*="{what}: {light}" i] {{ {what}: {dark} !important }}'
+        for light, dark in _DARK.items()
+        for what in ("fill", "stroke")
+    ]
+    # what is filled with black has no colour of its own
+    rules.append(f"svg {{ fill: {_DARK['#000000']} }}")
+    return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"

@@ -20,6 +20,14 @@ from routelab.api import InputError, Topology
 from routelab.artifacts.topology_file import load_topology
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import FAINT, INK, Drawing, NotebookFigure, house_style
+from routelab.report.figures.inline import (
+    MAX_CHANNELS_IN_PAGE,
+    InlinePanel,
+    InlinePicture,
+    backdrop,
+    channel_paths,
+    scale_ticks,
+)
 from routelab.report.frames import OK, Frames, lower_median
 from routelab.report.labels import label, number_text
 from routelab.report.network_picture import RADIUS, Picture, picture_of
@@ -43,6 +51,7 @@ class _Panel:
     """
 
     title: str
+    note: str
     run: int
     topology: Topology
     picture: Picture
@@ -65,8 +74,15 @@ def draw_networks(
     panels = _panels(jobs, frames, colour, place)
     figure, tooltips = _draw_panels(panels, colour)
     data = pd.concat([_data(frames, panel.run, colour) for panel in panels], ignore_index=True)
-    shown = "; ".join(panel.title.replace("\n", ", ") for panel in panels)
-    return Drawing(figure, data, f"Channels coloured by {label(colour)}. {shown}.", tooltips)
+    shown = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
+    return Drawing(
+        figure,
+        data,
+        f"Channels coloured by {label(colour)}. {shown}.",
+        tooltips,
+        inline=_inline(panels, [frames.records[panel.run].topology for panel in panels], colour),
+        runs={panel.title: panel.run for panel in panels},
+    )
 
 
 def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
@@ -85,17 +101,15 @@ def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
     """
     _refuse_large(topology, title)
     values = np.asarray(loads, dtype=np.float64)
-    text = f"{title}\n{_extremes(values)}"
     with house_style():
-        panel = _Panel(text, -1, topology, picture_of(topology), values)
+        panel = _Panel(title, _extremes(values), -1, topology, picture_of(topology), values)
         figure, _ = _draw_panels([panel], "load")
     return figure
 
 
 def _draw_panels(panels: list[_Panel], colour: str) -> tuple[Figure, dict[str, list[str]]]:
     """The pictures side by side at one scale, and the tooltips of their groups of lines."""
-    top = max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
-    scale = Normalize(0, top)
+    scale = Normalize(0, _top(panels))
     colours = _colours()
     figure, axes, inch = _frame(panels)
     tooltips = {}
@@ -111,6 +125,35 @@ def _draw_panels(panels: list[_Panel], colour: str) -> tuple[Figure, dict[str, l
     return figure, tooltips
 
 
+def _top(panels: list[_Panel]) -> float:
+    """The end of the colour scale that all pictures share."""
+    return max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
+
+
+def _inline(panels: list[_Panel], networks: list[str], colour: str) -> InlinePicture | None:
+    """The pictures for the page; None if they would make it too large."""
+    if sum(panel.topology.num_channels for panel in panels) > MAX_CHANNELS_IN_PAGE:
+        return None
+    top = _top(panels)
+    distinct = list(dict.fromkeys(networks))
+    first = [panels[networks.index(network)] for network in distinct]
+    return InlinePicture(
+        label=label(colour),
+        ticks=scale_ticks(top),
+        backdrops=tuple(backdrop(panel.topology, panel.picture) for panel in first),
+        panels=tuple(
+            InlinePanel(
+                title=panel.title,
+                note=panel.note,
+                network=distinct.index(network),
+                channels=channel_paths(panel.topology, panel.picture, panel.values, top),
+            )
+            for network, panel in zip(networks, panels, strict=True)
+        ),
+        hints=tuple(dict.fromkeys(panel.picture.hint for panel in panels)),
+    )
+
+
 def _panels(jobs: pd.DataFrame, frames: Frames, colour: str, place: str) -> list[_Panel]:
     groups = list(jobs.groupby(["topology", "routing"], sort=False))
     if len(groups) > MAX_PANELS:
@@ -119,20 +162,25 @@ def _panels(jobs: pd.DataFrame, frames: Frames, colour: str, place: str) -> list
         )
     many_topologies = jobs["topology"].nunique() > 1
     panels = []
+    drawn: dict[str, tuple[Topology, Picture]] = {}
     for (topology_label, routing_label), group in groups:
         loads = frames.numbers(group, "max_load", place)
         run = int(group.index[loads == lower_median(loads.tolist())][0])
         channels = frames.channels([run])
         shown = frames.numbers(channels, colour, f"{place}colour: ")
-        topology = load_topology(frames.records[run].topology_directory / "topology.npz")
-        _refuse_large(topology, f"{place}{topology_label}", "; choose with 'where'")
+        record = frames.records[run]
+        if record.topology not in drawn:
+            network = load_topology(record.topology_directory / "topology.npz")
+            _refuse_large(network, f"{place}{topology_label}", "; choose with 'where'")
+            drawn[record.topology] = network, picture_of(network)
+        topology, picture = drawn[record.topology]
         values = np.zeros(topology.num_channels)
         values[channels["channel"].to_numpy()] = shown.to_numpy(float)
         title = f"{routing_label} on {topology_label}" if many_topologies else str(routing_label)
-        title += f"\n{_extremes(values)}"
+        note = _extremes(values)
         if len(group) > 1:
-            title += f" (the median one of {len(group)} runs)"
-        panels.append(_Panel(title, run, topology, picture_of(topology), values))
+            note += f" (the median one of {len(group)} runs)"
+        panels.append(_Panel(title, note, run, topology, picture, values))
     return panels
 
 
@@ -220,7 +268,7 @@ def _draw(
     below, beside = picture.block_ticks
     axis.set_xticks([at for at, _ in below], [text for _, text in below])
     axis.set_yticks([at for at, _ in beside], [text for _, text in beside])
-    axis.set_title(panel.title, color=INK)
+    axis.set_title(f"{panel.title}\n{panel.note}", color=INK)
     topology = panel.topology
     return [
         f"{topology.channel_name(int(owner))}: {label(colour)} {number_text(colour, load)}"

@@ -1,0 +1,178 @@
+"""Network pictures for the page: compact SVG whose channels a reader can point at.
+
+The page draws colours and widths by style sheet, so that one picture serves light, dark and paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import seaborn as sns
+from matplotlib.colors import to_hex
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
+
+from routelab.api import Topology
+from routelab.report.labels import number_text
+from routelab.report.network_picture import RADIUS, Picture
+
+UNIT = 40
+"""SVG units of the distance between two rows of switches."""
+STEPS = 20
+"""Colours between no load and the largest."""
+MAX_CHANNELS_IN_PAGE = 4000
+"""In all pictures of a figure together; beyond, the page shows the figure's file."""
+MAX_NAMES = 60
+"""Switches up to which a network that is laid out by forces has their names beside them."""
+MARGIN_LEFT, MARGIN_BELOW = 76, 36
+"""For the coordinates of blocks, in SVG units."""
+
+
+@dataclass(frozen=True)
+class ChannelPath:
+    """A channel: its number, an SVG path, the step of its colour, and name and value as text."""
+
+    channel: int
+    path: str
+    step: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Label:
+    """A text at a point."""
+
+    x: int
+    y: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Backdrop:
+    """What pictures of one network share.
+
+    Attributes
+    ----------
+    left, top, width, height : int
+        The view box.
+    switches : tuple of Label
+        Centres, with what is written into the circles.
+    names : tuple of Label
+        Names beside the circles.
+    below, beside : tuple of Label
+        Coordinates of blocks.
+    """
+
+    left: int
+    top: int
+    width: int
+    height: int
+    switches: tuple[Label, ...]
+    names: tuple[Label, ...]
+    below: tuple[Label, ...]
+    beside: tuple[Label, ...]
+
+
+@dataclass(frozen=True)
+class InlinePanel:
+    """One picture; ``network`` is the position of its backdrop."""
+
+    title: str
+    note: str
+    network: int
+    channels: tuple[ChannelPath, ...]
+
+
+@dataclass(frozen=True)
+class InlinePicture:
+    """Small multiples of networks at one colour scale.
+
+    Attributes
+    ----------
+    label : str
+        What the colours mean.
+    ticks : tuple of (float, str)
+        Place on the scale, from 0 to 100, and number.
+    backdrops : tuple of Backdrop
+    panels : tuple of InlinePanel
+    hints : tuple of str
+        How to read the pictures.
+    """
+
+    label: str
+    ticks: tuple[tuple[float, str], ...]
+    backdrops: tuple[Backdrop, ...]
+    panels: tuple[InlinePanel, ...]
+    hints: tuple[str, ...]
+
+
+def backdrop(topology: Topology, picture: Picture) -> Backdrop:
+    """Everything of a picture that does not depend on loads."""
+    left, right, bottom, top = (round(UNIT * edge) for edge in picture.box)
+    below, beside = picture.block_ticks
+    middle = _placed(picture.switches)
+    named = not beside and topology.num_switches <= MAX_NAMES
+    return Backdrop(
+        left=left - (MARGIN_LEFT if beside else 0),
+        top=-top,
+        width=right - left + (MARGIN_LEFT if beside else 0),
+        height=top - bottom + (MARGIN_BELOW if below else 0),
+        switches=tuple(
+            Label(x, y, mark) for (x, y), mark in zip(middle, picture.marks, strict=True)
+        ),
+        names=tuple(
+            Label(x, y + round(UNIT * RADIUS) + 16, name)
+            for (x, y), name, mark in zip(middle, topology.switch_names, picture.marks, strict=True)
+            if named and not mark
+        ),
+        below=tuple(Label(round(UNIT * at), -bottom + 24, text) for at, text in below),
+        beside=tuple(Label(left - 8, -round(UNIT * at), text) for at, text in beside),
+    )
+
+
+def channel_paths(
+    topology: Topology, picture: Picture, values: NDArray[np.float64], top: float
+) -> tuple[ChannelPath, ...]:
+    """All channels, the busiest last and so on top.
+
+    Parameters
+    ----------
+    values : float64 array, shape (C,)
+    top : float
+        The value that has the last colour; positive.
+    """
+    parts: list[list[str]] = [[] for _ in range(topology.num_channels)]
+    for line, channel in zip(picture.lines, picture.line_channel, strict=True):
+        parts[channel].append("M" + "L".join(f"{x} {y}" for x, y in _placed(line)))
+    return tuple(
+        ChannelPath(
+            channel=channel,
+            path="".join(parts[channel]),
+            step=min(int(STEPS * values[channel] / top), STEPS - 1),
+            text=f"{topology.channel_name(channel)}: {number_text('', values[channel])}",
+        )
+        for channel in np.argsort(values, kind="stable").tolist()
+    )
+
+
+def scale_ticks(top: float) -> tuple[tuple[float, str], ...]:
+    """Round numbers from 0 to at most `top`, and their places in percent."""
+    at = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, top)
+    return tuple((round(100 * t / top, 2), number_text("", t)) for t in at if 0 <= t <= top)
+
+
+def scale_colours(dark: bool) -> list[str]:
+    """Colours of the steps, in even steps of lightness; the busiest stands out most.
+
+    Either end is left out where it would vanish in the paper.
+    """
+    colours = sns.color_palette("rocket" if dark else "rocket_r", as_cmap=True)
+    ends = (0.38, 1.0) if dark else (0.10, 0.95)
+    return [to_hex(colours(at)) for at in np.linspace(*ends, STEPS)]
+
+
+def _placed(points: NDArray[np.float64]) -> Sequence[tuple[int, int]]:
+    """Points in SVG units; SVG's y runs downwards."""
+    return [(round(UNIT * x), -round(UNIT * y)) for x, y in points.tolist()]
