@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from routelab.commands._output import FORMATS, print_rows
+from routelab.commands._plugins_new import add_new
 
 if TYPE_CHECKING:
     from routelab.registry.catalogue import Catalogue, Entry
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
-    parser = subparsers.add_parser("plugins", help="list, show and check plugins")
+    parser = subparsers.add_parser("plugins", help="list, show, check and start plugins")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
     listing = actions.add_parser("list", help="all installed plugins, broken ones too")
@@ -29,6 +30,8 @@ def add_parser(subparsers: Any) -> None:
     check = actions.add_parser("check", help="load plugins and check that they keep the contract")
     check.add_argument("plugin", metavar="NAME", nargs="?", help="NAME or KIND/NAME; default: all")
     check.set_defaults(run=run_check)
+
+    add_new(actions)
 
 
 def run_list(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,55 @@
+"""``routelab plugins new``: a complete small package to start from."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def add_new(actions: Any) -> None:
+    """Add the action."""
+    new = actions.add_parser(
+        "new",
+        help="write a small package with a working plugin to start from",
+        description="Write a small package with a working plugin, its tests and a study: the "
+        "start of a plugin of your own.",
+        epilog="Example: routelab plugins new selection my-sssp",
+    )
+    new.add_argument(
+        "kind", metavar="KIND", help="topology, rules, selection, layers, routing or metric"
+    )
+    new.add_argument("name", metavar="NAME", help="the plugin's key, which users will write")
+    new.add_argument(
+        "--directory",
+        metavar="DIR",
+        type=Path,
+        help="folder to write, new or empty; default: routelab-NAME",
+    )
+    new.add_argument("--author", metavar="TEXT", default="", help="'Name' or 'Name <address>'")
+    new.set_defaults(run=run_new)
+
+
+def run_new(arguments: argparse.Namespace) -> int:
+    """Write the package and tell what to do next."""
+    import shlex
+
+    from routelab.stages import new_plugin
+
+    new = new_plugin.described(arguments.kind, arguments.name, arguments.author)
+    owner = new_plugin.owner(new.kind, new.key)
+    folder = new_plugin.write(new, arguments.directory)
+    if owner:
+        print(
+            f"routelab: warning: {owner} has a {new.kind} {new.key!r} already; while both are "
+            "installed neither can be used",
+            file=sys.stderr,
+        )
+    print(f"Wrote {folder}: the algorithm is in {folder / new.package / '__init__.py'}")
+    print("To install and check it in the environment that routelab is in:")
+    print(f"  python -m pip install --editable {shlex.quote(str(folder))}")
+    print(f"  routelab plugins check {new.kind}/{new.key}")
+    print(f"  python -m pytest {shlex.quote(str(folder))}")
+    print(f"{folder / 'README.md'} tells more.")
+    return 0

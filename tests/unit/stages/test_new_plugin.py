@@ -1,0 +1,150 @@
+"""What `plugins new` writes is a sound package, and it writes all of it or nothing."""
+
+from __future__ import annotations
+
+import ast
+import stat
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from routelab.api import KINDS, InputError
+from routelab.cli import main
+from routelab.config import load_study
+from routelab.registry.contract import checked
+from routelab.stages import new_plugin
+from routelab.stages.new_plugin import EXAMPLES, SUMMARIES, NewPlugin, described, write
+
+FILES = {
+    "README.md",
+    "ci.sh",
+    "pyproject.toml",
+    ".gitignore",
+    "my-key.yaml",
+    "routelab_my_key/__init__.py",
+    "tests/test_plugin.py",
+}
+
+
+def written(folder: Path) -> dict[str, str]:
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): path.read_text() for path in files}
+
+
+def loaded(new: NewPlugin, texts: dict[str, str]) -> type:
+    """The class that the package registers."""
+    project = tomllib.loads(texts["pyproject.toml"])["project"]
+    ((key, value),) = project["entry-points"][f"routelab.{new.kind}"].items()
+    package, class_name = value.split(":")
+    assert (key, package) == (new.key, new.package)
+    module: dict[str, object] = {"__name__": package}
+    source = texts[f"{package}/__init__.py"]
+    exec(compile(source, package, "exec", dont_inherit=True), module)
+    return module[class_name]
+
+
+def test_there_is_a_template_for_every_kind():
+    assert list(SUMMARIES) == list(EXAMPLES) == list(KINDS)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("key", ["my-key", "2-opt.b_c", "None", "Parameters"])
+def test_the_package_registers_a_plugin_that_keeps_the_contract(kind, key):
+    new = described(kind, key, 'Ada "O\'Ex" Ä <ada@example.org>')
+    texts = new.texts()
+    checked(loaded(new, texts), kind, key, "the new plugin")
+    project = tomllib.loads(texts["pyproject.toml"])["project"]
+    assert project["authors"] == [{"name": 'Ada "O\'Ex" Ä', "email": "ada@example.org"}]
+    assert (project["name"], project["dependencies"]) == (new.distribution, ["routelab"])
+    assert new.package.isidentifier()
+    assert f'conformance("{kind}", "{key}")' in texts["tests/test_plugin.py"]
+    ast.parse(texts["tests/test_plugin.py"])
+    assert all(len(line) <= 100 for line in texts[f"{new.package}/__init__.py"].splitlines())
+
+
+@pytest.mark.builtins
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_files_are_there_and_fit_together(kind, tmp_path):
+    folder = write(described(kind, "my-key"), tmp_path / "new")
+    texts = written(folder)
+    assert set(texts) == FILES
+    assert not any("{{" in text or "{%" in text for text in texts.values())
+    assert "authors" not in tomllib.loads(texts["pyproject.toml"])["project"]
+    assert (folder / "ci.sh").stat().st_mode & stat.S_IXUSR
+    subprocess.run(["sh", "-n", "ci.sh"], cwd=folder, check=True)
+    study = load_study(folder / "my-key.yaml")
+    assert "my-key" in f"{study.topologies} {study.routings} {study.metrics}"
+    assert f".venv/bin/routelab {EXAMPLES[kind].format('my-key')}\n" in texts["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ruels", "x"), "no kind of plugin called 'ruels'; did you mean 'rules'?"),
+        (("rules", "a/b"), "'a/b' cannot stand in a name"),
+        (("rules", "~"), "starts with a letter or digit"),
+        (("rules", "x", "A <b>"), "'Name <address>'"),
+        (("rules", "x", 'A\n"'), "'Name <address>'"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(arguments, said):
+    with pytest.raises(InputError) as raised:
+        described(*arguments)
+    assert said in str(raised.value)
+
+
+def test_all_mistakes_are_told_at_once():
+    with pytest.raises(InputError) as raised:
+        described("ruels", "a b", "<>")
+    assert len(str(raised.value).splitlines()) == 3
+
+
+@pytest.mark.builtins
+def test_a_package_that_is_installed_is_not_overwritten():
+    with pytest.raises(InputError, match="a package routelab_plugins is installed already"):
+        described("rules", "plugins")
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="is not empty; choose another"):
+        write(described("rules", "x"), tmp_path)
+    assert written(tmp_path) == {"mine.txt": "mine"}
+    with pytest.raises(InputError, match="a file is where a folder is needed"):
+        write(described("rules", "x"), tmp_path / "mine.txt")
+    assert written(tmp_path) == {"mine.txt": "mine"}
+
+
+def test_an_empty_folder_is_taken_but_not_the_one_that_one_stands_in(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="is the folder you are in"):
+        write(described("rules", "my-key"), Path())
+    (tmp_path / "empty").mkdir()
+    assert set(written(write(described("rules", "my-key"), Path("empty")))) == FILES
+
+
+def test_nothing_is_left_half_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "chmod", lambda *_: (_ for _ in ()).throw(RuntimeError("cut off")))
+    with pytest.raises(RuntimeError, match="cut off"):
+        write(described("rules", "x"), tmp_path / "new")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_command_says_what_comes_next(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["plugins", "new", "layers", "my-key", "--author", "Ada"]) == 0
+    out = capsys.readouterr().out
+    assert "pip install --editable routelab-my-key\n" in out
+    assert "routelab plugins check layers/my-key\n" in out
+    assert set(written(tmp_path / "routelab-my-key")) == FILES
+    assert main(["plugins", "new", "layers", "my-key"]) == 2
+    assert "the folder routelab-my-key is not empty" in capsys.readouterr().err
+
+
+def test_a_key_that_is_taken_is_warned_of(zoo, site, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(new_plugin, "installed", site.catalogue)
+    folder = str(tmp_path / "new")
+    assert main(["plugins", "new", "rules", "turns", "--directory", folder]) == 0
+    assert "zoo-plugins 1.0 has a rules 'turns' already" in capsys.readouterr().err
