@@ -67,6 +67,10 @@ perf: $(VENV)/installed-perf ## Measure how fast it is
 docs: $(VENV)/installed-docs ## Build the documentation in site/
 	$(RUN) mkdocs build --strict
 
+.PHONY: pages
+pages: $(VENV)/installed ## Write the generated pages of the documentation and their pictures anew
+	$(RUN) python docs/generate.py --pictures
+
 .PHONY: dev
 dev: $(VENV)/installed-dev ## Install everything for working on routelab, and the pre-commit hooks
 	$(RUN) pre-commit install

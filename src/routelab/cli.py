@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         the output went away.
     """
     try:
-        arguments = _parser().parse_args(argv)
+        arguments = make_parser().parse_args(argv)
         # importing logging takes as long as all of the above
         from routelab.commands._logging import messages
 
@@ -70,7 +70,8 @@ class _Parser(argparse.ArgumentParser):
         group.add_argument("--log-json", help="one JSON object a line", **unset)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of the command line with all commands."""
     parser = _Parser(
         prog="routelab", description="Experiments with routing algorithms for HPC interconnects."
     )

@@ -36,7 +36,7 @@ def raising(monkeypatch):
 
 def test_the_command_line_and_its_parsers_import_nothing_heavy():
     code = (
-        "import sys, routelab.cli; routelab.cli._parser(); "
+        "import sys, routelab.cli; routelab.cli.make_parser(); "
         f"print([name for name in {HEAVY!r} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

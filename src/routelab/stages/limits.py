@@ -84,7 +84,9 @@ def _run_child(work: Callable[[], int], parent: int) -> None:
 
 
 def _die_with(parent: int) -> None:
-    """Let the kernel kill this process when its parent is killed."""
+    """Let the kernel kill this process when its parent is killed, where it can."""
+    if sys.platform != "linux":
+        return
     import ctypes
 
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -114,6 +116,20 @@ def _watch(
         name = signal.Signals(os.WTERMSIG(status)).name
         return Breach("failed", f"the process was killed by {name}")
     return os.WEXITSTATUS(status)
+
+
+def _wait(child: int) -> None:
+    """Sleep until it is time to look at the limits, or until the child ends where that is told."""
+    if sys.platform != "linux":
+        time.sleep(POLL_SECONDS)
+        return
+    handle = os.pidfd_open(child)
+    try:
+        ended = select.poll()
+        ended.register(handle, select.POLLIN)
+        ended.poll(POLL_SECONDS * 1000)
+    finally:
+        os.close(handle)
 
 
 def _breach(

@@ -1,0 +1,180 @@
+"""Write the generated pages: commands from their parsers, the gallery from the registry.
+
+python docs/generate.py            the pages
+python docs/generate.py --pictures the gallery's pictures, too
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from routelab.api import Composition, Plugin
+from routelab.cli import make_parser
+from routelab.registry.catalogue import Catalogue, Entry, installed
+from routelab.registry.contract import composition_names
+from routelab.registry.instances import parameter_rows
+
+DOCS = Path(__file__).parent
+PICTURES = DOCS / "images" / "gallery"
+MADE = "<!-- Made by `make pages`; edit docs/generate.py, the commands and the plugins. -->"
+
+KINDS = {
+    "topology": "Networks.",
+    "rules": "Which routes are legal: any selection works on them, as `selection@rules`.",
+    "selection": "Which legal route each pair gets: works on any rules, as `selection@rules`.",
+    "layers": "Which virtual channel each hop uses, as `selection@rules@layers`.",
+    "routing": "Complete algorithms and published names for rules × selection × layers.",
+    "metric": "Numbers about a routed network.",
+}
+
+EXIT_CODES = (
+    "Exit codes: 0 done; 1 the work failed, or a routing does not apply; 2 the input is wrong; "
+    "130 interrupted. The options of `routelab` itself may stand before or after the command."
+)
+
+COMMON = ("verbose", "quiet", "log_json")
+"""Options that every command has; told once."""
+
+SHOWN = {
+    "topology/torus": ("torus~dims=4x4", "dor"),
+    "topology/mesh": ("mesh~dims=4x4", "dor"),
+    "topology/graph": (f"graph~file={DOCS.parent / 'tests/data/abilene.graphml'}", "dfsssp"),
+    "rules/angara": ("torus~dims=4x4x2", "sssp@angara~turns=exact"),
+    "rules/direction-order": ("torus~dims=4x4x2", "first@direction-order"),
+    "rules/dimension-order": ("torus~dims=4x4x2", "first@dimension-order"),
+    "rules/up-down": ("torus~dims=4x4x2", "sssp@up-down"),
+    "rules/unrestricted": ("torus~dims=4x4x2", "sssp@unrestricted"),
+    "routing/angara-bfs": ("torus~dims=4x2x2x2", "angara-bfs"),
+    "routing/angara-genetic": ("torus~dims=4x2x2x2", "angara-genetic"),
+    "routing/angara-sssp": ("torus~dims=4x2x2x2", "angara-sssp"),
+    "routing/dfsssp": ("torus~dims=4x2x2x2", "dfsssp"),
+    "routing/dor": ("torus~dims=4x2x2x2", "dor"),
+}
+"""Plugins with a picture: the network and the routing whose channel loads it shows."""
+
+
+def commands_page() -> str:
+    """The reference page of the command line."""
+    parser = make_parser()
+    lines = [
+        "# Commands",
+        "",
+        MADE,
+        "",
+        EXIT_CODES,
+        "",
+        *_command("routelab", parser, 2),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _command(name: str, parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
+    yield f"{'#' * level} {name}"
+    yield ""
+    if parser.description:
+        yield parser.description
+        yield ""
+    rows, below = [], {}
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            below = action.choices
+        elif "--help" not in action.option_strings and (level == 2 or action.dest not in COMMON):
+            rows.append(f"| {_spelling(action)} | {_cell(action.help or '')} |")
+    if rows:
+        yield from ("| argument | meaning |", "| --- | --- |", *rows, "")
+    for key, child in below.items():
+        yield from _command(f"{name} {key}", child, min(level + 1, 4))
+
+
+def _spelling(action: argparse.Action) -> str:
+    value = action.metavar or (
+        "{" + ",".join(action.choices) + "}" if action.choices else action.dest.upper()
+    )
+    if not action.option_strings:
+        return f"`{value}`"
+    if action.nargs == 0:
+        return ", ".join(f"`{text}`" for text in action.option_strings)
+    return ", ".join(f"`{text} {value}`" for text in action.option_strings)
+
+
+def _cell(text: str) -> str:
+    return text.replace("%%", "%").replace("|", "\\|")
+
+
+def gallery_page(catalogue: Catalogue) -> str:
+    """The page of all built-in plugins."""
+    lines = ["# Plugin gallery", "", MADE, ""]
+    for kind, meaning in KINDS.items():
+        lines += [f"## {kind}", "", meaning, ""]
+        for entry in catalogue.entries(kind):
+            if entry.distribution == "routelab" and entry.plugin is not None:
+                lines += _plugin(entry, entry.plugin, catalogue)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _plugin(entry: Entry, plugin: type[Plugin], catalogue: Catalogue) -> Iterator[str]:
+    key = f"{entry.kind}/{entry.key}"
+    yield from (f"### {entry.key}", "", f"{plugin.summary}.", "")
+    if issubclass(plugin, Composition):
+        parts = {part: str(name) for part, name in composition_names(plugin).items()}
+        yield from ("; ".join(f"{part}: `{name}`" for part, name in parts.items()), "")
+    if key in SHOWN:
+        network, routing = SHOWN[key]
+        shown = f"{routing} on {network if '/' not in network else 'Abilene'}"
+        yield from (f"![{shown}](../images/gallery/{entry.kind}-{entry.key}.png)", "")
+    if entry.kind not in ("topology", "metric"):
+        yield from (f"Claims: {_claims(plugin)}.", "")
+    rows = parameter_rows(plugin, catalogue)
+    if rows:
+        yield from ("| parameter | type | default | meaning |", "| --- | --- | --- | --- |")
+        for row in rows:
+            default = f"`{row.default}`" if row.default else ""
+            yield f"| `{row.name}` | {_cell(row.type)} | {default} | {_cell(row.description)} |"
+        yield ""
+    for citation in plugin.citations:
+        doi = f", doi:{citation.doi}" if citation.doi else ""
+        yield (
+            f"- {citation.authors.rstrip('.')}. *{citation.title}*. {citation.venue}, "
+            f"{citation.year}{doi} ({citation.cited_for})"
+        )
+    if plugin.citations:
+        yield ""
+
+
+def _claims(plugin: type[Plugin]) -> str:
+    values = {name: value for name, value in asdict(plugin.capabilities).items() if value}
+    if "families" in values:
+        values["families"] = ", ".join(values["families"])
+    return "; ".join(
+        name.replace("_", " ") + ("" if value is True else f" {value}")
+        for name, value in values.items()
+    )
+
+
+def draw_pictures() -> None:
+    """Draw the gallery's pictures."""
+    import routelab
+
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for key, (network, routing) in SHOWN.items():
+        figure = routelab.route(network, routing).picture()
+        figure.savefig(PICTURES / f"{key.replace('/', '-')}.png", dpi=70, metadata={"Software": ""})
+
+
+def pages() -> dict[Path, str]:
+    """All generated pages by file."""
+    return {
+        DOCS / "reference" / "commands.md": commands_page(),
+        DOCS / "reference" / "gallery.md": gallery_page(installed()),
+    }
+
+
+if __name__ == "__main__":
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
+    if "--pictures" in sys.argv:
+        draw_pictures()
