@@ -45,7 +45,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     new = _beside(target)
-    with _explained(Path(path), target):
+    with explained(Path(path), target):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield new
@@ -71,7 +71,7 @@ def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(os.path.realpath(path))
     new = _beside(target)
-    with _explained(Path(path), target):
+    with explained(Path(path), target):
         new.mkdir(parents=True)
         try:
             yield new
@@ -121,8 +121,14 @@ def _to_disk(path: Path) -> None:
 
 
 @contextmanager
-def _explained(path: Path, target: Path) -> Iterator[None]:
-    """Turn what the system says about writing `target` into a message about `path`."""
+def explained(path: Path, target: Path) -> Iterator[None]:
+    """Turn what the system says about writing `target` into a message about `path`.
+
+    Raises
+    ------
+    InputError
+        If the disk is full or `target` cannot be written.
+    """
     try:
         yield
     except OSError as error:

@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,8 @@ def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
     workflow : snakemake.workflow.Workflow
     config : mapping
         Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs
-        between names of studies or paths.
+        between names of studies (those of files in ``config/studies`` and its folders, with or
+        without the folder) or paths that end in ``.yaml``.
     """
     try:
         plan = expand(chosen_studies(config.get("studies")), RESULTS)
@@ -55,21 +56,43 @@ def chosen_studies(choice: object) -> list[Path]:
     """
     items = choice if isinstance(choice, list) else re.split(r"[,+\s]+", str(choice or ""))
     names = [str(item) for item in items if item not in ("", None)]
-    known = sorted(path.stem for path in STUDIES.glob("*.yaml"))
+    files = {str(path.relative_to(STUDIES).with_suffix("")): path for path in _study_files()}
+    known = sorted(files)
     if not names:
         raise InputError(
             "no study is chosen: list studies in config/config.yaml, or choose with "
             f"'snakemake report --config studies=NAME,NAME' (known: {', '.join(known)})"
         )
-    paths = []
+    paths, problems = [], []
     for name in names:
-        path = Path(name) if "/" in name or name.endswith(".yaml") else STUDIES / f"{name}.yaml"
-        if not path.is_file():
-            raise InputError(
-                f"there is no study {name!r}: no file {path}{did_you_mean(name, known)}"
-            )
-        paths.append(path)
+        if Path(name).suffix in (".yaml", ".yml"):
+            found = [Path(name)] if Path(name).is_file() else []
+        else:
+            found = [files[name]] if name in files else _called(name, files)
+        if len(found) == 1:
+            paths += found
+        elif found:
+            problems.append(f"there are several studies {name!r}: {', '.join(map(str, found))}")
+        else:
+            path = Path(name) if Path(name).suffix else STUDIES / f"{name}.yaml"
+            problems.append(f"there is no study {name!r}: no file {path}{_meant(name, known)}")
+    if problems:
+        raise InputError("\n".join(problems))
     return paths
+
+
+def _study_files() -> list[Path]:
+    return sorted(path for path in STUDIES.rglob("*.yaml") if path.is_file())
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    stem = Path(name).stem
+    return did_you_mean(stem, {known_name.rpartition("/")[2] for known_name in known})
+
+
+def _called(name: str, files: Mapping[str, Path]) -> list[Path]:
+    """Studies of that name in whatever folder."""
+    return [path for path in files.values() if path.stem == name]
 
 
 def _prepared(execute: Any, plan: Plan) -> Any:

@@ -1,0 +1,33 @@
+"""``routelab init``: a working directory to run studies in."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "init",
+        help="make a working directory with a Snakefile and example studies",
+        description="Make a working directory: Snakefile, workflow, profile, configuration, "
+        "example studies and a README that says how to go on.",
+    )
+    parser.add_argument("folder", metavar="FOLDER", type=Path, help="a new folder, or an empty one")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make it, and say how to go on."""
+    import shlex
+
+    from routelab.stages.project import create
+
+    create(arguments.folder)
+    print("made; go on with:")
+    if arguments.folder.resolve() != Path.cwd():
+        print(f"    cd {shlex.quote(str(arguments.folder))}")
+    print("    snakemake report --config studies=examples/compare-algorithms")
+    return 0

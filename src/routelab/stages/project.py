@@ -1,0 +1,90 @@
+"""Working directories: a Snakefile with its rules, profiles and studies, without a clone."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+import uuid
+from pathlib import Path
+from typing import Any
+
+import routelab
+from routelab.api import InputError
+from routelab.artifacts.atomic import atomic_directory, explained
+
+HOOK = ("tool", "hatch", "build", "targets", "wheel", "hooks", "custom")
+"""Where pyproject.toml lists the files that a wheel takes along from the repository."""
+
+
+def create(directory: Path) -> None:
+    """Make a working directory; it appears whole or not at all.
+
+    Parameters
+    ----------
+    directory : path
+        A new folder, or an empty one.
+
+    Raises
+    ------
+    InputError
+        If the folder is not empty or cannot be written.
+    """
+    if directory.is_dir():
+        found = sorted(path.name for path in directory.iterdir())
+        if found:
+            more = f" and {len(found) - 3} more" if len(found) > 3 else ""
+            raise InputError(
+                f"{directory} is not empty (it has {', '.join(found[:3])}{more}); "
+                "name a new folder or an empty one"
+            )
+        _fill(directory)
+    else:
+        with atomic_directory(directory) as new:
+            _copy(new)
+
+
+def project_files() -> dict[str, Path]:
+    """The files that a working directory begins with, by their place in it."""
+    home = Path(routelab.__file__).parent / "templates" / "project"
+    sources = {path.name: path for path in home.iterdir()}
+    if "Snakefile" not in sources:  # no wheel, but the repository
+        root = Path(routelab.__file__).parents[2]
+        settings: Any = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+        for key in HOOK:
+            settings = settings[key]
+        sources |= {name: root / name for name in settings["files"]}
+    return {
+        str(name / path.relative_to(source)): path
+        for name, source in ((Path(name), source) for name, source in sources.items())
+        for path in sorted((source, *source.rglob("*")))
+        if path.is_file()
+    }
+
+
+def _copy(folder: Path) -> None:
+    for name, source in project_files().items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        # content alone: what is installed may be read-only
+        shutil.copyfile(source, target)
+
+
+def _fill(directory: Path) -> None:
+    """Fill an empty folder, which may be somebody's working directory and so has to stay."""
+    new = directory / f".{uuid.uuid4().hex}"
+    made = [new]
+    with explained(directory, directory):
+        try:
+            new.mkdir()
+            _copy(new)
+            for path in sorted(new.iterdir()):
+                made.append(directory / path.name)
+                path.rename(made[-1])
+            new.rmdir()
+        except BaseException:
+            for path in made:
+                if path.is_dir():
+                    shutil.rmtree(path, ignore_errors=True)
+                else:
+                    path.unlink(missing_ok=True)
+            raise
