@@ -135,9 +135,15 @@ class RouteTable:
         Raises
         ------
         PluginError
-            If following the next hops runs in a loop.
+            If the table has another shape, names a channel that does not exist, or following the
+            next hops runs in a loop.
         """
         steps = np.ascontiguousarray(table, dtype=np.int32)
+        expected = (topology.num_switches, len(topology.endpoints))
+        if steps.shape != expected:
+            raise PluginError(f"next-hop table: has shape {steps.shape}, expected {expected}")
+        if steps.size and (steps.min() < -1 or steps.max() >= topology.num_channels):
+            raise PluginError("next-hop table: a hop names a channel that does not exist")
         lengths, hops = table_from_next_hops(
             steps, topology.endpoints, topology.channel_source, topology.channel_target
         )
