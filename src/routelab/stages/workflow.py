@@ -15,6 +15,7 @@ from typing import Any
 from routelab.api import InputError
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.batches import Run
+from routelab.stages.console import shorten
 from routelab.stages.plan import Plan, expand
 
 RESULTS = Path("results")
@@ -42,7 +43,7 @@ def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
     # jobs find `routelab` also where the environment of this interpreter is not activated
     os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
     if workflow.is_main_process:
-        workflow.execute = _prepared(workflow.execute, plan)
+        workflow.execute = _prepared(workflow, plan)
     return plan
 
 
@@ -95,14 +96,16 @@ def _called(name: str, files: Mapping[str, Path]) -> list[Path]:
     return [path for path in files.values() if path.stem == name]
 
 
-def _prepared(execute: Any, plan: Plan) -> Any:
+def _prepared(workflow: Any, plan: Plan) -> Any:
     """`execute` of a workflow, with what has to happen before it looks for finished files.
 
     Snakemake tells only here, after the Snakefile was read, whether jobs will run: dry runs and
     inspections (``--summary``, ``--lint``) must neither wait for a run nor change a thing.
     """
+    execute = workflow.execute
 
     def run(*, executor_plugin: Any, **settings: Any) -> Any:
+        shorten(workflow, plan)
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
         if executes:
@@ -119,6 +122,7 @@ def _prepared(execute: Any, plan: Plan) -> Any:
             _tell(
                 plan.failed(), "are left; the report tells why, and the next run tries them again"
             )
+            _tell_report(plan.results / "report" / "index.html")
         return ended
 
     return run
@@ -127,6 +131,11 @@ def _prepared(execute: Any, plan: Plan) -> Any:
 def _tell(jobs: list[Run], what: str) -> None:
     if jobs:
         print(f"{len(jobs)} failed or timed-out jobs {what}.", file=sys.stderr)
+
+
+def _tell_report(index: Path) -> None:
+    if index.is_file():
+        print(f"The report is {index}: open it in a browser.", file=sys.stderr)
 
 
 def warm_kernels(plan: Plan) -> None:

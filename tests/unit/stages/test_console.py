@@ -1,0 +1,119 @@
+"""Short lines for Snakemake's records, and Snakemake's own text for all others."""
+
+from __future__ import annotations
+
+import logging
+from enum import Enum
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from routelab.stages.batches import Batch, Run
+from routelab.stages.console import HANDLER, LOG_LINES, Short, shorten
+from routelab.stages.plan import Plan
+
+Event = Enum(
+    "Event", "JOB_INFO JOB_ERROR JOB_STARTED JOB_FINISHED RUN_INFO RESOURCES_INFO PROGRESS"
+)
+RUNS = tuple(Run(f"results/routes/net/{i}", "f", 1, 1, "net", "dor") for i in range(21))
+
+
+@pytest.fixture
+def plan() -> Plan:
+    batches = {
+        ("topologies", "torus-1"): Batch("topologies", "torus-1", RUNS[:1]),
+        ("routes", "p-sssp@up-down-1"): Batch("routes", "p-sssp@up-down-1", RUNS[:20]),
+        ("routes", "p-sssp@up-down-2"): Batch("routes", "p-sssp@up-down-2", RUNS[20:]),
+        ("routes", "dor-1"): Batch("routes", "dor-1", RUNS[:20]),
+    }
+    return Plan(Path("results"), {}, {}, {}, (), batches)
+
+
+@pytest.fixture
+def short(plan: Plan) -> Short:
+    return Short(logging.Formatter("theirs: %(message)s"), plan)
+
+
+def text(formatter: logging.Formatter, message: str | None = "m", **facts) -> str:
+    return formatter.format(logging.makeLogRecord({"msg": message, **facts}))
+
+
+def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
+    return {
+        "event": Event.JOB_INFO,
+        "rule_name": rule,
+        "jobid": number,
+        "wildcards": wildcards,
+    }
+
+
+@pytest.mark.parametrize(
+    ("rule", "wildcards", "line"),
+    [
+        ("topologies", {"batch": "torus-1"}, "networks torus, batch 1 of 1 (1 run)"),
+        (
+            "routes",
+            {"batch": "p-sssp@up-down-1"},
+            "routes p-sssp@up-down, batch 1 of 2 (20 runs)",
+        ),
+        ("routes", {"batch": "p-sssp@up-down-2"}, "routes p-sssp@up-down, batch 2 of 2 (1 run)"),
+        ("study_report", {"study": "small"}, "report small"),
+        ("report_index", {}, "report index"),
+        ("report", {}, ""),
+        ("all", {}, ""),
+    ],
+)
+def test_a_job_is_one_line(short, rule, wildcards, line):
+    assert text(short, **job(rule, **wildcards)) == line
+
+
+def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
+    log = tmp_path / "a.log"
+    log.write_text("".join(f"line {i}\n" for i in range(100)))
+    text(short, **job("routes", 3, batch="dor-1"))
+    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
+    first, *rest = said.splitlines()
+    assert first == f"FAILED: routes dor, batch 1 of 1 (20 runs). The end of its log, {log}:"
+    assert rest == [f"    line {i}" for i in range(100 - LOG_LINES, 100)]
+    log.unlink()
+    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
+    assert said.splitlines()[1] == "    it cannot be read: No such file or directory"
+
+
+def test_what_only_fills_the_screen_is_not_printed(short):
+    assert text(short, event=Event.RUN_INFO, stats={"routes": 4, "total": 6}) == "6 steps to do."
+    for event in (Event.JOB_STARTED, Event.JOB_FINISHED, Event.RESOURCES_INFO):
+        assert text(short, event=event) == ""
+    assert text(short, "Select jobs to execute...") == ""
+
+
+def test_what_is_not_known_is_printed_as_snakemake_does(short):
+    assert text(short, "Nothing to be done") == "theirs: Nothing to be done"
+    assert text(short, "12 of 32 steps", event=Event.PROGRESS) == "theirs: 12 of 32 steps"
+    # facts are missing, as they may be with another version of Snakemake
+    assert text(short, "a job", event=Event.JOB_INFO) == "theirs: a job"
+    assert text(short, "a job", **job("routes", batch="unknown-1")) == "theirs: a job"
+    assert text(short, "an error", event=Event.JOB_ERROR, jobid=9, log=["x"]) == "theirs: an error"
+    assert text(short, "an error", event=Event.JOB_ERROR, jobid=7, log=[]) == "theirs: an error"
+
+
+def handler_with(name: str, quiet: list[str]) -> logging.Handler:
+    handler = logging.NullHandler()
+    handler.name = name
+    formatter = logging.Formatter()
+    formatter.quiet = [SimpleNamespace(name=choice) for choice in quiet]
+    handler.setFormatter(formatter)
+    return handler
+
+
+def test_only_output_that_is_quiet_about_reasons_gets_short(plan):
+    handlers = [
+        handler_with(HANDLER, ["HOST", "REASON"]),
+        handler_with(HANDLER, ["HOST"]),
+        handler_with("DefaultLogFileHandler", ["HOST", "REASON"]),
+        logging.NullHandler(),
+    ]
+    logger = SimpleNamespace(handlers=handlers)
+    shorten(SimpleNamespace(logger_manager=SimpleNamespace(logger=logger)), plan)
+    assert [type(handler.formatter) is Short for handler in handlers] == [True, *[False] * 3]

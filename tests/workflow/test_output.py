@@ -1,0 +1,61 @@
+"""What a run prints, as a newcomer reads it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+
+LINES = {
+    "networks torus, batch 1 of 1 (2 runs)",
+    "routes dor, batch 1 of 1 (2 runs)",
+    "routes angara-sssp, batch 1 of 1 (4 runs)",
+    "routes p-sssp@unrestricted@cycle-breaking, batch 1 of 1 (2 runs)",
+    "report small",
+    "report index",
+}
+
+
+def test_each_job_and_each_step_is_a_line(folder):
+    run = folder.run()
+    assert run.returncode == 0, run.stderr
+    lines = run.stderr.splitlines()
+    assert set(lines) >= LINES
+    begin = lines.index("7 steps to do.")
+    steps = [line for line in lines[begin + 1 :] if line and line not in LINES]
+    assert steps[:7] == [f"{i} of 7 steps ({round(100 * i / 7)}%) done" for i in range(1, 8)]
+    assert steps[7].startswith("Complete log(s): ")
+    assert steps[-1] == "The report is results/report/index.html: open it in a browser."
+    assert len(lines) < 30
+
+    nothing = folder.run().stderr.splitlines()
+    assert any(line.startswith("Nothing to be done") for line in nothing)
+    assert nothing[-1] == steps[-1]
+
+
+def test_a_dry_run_lists_the_jobs(folder):
+    run = folder.run("--dry-run")
+    assert run.returncode == 0
+    printed = (run.stdout + run.stderr).splitlines()
+    assert set(printed) >= {*LINES, "7 steps to do."}
+    full = folder.run("--dry-run", "--quiet", "host")
+    assert "output: results/report/small/index.html" in full.stdout + full.stderr
+    assert "reason: Missing output files" in full.stdout + full.stderr
+
+
+def test_a_failed_job_is_told_with_the_end_of_its_log(folder):
+    stub = folder.path / "bin/routelab"
+    broken = "if words[0] == 'route': sys.exit('a message of many\\nno room left')\n"
+    stub.write_text(stub.read_text().replace("def note(", f"{broken}def note(", 1))
+    run = folder.run()
+    assert run.returncode == 1
+    lines = run.stderr.splitlines()
+    first = lines.index(
+        "FAILED: routes dor, batch 1 of 1 (2 runs). The end of its log, "
+        "results/logs/routes/dor-1.log:"
+    )
+    assert lines[first + 1 : first + 3] == ["    a message of many", "    no room left"]
+    assert "At least one job did not complete successfully." in run.stderr
+    assert not re.search("The report is", run.stderr)
