@@ -69,10 +69,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print_for_people(rows: list[dict[str, Any]]) -> None:
     print_table(SHOWN, [[_cell(row.get(field)) for field in SHOWN] for row in rows])
+    for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
+        print(f"the network is not connected: {parts}")
     for row in rows:
         if row["status"] != "ok":
             print(f"{row['routing']}: {row['reason']}")
-        elif row["deadlock"] != "proven":
+            continue
+        missing = row["pairs"] - row["reachable_pairs"]
+        if missing:
+            print(f"{row['routing']}: {missing} of {row['pairs']} pairs have no route")
+        if row["deadlock"] != "proven":
             print(f"{row['routing']}: {row['deadlock_reason']}")
 
 

@@ -12,6 +12,13 @@ import yaml
 
 from routelab.config.mistakes import ConfigError
 
+MAX_BYTES = 1_000_000
+"""Largest file that is read."""
+
+MAX_PARTS = 100_000
+"""Most mappings, lists and scalars of a file, a part that is repeated by ``*name`` counting again.
+A file of ten lines can stand for billions, and no list of mistakes should be as long."""
+
 
 class _Loader(yaml.SafeLoader):
     """Scalars of YAML 1.2's core schema.
@@ -79,17 +86,13 @@ def load_document(path: Path) -> Document:
     Raises
     ------
     InputError
-        If there is no such file, it is no YAML, or a key stands twice in one mapping.
+        If there is no such file, it is no YAML, has tags that stand for objects, is too large or
+        too deep, or a key stands twice in one mapping.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ConfigError([f"{path}: cannot be read: {error.strerror or error}"]) from None
-    except UnicodeDecodeError:
-        raise ConfigError([f"{path}: is not a text file in UTF-8"]) from None
-    loader = _Loader(text)
+    loader = _Loader(_text(path))
     try:
         root = loader.get_single_node() or yaml.ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
+        _check_size(root, path)
         twice = list(_duplicate_keys(root))
         if twice:
             raise ConfigError(
@@ -98,12 +101,56 @@ def load_document(path: Path) -> Document:
         data = loader.construct_document(root) if root.tag else None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ConfigError([f"{path}:{line}: is no YAML: {error.problem}"]) from None
+        problem = f"is no YAML: {error.problem}"
+        if "constructor for the tag" in str(error.problem):
+            problem = f"{error.problem}; write plain values, without '!'"
+        raise ConfigError([f"{path}:{line}: {problem}"]) from None
+    except RecursionError:
+        raise ConfigError([f"{path}: its lists and mappings are nested too deeply"]) from None
     except yaml.YAMLError as error:
         raise ConfigError([f"{path}: is no YAML: {error}"]) from None
+    except ValueError as error:  # such as a number of thousands of digits
+        mend = str(error).partition(";")[0]
+        raise ConfigError([f"{path}: has a value that cannot be read: {mend}"]) from None
     finally:
         loader.dispose()
     return Document(path, data, root)
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+        text = content.decode("utf-8")
+    except OSError as error:
+        raise ConfigError([f"{path}: cannot be read: {error.strerror or error}"]) from None
+    except UnicodeDecodeError:
+        raise ConfigError([f"{path}: is not a text file in UTF-8"]) from None
+    if len(content) > MAX_BYTES:
+        raise ConfigError([f"{path}: is larger than {MAX_BYTES} bytes"])
+    return text
+
+
+def _check_size(root: yaml.Node, path: Path) -> None:
+    """Refuse a file whose repeated parts contain themselves or add up to too many."""
+    sizes: dict[int, int] = {}
+
+    def size(node: yaml.Node) -> int:
+        key = id(node)
+        if key not in sizes:
+            sizes[key] = MAX_PARTS  # until it is known: so large is what contains itself
+            sizes[key] = 1 + sum(map(size, _children(node)))
+        return sizes[key]
+
+    if size(root) > MAX_PARTS:
+        counted = f"more than {MAX_PARTS} parts, those repeated by '*name' counted each time"
+        raise ConfigError([f"{path}: has {counted}; write less, or less often"])
+
+
+def _children(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [part for pair in node.value for part in pair]
+    return node.value if isinstance(node, yaml.SequenceNode) else []
 
 
 def _step(node: yaml.Node, step: int | str) -> tuple[int, yaml.Node] | None:

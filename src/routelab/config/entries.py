@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import (
@@ -18,6 +19,7 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
     field_validator,
+    model_validator,
 )
 
 
@@ -78,6 +80,10 @@ Value: TypeAlias = Annotated[
 ]
 
 
+MAX_INSTANCES = 10_000
+"""Most instances that one entry stands for; more are taken for a slip of the pen."""
+
+
 class Named(RootModel[dict[str, dict[str, Value]]]):
     """``{name: {parameter: value}}``; several values are marked by `Sweep` or `Range`."""
 
@@ -93,6 +99,12 @@ class Named(RootModel[dict[str, dict[str, Value]]]):
                 f"one plugin an entry, here are {len(value)}: write each as '- name: {{...}}'"
             )
         return {name: {} if values is None else values for name, values in value.items()}
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Named:
+        if (count := instances(self)) > MAX_INSTANCES:
+            raise ValueError(f"stands for {count} instances; the limit is {MAX_INSTANCES}")
+        return self
 
 
 class Use(StudyPart):
@@ -173,6 +185,18 @@ def choices(entry: str | Named | Use | None) -> Iterator[Choice]:
         ((name, parameters),) = entry.root.items()
         for point in product(*(_points(value) for value in parameters.values())):
             yield Choice(name, dict(zip(parameters, point, strict=True)))
+
+
+def instances(entry: str | Named | Use) -> int:
+    """How many instances `entry` stands for."""
+    if not isinstance(entry, Named):
+        return 1
+    ((_, parameters),) = entry.root.items()
+    return prod(_count(value) for value in parameters.values())
+
+
+def _count(value: Value) -> int:
+    return value.range if isinstance(value, Range) else len(_points(value))
 
 
 def _points(value: Value) -> list[Any]:

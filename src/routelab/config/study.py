@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, model_validator
 
 from routelab.config.document import Document, load_document
-from routelab.config.entries import Entry, Scalars, StudyPart, read_entry
+from routelab.config.entries import Entry, Scalars, StudyPart, instances, read_entry
 from routelab.config.mistakes import ConfigError, describe, suggestion
 from routelab.config.reference import Reference, load_reference
 
@@ -105,6 +105,10 @@ class Figure(StudyPart):
         return self
 
 
+MAX_RUNS = 100_000
+"""Most runs of one study; more are taken for a slip of the pen."""
+
+
 class Study(StudyPart):
     """An experiment: networks × routings, and what is shown of them."""
 
@@ -129,6 +133,13 @@ class Study(StudyPart):
     notes: list[str] = Field(
         default=[], description="Paragraphs of the report: how its numbers are to be read"
     )
+
+    @model_validator(mode="after")
+    def _not_too_many(self) -> Study:
+        runs = sum(map(instances, self.topologies)) * sum(map(instances, self.routings))
+        if runs > MAX_RUNS:
+            raise ValueError(f"stands for {runs} runs; the limit is {MAX_RUNS}")
+        return self
 
     _document: Document = PrivateAttr()
     _reference: Reference | None = PrivateAttr(default=None)

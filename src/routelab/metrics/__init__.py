@@ -4,11 +4,17 @@ from routelab.metrics.diversity import RouteDiversity, route_diversity
 from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
 from routelab.metrics.load import channel_loads, perfect_load, sigma, terminal_pairs
 from routelab.metrics.phases import phase_load, phase_maxima_of
-from routelab.metrics.reachability import destination_based, pairs, reachable_pairs
+from routelab.metrics.reachability import (
+    connected_parts,
+    destination_based,
+    pairs,
+    reachable_pairs,
+)
 
 __all__ = [
     "RouteDiversity",
     "channel_loads",
+    "connected_parts",
     "destination_based",
     "max_hops",
     "max_turns",

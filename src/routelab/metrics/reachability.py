@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import RouteTable, Topology
+from routelab.api.topology import Int32Array
 from routelab.metrics.load import terminal_pairs
 
 
@@ -17,6 +18,34 @@ def reachable_pairs(table: RouteTable) -> int:
     """Count the ordered pairs of different terminals that have a path."""
     routed = np.diff(table.pair_start) > 0
     return int(terminal_pairs(table.topology).reshape(-1)[routed].sum())
+
+
+def connected_parts(topology: Topology) -> list[Int32Array]:
+    """Switches of each connected part, ascending; the largest part first.
+
+    Channels count whichever way they lead: between switches of different parts there is none.
+
+    Returns
+    -------
+    parts : list of int32 arrays
+    """
+    if not topology.num_switches:
+        return []
+    source, target = topology.channel_source, topology.channel_target
+    label = np.arange(topology.num_switches, dtype=np.int32)
+    while True:
+        low = np.minimum(label[source], label[target])
+        lower = label.copy()
+        # the labels' own switches, too, so that whole parts are joined at once
+        for ends in (source, target, label[source], label[target]):
+            np.minimum.at(lower, ends, low)
+        lower = lower[lower]
+        if np.array_equal(lower, label):
+            break
+        label = lower
+    members = np.argsort(label, kind="stable").astype(np.int32)
+    starts = np.flatnonzero(np.diff(label[members], prepend=-1))
+    return sorted(np.split(members, starts[1:]), key=len, reverse=True)
 
 
 def destination_based(table: RouteTable) -> bool:

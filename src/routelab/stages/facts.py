@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from routelab.api import RouteTable, Topology
-from routelab.api.topology import Float64Array
+from routelab.api.topology import Float64Array, Int32Array
 from routelab.deadlock import Verdict
 from routelab.metrics import (
     channel_loads,
+    connected_parts,
     max_hops,
     mean_hops,
     pairs,
@@ -44,14 +46,33 @@ FIELDS = (
 """Columns of ``routelab evaluate``, in order."""
 
 
+NAMED_PARTS = 5
+"""Parts of a disconnected network that are named."""
+
+
 def topology_facts(topology: Topology) -> dict[str, Any]:
-    """Sizes of a network."""
-    return {
+    """Sizes of a network; if it has fallen apart, ``parts`` says into what."""
+    parts = connected_parts(topology)
+    facts: dict[str, Any] = {
         "switches": topology.num_switches,
         "terminals": topology.num_terminals,
         "channels": topology.num_channels,
         "pairs": pairs(topology),
+        "connected_parts": len(parts),
     }
+    if len(parts) > 1:
+        facts["parts"] = _named(parts, topology)
+    return facts
+
+
+def _named(parts: Sequence[Int32Array], topology: Topology) -> str:
+    """The parts of a network by their size and a switch of each."""
+    told = [
+        f"{len(part)} switch{'es' if len(part) > 1 else ''} with {topology.switch_names[part[0]]}"
+        for part in parts[:NAMED_PARTS]
+    ]
+    more = len(parts) - len(told)
+    return ", ".join(told) + (f" and {more} more" if more else "")
 
 
 def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:

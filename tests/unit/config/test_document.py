@@ -1,3 +1,5 @@
+import itertools
+import time
 from pathlib import Path
 
 import pytest
@@ -51,7 +53,11 @@ def test_a_part_knows_its_line(tmp_path):
     [
         ("a: 1\nb: 2\na: 3\nc: {d: 1, d: 2}\n", [":3: the key 'a'", ":4: the key 'd'"]),
         ("a: [1\nb: 2\n", [":2: is no YAML"]),
-        ("a: !!python/name:os.system x\n", [":1: is no YAML"]),
+        ("a:\n  - !!python/object/apply:os.system [ls]\n", [":2: could not determine a constr"]),
+        ("a: !!python/name:os.system x\n", [":1: could not determine a constructor for the tag"]),
+        ("a: !mine {b: c}\n", [":1: could not determine a constructor for the tag '!mine'; write"]),
+        ("[a]: b\n", [":1: is no YAML: found unhashable key"]),
+        ("a: b\n---\na: c\n", [":2: is no YAML"]),
         ("a: *b\n", [":1: is no YAML"]),
     ],
 )
@@ -62,6 +68,39 @@ def test_mistakes_name_file_and_line(tmp_path, text, lines):
     assert len(found) == len(lines)
     for line, expected in zip(found, lines, strict=True):
         assert line.startswith(f"{tmp_path / 'x.yaml'}{expected}")
+
+
+LAUGHS = "a: &a [ha, ha, ha, ha, ha, ha, ha, ha, ha]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, name in itertools.pairwise("abcdefghijkl")
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (LAUGHS, "has more than 100000 parts"),
+        ("a: &a [*a]\n", "has more than 100000 parts"),
+        ("a: &a {b: {c: *a}}\n", "has more than 100000 parts"),
+        ("[" * 3000, "nested too deeply"),
+        ("[" * 3000 + "]" * 3000, "nested too deeply"),
+        ("a: " + "{b: " * 2000 + "}" * 2000, "nested too deeply"),
+        ("a: " + "x" * 1_000_000, "is larger than 1000000 bytes"),
+        ("a: " + "1" * 5000, "has a value that cannot be read"),
+    ],
+    ids=["laughs", "itself", "itself below", "open", "deep", "deep mapping", "large", "digits"],
+)
+def test_bombs_are_refused_at_once_and_briefly(tmp_path, text, message):
+    began = time.monotonic()
+    with pytest.raises(InputError, match=message) as raised:
+        document(tmp_path, text)
+    assert time.monotonic() - began < 10
+    assert len(str(raised.value)) < 300
+
+
+def test_a_part_may_stand_twice(tmp_path):
+    read = document(tmp_path, "a: &a {b: [1, 2]}\nc: *a\n")
+    assert read.data["c"] == {"b": [1, 2]}
 
 
 def test_unreadable_files_are_bad_input(tmp_path):

@@ -7,7 +7,7 @@ from routelab.api import InputError
 from routelab.config import Study, load_study
 
 ROOT = Path(__file__).parents[3]
-STUDIES = sorted((ROOT / "config/studies").glob("*.yaml"))
+STUDIES = sorted((ROOT / "config/studies").rglob("*.yaml"))
 
 GOOD = """\
 title: A study
@@ -114,6 +114,17 @@ def test_a_mistake_is_found_where_it_is(write, old, new, expected):
     assert line.startswith(expected)
 
 
+@pytest.mark.parametrize("folder", ["studies", "studies/mine", "."])
+def test_references_are_found_from_the_folders_above(write, tmp_path, monkeypatch, folder):
+    home = write(GOOD)
+    path = tmp_path / folder / "x.yaml"
+    path.parent.mkdir(exist_ok=True)
+    home.rename(path)
+    assert load_study(path).reference.folder.resolve() == tmp_path / "references/mukosey2020"
+    monkeypatch.chdir(path.parent)
+    assert load_study("x.yaml").reference.source.key == "mukosey2020"
+
+
 def test_a_column_that_the_reference_lacks(write):
     text = GOOD.replace("[routing, nodes]", "[routing, node]")
     (line,) = mistakes(write(text))
@@ -130,6 +141,17 @@ def test_a_study_is_a_mapping(write, text):
 def test_the_name_of_the_file_names_directories(write):
     (line,) = mistakes(write(GOOD, "my study,2.yaml"))
     assert "a study's file name is letters" in line
+
+
+def test_a_slip_of_the_pen_is_no_flood_of_runs(write):
+    text = GOOD.replace('{sweep: ["2", 4x2]}', "{range: 1000000000000}")
+    (line,) = mistakes(write(text))
+    assert line == ":4: topologies[0]: stands for 1000000000000 instances; the limit is 10000"
+    text = GOOD.replace("[dor,", "[dor, {a: {x: {range: 9999}}},").replace(
+        '{sweep: ["2", 4x2]}', "{range: 100}"
+    )
+    (line,) = mistakes(write(text))
+    assert line == ":1: stands for 1000100 runs; the limit is 100000"
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)

@@ -1,11 +1,13 @@
 """Reachability: the naive twin and a partial table by hand."""
 
 import naive_metrics as naive
+import networkx as nx
 from hypothesis import given
+from hypothesis import strategies as st
 from random_tables import tables
 
 from routelab.api import RouteTable, Topology
-from routelab.metrics import destination_based, pairs, reachable_pairs
+from routelab.metrics import connected_parts, destination_based, pairs, reachable_pairs
 
 
 @given(tables())
@@ -29,3 +31,31 @@ def test_a_one_way_line_by_hand():
     # two on switch 0 reach each other, and both reach switch 2
     assert reachable_pairs(table) == 4
     assert destination_based(table)
+
+
+@given(st.data())
+def test_connected_parts_are_those_that_networkx_finds(data):
+    count = data.draw(st.integers(1, 30))
+    switch = st.integers(0, count - 1)
+    edge = st.tuples(switch, switch).filter(lambda ends: ends[0] != ends[1])
+    edges = data.draw(st.lists(edge, max_size=40)) if count > 1 else []
+    topology = Topology.create(
+        num_switches=count,
+        channel_source=[source for source, _ in edges],
+        channel_target=[target for _, target in edges],
+    )
+    graph = nx.Graph(edges)
+    graph.add_nodes_from(range(count))
+    parts = [part.tolist() for part in connected_parts(topology)]
+    assert sorted(parts) == sorted(map(sorted, nx.connected_components(graph)))
+    assert [len(part) for part in parts] == sorted(map(len, parts), reverse=True)
+
+
+def test_the_longest_line_is_one_part():
+    """The worst case for a label that walks from switch to switch."""
+    count = 5000
+    line = Topology.create(
+        num_switches=count, channel_source=range(1, count), channel_target=range(count - 1)
+    )
+    (part,) = connected_parts(line)
+    assert part.tolist() == list(range(count))
