@@ -115,7 +115,7 @@ $(VENV)/made:
 	@touch $@
 
 # One stamp for each set of extras: installed, installed-test, installed-check, ...
-EXTRAS := test check perf docs dev
+EXTRAS := test check perf docs browser dev
 $(VENV)/installed $(EXTRAS:%=$(VENV)/installed-%): pyproject.toml constraints.txt | $(VENV)/made
 	@echo "Installing into $(VENV); the first time takes about a minute"
 	@$(VENV)/bin/python -m pip install --quiet \

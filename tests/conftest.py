@@ -28,6 +28,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the core's unit tests as if no built-in plugin were installed",
     )
+    parser.addoption(
+        "--update-screenshots",
+        action="store_true",
+        help="take the pictures of the report that the documentation shows anew",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -26,7 +26,7 @@ MAX_CHANNELS_IN_PAGE = 4000
 """In all pictures of a figure together; beyond, the page shows the figure's file."""
 MAX_NAMES = 60
 """Switches up to which a network that is laid out by forces has their names beside them."""
-MARGIN_LEFT, MARGIN_BELOW = 76, 36
+MARGIN_LEFT, MARGIN_BELOW = 84, 36
 """For the coordinates of blocks, in SVG units."""
 
 

@@ -1,0 +1,216 @@
+"""A small real report, and headless Chromium to look at it with."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from routelab.stages import report as report_stage
+from routelab.stages import route, topology
+from routelab.stages.plan import expand
+
+ROOT = Path(__file__).parents[2]
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--hide-scrollbars",
+)
+
+STUDIES = {
+    "angara-small": """
+title: Routings of the Angara interconnect on small tori, and one network without coordinates
+cites: mukosey2020
+topologies:
+  - torus: {dims: {sweep: [4x2, 4x2x2, 4x2x2x2]}}
+  - {use: "graph~file=abilene.graphml", as: abilene}
+routings:
+  - angara-bfs: {tie_seed: {range: 5}}
+  - angara-sssp: {tie_seed: {range: 5}}
+  - dor
+  - dfsssp
+notes: ["angara-bfs and angara-sssp are shown over five tie orders."]
+tables:
+  loads:
+    title: Channel loads beside the paper's Table 2
+    rows: [routing, nodes]
+    values: [max_load, min_load, sigma4, max_hops]
+    over: {tie_seed: range}
+    where: {nodes: [8, 16, 32]}
+    beside: {reference: table2.csv, on: [routing, nodes]}
+  lengths:
+    title: Lengths of routes on all networks
+    rows: [routing, topology]
+    values: [max_hops, mean_hops, mean_turns]
+    over: {tie_seed: median}
+figures:
+  distribution:
+    {title: Distribution of the channel load, kind: ecdf, x: load, hue: routing, col: nodes}
+  torus:
+    {title: Channel load in the torus of 32 nodes, kind: network, colour: load, where: {nodes: 32}}
+  abilene:
+    {title: Channel load of Abilene, kind: network, colour: load, where: {topology: abilene}}
+""",
+    "sizes": """
+title: Dimension order on growing tori
+topologies: [torus: {dims: {sweep: ["4", 4x2, 4x4]}}]
+routings: [dor, angara-sssp]
+tables: {loads: {rows: [routing, nodes], values: [max_load]}}
+figures:
+  growth: {title: Growth, kind: line, x: nodes, y: max_load, hue: routing}
+""",
+}
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """``results/report`` of two studies that really ran, in a working directory of its own."""
+    home = tmp_path_factory.mktemp("browser")
+    shutil.copytree(ROOT / "config/references", home / "config/references")
+    (home / "config/studies").mkdir()
+    shutil.copy(ROOT / "tests/data/abilene.graphml", home / "config/studies")
+    paths = [Path("config/studies") / f"{name}.yaml" for name in STUDIES]
+    results = Path("results")
+    before = Path.cwd()
+    os.chdir(home)
+    try:
+        for path in paths:
+            path.write_text(STUDIES[path.stem])
+        plan = expand(paths, results)
+        for network in plan.topologies.values():
+            topology.run(network.text, results / "topologies" / network.id)
+        for job in plan.routes.values():
+            source = results / "topologies" / job.topology.id
+            folder = results / "routes" / job.topology.id / job.id
+            route.run(str(source), job.text, folder, job.metrics)
+        for path in paths:
+            report_stage.run(path, results, results / "report" / path.stem)
+        report_stage.run_index(results)
+        yield home / "results/report"
+    finally:
+        os.chdir(before)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser's path."""
+    found = shutil.which("chromium")
+    if found is None:
+        pytest.skip("needs Chromium: install Debian's package chromium")
+    return found
+
+
+@pytest.fixture(scope="session")
+def flags() -> tuple[str, ...]:
+    """Arguments for Chromium; the profile's folder is not among them."""
+    return FLAGS
+
+
+class Browser:
+    """A page in Chromium, and what tests ask of it.
+
+    Parameters
+    ----------
+    driver : selenium.webdriver.Chrome
+    report : Path
+    """
+
+    def __init__(self, driver: Any, report: Path) -> None:
+        self.driver = driver
+        self.report = report
+
+    def open(
+        self, page: str, width: int = 1280, height: int = 900, *, touch: bool = False, **media: str
+    ) -> None:
+        """Open a page at a size; ``media`` are features with ``_`` for ``-``, and ``type``."""
+        self.cdp(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=touch,
+        )
+        self.cdp("Emulation.setTouchEmulationEnabled", enabled=touch)
+        self.cdp(
+            "Emulation.setEmulatedMedia",
+            media=media.pop("type", ""),
+            features=[{"name": k.replace("_", "-"), "value": v} for k, v in media.items()],
+        )
+        self.driver.get((self.report / page).as_uri())
+        self.js("document.documentElement.style.scrollBehavior = 'auto'")
+
+    def cdp(self, command: str, **parameters: Any) -> Any:
+        return self.driver.execute_cdp_cmd(command, parameters)
+
+    def js(self, script: str, *arguments: Any) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def one(self, selector: str) -> Any:
+        return self.driver.find_element("css selector", selector)
+
+    def all(self, selector: str) -> list[Any]:
+        return list(self.driver.find_elements("css selector", selector))
+
+    def texts(self, selector: str) -> list[str]:
+        return [element.text for element in self.all(selector)]
+
+    def press(self, *keys: str) -> None:
+        """Press keys where the focus is."""
+        for key in keys:
+            self.driver.switch_to.active_element.send_keys(key)
+
+    def requests(self) -> list[str]:
+        """What was asked for since the last call."""
+        messages = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
+        asked = [m for m in messages if m["method"] == "Network.requestWillBeSent"]
+        return [message["params"]["request"]["url"] for message in asked]
+
+    def complaints(self) -> list[str]:
+        """The console's messages since the last call."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+
+@pytest.fixture(scope="session")
+def _driver(chromium: str) -> Iterator[Any]:
+    webdriver = pytest.importorskip(
+        "selenium.webdriver", reason="needs selenium: pip install 'routelab[browser]'"
+    )
+    tool = shutil.which("chromedriver")
+    if tool is None:
+        pytest.skip("needs chromedriver: install Debian's package chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("SE_OFFLINE", "true")  # selenium looks for no other browser
+            patch.setenv("NO_PROXY", "localhost,127.0.0.1")
+            service = webdriver.ChromeService(executable_path=tool)
+            driver = webdriver.Chrome(options=options, service=service)
+            driver.get("about:blank")  # the browser's own first page is no page of ours
+            yield driver
+            driver.quit()
+
+
+@pytest.fixture
+def browser(_driver: Any, report: Path) -> Browser:
+    """Chromium, its logs empty."""
+    page = Browser(_driver, report)
+    page.requests()
+    page.complaints()
+    return page

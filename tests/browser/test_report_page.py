@@ -1,0 +1,347 @@
+"""The report in a real browser: what readers do with it, at several sizes and in several ways."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import io
+import re
+import shlex
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from routelab.cli import main
+
+pytestmark = [pytest.mark.browser, pytest.mark.builtins]
+
+STUDY = "angara-small/index.html"
+PAGES = ["index.html", STUDY, "sizes/index.html"]
+TAB, ENTER, SPACE, ESCAPE = "\ue004", "\ue007", " ", "\ue00c"
+RIGHT, LEFT, HOME, END = "\ue014", "\ue012", "\ue011", "\ue010"
+
+
+def luminance(colour):
+    values = [int(text) / 255 for text in re.findall(r"\d+", colour)[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in values]
+    return float(np.dot([0.2126, 0.7152, 0.0722], linear))
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def brightness(element):
+    """Mean of an element's pixels, 0 to 255."""
+    return float(np.asarray(Image.open(io.BytesIO(element.screenshot_as_png)).convert("L")).mean())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_complains_of_nothing_and_asks_for_nothing_outside(browser, page):
+    browser.open(page)
+    for picture in browser.all("img"):
+        browser.js("arguments[0].scrollIntoView()", picture)
+        assert browser.js("return arguments[0].complete && arguments[0].naturalWidth > 0", picture)
+    assert browser.complaints() == []
+    asked = browser.requests()
+    inside = browser.report.as_uri()
+    assert (browser.report / page).as_uri() in asked
+    assert [url for url in asked if not url.startswith((inside, "data:"))] == []
+
+
+def test_the_index_leads_to_every_study(browser):
+    browser.open("index.html")
+    assert len(browser.all(".card")) == 2
+    finding = browser.texts(".finding")[0]
+    assert re.match(r"On 32 nodes, the lowest maximum load is \d+", finding)
+    browser.one("h2 a").click()
+    assert browser.one("h1").text.startswith("Routings of the Angara interconnect")
+
+
+def column(browser, number):
+    return browser.texts(f"#table-loads tbody tr > :nth-child({number})")
+
+
+def test_tables_sort_by_click_and_come_back(browser):
+    browser.open(STUDY)
+    headings = browser.all("#table-loads th[aria-sort]")
+    assert {heading.get_attribute("aria-sort") for heading in headings} == {"none"}
+    ours = next(h for h in headings if h.get_attribute("data-column") == "2")
+    before = column(browser, 1), column(browser, 3)
+    expected = sorted(before[1], key=lambda text: float(text.split()[0]))
+
+    ours.find_element("css selector", "button").click()
+    assert ours.get_attribute("aria-sort") == "ascending"
+    assert [t.split()[0] for t in column(browser, 3)] == [t.split()[0] for t in expected]
+    ours.find_element("css selector", "button").click()
+    assert ours.get_attribute("aria-sort") == "descending"
+    assert [t.split()[0] for t in column(browser, 3)] == [t.split()[0] for t in expected[::-1]]
+    ours.find_element("css selector", "button").click()
+    assert ours.get_attribute("aria-sort") == "none"
+    assert (column(browser, 1), column(browser, 3)) == before
+
+
+@pytest.mark.parametrize("clicks", [1, 2])
+def test_missing_numbers_stand_last_either_way(browser, clicks):
+    browser.open(STUDY)
+    published = browser.one("#table-loads th[data-column='3'] button")
+    for _ in range(clicks):
+        published.click()
+    texts = column(browser, 4)
+    there = [bool(text) for text in texts]
+    assert any(there)
+    assert there == sorted(there, reverse=True)
+    numbers = [float(text.split()[0]) for text in texts if text]
+    assert numbers == sorted(numbers, reverse=clicks == 2)
+
+
+def test_tables_sort_from_the_keyboard(browser):
+    browser.open(STUDY)
+    for _ in range(60):
+        browser.press(TAB)
+        reached = browser.js(
+            "return document.activeElement.closest('#table-loads th')?.dataset.column ?? null"
+        )
+        if reached == "1":
+            break
+    else:
+        pytest.fail("the heading of the nodes cannot be reached by Tab")
+    assert (
+        browser.js("return getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    )  # the focus can be seen
+    nodes = column(browser, 2)
+    for key, order in ((ENTER, sorted), (SPACE, lambda n, key: sorted(n, key=key, reverse=True))):
+        browser.press(key)
+        assert column(browser, 2) == order(nodes, key=int)
+
+
+def test_the_skip_link_comes_first_and_leads_to_the_content(browser):
+    browser.open(STUDY)
+    browser.press(TAB)
+    skip = browser.driver.switch_to.active_element
+    assert skip.text == "Skip to the content"
+    assert skip.rect["x"] >= 0
+    browser.press(ENTER)
+    assert browser.js("return document.activeElement.id") == "content"
+
+
+# --- Pictures of networks ---
+
+
+def loads(browser, figure):
+    """``{routing: {channel: (name, load)}}`` from the figure's file."""
+    found = {}
+    with (browser.report / f"angara-small/figures/{figure}.csv").open() as file:
+        for row in csv.DictReader(file):
+            name = f"{row['source']}>{row['target']} {row['direction']}".strip()
+            load = f"{float(row['load']):g}"
+            found.setdefault(row["routing"], {})[int(row["channel"])] = name, load
+    return list(found.values())
+
+
+def spot(browser, figure, panel):
+    """The channel whose middle is farthest from all others, and where that is on the screen."""
+    lines = browser.js(
+        """
+        const [figure, panel] = arguments;
+        const svg = document.querySelectorAll(`#figure-${figure} svg[role=img]`)[panel];
+        svg.scrollIntoView({block: "center"});
+        const place = (x, y) => new DOMPoint(x, y).matrixTransform(svg.getScreenCTM());
+        return [...svg.querySelectorAll("path[data-c]")].map((path) => [
+          Number(path.dataset.c),
+          path.getAttribute("d").slice(1).split("M").map((line) => {
+            const [ax, ay, bx, by] = line.match(/-?\\d+/g).map(Number);
+            const [a, b] = [place(ax, ay), place(bx, by)];
+            return [a.x, a.y, b.x, b.y];
+          }),
+        ]);
+        """,
+        figure,
+        panel,
+    )
+    middles = {channel: np.reshape(first, (2, 2)).mean(axis=0) for channel, (first, *_) in lines}
+
+    def clearance(channel):
+        others = [np.reshape(line, (2, 2)) for c, mine in lines for line in mine if c != channel]
+        along = np.linspace(0, 1, 50)[:, None]
+        points = np.concatenate([a + along * (b - a) for a, b in others])
+        return np.hypot(*(points - middles[channel]).T).min()
+
+    best = max(middles, key=clearance)
+    return best, *middles[best].tolist()
+
+
+def readings(browser, figure):
+    return browser.texts(f"#figure-{figure} .reading")
+
+
+@pytest.mark.parametrize(("figure", "panel"), [("torus", 1), ("abilene", 0)])
+def test_a_channel_under_the_pointer_shows_its_name_and_its_load_everywhere(browser, figure, panel):
+    browser.open(STUDY)
+    expected = loads(browser, figure)
+    before = readings(browser, figure)
+    channel, x, y = spot(browser, figure, panel)
+    browser.cdp("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    name, load = expected[panel][channel]
+    shown = [tip.text for tip in browser.all(f"#figure-{figure} .tip") if tip.is_displayed()]
+    assert shown == [f"{name}\nchannel load {load}"]
+    everywhere = [mine[channel] for mine in expected]
+    assert readings(browser, figure) == [f"{n}: channel load {v}" for n, v in everywhere]
+    browser.cdp("Input.dispatchMouseEvent", type="mouseMoved", x=2, y=2)
+    assert readings(browser, figure) == before
+
+
+def test_a_tap_keeps_a_channel_and_a_second_one_lets_go(browser):
+    browser.open(STUDY, 390, 800, touch=True)
+    before = readings(browser, "torus")
+    channel, x, y = spot(browser, "torus", 2)
+
+    def tap():
+        browser.cdp("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        browser.cdp("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
+    tap()
+    expected = [mine[channel] for mine in loads(browser, "torus")]
+    assert readings(browser, "torus") == [f"{n}: channel load {v}" for n, v in expected]
+    tip = next(tip for tip in browser.all("#figure-torus .tip") if tip.is_displayed())
+    assert tip.rect["x"] >= 0
+    assert tip.rect["x"] + tip.rect["width"] <= 390
+    tap()
+    assert readings(browser, "torus") == before
+
+
+def test_the_arrow_keys_walk_through_all_channels_from_the_busiest_down(browser):
+    browser.open(STUDY)
+    channels = loads(browser, "torus")[0]
+    before = readings(browser, "torus")
+    browser.js("document.querySelector('#figure-torus .scale').scrollIntoView()")
+    browser.one("#figure-distribution figcaption a:last-of-type").send_keys(TAB)
+    assert browser.js("return document.activeElement.closest('#figure-torus .panel') !== null")
+    browser.js(
+        """
+        const reading = document.querySelector("#figure-torus .reading");
+        window.seen = [reading.textContent];
+        new MutationObserver(() => window.seen.push(reading.textContent))
+          .observe(reading, {childList: true});
+        """
+    )
+    browser.press(RIGHT * len(channels))  # the last one has nowhere to go
+    seen = browser.js("return window.seen")
+    assert seen.pop() == seen[-1]
+    values = [int(text.rpartition(" ")[2]) for text in seen]
+    assert values == sorted(values, reverse=True)
+    expected = [f"{name}: channel load {load}" for name, load in channels.values()]
+    assert sorted(seen) == sorted(expected)
+    browser.press(HOME)
+    assert readings(browser, "torus")[0] == seen[0]
+    told = browser.js("return document.querySelector('#figure-torus [role=status]').textContent")
+    assert seen[0].partition(":")[0] in told
+    assert told.count(";") == len(browser.all("#figure-torus .panel")) - 1
+    browser.press(END)
+    assert readings(browser, "torus")[0] == seen[-1]
+    browser.press(LEFT)
+    assert readings(browser, "torus")[0] == seen[-2]
+    browser.press(ESCAPE)
+    assert readings(browser, "torus") == before
+
+
+def test_without_scripts_tables_and_tooltips_are_there(browser):
+    browser.cdp("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        browser.driver.get((browser.report / STUDY).as_uri())
+        root = browser.cdp("DOM.getDocument")["root"]["nodeId"]
+        text = browser.cdp("DOM.getOuterHTML", nodeId=root)["outerHTML"]
+    finally:
+        browser.cdp("Emulation.setScriptExecutionDisabled", value=False)
+    assert "<button" not in text
+    name, load = loads(browser, "torus")[0][0]
+    assert f"<title>{name.replace('>', '&gt;')}: {load}</title>" in text
+    assert 'id="table-loads"' in text
+
+
+# --- Numbers, again ---
+
+
+def test_a_command_is_copied(browser):
+    browser.open(STUDY)
+    browser.cdp("Browser.grantPermissions", permissions=["clipboardReadWrite"])
+    command = browser.one("#reproduce ~ p [data-copy]")
+    button = browser.one("#reproduce ~ p .copy")
+    button.click()
+    browser.driver.implicitly_wait(2)
+    assert command.text == "snakemake report --config studies=angara-small"
+    copied = browser.driver.execute_async_script(
+        "const done = arguments[0]; navigator.clipboard.readText().then(done, (e) => done(`${e}`))"
+    )
+    assert copied == command.text
+    assert button.text == "Copied"
+
+
+def test_the_command_beside_a_number_prints_that_number(browser, monkeypatch, capsys):
+    browser.open(STUDY)
+    browser.js("for (const d of document.querySelectorAll('details')) d.open = true")
+    rows = browser.all("#table-lengths")[0].find_elements("xpath", "../following::details[1]//tr")
+    cells = [
+        [cell.text for cell in row.find_elements("css selector", "th, td code, td")] for row in rows
+    ]
+    (row,) = [cell for cell in cells if cell[0] == "angara-sssp, torus~dims=4x2x2x2"]
+    numbers = dict(re.findall(r"((?:[a-z]+ )+)([\d.]+)", row[1]))
+    monkeypatch.chdir(browser.report.parent.parent)
+    program, *arguments = shlex.split(row[-1])
+    assert program == "routelab"
+    assert main(arguments) == 0
+    printed = dict(re.findall(r"^(\w+) +(\S+)$", capsys.readouterr().out, re.MULTILINE))
+    assert len(numbers) == 3
+    for name, number in numbers.items():
+        column_name = name.strip().replace("maximum", "max").replace(" ", "_")
+        assert float(printed[column_name]) == pytest.approx(float(number), rel=1e-3)
+
+
+# --- Sizes, colours, paper ---
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1600])
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_is_wider_than_the_screen(browser, page, width):
+    browser.open(page, width, 740)
+    browser.js("for (const d of document.querySelectorAll('details')) d.open = true")
+    assert browser.js("return document.documentElement.scrollWidth") <= width
+    outside = browser.js(
+        """
+        return [...document.querySelectorAll("main *")].filter((element) =>
+          element.getBoundingClientRect().right > innerWidth + 1
+          && !element.closest(".scroll, .pane, .picture, pre, .unseen")
+        ).map((element) => element.outerHTML.slice(0, 80))
+        """
+    )
+    assert outside == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everything_is_readable_in_light_and_dark(browser, scheme):
+    browser.open(STUDY, prefers_color_scheme=scheme)
+    colour = "return getComputedStyle(arguments[0])[arguments[1]]"
+    paper = browser.js(colour, browser.one("body"), "backgroundColor")
+    assert (luminance(paper) < 0.05) == (scheme == "dark")
+    for selector, least in (("h1", 12), (".legend", 4.5), ("nav a", 4.5), ("td.number", 7)):
+        ink = browser.js(colour, browser.one(selector), "color")
+        assert contrast(ink, paper) >= least, selector
+    for selector in ("#figure-distribution .picture", "#figure-torus .panel", ".scroll"):
+        element = browser.one(selector)
+        browser.js("arguments[0].scrollIntoView()", element)
+        mean = brightness(element)
+        assert mean < 90 if scheme == "dark" else mean > 200, selector
+
+
+def test_paper_gets_no_controls_no_dark_and_whole_tables(browser):
+    browser.open(STUDY, prefers_color_scheme="dark", type="print")
+    style = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
+    assert browser.js(style, "body", "backgroundColor") == "rgb(255, 255, 255)"
+    assert browser.js(style, ".scroll", "overflow") == "visible"
+    for selector in ("nav", ".copy", ".skip"):
+        assert browser.js(style, selector, "display") == "none"
+    pdf = base64.b64decode(browser.cdp("Page.printToPDF", paperWidth=8.3, paperHeight=11.7)["data"])
+    assert pdf.startswith(b"%PDF")
+    assert 2 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 12
