@@ -83,11 +83,11 @@ class NewPlugin:
     def files(self) -> Iterator[tuple[str, str]]:
         """Template and place of each file."""
         for name in ("pyproject.toml", "README.md", "ci.sh"):
-            yield f"common/{name}.jinja", name
-        yield "common/gitignore.jinja", ".gitignore"
-        yield f"{self.kind}/plugin.py.jinja", f"{self.package}/__init__.py"
-        yield f"{self.kind}/test_plugin.py.jinja", "tests/test_plugin.py"
-        yield f"{self.kind}/study.yaml.jinja", f"{self.key}.yaml"
+            yield f"common/{name}.j2", name
+        yield "common/gitignore.j2", ".gitignore"
+        yield f"{self.kind}/plugin.py.j2", f"{self.package}/__init__.py"
+        yield f"{self.kind}/test_plugin.py.j2", "tests/test_plugin.py"
+        yield f"{self.kind}/study.yaml.j2", f"{self.key}.yaml"
 
     def texts(self) -> dict[str, str]:
         """All files by their place in the package."""
