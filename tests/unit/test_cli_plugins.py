@@ -114,25 +114,95 @@ def test_a_name_in_two_kinds_needs_its_kind(zoo, site, capsys, monkeypatch):
     assert "turn sets" in printed(capsys, "show", "rules/grid")
 
 
-def test_check_of_sound_plugins_passes(plugins, capsys):
-    assert "plugins checked: 1, not ok: 0" in printed(capsys, "check", "topology/grid")
+METRICS = """
+from routelab.api import Measurement, MetricPlugin
 
 
-def test_check_fails_if_one_is_broken_and_says_why(plugins, capsys):
+class Sound(MetricPlugin):
+    name = "sound"
+    summary = "Counts paths"
+
+    def measure(self, table, graph):
+        return [Measurement("paths", table.num_paths)]
+
+
+class Needy(MetricPlugin):
+    name = "needy"
+    summary = "Counts edges, and forgets that there may be no rules"
+
+    def measure(self, table, graph):
+        return [Measurement("edges", graph.num_edges)]
+"""
+
+
+@pytest.fixture
+def metrics(site, monkeypatch):
+    """A sound, a wrong and a broken plugin."""
+    points = {"sound": "few:Sound", "needy": "few:Needy", "lost": "nowhere_to_be_found:Lost"}
+    site.install("few", {"metric": points}, {"few.py": METRICS})
+    monkeypatch.setattr(catalogue_module, "installed", site.catalogue)
+
+
+def test_check_of_a_sound_plugin_tells_what_was_checked(metrics, capsys):
+    header, *lines, last = printed(capsys, "check", "metric/sound").splitlines()
+    assert header.split() == ["check", "inputs", "result", "message"]
+    checks = {line.split()[0]: line.split()[1:3] for line in lines}
+    assert checks["contract"] == ["1", "passed"]
+    assert checks["fresh-process"] == ["1", "passed"]
+    assert checks["numbers"][1] == "passed"
+    assert int(checks["numbers"][0]) > 15
+    assert ", 0 failed, " in last
+
+
+def test_check_of_a_wrong_plugin_names_input_and_cause(metrics, capsys):
+    out = printed(capsys, "check", "needy", code=1)
+    failed = [line for line in out.splitlines() if " failed  " in line]
+    assert [line.split()[:2] for line in failed] == [
+        ["result", "one-switch+no-rules"],
+        ["result", "torus+no-rules"],
+        ["result", "torus+multipath+no-rules"],
+    ]
+    assert "AttributeError: 'NoneType' object has no attribute 'num_edges'" in failed[0]
+
+
+def test_check_of_all_has_a_line_for_each_and_what_failed(metrics, capsys):
     out = printed(capsys, "check", code=1)
-    assert f"plugins checked: {len(plugins.entries())}, not ok: 1" in out
-    assert "broken     topology/bad" in out
+    assert "ok      metric/sound" in out
+    assert "failed  metric/needy" in out
+    assert "        contract on lost: plugin metric/lost of few 1.0" in out
     assert "No module named 'nowhere_to_be_found'" in out
-    assert "ok         topology/grid" in out
-    printed(capsys, "check", "bad", code=1)
+    assert out.splitlines()[-1] == "plugins checked: 3, not ok: 2"
+
+
+def test_check_for_programs_has_a_row_for_each_check_and_input(metrics, capsys):
+    rows = json.loads(printed(capsys, "check", "metric/needy", "--format", "json", code=1))
+    assert {(row["check"], row["input"], row["status"]) for row in rows} >= {
+        ("contract", "needy", "passed"),
+        ("result", "torus+no-rules", "failed"),
+        ("result", "torus", "passed"),
+        ("numbers", "torus+no-rules", "skipped"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["sond"], "did you mean 'sound'?"),
+        (["metrics/sound"], "did you mean 'metric'?"),
+        (["sound~x"], "expected '=' and a value"),
+        (["sound", "--seconds", "0"], "expected a number of seconds above 0, got 0"),
+        (["sound", "--seconds", "soon"], "expected a number of seconds above 0, got soon"),
+    ],
+)
+def test_check_of_what_cannot_be_checked_is_refused(metrics, capsys, arguments, said):
+    assert main(["plugins", "check", *arguments]) == 2
+    assert said in capsys.readouterr().err
 
 
 def test_check_of_a_duplicate_fails(zoo, site, capsys, monkeypatch):
     site.install("copy", {"topology": {"grid": "zoo:Grid"}}, {})
     monkeypatch.setattr(catalogue_module, "installed", site.catalogue)
-    out = printed(capsys, "check", "grid", code=1)
-    assert "plugins checked: 2, not ok: 2" in out
-    assert out.count("is registered more than once") == 1
+    assert "is registered more than once" in printed(capsys, "check", "grid", code=1)
 
 
 def test_check_of_nothing_fails(monkeypatch, capsys):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING, Any
 
 from routelab.commands._output import FORMATS, print_rows
+from routelab.commands._plugins_check import add_check
 from routelab.commands._plugins_new import add_new
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ def add_parser(subparsers: Any) -> None:
     show.add_argument("plugin", metavar="NAME", help="NAME or KIND/NAME")
     show.set_defaults(run=run_show)
 
-    check = actions.add_parser("check", help="load plugins and check that they keep the contract")
-    check.add_argument("plugin", metavar="NAME", nargs="?", help="NAME or KIND/NAME; default: all")
-    check.set_defaults(run=run_check)
-
+    add_check(actions)
     add_new(actions)
 
 
@@ -63,23 +60,6 @@ def run_show(arguments: argparse.Namespace) -> int:
     catalogue.plugin(kind, key)
     print_page(catalogue.entry(kind, key), catalogue)
     return 0
-
-
-def run_check(arguments: argparse.Namespace) -> int:
-    """Check plugins; nothing checked is a failure, as it hides that nothing is installed."""
-    from routelab.registry.catalogue import installed
-
-    catalogue = installed()
-    wanted = locate(catalogue, arguments.plugin) if arguments.plugin else ()
-    entries = catalogue.entries(*wanted)
-    for entry in entries:
-        print(f"{entry.status:<9}  {entry.kind}/{entry.key}  {entry.distribution} {entry.version}")
-    bad = [entry for entry in entries if entry.status != "ok"]
-    _print_causes(bad)
-    print(f"plugins checked: {len(entries)}, not ok: {len(bad)}")
-    if not entries:
-        print("routelab: error: no plugins are installed, nothing was checked", file=sys.stderr)
-    return 1 if bad or not entries else 0
 
 
 def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:

@@ -23,6 +23,7 @@ class Dor(Composition):
             doi="10.1109/TC.1987.1676939",
         ),
     )
-    capabilities = Capabilities(families=("torus", "mesh"), minimal=True, flow_control="bubble")
+    # minimal on whole networks; round a broken link it may take the longer way of the ring
+    capabilities = Capabilities(families=("torus", "mesh"), minimal=None, flow_control="bubble")
     rules = "dimension-order"
     selection = "first"

@@ -1,0 +1,34 @@
+"""Checks of layers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import RouteTable
+from routelab.testing.results import Failed, Skipped
+from routelab.testing.subjects import Trial
+
+KEPT = ("pair_start", "path_start", "path_weight", "hop_channel")
+
+
+def same_routes(trial: Trial) -> str:
+    """The routes and their weights are those that it was given."""
+    table: RouteTable = trial.result
+    changed = [
+        name
+        for name in KEPT
+        if not np.array_equal(getattr(table, name), getattr(trial.value, name))
+    ]
+    if changed:
+        raise Failed(f"it changed the routes ({', '.join(changed)}); layers only set hop_vc")
+    return ""
+
+
+def multipath(trial: Trial) -> str:
+    """Tables with several paths a pair are supported, if it claims so."""
+    given: RouteTable = trial.value
+    if not trial.subject.capabilities.multipath or np.diff(given.pair_start).max(initial=0) < 2:
+        raise Skipped("no claim, or no pair with several paths")
+    if trial.refusal is not None:
+        raise Failed(f"it claims multipath and refuses several paths a pair: {trial.refusal}")
+    return ""

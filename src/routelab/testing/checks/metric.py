@@ -1,0 +1,43 @@
+"""Checks of metrics."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from routelab.api import Measurement
+from routelab.testing.results import Failed
+from routelab.testing.subjects import Trial
+
+_WORD = re.compile(r"[a-z][a-z0-9_]*")
+
+
+def numbers(trial: Trial) -> str:
+    """Values are finite numbers."""
+    found: list[Measurement] = trial.result
+    for each in found:
+        number = isinstance(each.value, (int, float)) and not isinstance(each.value, bool)
+        if not (number and math.isfinite(each.value)):
+            raise Failed(
+                f"{each.metric} is {each.value!r}, expected a finite int or float; leave out what "
+                "has no value"
+            )
+    return f"{len(found)} numbers"
+
+
+def names(trial: Trial) -> str:
+    """Names are words, each used once; units are text; better is lower, higher or empty."""
+    found: list[Measurement] = trial.result
+    for each in found:
+        if not (isinstance(each.metric, str) and _WORD.fullmatch(each.metric)):
+            raise Failed(f"{each.metric!r} is no name: lower-case letters, digits and '_'")
+        if not isinstance(each.unit, str):
+            raise Failed(f"{each.metric}: the unit is {each.unit!r}, expected text")
+        if each.better not in ("lower", "higher", ""):
+            raise Failed(
+                f"{each.metric}: better is {each.better!r}, expected 'lower', 'higher' or ''"
+            )
+    twice = {each.metric for each in found if [o.metric for o in found].count(each.metric) > 1}
+    if twice:
+        raise Failed(f"{', '.join(sorted(twice))}: measured more than once")
+    return ""

@@ -1,0 +1,127 @@
+"""Checks of a plugin's parameters and names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import ValidationError
+
+from routelab.api import Composition, InputError, UnsupportedError
+from routelab.registry.instances import Routing, canonical
+from routelab.registry.names import Name
+from routelab.registry.parameters import fields
+from routelab.testing.checks.common import listed
+from routelab.testing.examples import declared, read
+from routelab.testing.results import Failed, Skipped
+from routelab.testing.subjects import Subject, asked, instance, run
+from routelab.testing.well_formed import check_form
+
+UNKNOWN = "no_such_parameter"
+OF_ITS_PARTS = "its parameters are those of its parts, and are checked there"
+
+
+def name_round_trip(subject: Subject) -> str:
+    """Its canonical name, and its name with all parameters spelled out, lead back to it."""
+    _require_round_trip(subject, subject.text, subject.plugin)
+    plugin = _own(subject)
+    if plugin is None or not fields(plugin.Parameters):
+        return ""
+    full = str(Name(plugin.name, tuple(plugin.parameters.texts().items())))
+    _require_round_trip(subject, full, subject.plugin)
+    return f"as {full}"
+
+
+def unknown_parameter(subject: Subject) -> str:
+    """A parameter that it does not have is refused."""
+    plugin = _own(subject)
+    if plugin is None:
+        raise Skipped(OF_ITS_PARTS)
+    try:
+        plugin.Parameters(**{**dict(plugin.parameters), UNKNOWN: 1})
+    except ValidationError:
+        return ""
+    raise Failed(f'a parameter {UNKNOWN!r} is accepted; keep extra="forbid" in model_config')
+
+
+def declared_values(subject: Subject) -> str:
+    """Every choice and limit that a parameter declares is accepted, and works where it can be low.
+
+    Choices, truth values and lower limits are also run on one input.
+    """
+    plugin = _own(subject)
+    if plugin is None:
+        raise Skipped(OF_ITS_PARTS)
+    name = read(subject.kind, subject.text)
+    assert isinstance(name, Name)
+    tried, problems = 0, []
+    for key, field in fields(plugin.Parameters).items():
+        low = declared(field, upper=False)
+        for value in declared(field):
+            text = str(Name(name.key, tuple({**dict(name.parameters), key: value}.items())))
+            tried += 1
+            try:
+                variant = _variant(subject, text)
+                if value in low:
+                    _try(subject, variant)
+            except Failed as problem:
+                problems.append(f"{key}={value}: {problem}")
+    if problems:
+        raise Failed(listed(problems))
+    if not tried:
+        raise Skipped("no parameter declares choices or limits")
+    return f"{tried} values"
+
+
+def _own(subject: Subject) -> Any:
+    """The plugin whose parameters the name has; None if they are those of parts."""
+    if not isinstance(subject.plugin, Routing):
+        return subject.plugin
+    first = subject.plugin.plugins[0]
+    return None if len(subject.plugin.plugins) > 1 or isinstance(first, Composition) else first
+
+
+def _variant(subject: Subject, text: str) -> Any:
+    try:
+        variant = instance(subject.kind, text, subject.catalogue)
+    except InputError as error:
+        raise Failed(f"is declared and refused: {error}") from None
+    _require_round_trip(subject, text, variant)
+    return variant
+
+
+def _require_round_trip(subject: Subject, text: str, plugin: Any) -> None:
+    try:
+        short = canonical(subject.kind, text, subject.catalogue)
+        again = instance(subject.kind, short, subject.catalogue)
+    except InputError as error:
+        raise Failed(f"{text} cannot be read back: {error}") from None
+    if _values(again) != _values(plugin):
+        raise Failed(f"{text} becomes {short}, which has other parameters: {_values(again)}")
+    if canonical(subject.kind, short, subject.catalogue) != short:
+        raise Failed(f"{short} is canonical, and its own canonical name is another")
+
+
+def _values(plugin: Any) -> list[dict[str, Any]]:
+    plugins = plugin.plugins if isinstance(plugin, Routing) else (plugin,)
+    return [dict(each.parameters) for each in plugins]
+
+
+def _try(subject: Subject, variant: Any) -> None:
+    """Run a variant on the example; what it does not support is not asked of it."""
+    if subject.kind == "topology":
+        try:
+            variant.build()
+        except (InputError, UnsupportedError):
+            # values that are right one by one need not fit together
+            return
+        except Exception as error:
+            raise Failed(f"build() raised {type(error).__name__}: {error}") from None
+        return
+    trial = subject.example()
+    try:
+        if asked(variant, trial.value) is None:
+            check_form(subject.kind, trial.value, run(variant, trial.value))
+    except Skipped:
+        return
+    except Failed as problem:
+        raise Failed(f"on {trial.name} {problem}") from None

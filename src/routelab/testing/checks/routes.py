@@ -1,0 +1,66 @@
+"""Checks of selections: their routes against the rules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import RouteTable, RoutingGraph
+from routelab.api.topology import Int32Array
+from routelab.kernels.graph import route_lengths
+from routelab.kernels.legality import first_illegal_path
+from routelab.testing.results import Failed, Skipped
+from routelab.testing.subjects import Trial
+
+
+def every_legal_pair(trial: Trial) -> str:
+    """Every pair that has a legal route gets one."""
+    table: RouteTable = trial.result
+    lost = np.flatnonzero((_legal_lengths(trial) >= 0) & (np.diff(table.pair_start) == 0))
+    if lost.size:
+        pair = pair_text(table, int(lost[0]))
+        raise Failed(f"{len(lost)} pairs have a legal route and get none, such as {pair}")
+    return ""
+
+
+def legal(trial: Trial) -> str:
+    """Every route is a path of the routing graph."""
+    table: RouteTable = trial.result
+    graph: RoutingGraph = trial.value
+    path = first_illegal_path(
+        graph.arrays,
+        table.pair_start,
+        table.path_start,
+        table.hop_channel,
+        table.topology.endpoints,
+    )
+    if path >= 0:
+        pair = pair_text(table, int(table.path_pair[path]))
+        raise Failed(f"the rules forbid its route from {pair}: {table.describe_path(path)}")
+    return ""
+
+
+def as_short_as_legal(trial: Trial) -> str:
+    """Routes are the shortest legal ones, if it claims to be minimal or the rules demand it."""
+    table: RouteTable = trial.result
+    graph: RoutingGraph = trial.value
+    if not (trial.subject.capabilities.minimal or graph.minimal_only):
+        raise Skipped("no claim to be minimal")
+    longer = np.flatnonzero(table.path_length > _legal_lengths(trial)[table.path_pair])
+    if longer.size:
+        pair = pair_text(table, int(table.path_pair[longer[0]]))
+        why = "these rules speak for shortest routes only" if graph.minimal_only else "it claims so"
+        raise Failed(f"its route from {pair} is not a shortest legal one, and {why}")
+    return ""
+
+
+def pair_text(table: RouteTable, pair: int) -> str:
+    """A pair for people."""
+    ends = table.topology.endpoints
+    source, target = (table.topology.switch_names[ends[end]] for end in divmod(pair, len(ends)))
+    return f"switch {source} to {target}"
+
+
+def _legal_lengths(trial: Trial) -> Int32Array:
+    graph: RoutingGraph = trial.value
+    lengths: Int32Array = route_lengths(graph.arrays, graph.topology.endpoints)
+    return lengths.reshape(-1)

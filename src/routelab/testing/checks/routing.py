@@ -1,0 +1,32 @@
+"""Checks of whole routings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import RouteTable
+from routelab.testing.bare import require_minimal, require_routes
+from routelab.testing.results import Skipped
+from routelab.testing.subjects import Trial
+
+
+def reachable(trial: Trial) -> str:
+    """On whole connected networks of two-way links every pair has a route.
+
+    On others the pairs without one are counted.
+    """
+    table: RouteTable = trial.result
+    count = len(table.topology.endpoints)
+    lost = (np.diff(table.pair_start) == 0).reshape(count, count)
+    return require_routes(table.topology, lost, "route")
+
+
+def minimal(trial: Trial) -> str:
+    """Routes are as short as the bare network allows, if it claims so."""
+    table: RouteTable = trial.result
+    if not trial.subject.capabilities.minimal:
+        raise Skipped("no claim to be minimal")
+    count = len(table.topology.endpoints)
+    lengths = np.full(count * count, -1, dtype=np.int32)
+    np.maximum.at(lengths, table.path_pair, table.path_length)
+    return require_minimal(table.topology, lengths.reshape(count, count))

@@ -1,0 +1,54 @@
+"""Checks of rules."""
+
+from __future__ import annotations
+
+from routelab.api import RoutingGraph, determinized
+from routelab.kernels.graph import route_lengths
+from routelab.testing.bare import require_minimal, require_routes
+from routelab.testing.checks.claims import require_proof
+from routelab.testing.legal_routes import every_turn, shortest_routes
+from routelab.testing.results import Failed, Skipped
+from routelab.testing.subjects import Trial
+
+
+def begins(trial: Trial) -> str:
+    """A packet to a terminal of its own switch may stop where it begins."""
+    graph: RoutingGraph = trial.result
+    ends = graph.topology.endpoints
+    refused = ends[~graph.accepting[graph.begin[ends]]]
+    if refused.size:
+        name = graph.topology.switch_names[refused[0]]
+        raise Failed(f"the begin vertex of switch {name} is not accepting")
+    return ""
+
+
+def reachable(trial: Trial) -> str:
+    """On whole connected networks of two-way links every pair has a legal route.
+
+    On others the pairs without one are counted.
+    """
+    graph: RoutingGraph = trial.result
+    lengths = route_lengths(graph.arrays, graph.topology.endpoints)
+    return require_routes(graph.topology, lengths < 0, "legal route")
+
+
+def minimal(trial: Trial) -> str:
+    """Legal routes are as short as the bare network allows, if it claims so."""
+    graph: RoutingGraph = trial.result
+    if not trial.subject.capabilities.minimal:
+        raise Skipped("no claim to be minimal")
+    lengths = route_lengths(graph.arrays, graph.topology.endpoints)
+    return require_minimal(graph.topology, lengths)
+
+
+def deadlock_free(trial: Trial) -> str:
+    """All legal routes together are free of deadlock under the flow control that it claims."""
+    graph: RoutingGraph = trial.result
+    claim = trial.subject.capabilities.flow_control
+    if claim is None:
+        raise Skipped("no claim to be free of deadlock")
+    if graph.minimal_only:
+        require_proof(shortest_routes(determinized(graph), claim), "all shortest legal routes")
+        return f"{claim}, all shortest legal routes"
+    require_proof(every_turn(graph, claim), "all legal routes")
+    return f"{claim}, all legal routes"

@@ -1,0 +1,115 @@
+"""Values for parameters: those that a plugin declares, and stand-ins for those it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from routelab.api import Parameters
+from routelab.api.parameters import value_text
+from routelab.registry.catalogue import Catalogue
+from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
+from routelab.registry.parameters import default_problems, fields
+from routelab.testing.results import Skipped
+
+GUESSES = ("4x3", "4", "3", "2", "1", "0", "0.5", "true", "a")
+"""What a parameter without a default is tried with, in this order, after its declared values."""
+
+
+def split(kind: str, text: str) -> tuple[str, str]:
+    """Kind and instance name from ``"kind", "name"`` or from ``"kind/name", ""``."""
+    if text:
+        return kind, text
+    before, _, after = kind.partition("/")
+    return before, after
+
+
+def read(kind: str, text: str) -> Name | CompositionName:
+    """A name as text, parsed; only a routing may be made of parts.
+
+    Raises
+    ------
+    InputError
+        If it does not follow the grammar.
+    """
+    return parse_routing(text) if kind == "routing" else parse_name(text)
+
+
+def parts(kind: str, name: Name | CompositionName) -> list[tuple[str, Name]]:
+    """The plugins that a name mentions: kind and name of each."""
+    if isinstance(name, Name):
+        return [(kind, name)]
+    named = [("selection", name.selection), ("rules", name.rules)]
+    return [*named, *([("layers", name.layers)] if name.layers else [])]
+
+
+def completed(kind: str, text: str, catalogue: Catalogue) -> str:
+    """The name with a value for every parameter that has no default.
+
+    Raises
+    ------
+    Skipped
+        If no value can be guessed.
+    """
+    name = read(kind, text)
+    if isinstance(name, CompositionName):
+        return text
+    model = catalogue.plugin(kind, name.key).Parameters
+    given = dict(name.parameters)
+    for key, field in fields(model).items():
+        if field.is_required() and key not in given:
+            given[key] = _guess(model, key, field, text)
+    return str(Name(name.key, tuple(given.items())))
+
+
+def _guess(model: type[Parameters], key: str, field: FieldInfo, text: str) -> str:
+    # no file that could be named here has the right content
+    guesses: tuple[str, ...] = () if field.annotation is Path else GUESSES
+    for value in [*declared(field), *guesses]:
+        if not default_problems(model, {key: value}):
+            return value
+    raise Skipped(
+        f"parameter {key!r} has to be given: check an instance, "
+        f"such as {text}{',' if '~' in text else '~'}{key}=..."
+    )
+
+
+def declared(field: FieldInfo, *, upper: bool = True) -> list[str]:
+    """The values that a parameter's declaration names, as they are written in instance names.
+
+    Parameters
+    ----------
+    field : FieldInfo
+    upper : bool
+        Also the greatest value that is allowed.
+
+    Returns
+    -------
+    list of str
+        Choices, truth values, none, and limits that are themselves allowed.
+    """
+    names = ("ge", "le") if upper else ("ge",)
+    limits = [getattr(constraint, name, None) for constraint in field.metadata for name in names]
+    return [
+        *dict.fromkeys(_choices(field.annotation)),
+        *(value_text(limit, limit) for limit in limits if limit is not None),
+    ]
+
+
+def _choices(annotation: Any) -> Iterator[str]:
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        yield from _choices(inner[0])
+    elif origin is Literal:
+        yield from (value_text(value, value) for value in inner)
+    elif origin in (Union, UnionType):
+        for part in inner:
+            yield from _choices(part)
+    elif annotation is bool:
+        yield from ("true", "false")
+    elif annotation is NoneType:
+        yield "none"

@@ -1,0 +1,171 @@
+"""Tables that hold what rules allow, so that the deadlock checker can judge the rules."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+
+import numpy as np
+
+from routelab.api import RouteTable, RoutingGraph
+from routelab.kernels.enumerate import enumerate_routes
+from routelab.kernels.graph import count_routes, route_lengths
+from routelab.testing.results import Skipped
+
+MAX_HOPS = 5_000_000
+"""Most hops that a table of all shortest routes may have; above, the check is skipped."""
+MAX_STEPS = 20_000_000
+"""Most edges that the search for legal turns looks at; above, the check is skipped."""
+
+
+def shortest_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
+    """All shortest legal routes of every pair, at equal weights.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+        Deterministic.
+
+    Raises
+    ------
+    Skipped
+        If there are too many.
+    """
+    topology = graph.topology
+    ends = topology.endpoints
+    lengths = route_lengths(graph.arrays, ends)
+    counts = count_routes(graph.arrays, ends)
+    if (counts * np.maximum(lengths, 0)).sum() > MAX_HOPS:
+        raise Skipped("there are too many shortest legal routes to list them")
+    pair_start, _, hops = enumerate_routes(graph.arrays, ends, counts, lengths)
+    listed = np.diff(pair_start)
+    return RouteTable.create(
+        topology,
+        pair_start=pair_start,
+        path_start=np.concatenate(([0], np.cumsum(np.repeat(lengths.reshape(-1), listed)))),
+        hop_channel=hops,
+        path_weight=np.repeat(1 / np.maximum(listed, 1), listed),
+        flow_control=flow_control,
+    )
+
+
+def first_routes(table: RouteTable) -> RouteTable:
+    """The first path of every pair of a table."""
+    first = table.pair_start[:-1][np.diff(table.pair_start) > 0]
+    lengths = np.full(table.num_pairs, -1)
+    lengths[table.path_pair[first]] = table.path_length[first]
+    hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in first]
+    return RouteTable.from_lengths(table.topology, lengths, np.concatenate([*hops, []]))
+
+
+def every_turn(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
+    """One legal route for each turn that legal routes of any length make.
+
+    A turn is two channels that follow one another. A table of these routes has the same
+    dependencies as one of all legal routes, which there are endlessly many of.
+
+    Raises
+    ------
+    Skipped
+        If the graph is too large.
+    """
+    topology = graph.topology
+    ends = topology.endpoints
+    if len(ends) * (graph.num_edges + graph.num_vertices) > MAX_STEPS:
+        raise Skipped("the routing graph is too large to look at all turns")
+    before = [_edges_from(graph, int(graph.begin[end])) for end in ends]
+    after = [_edges_to(graph, int(end)) for end in ends]
+    routes: dict[tuple[int, int], list[list[int]]] = {}
+    seen: set[tuple[int, int]] = set()
+    for e, f in _consecutive(graph):
+        turn = int(graph.edge_channel[e]), int(graph.edge_channel[f])
+        if turn in seen:
+            continue
+        u, w = int(graph.edge_source[e]), int(graph.edge_target[f])
+        pair = _pair(u, w, before, after)
+        if pair is not None:
+            seen.add(turn)
+            edges = [*_back(graph, before[pair[0]], u), e, f, *_on(graph, after[pair[1]], w)]
+            routes.setdefault(pair, []).append(graph.edge_channel[edges].tolist())
+    return _table(graph, routes, flow_control)
+
+
+def _edges_from(graph: RoutingGraph, root: int) -> dict[int, int]:
+    """For each vertex that `root` reaches the edge that reached it; −1 for the root."""
+    found, queue = {root: -1}, deque((root,))
+    while queue:
+        v = queue.popleft()
+        for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
+            w = int(graph.edge_target[e])
+            if w not in found:
+                found[w] = e
+                queue.append(w)
+    return found
+
+
+def _edges_to(graph: RoutingGraph, switch: int) -> dict[int, int]:
+    """For each vertex that may end at `switch` the edge to take; −1 where it may stop."""
+    arrays = graph.arrays
+    stops = np.flatnonzero((graph.vertex_switch == switch) & graph.accepting).tolist()
+    found, queue = dict.fromkeys(stops, -1), deque(stops)
+    while queue:
+        v = queue.popleft()
+        for e in arrays.in_edge[arrays.in_start[v] : arrays.in_start[v + 1]].tolist():
+            u = int(graph.edge_source[e])
+            if u not in found:
+                found[u] = e
+                queue.append(u)
+    return found
+
+
+def _consecutive(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
+    for e, v in enumerate(graph.edge_target.tolist()):
+        for f in range(graph.edge_start[v], graph.edge_start[v + 1]):
+            yield e, f
+
+
+def _pair(
+    u: int, w: int, before: list[dict[int, int]], after: list[dict[int, int]]
+) -> tuple[int, int] | None:
+    """Two different endpoints such that a route of theirs may come to `u` and go on from `w`."""
+    sources = [i for i, found in enumerate(before) if u in found]
+    for j, found in enumerate(after):
+        if w in found:
+            for i in sources:
+                if i != j:
+                    return i, j
+    return None
+
+
+def _back(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
+    edges = []
+    while found[v] >= 0:
+        edges.append(found[v])
+        v = int(graph.edge_source[found[v]])
+    return edges[::-1]
+
+
+def _on(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
+    edges = []
+    while found[v] >= 0:
+        edges.append(found[v])
+        v = int(graph.edge_target[found[v]])
+    return edges
+
+
+def _table(
+    graph: RoutingGraph, routes: dict[tuple[int, int], list[list[int]]], flow_control: str
+) -> RouteTable:
+    count = len(graph.topology.endpoints)
+    paths = [routes.get((i, j), []) for i in range(count) for j in range(count)]
+    pair_start = np.cumsum([0, *map(len, paths)])
+    lengths = [len(path) for several in paths for path in several]
+    listed = np.diff(pair_start)
+    return RouteTable.create(
+        graph.topology,
+        pair_start=pair_start,
+        path_start=np.cumsum([0, *lengths]),
+        hop_channel=[hop for several in paths for path in several for hop in path],
+        path_weight=np.repeat(1 / np.maximum(listed, 1), listed),
+        flow_control=flow_control,
+    )

@@ -1,0 +1,71 @@
+"""The kit's own networks, from tiny to small; none needs a plugin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from routelab.api import Topology, build_grid
+
+
+def _linked(num_switches: int, links: Sequence[tuple[int, int]], **more: Any) -> Topology:
+    """A network with two channels for each link."""
+    return Topology.create(
+        num_switches=num_switches,
+        channel_source=[end for a, b in links for end in (a, b)],
+        channel_target=[end for a, b in links for end in (b, a)],
+        **more,
+    )
+
+
+def _ring(size: int, first: int = 0) -> list[tuple[int, int]]:
+    return [(first + i, first + (i + 1) % size) for i in range(size)]
+
+
+def _one_way_ring() -> Topology:
+    ends = _ring(5)
+    return Topology.create(
+        num_switches=5,
+        channel_source=[a for a, _ in ends],
+        channel_target=[b for _, b in ends],
+        channel_ring=[0] * 5,
+    )
+
+
+def _petersen() -> Topology:
+    spokes = [(i, i + 5) for i in range(5)]
+    star = [(5 + i, 5 + (i + 2) % 5) for i in range(5)]
+    return _linked(10, [*_ring(5), *spokes, *star])
+
+
+def _transit_switches() -> Topology:
+    links = [(leaf, spine) for leaf in range(4) for spine in (4, 5)]
+    return _linked(6, links, terminal_switch=range(4))
+
+
+NETWORKS: Mapping[str, Callable[[], Topology]] = {
+    "one-switch": lambda: _linked(1, []),
+    "two-switches": lambda: _linked(2, [(0, 1)]),
+    "no-channels": lambda: _linked(3, []),
+    "two-components": lambda: _linked(6, [*_ring(3), *_ring(3, first=3)]),
+    "one-way-line": lambda: Topology.create(
+        num_switches=3, channel_source=[0, 1], channel_target=[1, 2]
+    ),
+    "one-way-ring": _one_way_ring,
+    "parallel-links": lambda: _linked(4, [*_ring(4), (0, 1), (2, 3)]),
+    "several-terminals": lambda: _linked(3, [(0, 1), (1, 2)], terminal_switch=[0, 0, 1, 2, 2, 2]),
+    "transit-switches": _transit_switches,
+    "complete": lambda: _linked(5, [(a, b) for a in range(5) for b in range(a)]),
+    "petersen": _petersen,
+    "mesh": lambda: build_grid("mesh", (3, 3), wrap=False),
+    "cut-mesh": lambda: build_grid("mesh", (4, 2), wrap=False, failed_links=("2-4", "3-5")),
+    "failed-torus": lambda: build_grid(
+        "torus", (5, 4), wrap=True, failed_switches=(7,), failed_links=("0-4", "9-10")
+    ),
+    "torus-3d": lambda: build_grid("torus", (3, 2, 2), wrap=True),
+    "torus": lambda: build_grid("torus", (4, 3), wrap=True),
+}
+"""Builders by name. ``torus`` has an even and an odd ring; ``failed-torus`` is connected."""
+
+WHOLE_AND_FAILED = {"torus": "failed-torus", "mesh": "cut-mesh"}
+"""Whole networks, each with one of its kind that lacks some parts."""

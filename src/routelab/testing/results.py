@@ -1,0 +1,38 @@
+"""What a check says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Status = Literal["passed", "failed", "skipped"]
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check of one plugin on one input.
+
+    Attributes
+    ----------
+    check, input : str
+        Names; the input of a check that needs none is the plugin's own instance name.
+    status : {"passed", "failed", "skipped"}
+    message : str
+        Why it failed or was skipped; of a passed check what it found, often nothing.
+    seconds : float
+        Wall time.
+    """
+
+    check: str
+    input: str
+    status: Status
+    message: str
+    seconds: float
+
+
+class Failed(Exception):  # noqa: N818 - an outcome, as in pytest
+    """The plugin breaks its contract or a claim; the text says how."""
+
+
+class Skipped(Exception):  # noqa: N818 - an outcome, as in pytest
+    """The check does not apply; the text is the reason."""

@@ -1,0 +1,129 @@
+"""All cases of one plugin: which there are, and what each says."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from routelab.api import KINDS, InputError
+from routelab.registry.catalogue import Catalogue
+from routelab.registry.names import Name
+from routelab.registry.suggest import did_you_mean
+from routelab.testing.checks import CHECKS
+from routelab.testing.checks.check import Check
+from routelab.testing.examples import parts, read
+from routelab.testing.inputs import inputs
+from routelab.testing.results import CheckResult, Failed, Skipped, Status
+from routelab.testing.subjects import Subject, told
+
+CONTRACT = "contract"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The checks of a plugin instance; nothing of the plugin is imported before `run`.
+
+    Attributes
+    ----------
+    kind, text : str
+        A kind and an instance name.
+    catalogue : Catalogue
+    topologies : tuple of str
+        Instances of installed topologies to check it on, besides the kit's own networks.
+    only : tuple of str
+        Names of checks; empty: all.
+    avoid : mapping
+        Inputs that a process did not survive, with what happened; filled while cases run.
+
+    Raises
+    ------
+    InputError
+        If there is no such kind, plugin or check.
+    """
+
+    kind: str
+    text: str
+    catalogue: Catalogue
+    topologies: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    avoid: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise InputError(
+                f"there is no kind of plugin called {self.kind!r}{did_you_mean(self.kind, KINDS)} "
+                f"(kinds: {', '.join(KINDS)})"
+            )
+        for kind, name in self._parts:
+            if name.key not in self.catalogue.keys(kind):
+                # raises, and says what there is
+                self.catalogue.entry(kind, name.key)
+        known = [check.name for check in CHECKS[self.kind]]
+        for wanted in self.only:
+            if wanted not in known:
+                raise InputError(
+                    f"{self.kind} plugins have no check {wanted!r}{did_you_mean(wanted, known)} "
+                    f"(checks: {', '.join(known)})"
+                )
+
+    @cached_property
+    def _parts(self) -> list[tuple[str, Name]]:
+        return parts(self.kind, read(self.kind, self.text))
+
+    @cached_property
+    def cases(self) -> list[tuple[str, str]]:
+        """Check and input of every case, in the order in which they run."""
+        names = list(inputs(self.kind, self.text, self.topologies, self.catalogue))
+        return [
+            (check.name, name)
+            for check in CHECKS[self.kind]
+            if not self.only or check.name in self.only
+            for name in (names if check.each else [self.text])
+        ]
+
+    def run(self, case: tuple[str, str]) -> CheckResult:
+        """Ask one check about one input."""
+        begin = time.perf_counter()
+        check = next(check for check in CHECKS[self.kind] if check.name == case[0])
+        status: Status
+        try:
+            status, message = "passed", self._ask(check, case[1])
+        except Failed as problem:
+            status, message = "failed", str(problem)
+        except Skipped as reason:
+            status, message = "skipped", str(reason)
+        except Exception as error:
+            status, message = "failed", f"the check broke off: {told(error)}"
+        return CheckResult(*case, status, message, time.perf_counter() - begin)
+
+    def _ask(self, check: Check, name: str) -> str:
+        try:
+            subject = self.subject
+        except (Failed, InputError) as problem:
+            if check.name == CONTRACT:
+                raise Failed(str(problem)) from None
+            raise Skipped(f"the plugin cannot be used, see the check {CONTRACT!r}") from None
+        except Skipped:
+            if check.name == CONTRACT:
+                return "parameters have to be given for more checks"
+            raise
+        return check.ask(subject.trials[name] if check.each else subject)
+
+    @cached_property
+    def subject(self) -> Subject:
+        """The plugin, ready to be tried.
+
+        Raises
+        ------
+        Failed
+            If it is broken or ambiguous.
+        InputError, Skipped
+            As `Subject`.
+        """
+        for kind, name in self._parts:
+            for entry in self.catalogue.entries(kind, name.key):
+                if entry.status != "ok":
+                    raise Failed(entry.cause)
+        makers = inputs(self.kind, self.text, self.topologies, self.catalogue)
+        return Subject(self.kind, self.text, self.topologies, self.catalogue, makers, self.avoid)

@@ -1,0 +1,61 @@
+"""Every installed plugin keeps its contract and its claims, as the kit sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from routelab.api import KINDS
+from routelab.registry.catalogue import installed
+from routelab.testing import run_checks
+from routelab.testing.checks import CHECKS
+
+ABILENE = Path(__file__).parents[1] / "data/abilene.graphml"
+INSTANCES = {"topology/graph": f"topology/graph~file=[{ABILENE}]"}
+"""Plugins that cannot be tried without being told something."""
+
+VARIANTS = (
+    "rules/angara~turns=exact",
+    "rules/angara~form=literal",
+    "rules/angara~turns=exact,form=merged",
+    "rules/dimension-order~order=longest",
+    "rules/up-down~root=degree",
+    "selection/p-sssp~root=destination",
+    "selection/bfs~ties=balanced,tie_seed=3,source_order=natural",
+    "layers/cycle-breaking~heuristic=heaviest",
+    "routing/sssp@up-down",
+)
+"""Instances whose claims rest on other code than those with default parameters."""
+
+PLUGINS = [f"{kind}/{key}" for kind in KINDS for key in installed().keys(kind)]
+QUICK = ["result", "reachable", "legal", "minimal", "same-routes", "deadlock-free", "applies"]
+
+
+def failures(results):
+    return [
+        f"{result.check} on {result.input}: {result.message}"
+        for result in results
+        if result.status == "failed"
+    ]
+
+
+@pytest.mark.parametrize("plugin", PLUGINS)
+def test_an_installed_plugin_conforms(plugin):
+    results = run_checks(INSTANCES.get(plugin, plugin))
+    assert failures(results) == []
+    worked = [each for each in results if (each.check, each.status) == ("result", "passed")]
+    assert worked, "nothing was tried"
+
+
+@pytest.mark.parametrize("text", VARIANTS)
+def test_a_variant_conforms(text):
+    kind = text.partition("/")[0]
+    checks = [check.name for check in CHECKS[kind] if check.name in QUICK]
+    results = run_checks(text, only=checks)
+    assert failures(results) == []
+    assert ("applies", "passed") in {(each.check, each.status) for each in results}
+
+
+def test_there_is_something_to_check():
+    assert {plugin.partition("/")[0] for plugin in PLUGINS} == set(KINDS)

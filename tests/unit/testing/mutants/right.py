@@ -1,0 +1,170 @@
+"""Plugins that keep every promise; the mutants derive from them and break one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Direction,
+    LayersPlugin,
+    Measurement,
+    MetricPlugin,
+    Parameters,
+    RoutingGraph,
+    RoutingPlugin,
+    RulesPlugin,
+    SelectionPlugin,
+    Topology,
+    TopologyPlugin,
+    parameter,
+)
+from routelab.testing.graphs import walks
+from routelab.testing.legal_routes import first_routes, shortest_routes
+
+
+class RingParameters(Parameters):
+    switches: int = parameter(5, ge=3, description="switches in the ring")
+
+
+class RightTopology(TopologyPlugin):
+    """A ring of links: switch i has coordinate i."""
+
+    name = "right"
+    summary = "A ring"
+    Parameters = RingParameters
+
+    def build(self):
+        return self.ring()
+
+    def ring(self, **changed):
+        n = self.parameters.switches
+        up, down = np.arange(n), np.roll(np.arange(n), -1)
+        parts = {
+            "family": "ring",
+            "num_switches": n,
+            "channel_source": np.concatenate((up, down)),
+            "channel_target": np.concatenate((down, up)),
+            "channel_direction": np.repeat((0, 1), n),
+            "channel_ring": np.repeat((0, 1), n),
+            "directions": (Direction("+X", 0, 1), Direction("-X", 0, -1)),
+            "coordinates": up.reshape(-1, 1),
+        }
+        return Topology.create(**parts | changed)
+
+
+class RightRules(RulesPlugin):
+    """One hop from anywhere to anywhere, so nothing can wait for anything."""
+
+    name = "right"
+    summary = "One hop"
+    capabilities = Capabilities(minimal=True, flow_control="plain")
+
+    def supports(self, topology):
+        ends = set(zip(topology.channel_source, topology.channel_target, strict=True))
+        missing = topology.num_switches * (topology.num_switches - 1) - len(ends)
+        return f"{missing} pairs have no channel" if missing else None
+
+    def routing_graph(self, topology):
+        return self.graph(topology)
+
+    def graph(self, topology, **changed):
+        parts = {
+            "vertex_switch": np.repeat(np.arange(topology.num_switches), 2),
+            "accepting": np.ones(2 * topology.num_switches, dtype=bool),
+            "begin": 2 * np.arange(topology.num_switches),
+            "edge_source": 2 * topology.channel_source,
+            "edge_target": 2 * topology.channel_target + 1,
+            "edge_channel": np.arange(topology.num_channels),
+        }
+        return RoutingGraph.create(topology, **parts | changed)
+
+
+class AnyWalk(RightRules):
+    """All networks, every walk; not free of deadlock."""
+
+    name = "any-walk"
+    capabilities = Capabilities()
+
+    def supports(self, topology):
+        return None
+
+    def routing_graph(self, topology):
+        return walks(topology)
+
+
+class SelectionParameters(Parameters):
+    choice: Literal["first", "last"] = parameter("first", description="which of equal routes")
+    seed: int = parameter(0, ge=0, description="no meaning")
+
+
+class RightSelection(SelectionPlugin):
+    """The first shortest legal route."""
+
+    name = "right"
+    summary = "The first route"
+    capabilities = Capabilities(minimal=True)
+    Parameters = SelectionParameters
+
+    def select(self, graph):
+        return first_routes(shortest_routes(graph))
+
+
+class RightLayers(LayersPlugin):
+    """A hop's virtual channel is its place in the path: nothing waits for a lower one."""
+
+    name = "right"
+    summary = "Hop by hop"
+    capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
+
+    def assign(self, table):
+        first = np.repeat(table.path_start[:-1], table.path_length)
+        return table.with_vcs(np.arange(len(table.hop_vc)) - first, "plain")
+
+
+class AsItIs(LayersPlugin):
+    """No virtual channels, and no claim."""
+
+    name = "as-it-is"
+    summary = "Nothing"
+    capabilities = Capabilities(multipath=True)
+
+    def assign(self, table):
+        return table.with_vcs(np.zeros_like(table.hop_vc))
+
+
+class RightRouting(RoutingPlugin):
+    """The first shortest route, on a virtual channel of its own for every hop."""
+
+    name = "right"
+    summary = "Shortest routes"
+    capabilities = Capabilities(
+        families=("torus", "mesh"), minimal=True, flow_control="plain", virtual_channels=None
+    )
+
+    def route(self, topology):
+        return RightLayers().assign(first_routes(shortest_routes(walks(topology))))
+
+
+class RightMetric(MetricPlugin):
+    """A count."""
+
+    name = "right"
+    summary = "Hops of all paths"
+
+    def measure(self, table, graph):
+        return [Measurement("all_hops", float(table.path_length.sum()), "hops", "lower")]
+
+
+RIGHT = (
+    RightTopology,
+    RightRules,
+    AnyWalk,
+    RightSelection,
+    RightLayers,
+    AsItIs,
+    RightRouting,
+    RightMetric,
+)

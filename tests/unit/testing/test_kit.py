@@ -1,0 +1,155 @@
+"""The kit can fail: every check catches a plugin that is wrong in that respect, and no other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from functools import cache
+
+import pytest
+from cases import CASES
+from right import RIGHT
+
+from routelab.api import InputError
+from routelab.testing import CheckResult, run_checks
+from routelab.testing.checks import CHECKS
+
+pytestmark = pytest.mark.usefixtures("zoo")
+BUDGET = 1.0
+"""Seconds that a check gets where the plugin does not end."""
+
+
+@pytest.mark.parametrize(
+    ("kind", "key", "check", "said"), CASES, ids=[f"{case[0]}/{case[1]}" for case in CASES]
+)
+def test_a_mutant_is_caught(kind, key, check, said):
+    endless = "took longer" in said
+    results = run_checks(kind, key, only=[check], budget_seconds=BUDGET if endless else 30.0)
+    failed = [result.message for result in results if result.status == "failed"]
+    assert any(said in message for message in failed), failed or results
+
+
+def test_every_check_has_a_mutant():
+    caught = {(kind, check) for kind, _, check, _ in CASES}
+    asked = {
+        check.ask: {(kind, each.name) for kind in CHECKS for each in CHECKS[kind] if each == check}
+        for checks in CHECKS.values()
+        for check in checks
+    }
+    assert [ask.__name__ for ask, places in asked.items() if not places & caught] == []
+
+
+@cache
+def all_of(kind, key):
+    return run_checks(kind, key)
+
+
+@pytest.mark.parametrize("right", RIGHT, ids=[f"{right.kind}/{right.name}" for right in RIGHT])
+def test_a_right_plugin_passes(right):
+    results = all_of(right.kind, right.name)
+    assert [result for result in results if result.status == "failed"] == []
+    passed = {result.check for result in results if result.status == "passed"}
+    assert passed > {"contract", "result", "repeatable", "fresh-process"}
+
+
+def test_every_check_passes_somewhere():
+    """Together the right plugins claim all that there is to claim."""
+    passed = {
+        result.check
+        for right in RIGHT
+        for result in all_of(right.kind, right.name)
+        if result.status == "passed"
+    }
+    assert passed == {check.name for checks in CHECKS.values() for check in checks}
+
+
+def test_what_a_process_does_not_survive_costs_its_input_only():
+    results = run_checks("rules", "never-ends", budget_seconds=BUDGET, only=["result", "begins"])
+    by_case = {(result.check, result.input): result for result in results}
+    hung = by_case["result", "two-switches"]
+    assert hung.status == "failed"
+    assert hung.seconds >= BUDGET
+    again = by_case["begins", "two-switches"]
+    assert again.status == "skipped"
+    assert "took longer" in again.message
+    others = [result for result in results if result.input != "two-switches"]
+    assert {result.status for result in others} == {"passed"}
+
+
+def test_a_plugin_that_hangs_again_and_again_is_not_waited_for():
+    results = run_checks("selection", "holds-the-lock", budget_seconds=BUDGET, only=["result"])
+    assert [result.status for result in results[:3]] == ["failed", "failed", "skipped"]
+    assert {result.status for result in results[3:]} == {"skipped"}
+
+
+def test_a_broken_plugin_fails_its_contract_and_nothing_else_is_tried():
+    first, *others = run_checks("metric", "fails-to-import")
+    assert first.status == "failed"
+    assert {(result.status, result.message) for result in others} == {
+        ("skipped", "the plugin cannot be used, see the check 'contract'")
+    }
+
+
+def test_parameters_and_topologies_reach_the_plugin():
+    results = run_checks("selection/right~choice=last", topologies=["right~switches=7"])
+    assert all(result.status != "failed" for result in results)
+    assert ("result", "right~switches=7+walks", "passed") in {
+        (result.check, result.input, result.status) for result in results
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "more", "said"),
+    [
+        ("selektion", "right", {}, "did you mean 'selection'?"),
+        ("selection", "rigth", {}, "did you mean 'right'?"),
+        ("selection", "right~", {}, "expected a parameter"),
+        ("selection", "right", {"only": ["leagl"]}, "did you mean 'legal'?"),
+        ("routing", "right@nothing", {}, "no rules plugin is called 'nothing'"),
+    ],
+)
+def test_what_there_is_not_cannot_be_checked(kind, text, more, said):
+    with pytest.raises(InputError) as refusal:
+        run_checks(kind, text, **more)
+    assert said in str(refusal.value)
+
+
+def test_wrong_parameters_fail_the_contract():
+    first = run_checks("selection", "right~choice=middle")[0]
+    assert isinstance(first, CheckResult)
+    assert (first.check, first.status) == ("contract", "failed")
+    assert "choice=middle" in first.message
+
+
+def pytest_run(folder, *lines):
+    (folder / "test_it.py").write_text(
+        "\n".join(["from routelab.testing import conformance", *lines])
+    )
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_it.py"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_pytest_has_a_case_for_each_check_and_input(tmp_path):
+    run = pytest_run(
+        tmp_path,
+        "test_right = conformance('metric', 'right')",
+        "test_wrong = conformance('metric/two-words')",
+    )
+    assert run.returncode == 1, run.stdout
+    assert (
+        "FAILED test_it.py::test_wrong[names-torus] - Failed: names on torus: 'Mean" in run.stdout
+    )
+    assert "FAILED test_it.py::test_right" not in run.stdout
+
+
+def test_pytest_does_not_pass_what_is_not_there(tmp_path):
+    run = pytest_run(tmp_path, "test_none = conformance('metric', 'rigth')")
+    assert run.returncode == 2, run.stdout
+    assert "no metric plugin is called 'rigth'; did you mean 'right'?" in run.stdout
