@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import stat
 import subprocess
 import tomllib
@@ -148,3 +149,23 @@ def test_a_key_that_is_taken_is_warned_of(zoo, site, tmp_path, monkeypatch, caps
     folder = str(tmp_path / "new")
     assert main(["plugins", "new", "rules", "turns", "--directory", folder]) == 0
     assert "zoo-plugins 1.0 has a rules 'turns' already" in capsys.readouterr().err
+
+
+GUIDE = Path(__file__).parents[3] / "docs/plugins.md"
+MAKES = re.compile(r"^    \.venv/bin/routelab plugins new (\w+) ([\w-]+)$", re.MULTILINE)
+
+
+def shown(new: NewPlugin) -> str:
+    """What the guide shows of a plugin: all of it but imports and citation."""
+    text = new.texts()[f"{new.package}/__init__.py"]
+    text = text[text.index(f"class {new.class_name}Parameters") :]
+    before, _, after = text.partition("    citations = (\n")
+    return before + after.partition("\n    )\n")[2]
+
+
+def test_the_guide_shows_what_is_written():
+    guide = GUIDE.read_text(encoding="utf-8")
+    made = MAKES.findall(guide)
+    assert [kind for kind, _ in made] == list(KINDS)
+    for kind, key in made:
+        assert f"```python\n{shown(described(kind, key))}```\n" in guide, (kind, key)
