@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -14,10 +13,13 @@ import pandas as pd
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
+from routelab.artifacts.tables import read_csv
 from routelab.registry.suggest import did_you_mean
 from routelab.report.labels import without_parameters
 
 OK = "ok"
+METRIC_COLUMNS = ["metric", "value", "unit", "better"]
+CHANNEL_COLUMNS = ["channel", "source", "target", "direction", "load"]
 
 
 @dataclass(frozen=True)
@@ -67,16 +69,11 @@ class Frames:
         """One row a run and metric: ``run, topology, routing, metric, value, unit, better``."""
         rows = []
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
-            path = record.directory / "metrics.csv"
-            if outcome.status != OK or not path.is_file():
+            if outcome.status != OK:
                 continue
-            with path.open(newline="", encoding="utf-8") as stream:
-                for line in csv.DictReader(stream):
-                    value = float(line["value"]) if line["value"] else np.nan
-                    metric, unit, better = line["metric"], line["unit"], line["better"]
-                    rows.append((run, record.topology, record.routing, metric, value, unit, better))
-        names = ["run", "topology", "routing", "metric", "value", "unit", "better"]
-        return pd.DataFrame(rows, columns=names)
+            lines = read_csv(record.directory / "metrics.csv", METRIC_COLUMNS, {"value"})
+            rows += [(run, record.topology, record.routing, *line) for line in lines]
+        return pd.DataFrame(rows, columns=["run", "topology", "routing", *METRIC_COLUMNS])
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
@@ -123,19 +120,25 @@ class Frames:
 
     def channels(self, runs: Iterable[int]) -> pd.DataFrame:
         """One row a run and channel: ``run, channel, source, target, direction, load``."""
-        names = ["channel", "source", "target", "direction", "load"]
         frames = []
         for run in runs:
-            path = self.records[run].directory / "channels.csv"
-            if self.outcomes[run].status != OK or not path.is_file():
+            if self.outcomes[run].status != OK:
                 continue
             if run not in self._channels:
-                text = {"source": str, "target": str, "direction": str}
-                self._channels[run] = pd.read_csv(path, dtype=text, keep_default_na=False)
+                path = self.records[run].directory / "channels.csv"
+                lines = read_csv(path, CHANNEL_COLUMNS, {"channel", "load"})
+                expected = self.outcomes[run].facts.get("channels", len(lines))
+                if [line[0] for line in lines] != list(range(expected)):
+                    raise InputError(
+                        f"{path} is damaged: expected channels 0 to {expected - 1}, found "
+                        f"{len(lines)} lines; remove its folder and run again"
+                    )
+                table = pd.DataFrame(lines, columns=CHANNEL_COLUMNS)
+                self._channels[run] = table.astype({"channel": int})
             frames.append(self._channels[run].assign(run=run))
         if not frames:
-            return pd.DataFrame(columns=["run", *names])
-        return pd.concat(frames, ignore_index=True)[["run", *names]]
+            return pd.DataFrame(columns=["run", *CHANNEL_COLUMNS])
+        return pd.concat(frames, ignore_index=True)[["run", *CHANNEL_COLUMNS]]
 
     def select(
         self, where: Mapping[str, Any] | None, pooled: Collection[str], place: str

@@ -217,6 +217,17 @@ def _right_of(along: Points) -> Points:
     return np.array([along[1], -along[0]])
 
 
+def _lying(points: Points) -> Points:
+    """The points turned so that their longest extent is horizontal: pages are wide."""
+    if len(points) < 2:
+        return points
+    around = points - points.mean(axis=0)
+    axes = np.linalg.svd(around, full_matrices=False)[2]
+    turned = around @ axes.T
+    # either way along an axis would do: the farthest point is at the right, and at the top
+    return np.asarray(turned * np.sign(turned[np.abs(turned).argmax(axis=0), [0, 1]]))
+
+
 def _force_layout(topology: Topology) -> Points:
     """Positions of a network without coordinates, the median link about `GAP` long."""
     graph = nx.Graph()
@@ -228,6 +239,7 @@ def _force_layout(topology: Topology) -> Points:
     else:
         placed = nx.circular_layout(graph)
     points = np.array([placed[i] for i in range(topology.num_switches)], dtype=np.float64)
+    points = _lying(points)
     if not len(links):
         return points
     lengths = np.hypot(*(points[links[:, 0]] - points[links[:, 1]]).T)

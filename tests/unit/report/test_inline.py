@@ -89,6 +89,10 @@ def test_networks_by_layout_have_their_names_beside_them():
     assert {label.text for label in box.names} == {"Oslo", "Berlin"}
     assert {label.text for label in box.switches} == {"", "Rom"}
     assert box.below == box.beside == ()
+    for label in box.names:
+        assert box.left <= label.x - 5 * len(label.text)
+        assert label.x + 5 * len(label.text) <= box.left + box.width
+        assert label.y < box.top + box.height
 
 
 def test_pictures_of_one_network_share_a_backdrop_those_of_others_do_not(world):

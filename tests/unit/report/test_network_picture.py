@@ -115,3 +115,9 @@ def test_networks_without_channels_have_a_picture(switches):
     picture = picture_of(empty)
     assert picture.switches.shape == (switches, 2)
     assert np.isfinite(picture.box).all()
+
+
+def test_a_network_by_layout_lies_on_its_longest_side():
+    path = Topology.create(num_switches=6, channel_source=range(5), channel_target=range(1, 6))
+    width, height = np.ptp(picture_of(path).switches, axis=0)
+    assert width > 5 * height

@@ -26,6 +26,8 @@ MAX_CHANNELS_IN_PAGE = 4000
 """In all pictures of a figure together; beyond, the page shows the figure's file."""
 MAX_NAMES = 60
 """Switches up to which a network that is laid out by forces has their names beside them."""
+LETTER = 10
+"""Width of a letter of a name, in SVG units."""
 MARGIN_LEFT, MARGIN_BELOW = 84, 36
 """For the coordinates of blocks, in SVG units."""
 
@@ -47,6 +49,11 @@ class Label:
     x: int
     y: int
     text: str
+
+    @property
+    def half_width(self) -> int:
+        """How far a name that is centred at the point reaches, at most."""
+        return len(self.text) * LETTER // 2
 
 
 @dataclass(frozen=True)
@@ -112,23 +119,34 @@ def backdrop(topology: Topology, picture: Picture) -> Backdrop:
     """Everything of a picture that does not depend on loads."""
     left, right, bottom, top = (round(UNIT * edge) for edge in picture.box)
     below, beside = picture.block_ticks
-    middle = _placed(picture.switches)
-    named = not beside and topology.num_switches <= MAX_NAMES
+    switches = tuple(
+        Label(x, y, mark)
+        for (x, y), mark in zip(_placed(picture.switches), picture.marks, strict=True)
+    )
+    names = _names(topology, switches) if not beside else ()
+    first = min([left - (MARGIN_LEFT if beside else 0), *(n.x - n.half_width for n in names)])
+    last = max([right, *(n.x + n.half_width for n in names)])
+    end = max([-bottom + (MARGIN_BELOW if below else 0), *(n.y + LETTER for n in names)])
     return Backdrop(
-        left=left - (MARGIN_LEFT if beside else 0),
+        left=first,
         top=-top,
-        width=right - left + (MARGIN_LEFT if beside else 0),
-        height=top - bottom + (MARGIN_BELOW if below else 0),
-        switches=tuple(
-            Label(x, y, mark) for (x, y), mark in zip(middle, picture.marks, strict=True)
-        ),
-        names=tuple(
-            Label(x, y + round(UNIT * RADIUS) + 16, name)
-            for (x, y), name, mark in zip(middle, topology.switch_names, picture.marks, strict=True)
-            if named and not mark
-        ),
+        width=last - first,
+        height=end + top,
+        switches=switches,
+        names=names,
         below=tuple(Label(round(UNIT * at), -bottom + 24, text) for at, text in below),
         beside=tuple(Label(left - 8, -round(UNIT * at), text) for at, text in beside),
+    )
+
+
+def _names(topology: Topology, switches: tuple[Label, ...]) -> tuple[Label, ...]:
+    """Names below the switches, of those that have none inside; of few switches only."""
+    if topology.num_switches > MAX_NAMES:
+        return ()
+    return tuple(
+        Label(switch.x, switch.y + round(UNIT * RADIUS) + 16, name)
+        for switch, name in zip(switches, topology.switch_names, strict=True)
+        if not switch.text
     )
 
 
