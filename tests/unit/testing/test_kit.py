@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 from cases import CASES
@@ -51,6 +53,12 @@ def test_a_right_plugin_passes(right):
     assert [result for result in results if result.status == "failed"] == []
     passed = {result.check for result in results if result.status == "passed"}
     assert passed > {"contract", "result", "repeatable", "fresh-process"}
+
+
+def test_the_page_lists_every_check():
+    page = (Path(__file__).parents[3] / "docs/conformance.md").read_text(encoding="utf-8")
+    named = set(re.findall(r"`([a-z-]+)`", page.partition("## Checks")[2]))
+    assert {check.name for checks in CHECKS.values() for check in checks} <= named
 
 
 def test_every_check_passes_somewhere():

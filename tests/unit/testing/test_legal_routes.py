@@ -1,0 +1,130 @@
+"""What rules allow, against enumeration of all legal routes by hand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.api import RoutingGraph, Topology, determinized
+from routelab.deadlock import check
+from routelab.testing.bare import bare_lengths, one_way_channels
+from routelab.testing.graphs import GRAPHS
+from routelab.testing.legal_routes import every_turn, first_routes, shortest_routes
+from routelab.testing.networks import NETWORKS, WHOLE_AND_FAILED
+
+SMALL = ("two-switches", "two-components", "one-way-line", "one-way-ring", "transit-switches")
+
+
+def legal_routes(graph, longest):
+    """All legal routes between different endpoints up to a length, as (ends, channels)."""
+    ends = set(graph.topology.endpoints.tolist())
+    found = set()
+    walks = [(source, int(graph.begin[source]), ()) for source in ends]
+    while walks:
+        source, vertex, path = walks.pop()
+        target = int(graph.vertex_switch[vertex])
+        if graph.accepting[vertex] and target in ends and target != source:
+            found.add(((source, target), path))
+        if len(path) < longest:
+            walks += [
+                (source, int(graph.edge_target[e]), (*path, int(graph.edge_channel[e])))
+                for e in range(graph.edge_start[vertex], graph.edge_start[vertex + 1])
+            ]
+    return found
+
+
+def turns(paths):
+    return {turn for path in paths for turn in pairwise(path)}
+
+
+@st.composite
+def random_graphs(draw):
+    """Rules with a few states over a network of a few channels, of no shape at all."""
+    switches = draw(st.integers(2, 4))
+    pairs = [(a, b) for a in range(switches) for b in range(switches) if a != b]
+    channels = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=6))
+    topology = Topology.create(
+        num_switches=switches,
+        channel_source=[a for a, _ in channels],
+        channel_target=[b for _, b in channels],
+        terminal_switch=draw(st.sets(st.integers(0, switches - 1), min_size=1).map(sorted)),
+    )
+    states = 2
+    hops = [
+        (states * a + s, states * b + t, c)
+        for c, (a, b) in enumerate(channels)
+        for s in range(states)
+        for t in range(states)
+    ]
+    edges = draw(st.lists(st.sampled_from(hops), unique=True))
+    return RoutingGraph.create(
+        topology,
+        vertex_switch=np.repeat(np.arange(switches), states),
+        accepting=draw(st.lists(st.booleans(), min_size=8, max_size=8))[: switches * states],
+        begin=np.arange(switches) * states,
+        edge_source=[e[0] for e in edges],
+        edge_target=[e[1] for e in edges],
+        edge_channel=[e[2] for e in edges],
+    )
+
+
+@given(random_graphs())
+def test_every_turn_has_the_turns_of_all_legal_routes_and_no_others(graph):
+    """Turns of routes up to five hops are all there, and every route that is listed is legal."""
+    table = every_turn(graph)
+    listed = {
+        ((s, t), tuple(path))
+        for s in table.topology.endpoints.tolist()
+        for t in table.topology.endpoints.tolist()
+        for path in table.paths(s, t)
+    }
+    longest = max((len(path) for _, path in listed), default=0)
+    assert turns(path for _, path in listed) >= turns(p for _, p in legal_routes(graph, 5))
+    if longest <= 8:
+        assert listed <= legal_routes(graph, longest)
+
+
+@pytest.mark.parametrize("rules", GRAPHS)
+@pytest.mark.parametrize("network", SMALL)
+def test_shortest_routes_are_all_of_them(network, rules):
+    graph = determinized(GRAPHS[rules](NETWORKS[network]()))
+    table = shortest_routes(graph)
+    legal = legal_routes(graph, 8)
+    for s in table.topology.endpoints.tolist():
+        for t in table.topology.endpoints.tolist():
+            paths = [path for ends, path in legal if ends == (s, t)]
+            shortest = sorted(p for p in paths if len(p) == min(map(len, paths)))
+            expected = [()] if s == t else shortest
+            assert sorted(map(tuple, table.paths(s, t))) == expected
+            assert [list(p) for p in expected[:1]] == first_routes(table).paths(s, t)[:1]
+
+
+def test_what_longer_routes_add_is_seen():
+    """On a mesh, shortest routes of any kind make no U-turn; legal walks do."""
+    graph = GRAPHS["walks"](NETWORKS["two-switches"]())
+    assert check(shortest_routes(graph)).proven
+    assert not check(every_turn(GRAPHS["walks"](NETWORKS["mesh"]()))).proven
+    assert check(every_turn(GRAPHS["ordered"](NETWORKS["torus"]()))).proven
+
+
+def test_the_networks_are_what_their_names_say():
+    made = {name: build() for name, build in NETWORKS.items()}
+    apart = {name for name, network in made.items() if (bare_lengths(network) < 0).any()}
+    assert apart == {"no-channels", "two-components", "one-way-line", "cut-mesh"}
+    assert {name for name, network in made.items() if one_way_channels(network)} == {
+        "one-way-line",
+        "one-way-ring",
+    }
+    assert {name for name, network in made.items() if network.failed_links} == set(
+        WHOLE_AND_FAILED.values()
+    )
+    assert made["several-terminals"].demand.tolist() == [2, 1, 3]
+    assert len(made["transit-switches"].endpoints) == 4 < made["transit-switches"].num_switches
+    assert bare_lengths(made["petersen"]).max() == 2
+    double = made["parallel-links"]
+    links = list(zip(double.channel_source, double.channel_target, strict=True))
+    assert len(set(links)) < len(links)
