@@ -12,7 +12,12 @@ def require(fact: bool, text: str) -> None:
         sys.exit(f"refused: {text}")
 
 
-proof = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+require(len(sys.argv) == 2, "give one file: python recheck_certificate.py certificate.json")
+try:
+    proof = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    require(proof["format"].startswith("deadlock-certificate/"), "this is no certificate")
+except (OSError, ValueError, TypeError, KeyError) as error:
+    sys.exit(f"refused: no certificate can be read: {error!r}")
 require(proof["flow_control"] in ("plain", "bubble"), "unknown flow control")
 require(proof["flow_control"] == "bubble" or not proof["rings"], "rings need bubble flow control")
 source = [channel[1] for channel in proof["channels"]]
@@ -47,4 +52,8 @@ require(listed == found, "the dependencies are not those of the routes")
 for a, b in listed:
     ordered = rank[a] < rank[b] or (rank[a] == rank[b] and follows.get(a) == b)
     require(ordered, f"dependency {a} -> {b} does not rise in rank")
-print(f"proven: {len(listed)} dependencies, {len(proof['rings'])} rings, {proof['flow_control']}")
+pairs, routed = len(ends) * (len(ends) - 1), sum(text not in (None, "") for text in proof["routes"])
+print(
+    f"proven: {proof['flow_control']} flow control, {routed} of {pairs} pairs of switches routed,"
+)
+print(f"{len(listed)} dependencies, {len(proof['rings'])} rings")

@@ -54,7 +54,7 @@ def test_a_failed_job_is_told_with_the_end_of_its_log(folder):
     lines = run.stderr.splitlines()
     first = lines.index(
         "FAILED: routes dor, batch 1 of 1 (2 runs). The end of its log, "
-        "results/logs/routes/dor-1.log:"
+        "results/logs/routes/small.dor-1.log:"
     )
     assert lines[first + 1 : first + 3] == ["    a message of many", "    no room left"]
     assert "At least one job did not complete successfully." in run.stderr

@@ -37,23 +37,25 @@ def test_rules_call_the_command_line(finished_run):
 
     assert all(call[:2] == ["NUMBA=1", "OMP=1"] for call in calls.values())
     expected = {
-        "batches/topologies/torus-1.json": "topology --batch results/.plan/topologies/torus-1.json"
-        " -o results/batches/topologies/torus-1.json",
-        "batches/routes/angara-sssp-1.json": "route --batch results/.plan/routes/angara-sssp-1.json"
-        " -o results/batches/routes/angara-sssp-1.json",
+        "batches/topologies/small.torus-1.json": "topology --batch"
+        " results/.plan/topologies/small.torus-1.json -o results/batches/topologies/small.torus-1.json",
+        "batches/routes/small.angara-sssp-1.json": "route --batch"
+        " results/.plan/routes/small.angara-sssp-1.json -o results/batches/routes/small.angara-sssp-1.json",
         "report/small": "report config/studies/small.yaml --results results"
         " -o results/report/small",
         "report/index.html": "report --index --results results",
     }
     assert {output: " ".join(calls[output][2:]) for output in expected} == expected
     assert set(calls) - set(expected) == {
-        "batches/routes/dor-1.json",
-        "batches/routes/p-sssp@unrestricted@cycle-breaking-1.json",
+        "batches/routes/small.dor-1.json",
+        "batches/routes/small.p-sssp@unrestricted@cycle-breaking-1.json",
     }
 
 
 def test_a_batch_is_told_all_about_its_jobs(finished_run):
-    path = finished_run.path / "results/.plan/routes/p-sssp@unrestricted@cycle-breaking-1.json"
+    path = (
+        finished_run.path / "results/.plan/routes/small.p-sssp@unrestricted@cycle-breaking-1.json"
+    )
     (first, second) = json.loads(path.read_text())["runs"]
     assert re.fullmatch("[0-9a-f]{64}", first.pop("fingerprint"))
     assert first == {

@@ -20,7 +20,8 @@ def print_page(entry: Entry, catalogue: Catalogue) -> None:
     print(f"from {entry.distribution} {entry.version} ({entry.value})")
     if issubclass(plugin, Composition):
         _print_pairs("parts", {part: str(name) for part, name in composition_names(plugin).items()})
-    _print_pairs("capabilities", asdict(plugin.capabilities))
+    if entry.kind not in ("topology", "metric"):
+        _print_pairs("capabilities", asdict(plugin.capabilities))
     rows = [
         [row.name, row.type, row.default or "(required)", row.description]
         for row in parameter_rows(plugin, catalogue)

@@ -51,11 +51,15 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate and print."""
     from routelab.artifacts.json_files import plain
     from routelab.commands._logging import progress
+    from routelab.stages.child import in_child
     from routelab.stages.evaluate import evaluate
     from routelab.stages.facts import FIELDS
 
-    with progress(arguments):
-        rows = evaluate(arguments.topology, arguments.routings, arguments.certificate)
+    def work() -> list[dict[str, Any]]:
+        with progress(arguments):
+            return evaluate(arguments.topology, arguments.routings, arguments.certificate)
+
+    rows = in_child(work)
     if arguments.format == "json":
         print(json.dumps([plain(row) for row in rows], indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
@@ -80,6 +84,8 @@ def _print_for_people(rows: list[dict[str, Any]]) -> None:
             print(f"{row['routing']}: {missing} of {row['pairs']} pairs have no route")
         if row["deadlock"] != "proven":
             print(f"{row['routing']}: {row['deadlock_reason']}")
+            for line in row.get("deadlock_cycle", "").splitlines():
+                print(f"    {line}")
 
 
 def _cell(value: Any) -> str:

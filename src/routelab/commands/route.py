@@ -111,6 +111,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> int:
+    from routelab.artifacts.atomic import atomic_file
     from routelab.artifacts.json_files import plain
     from routelab.commands._logging import progress
     from routelab.deadlock import write_certificate
@@ -124,7 +125,8 @@ def _print(arguments: argparse.Namespace) -> int:
     with progress(arguments):
         result = compute(network, routing, metrics)
     if arguments.certificate is not None:
-        write_certificate(result.verdict, result.routed.table, arguments.certificate)
+        with atomic_file(arguments.certificate) as new:
+            write_certificate(result.verdict, result.routed.table, new)
     measured = {m.metric: m.value for m in result.measurements}
     facts = plain({"topology": name, "routing": routing.name, **measured, **result.facts})
     if arguments.format == "csv":

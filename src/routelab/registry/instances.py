@@ -250,10 +250,11 @@ def _composition_hint(key: str, catalogue: Catalogue) -> str:
     kinds = catalogue.kinds_of(key)
     if "routing" in kinds:
         return ""
-    uses = {"selection": f"{key}@RULES", "rules": f"SELECTION@{key}"}
-    return "".join(
-        f"; a {kind} makes a routing as {use}" for kind, use in uses.items() if kind in kinds
-    )
+    uses = {
+        "selection": f"; a selection makes a routing as {key}@RULES",
+        "rules": f"; rules make a routing as SELECTION@{key}",
+    }
+    return "".join(use for kind, use in uses.items() if kind in kinds)
 
 
 def _refused(text: str, problems: list[str], takes: Mapping[str, list[ParameterRow]]) -> InputError:

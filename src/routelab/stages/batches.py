@@ -77,6 +77,16 @@ class Run:
             return False
         return found[0] == self.fingerprint and found[1] not in TRY_AGAIN
 
+    def has_failed(self) -> bool:
+        """Whether there is an outcome that the next run tries to better."""
+        try:
+            status = json.loads(self.outcome.read_bytes())["status"]
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError, KeyError, TypeError):
+            return True
+        return status in TRY_AGAIN
+
 
 @dataclass(frozen=True)
 class Batch:

@@ -8,6 +8,7 @@ from typing import Any
 
 from routelab._progress import WAITING, tell
 from routelab.api import InputError, Topology, UnsupportedError
+from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
 from routelab.registry.instances import Routing, load_routing
 from routelab.stages.chain import apply_routing, prove
@@ -73,7 +74,8 @@ def _row(
         verdict = prove(routed)
         tell(routing.name, "facts")
         facts = routing_facts(routed, verdict)
-    except UnsupportedError as error:
+    except (UnsupportedError, InputError) as error:
+        # an input error here is about parameters that do not fit this network
         row |= {"status": "unsupported", "reason": str(error)}
     except Exception as error:  # one broken plugin must not hide the other rows
         row |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
@@ -83,5 +85,6 @@ def _row(
     if certificate is not None:
         if not verdict.proven:
             raise InputError(f"no certificate for {routing.name}: {verdict.reason}")
-        write_certificate(verdict, routed.table, certificate)
+        with atomic_file(certificate) as new:
+            write_certificate(verdict, routed.table, new)
     return {**row, **facts}

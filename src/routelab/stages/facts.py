@@ -87,11 +87,17 @@ def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
         "single_route_share": None if diversity is None else diversity.single_route_share,
         "deadlock": verdict.status,
         "deadlock_reason": verdict.reason,
+        **({"deadlock_cycle": _cycle(routed, verdict)} if verdict.cycle else {}),
         "flow_control": verdict.flow_control,
         "virtual_channels": table.virtual_channels,
         "routing_seconds": routed.seconds,
         **table.counters,
     }
+
+
+def _cycle(routed: Routed, verdict: Verdict) -> str:
+    """Who waits for whom, one dependency a line."""
+    return "\n".join(verdict.describe_cycle(routed.table.topology))
 
 
 def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:

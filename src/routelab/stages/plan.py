@@ -155,9 +155,9 @@ class Plan:
                 self.manifest(batch).unlink()
 
     def failed(self) -> list[Run]:
-        """Jobs that have an outcome which the next run tries to better."""
+        """Jobs that failed or ran out of time, and those whose outcome cannot be read."""
         runs = [run for batch in self.batches.values() for run in batch.runs]
-        return [run for run in runs if run.outcome.exists() and not run.is_done()]
+        return [run for run in runs if run.has_failed()]
 
 
 def expand(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
@@ -253,7 +253,7 @@ class _Expansion:
             routes,
             studies,
             tuple(kernel_users.values()),
-            _batches(results, topologies, routes),
+            _batches(results, topologies, routes, {n: s.runs for n, s in studies.items()}),
             tuple(self.quarantined),
         )
 
@@ -389,8 +389,18 @@ def _batches(
     results: Path,
     topologies: Mapping[str, TopologyJob],
     routes: Mapping[tuple[str, str], RouteJob],
+    studies: Mapping[str, Sequence[tuple[str, str]]],
 ) -> dict[tuple[Kind, str], Batch]:
-    """All jobs, cut into batches of one plugin or of one make of routing."""
+    """All jobs, cut into batches of one study and of one plugin or one make of routing.
+
+    A job that several studies want is in a batch of the first, so that batches stay the same
+    when another study is chosen as well.
+    """
+    study_of: dict[str | tuple[str, str], str] = {}
+    for name, wanted in studies.items():
+        for run_ids in wanted:
+            study_of.setdefault(run_ids, name)
+            study_of.setdefault(run_ids[0], name)
     networks: dict[str, list[tuple[str, Run]]] = {}
     for job in topologies.values():
         run = Run(
@@ -400,7 +410,8 @@ def _batches(
             memory_gb=job.limits.memory_gb,
             topology=job.text,
         )
-        networks.setdefault(_make(job.text), []).append((job.id, run))
+        group = f"{study_of[job.id]}.{_make(job.text)}"
+        networks.setdefault(group, []).append((job.id, run))
     routings: dict[str, list[tuple[str, Run]]] = {}
     for route in routes.values():
         run = Run(
@@ -412,7 +423,8 @@ def _batches(
             routing=route.text,
             metrics=route.metrics,
         )
-        routings.setdefault(_make(route.text), []).append((route.topology.id, run))
+        group = f"{study_of[route.topology.id, route.id]}.{_make(route.text)}"
+        routings.setdefault(group, []).append((route.topology.id, run))
     batches: dict[tuple[Kind, str], Batch] = {}
     batch_of: dict[str, str] = {}
     for id_, members in chunks(networks).items():

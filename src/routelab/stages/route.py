@@ -10,7 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import Measurement, MetricPlugin, Plugin, Topology, UnsupportedError
+from routelab.api import (
+    InputError,
+    Measurement,
+    MetricPlugin,
+    Plugin,
+    Topology,
+    UnsupportedError,
+)
 from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
 from routelab.artifacts.provenance import Measured, seed_of
@@ -117,7 +124,8 @@ def run(
     with Measured() as measured:
         try:
             result = compute(network, chosen, measures)
-        except UnsupportedError as error:
+        except (UnsupportedError, InputError) as error:
+            # an input error here is about parameters that do not fit this network
             status, reason = "unsupported", str(error)
         except Exception as error:
             traceback.print_exc()

@@ -171,6 +171,18 @@ def test_evaluate_reports_what_does_not_apply_beside_the_rest(tmp_path) -> None:
     assert "direction labels" in rows[0]["reason"]
 
 
+def test_a_parameter_that_does_not_fit_the_network_is_a_reason() -> None:
+    (row,) = evaluate("torus~dims=4", ["sssp@up-down~root=zz"])
+    assert (row["status"], "root=zz is no switch" in row["reason"]) == ("unsupported", True)
+
+
+def test_a_table_that_is_not_proven_has_its_cycle() -> None:
+    (row,) = evaluate("torus~dims=5", ["p-sssp@unrestricted"])
+    lines = row["deadlock_cycle"].splitlines()
+    assert len(lines) == 5
+    assert all("waits for" in line and "(route " in line for line in lines)
+
+
 def test_evaluate_reports_all_wrong_names_at_once() -> None:
     with pytest.raises(InputError) as raised:
         evaluate("torus~dims=4", ["angara-ssp", "dor~order=up"])
@@ -187,6 +199,10 @@ def test_a_certificate_is_of_one_proven_table(tmp_path) -> None:
     with pytest.raises(InputError, match="no certificate for p-sssp@unrestricted"):
         evaluate("torus~dims=5x5", ["p-sssp@unrestricted"], certificate=tmp_path / "none.json")
     assert not (tmp_path / "none.json").exists()
+    evaluate("torus~dims=4x2", ["dor"], certificate=tmp_path / "new" / "folder" / "proof.json")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write"):
+        evaluate("torus~dims=4", ["dor"], certificate=tmp_path / "file" / "proof.json")
 
 
 def test_stages_write_what_they_computed(tmp_path) -> None:

@@ -65,11 +65,11 @@ def test_a_study_becomes_the_product_of_its_lists(write):
         ("channel-load",),
     )
     assert plan.manifests() == [
-        "results/batches/topologies/torus-1.json",
-        "results/batches/routes/angara-sssp-1.json",
-        "results/batches/routes/sssp@angara-1.json",
+        "results/batches/topologies/small.torus-1.json",
+        "results/batches/routes/small.angara-sssp-1.json",
+        "results/batches/routes/small.sssp@angara-1.json",
     ]
-    assert plan.manifests([runs[-1]]) == ["results/batches/routes/sssp@angara-1.json"]
+    assert plan.manifests([runs[-1]]) == ["results/batches/routes/small.sssp@angara-1.json"]
 
 
 def test_every_way_of_writing_an_instance_is_one_job(write):
@@ -247,8 +247,8 @@ def outcomes(write):
     plan = expand([write("study", study(routings=routings))])
     plan.write_specs()
     kinds = ["ok", "unsupported", "failed", "timeout", "missing", "unreadable", "of other code"]
-    runs = dict(zip(kinds, plan.batches["routes", "angara-sssp-1"].runs, strict=True))
-    network = plan.batches["topologies", "torus-1"].runs[0]
+    runs = dict(zip(kinds, plan.batches["routes", "study.angara-sssp-1"].runs, strict=True))
+    network = plan.batches["topologies", "study.torus-1"].runs[0]
     for kind, run in {**runs, "": network}.items():
         status = kind if kind in ("unsupported", "failed", "timeout") else "ok"
         found = "other" if kind == "of other code" else run.fingerprint
@@ -266,8 +266,8 @@ def test_jobs_that_have_to_run_again_are_known(outcomes):
     plan, runs = outcomes
     again = ["failed", "timeout", "missing", "unreadable", "of other code"]
     assert plan.again() == [runs[kind] for kind in again]
-    # a missing outcome has not failed
-    assert plan.failed() == [runs[kind] for kind in again if kind != "missing"]
+    # one that is missing or stale has not failed
+    assert plan.failed() == [runs[kind] for kind in ("failed", "timeout", "unreadable")]
 
 
 def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
@@ -275,7 +275,7 @@ def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
     before = {kind: run.outcome.exists() for kind, run in runs.items()}
     plan.write_specs()
     left = {batch.id for batch in plan.batches.values() if plan.manifest(batch).exists()}
-    assert left == {"torus-1"}
+    assert left == {"study.torus-1"}
     assert {kind: run.outcome.exists() for kind, run in runs.items()} == before
 
 
@@ -287,17 +287,31 @@ def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
     plan = expand([write("many", text)])
     sizes = {key: len(batch.runs) for key, batch in plan.batches.items()}
     assert sizes == {
-        ("topologies", "torus-1"): 3,
-        ("topologies", "mesh-1"): 1,
-        ("routes", "angara-sssp-1"): 20,
-        ("routes", "angara-sssp-2"): 16,
-        ("routes", "dor-1"): 8,
+        ("topologies", "many.torus-1"): 3,
+        ("topologies", "many.mesh-1"): 1,
+        ("routes", "many.angara-sssp-1"): 20,
+        ("routes", "many.angara-sssp-2"): 16,
+        ("routes", "many.dor-1"): 8,
     }
     folders = [run.folder for batch in plan.batches.values() for run in batch.runs]
     assert len(set(folders)) == len(folders) == len(plan.topologies) + len(plan.routes)
     # the first batch never gets to the mesh
-    assert plan.batches["routes", "angara-sssp-1"].after == ("torus-1",)
-    assert plan.batches["routes", "dor-1"].after == ("torus-1", "mesh-1")
+    assert plan.batches["routes", "many.angara-sssp-1"].after == ("many.torus-1",)
+    assert plan.batches["routes", "many.dor-1"].after == ("many.torus-1", "many.mesh-1")
+
+
+def test_batches_of_a_study_stay_when_another_is_chosen_too(write):
+    first = write("first", study("[torus~dims=4, torus~dims=4x2]"))
+    second = write("second", study("[torus~dims=4, torus~dims=8]"))
+    alone = expand([first]).batches
+    both = expand([first, second]).batches
+    assert {key: batch.fingerprint for key, batch in alone.items()} == {
+        key: both[key].fingerprint for key in alone
+    }
+    # what both want is done once, in the batch of the first
+    (shared,) = (run for run in alone["routes", "first.dor-1"].runs if "dims=4/" in run.folder)
+    assert shared not in both["routes", "second.dor-1"].runs
+    assert both["routes", "second.dor-1"].after == ("second.torus-1",)
 
 
 def test_a_batch_s_fingerprint_follows_its_jobs(write):
@@ -305,7 +319,9 @@ def test_a_batch_s_fingerprint_follows_its_jobs(write):
     before = {key: batch.fingerprint for key, batch in expand([path]).batches.items()}
     path.write_text(SMALL.replace("turns=exact", "turns=none"))
     after = {key: batch.fingerprint for key, batch in expand([path]).batches.items()}
-    assert {key for key in before if before[key] != after[key]} == {("routes", "sssp@angara-1")}
+    assert {key for key in before if before[key] != after[key]} == {
+        ("routes", "small.sssp@angara-1")
+    }
 
 
 def test_planning_needs_no_heavy_imports():

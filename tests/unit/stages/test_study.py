@@ -114,12 +114,16 @@ def test_a_plan_tells_the_state_of_every_job(small, capsys):
     batches = expand([small]).batches
     networks, dor, angara = (
         batches[batch].runs
-        for batch in (("topologies", "torus-1"), ("routes", "dor-1"), ("routes", "angara-sssp-1"))
+        for batch in (
+            ("topologies", "small.torus-1"),
+            ("routes", "small.dor-1"),
+            ("routes", "small.angara-sssp-1"),
+        )
     )
     for run in networks:
         write_outcome(run, "ok")
     Path("results/batches/topologies").mkdir(parents=True)
-    Path("results/batches/topologies/torus-1.json").write_text("{}")
+    Path("results/batches/topologies/small.torus-1.json").write_text("{}")
     write_outcome(dor[0], "unsupported")
     write_outcome(dor[1], "timeout")
     write_outcome(angara[0], "ok", fingerprint="of other code")

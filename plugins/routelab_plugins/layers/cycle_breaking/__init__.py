@@ -64,10 +64,10 @@ class CycleBreaking(LayersPlugin):
         Citation(
             key="domke2011",
             title="Deadlock-Free Oblivious Routing for Arbitrary Topologies",
-            authors="Jens Domke and Torsten Hoefler and Wolfgang E. Nagel",
-            venue="IEEE International Parallel & Distributed Processing Symposium, pp. 616-627",
+            authors="Domke, Jens and Hoefler, Torsten and Nagel, Wolfgang E.",
+            venue="IEEE International Parallel and Distributed Processing Symposium, pp. 616-627",
             year=2011,
-            doi="10.1109/ipdps.2011.65",
+            doi="10.1109/IPDPS.2011.65",
             cited_for="the assignment of paths to virtual layers by breaking cycles",
         ),
     )
