@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
+import math
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+from routelab.api.errors import InputError
 from routelab.artifacts.atomic import atomic_file
 
 
@@ -24,3 +28,51 @@ def write_csv(
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(rows)
+
+
+def read_csv(
+    path: str | os.PathLike[str], columns: Sequence[str], numbers: Collection[str]
+) -> list[tuple[Any, ...]]:
+    """Read what `write_csv` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+    columns : sequence of str
+        Those that the table has to have, in order.
+    numbers : collection of str
+        Columns of numbers; an empty field there is NaN.
+
+    Returns
+    -------
+    rows : list of tuple
+        Floats in columns of numbers, text in others.
+
+    Raises
+    ------
+    InputError
+        If the file is missing, damaged or another table.
+    """
+    try:
+        with Path(path).open(newline="", encoding="utf-8") as stream:
+            content = stream.read()
+        if not content.endswith("\n"):
+            raise ValueError("it ends within a line")
+        header, *lines = csv.reader(io.StringIO(content, newline=""), strict=True)
+        if header != list(columns):
+            raise ValueError(f"the columns {','.join(header)[:60]}")
+        kinds = [_number if column in numbers else str for column in columns]
+        return [tuple(kind(cell) for kind, cell in zip(kinds, line, strict=True)) for line in lines]
+    except (ValueError, csv.Error) as error:
+        raise InputError(
+            f"{path} is damaged: expected the columns {','.join(columns)}, found {error}; "
+            "remove its folder and run again"
+        ) from error
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror or error}; remove its folder and run again"
+        ) from error
+
+
+def _number(text: str) -> float:
+    return float(text) if text else math.nan

@@ -41,7 +41,11 @@ def obtain(text: str | Topology) -> tuple[str, Topology]:
         outcome = read_outcome(path / OUTCOME)
         if outcome.status != "ok":
             raise InputError(f"{path} holds no network: {outcome.reason}")
-        return outcome.topology, load_topology(path / ARRAYS)
+        try:
+            return outcome.topology, load_topology(path / ARRAYS)
+        except InputError as error:
+            # not the file alone: a folder with an outcome counts as done
+            raise InputError(f"remove the folder {path} and run again: {error}") from error
     if path.suffix == ".npz":
         return path.stem, load_topology(path)
     plugin = load("topology", text)

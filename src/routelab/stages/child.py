@@ -1,0 +1,67 @@
+"""Work that heeds an interruption at once, also while a compiled kernel runs."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from typing import IO, TypeVar
+
+from routelab.api.errors import RoutelabError
+from routelab.stages.limits import Breach, run_limited
+
+Result = TypeVar("Result")
+
+_SHOW_CURSOR = "\x1b[?25h"
+
+
+def in_child(work: Callable[[], Result]) -> Result:
+    """What `work` returns or raises, computed in a child process.
+
+    Python looks for signals only when a kernel has returned, which may take minutes. The parent
+    has nothing to do but to wait: an interruption ends the child and is raised here.
+
+    Parameters
+    ----------
+    work : callable
+        Its result can be pickled.
+
+    Raises
+    ------
+    RoutelabError
+        If the child was killed.
+    """
+    with tempfile.TemporaryFile() as file:
+        try:
+            ended = run_limited(lambda: _work(work, file), None, None)
+        except KeyboardInterrupt:
+            if sys.stderr.isatty():  # a progress display in the child may have hidden it
+                sys.stderr.write(_SHOW_CURSOR)
+            raise
+        if isinstance(ended, Breach):
+            raise RoutelabError(ended.reason)
+        file.seek(0)
+        result, error = pickle.load(file)
+    if error is not None:
+        raise error
+    value: Result = result
+    return value
+
+
+def _work(work: Callable[[], Result], file: IO[bytes]) -> int:
+    # a terminal interrupts the child, too; what happens then is the parent's business
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        content = pickle.dumps((work(), None))
+    except Exception as error:
+        error.add_note(traceback.format_exc())
+        try:
+            content = pickle.dumps((None, error))
+        except Exception:
+            content = pickle.dumps((None, RuntimeError(traceback.format_exc())))
+    file.write(content)
+    file.flush()
+    return 0
