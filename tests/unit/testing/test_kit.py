@@ -18,7 +18,7 @@ from routelab.testing import CheckResult, run_checks
 from routelab.testing.checks import CHECKS
 
 pytestmark = pytest.mark.usefixtures("zoo")
-BUDGET = 1.0
+BUDGET = 2.0
 """Seconds that a check gets where the plugin does not end."""
 
 

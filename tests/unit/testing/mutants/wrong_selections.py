@@ -129,7 +129,7 @@ class HoldsTheLock(RightSelection):
     """Compiled code that does not end and lets no other thread run."""
 
     name = "holds-the-lock"
-    caught = "result", "took longer than 1 s (/"
+    caught = "result", "took longer than 2 s (/"
 
     def select(self, graph):
         re.match("(a+)+$", "a" * 60 + "b")
