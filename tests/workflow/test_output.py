@@ -9,10 +9,10 @@ import pytest
 pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
 
 LINES = {
-    "networks torus, batch 1 of 1 (2 runs)",
-    "routes dor, batch 1 of 1 (2 runs)",
-    "routes angara-sssp, batch 1 of 1 (4 runs)",
-    "routes p-sssp@unrestricted@cycle-breaking, batch 1 of 1 (2 runs)",
+    "networks torus of small, batch 1 of 1 (2 runs)",
+    "routes dor of small, batch 1 of 1 (2 runs)",
+    "routes angara-sssp of small, batch 1 of 1 (4 runs)",
+    "routes p-sssp@unrestricted@cycle-breaking of small, batch 1 of 1 (2 runs)",
     "report small",
     "report index",
 }
@@ -53,7 +53,7 @@ def test_a_failed_job_is_told_with_the_end_of_its_log(folder):
     assert run.returncode == 1
     lines = run.stderr.splitlines()
     first = lines.index(
-        "FAILED: routes dor, batch 1 of 1 (2 runs). The end of its log, "
+        "FAILED: routes dor of small, batch 1 of 1 (2 runs). The end of its log, "
         "results/logs/routes/small.dor-1.log:"
     )
     assert lines[first + 1 : first + 3] == ["    a message of many", "    no room left"]

@@ -38,9 +38,11 @@ def test_rules_call_the_command_line(finished_run):
     assert all(call[:2] == ["NUMBA=1", "OMP=1"] for call in calls.values())
     expected = {
         "batches/topologies/small.torus-1.json": "topology --batch"
-        " results/.plan/topologies/small.torus-1.json -o results/batches/topologies/small.torus-1.json",
+        " results/.plan/topologies/small.torus-1.json"
+        " -o results/batches/topologies/small.torus-1.json",
         "batches/routes/small.angara-sssp-1.json": "route --batch"
-        " results/.plan/routes/small.angara-sssp-1.json -o results/batches/routes/small.angara-sssp-1.json",
+        " results/.plan/routes/small.angara-sssp-1.json"
+        " -o results/batches/routes/small.angara-sssp-1.json",
         "report/small": "report config/studies/small.yaml --results results"
         " -o results/report/small",
         "report/index.html": "report --index --results results",

@@ -119,4 +119,5 @@ def _batch_title(plan: Plan, kind: Kind, batch: str) -> str:
     batches = [id_ for of, id_ in plan.batches if of == kind and id_.rpartition("-")[0] == group]
     count = len(plan.batches[kind, batch].runs)
     runs = "1 run" if count == 1 else f"{count} runs"
-    return f"{group}, batch {number} of {len(batches)} ({runs})"
+    study, _, make = group.partition(".")
+    return f"{make} of {study}, batch {number} of {len(batches)} ({runs})"

@@ -22,10 +22,10 @@ RUNS = tuple(Run(f"results/routes/net/{i}", "f", 1, 1, "net", "dor") for i in ra
 @pytest.fixture
 def plan() -> Plan:
     batches = {
-        ("topologies", "torus-1"): Batch("topologies", "torus-1", RUNS[:1]),
-        ("routes", "p-sssp@up-down-1"): Batch("routes", "p-sssp@up-down-1", RUNS[:20]),
-        ("routes", "p-sssp@up-down-2"): Batch("routes", "p-sssp@up-down-2", RUNS[20:]),
-        ("routes", "dor-1"): Batch("routes", "dor-1", RUNS[:20]),
+        ("topologies", "small.torus-1"): Batch("topologies", "small.torus-1", RUNS[:1]),
+        ("routes", "small.p-sssp@up-down-1"): Batch("routes", "small.p-sssp@up-down-1", RUNS[:20]),
+        ("routes", "small.p-sssp@up-down-2"): Batch("routes", "small.p-sssp@up-down-2", RUNS[20:]),
+        ("routes", "small.dor-1"): Batch("routes", "small.dor-1", RUNS[:20]),
     }
     return Plan(Path("results"), {}, {}, {}, (), batches)
 
@@ -51,13 +51,17 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("rule", "wildcards", "line"),
     [
-        ("topologies", {"batch": "torus-1"}, "networks torus, batch 1 of 1 (1 run)"),
+        ("topologies", {"batch": "small.torus-1"}, "networks torus of small, batch 1 of 1 (1 run)"),
         (
             "routes",
-            {"batch": "p-sssp@up-down-1"},
-            "routes p-sssp@up-down, batch 1 of 2 (20 runs)",
+            {"batch": "small.p-sssp@up-down-1"},
+            "routes p-sssp@up-down of small, batch 1 of 2 (20 runs)",
         ),
-        ("routes", {"batch": "p-sssp@up-down-2"}, "routes p-sssp@up-down, batch 2 of 2 (1 run)"),
+        (
+            "routes",
+            {"batch": "small.p-sssp@up-down-2"},
+            "routes p-sssp@up-down of small, batch 2 of 2 (1 run)",
+        ),
         ("study_report", {"study": "small"}, "report small"),
         ("report_index", {}, "report index"),
         ("report", {}, ""),
@@ -71,10 +75,12 @@ def test_a_job_is_one_line(short, rule, wildcards, line):
 def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
     log = tmp_path / "a.log"
     log.write_text("".join(f"line {i}\n" for i in range(100)))
-    text(short, **job("routes", 3, batch="dor-1"))
+    text(short, **job("routes", 3, batch="small.dor-1"))
     said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
     first, *rest = said.splitlines()
-    assert first == f"FAILED: routes dor, batch 1 of 1 (20 runs). The end of its log, {log}:"
+    assert (
+        first == f"FAILED: routes dor of small, batch 1 of 1 (20 runs). The end of its log, {log}:"
+    )
     assert rest == [f"    line {i}" for i in range(100 - LOG_LINES, 100)]
     log.unlink()
     said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
