@@ -12,7 +12,7 @@ import hashlib
 import json
 import logging
 import mmap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -24,9 +24,6 @@ from routelab.registry.catalogue import QuarantinedError
 from routelab.stages.limits import Breach, run_limited
 
 SPEC, MANIFEST = "batch/1", "batch-outcomes/1"
-RUNS = 20
-"""Most jobs in a batch: enough to share the imports, few enough to keep all cores busy."""
-
 TRY_AGAIN = ("failed", "timeout")
 """Outcomes that the next run tries to better."""
 
@@ -120,21 +117,6 @@ class Batch:
         """Write what `run_batch` reads."""
         runs = [asdict(run) for run in self.runs]
         write_json(path, {"format": SPEC, "kind": self.kind, "runs": runs})
-
-
-def chunks(runs: Mapping[str, Sequence[tuple[str, Run]]]) -> dict[str, list[tuple[str, Run]]]:
-    """Cut groups of runs into pieces of at most `RUNS`, by batch id.
-
-    Parameters
-    ----------
-    runs : mapping
-        By group (what the jobs have in common, which names their batches), in order.
-    """
-    return {
-        f"{group}-{1 + first // RUNS}": list(members[first : first + RUNS])
-        for group, members in runs.items()
-        for first in range(0, len(members), RUNS)
-    }
 
 
 def run_batch(spec: Path, manifest: Path) -> int:
