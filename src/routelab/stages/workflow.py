@@ -6,6 +6,7 @@ import fcntl
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
+from routelab.artifacts.atomic import explained
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.batches import Run
 from routelab.stages.console import shorten
@@ -20,6 +22,9 @@ from routelab.stages.plan import Plan, expand
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
+
+SMALL = 100_000
+"""Bytes; with less space left, a job's files hardly fit."""
 
 
 def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
@@ -108,24 +113,48 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
         shorten(workflow, plan)
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
-        if executes:
-            hold(plan.results)
-            for cause in plan.quarantined:
-                print(f"{cause}; its runs fail, the others go on.", file=sys.stderr)
-            _tell(plan.failed(), "are tried again")
-            plan.write_specs()
-            warm_kernels(plan)
-        else:
+        if not executes:
             _tell(plan.failed(), "would be tried again")
-        ended = execute(executor_plugin=executor_plugin, **settings)
-        if executes:
-            _tell(
-                plan.failed(), "are left; the report tells why, and the next run tries them again"
-            )
-            _tell_report(plan.results / "report" / "index.html")
+            return execute(executor_plugin=executor_plugin, **settings)
+        try:
+            _make_ready(plan)
+        except InputError as error:
+            sys.exit(str(error))
+        try:
+            ended = execute(executor_plugin=executor_plugin, **settings)
+        finally:
+            _tell_full(plan.results)
+        _tell(plan.failed(), "are left; the report tells why, and the next run tries them again")
+        _tell_report(plan.results / "report" / "index.html")
         return ended
 
     return run
+
+
+def _make_ready(plan: Plan) -> None:
+    """Take the folder, forget what runs again and compile kernels.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written.
+    """
+    with explained(plan.results, plan.results / "x"):
+        hold(plan.results)
+        for cause in plan.quarantined:
+            print(f"{cause}; its runs fail, the others go on.", file=sys.stderr)
+        _tell(plan.failed(), "are tried again")
+        plan.write_specs()
+        warm_kernels(plan)
+
+
+def _tell_full(results: Path) -> None:
+    """Tell of a full disk: the jobs' own messages may not have fitted on it."""
+    if shutil.disk_usage(results).free < SMALL:
+        print(
+            f"The disk of {results} is full. Free some space and run again; what is done is kept.",
+            file=sys.stderr,
+        )
 
 
 def _tell(jobs: list[Run], what: str) -> None:

@@ -138,8 +138,9 @@ def test_a_study_is_a_mapping(write, text):
     assert "a study is a mapping" in line
 
 
-def test_the_name_of_the_file_names_directories(write):
-    (line,) = mistakes(write(GOOD, "my study,2.yaml"))
+@pytest.mark.parametrize("name", ["my study,2", "x;y", "$(id)", ".hidden", "-x", "a.b", "ü", "`x`"])
+def test_the_name_of_the_file_names_directories(write, name):
+    (line,) = mistakes(write(GOOD, f"{name}.yaml"))
     assert "a study's file name is letters" in line
 
 
