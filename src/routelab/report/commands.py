@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from dataclasses import dataclass
+from pathlib import Path
 
 from routelab.report.frames import JobRecord
 from routelab.report.labels import label, number_text
@@ -32,9 +33,10 @@ def loads_command(record: JobRecord, folder: str) -> str:
     return f"{run_command(record)} -o {_word(folder)}"
 
 
-def study_command(study: str) -> str:
-    """The command that makes a study's whole report again."""
-    return f"snakemake report --config studies={_word(study)}"
+def study_command(study: Path) -> str:
+    """The command that makes a study's whole report again: by its name, if that finds the file."""
+    named = study.is_relative_to("config/studies")
+    return f"snakemake report --config studies={_word(study.stem if named else str(study))}"
 
 
 def reproductions(table: Table, records: tuple[JobRecord, ...]) -> list[Reproduction]:

@@ -152,7 +152,7 @@ def write_study_report(
         verdicts=verdicts(frames, pooled),
         works=works,
         provenance=provenance_lines(frames.outcomes),
-        command=study_command(study.name),
+        command=study_command(study.path),
         results=str(results),
     )
     write_json(directory / "summary.json", summary)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from routelab.report.commands import reproductions, run_command, study_command
@@ -98,4 +100,7 @@ def test_commands_use_canonical_names_and_quote_what_a_shell_would_change(world)
     assert run_command(record) == "routelab route torus~dims=4 sssp@angara~turns=exact"
     nested = world.add("v~base=[dor]")
     assert run_command(nested) == "routelab route torus~dims=4 'v~base=[dor]'"
-    assert study_command("angara-table2") == "snakemake report --config studies=angara-table2"
+    choice = "snakemake report --config studies="
+    assert study_command(Path("config/studies/angara-table2.yaml")) == f"{choice}angara-table2"
+    assert study_command(Path("config/studies/examples/x.yaml")) == f"{choice}x"
+    assert study_command(Path("/else/where/x.yaml")) == f"{choice}/else/where/x.yaml"
