@@ -15,10 +15,6 @@ RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 CACHES := .benchmarks .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 MADE := build dist site $(CACHES)
 
-# pip takes the pins for what it installs from the first, for building from the second.
-export PIP_CONSTRAINT := constraints.txt
-export PIP_BUILD_CONSTRAINT := constraints.txt
-
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
@@ -79,7 +75,7 @@ dev: $(VENV)/installed-dev ## Install everything for working on routelab, and th
 constraints: ## Pin the newest versions that fit together in constraints.txt
 	rm -rf build/pins
 	$(PYTHON) -m venv build/pins
-	unset PIP_CONSTRAINT PIP_BUILD_CONSTRAINT; build/pins/bin/python -m pip install --quiet \
+	build/pins/bin/python -m pip install --quiet \
 		hatchling editables --editable '.[dev]'
 	{ grep '^#' constraints.txt; build/pins/bin/python -m pip freeze --exclude-editable; } \
 		> build/constraints.txt
@@ -116,6 +112,9 @@ $(VENV)/made:
 
 # One stamp for each set of extras: installed, installed-test, installed-check, ...
 EXTRAS := test check perf docs browser dev
+# pip takes the pins for what it installs from the first, for building from the second.
+$(VENV)/instal%: export PIP_CONSTRAINT := constraints.txt
+$(VENV)/instal%: export PIP_BUILD_CONSTRAINT := constraints.txt
 $(VENV)/installed $(EXTRAS:%=$(VENV)/installed-%): pyproject.toml constraints.txt | $(VENV)/made
 	@echo "Installing into $(VENV); the first time takes about a minute"
 	@$(VENV)/bin/python -m pip install --quiet \

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -79,13 +76,6 @@ def test_the_workflow_is_clean(folder):
     lint = folder.run("--lint")
     assert "good condition" in lint.stdout + lint.stderr
     assert lint.returncode == 0
-    snakefmt = Path(sys.executable).parent / "snakefmt"
-    if not os.access(snakefmt, os.X_OK):
-        pytest.skip("snakefmt is not installed")
-    check = subprocess.run(
-        [snakefmt, "--check", "Snakefile", "workflow"], cwd=ROOT, capture_output=True, text=True
-    )
-    assert check.returncode == 0, check.stderr
 
 
 def test_the_snakefile_is_short():

@@ -25,9 +25,13 @@ def write_csv(
         If `path` cannot be written.
     """
     with atomic_file(path) as new, new.open("w", newline="", encoding="utf-8") as stream:
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
+        plain = csv.writer(stream, lineterminator="\n")
+        quoting = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+        plain.writerow(columns)
+        for row in rows:
+            # the writer leaves a carriage return bare, and readers take it for the end of a line
+            bare = any(isinstance(cell, str) and "\r" in cell for cell in row)
+            (quoting if bare else plain).writerow(row)
 
 
 def read_csv(

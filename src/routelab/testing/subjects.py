@@ -5,13 +5,10 @@ from __future__ import annotations
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numba
-import numpy as np
-
-import routelab
 from routelab.api import Capabilities, Composition, UnsupportedError
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import Routing, load, load_routing
@@ -22,7 +19,11 @@ from routelab.testing.results import Failed, Skipped
 from routelab.testing.well_formed import check_form
 
 T = TypeVar("T")
-_NOT_THE_PLUGIN = tuple(str(Path(str(m.__file__)).parent) for m in (routelab, np, numba))
+_NOT_THE_PLUGIN = tuple(
+    str(Path(str(spec.origin)).parent)
+    for spec in map(find_spec, ("routelab", "numpy", "numba"))
+    if spec is not None
+)
 
 
 class Subject:
