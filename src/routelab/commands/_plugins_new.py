@@ -48,8 +48,9 @@ def run_new(arguments: argparse.Namespace) -> int:
         )
     print(f"Wrote {folder}: the algorithm is in {folder / new.package / '__init__.py'}")
     print("To install and check it in the environment that routelab is in:")
-    print(f"  python -m pip install --editable {shlex.quote(str(folder))}")
-    print(f"  routelab plugins check {new.kind}/{new.key}")
-    print(f"  python -m pytest {shlex.quote(str(folder))}")
+    python = shlex.quote(sys.executable)
+    print(f"  {python} -m pip install --no-deps --editable {shlex.quote(str(folder))}")
+    print(f"  {python} -m routelab plugins check {new.kind}/{new.key}")
+    print(f"  {python} -m pytest {shlex.quote(str(folder))}")
     print(f"{folder / 'README.md'} tells more.")
     return 0

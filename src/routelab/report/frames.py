@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -63,6 +64,15 @@ class Frames:
         self.records = tuple(records)
         self.outcomes = tuple(_outcome(record) for record in self.records)
         self._channels: dict[int, pd.DataFrame] = {}
+
+    @cached_property
+    def topology_outcomes(self) -> tuple[Outcome, ...]:
+        """Outcomes of the networks, each once; those that cannot be read are left out."""
+        outcomes = []
+        for folder in dict.fromkeys(record.topology_directory for record in self.records):
+            with suppress(InputError):
+                outcomes.append(read_outcome(folder / "outcome.json"))
+        return tuple(outcomes)
 
     @cached_property
     def metrics(self) -> pd.DataFrame:

@@ -137,7 +137,7 @@ def test_the_command_says_what_comes_next(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert main(["plugins", "new", "layers", "my-key", "--author", "Ada"]) == 0
     out = capsys.readouterr().out
-    assert "pip install --editable routelab-my-key\n" in out
+    assert "pip install --no-deps --editable routelab-my-key\n" in out
     assert "routelab plugins check layers/my-key\n" in out
     assert set(written(tmp_path / "routelab-my-key")) == FILES
     assert main(["plugins", "new", "layers", "my-key"]) == 2
