@@ -23,6 +23,7 @@ from routelab.api.plugin import (
 from routelab.api.reductions import determinized, merged
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
+from routelab.api.symmetry import SourceSymmetry, source_symmetry
 from routelab.api.ties import TieParameters, search_arrays
 from routelab.api.topology import Direction, Topology, frozen_array
 
@@ -52,6 +53,7 @@ __all__ = [
     "RoutingPlugin",
     "RulesPlugin",
     "SelectionPlugin",
+    "SourceSymmetry",
     "TieParameters",
     "Topology",
     "TopologyPlugin",
@@ -66,5 +68,6 @@ __all__ = [
     "merged",
     "parameter",
     "search_arrays",
+    "source_symmetry",
     "torus_directions",
 ]

@@ -1,0 +1,173 @@
+"""Translations that a routing graph is invariant under, found and verified.
+
+On a whole torus the routes out of one switch are those out of another, moved: searches and linear
+programs need one source of each class only. Failures, lines (dimensions of size 2 are lines) and
+rules that treat switches differently break the symmetry, so it is never assumed: the graph is
+walked in step with its image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from routelab.api.direction_labels import torus_directions
+from routelab.api.grids import full_grid
+from routelab.api.routing_graph import RoutingGraph
+from routelab.api.topology import Int32Array, Topology, frozen_array
+from routelab.kernels.graph import GraphArrays
+from routelab.kernels.symmetry import SymmetryArrays, fill_images, keeps_routes, source_images
+
+
+@dataclass(frozen=True, eq=False)
+class SourceSymmetry:
+    """A group of translations of a network that keeps the legal routes and the terminals.
+
+    Attributes
+    ----------
+    topology : Topology
+    arrays : SymmetryArrays
+        As kernels take it.
+    """
+
+    topology: Topology
+    arrays: SymmetryArrays
+
+    @property
+    def source_class(self) -> Int32Array:
+        """Class (orbit) of every switch; int32, shape (S,)."""
+        return frozen_array(self.arrays.source_class, np.int32)
+
+    @property
+    def representatives(self) -> Int32Array:
+        """A switch of every class; int32, shape (Q,)."""
+        return frozen_array(self.arrays.representative, np.int32)
+
+    @property
+    def order(self) -> int:
+        """Number of translations; 1 without symmetry. Every class has as many switches."""
+        return prod(self.arrays.period.tolist())
+
+    @property
+    def channel_class(self) -> Int32Array:
+        """Class (orbit) of every channel, numbered from 0; int32, shape (C,).
+
+        Every class has `order` channels.
+        """
+        arrays = self.arrays
+        key = np.arange(self.topology.num_channels, dtype=np.int64)
+        if self.order > 1:
+            directions = arrays.channel_at.shape[1]
+            key = arrays.source_class[arrays.channel_source].astype(np.int64) * directions
+            key += arrays.channel_direction
+        _, number = np.unique(key, return_inverse=True)
+        return frozen_array(number.reshape(-1), np.int32)
+
+    def images(self, source: int) -> tuple[Int32Array, Int32Array]:
+        """Where switches and channels go when the class's representative moves to `source`.
+
+        Returns
+        -------
+        switch_image : int32 array, shape (S,)
+        channel_image : int32 array, shape (C,)
+        """
+        switches = np.empty(self.topology.num_switches, dtype=np.int32)
+        channels = np.empty(self.topology.num_channels, dtype=np.int32)
+        source_images(self.arrays, source, switches, channels)
+        return switches, channels
+
+
+def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> SourceSymmetry:
+    """The translations of the network that keep the legal routes of `graph`.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+        Deterministic.
+    arrays : GraphArrays, optional
+        The graph in another tie order; translations have to keep the order, too.
+
+    Returns
+    -------
+    SourceSymmetry
+        Of order 1, with every switch a class of its own, where there is no symmetry.
+    """
+    topology = graph.topology
+    grid = full_grid(topology)
+    labels = torus_directions(topology)
+    if grid is None or labels.reason is not None or not any(grid.wrap):
+        return SourceSymmetry(topology, _no_symmetry(topology))
+    assert topology.coordinates is not None
+    stride = np.array([prod(grid.dims[d + 1 :]) for d in range(len(grid.dims))], dtype=np.int32)
+    switch_at = np.empty(topology.num_switches, dtype=np.int32)
+    switch_at[topology.coordinates @ stride] = np.arange(topology.num_switches)
+    whole = _classes(
+        topology,
+        np.where(grid.wrap, grid.dims, 1).astype(np.int32),
+        stride,
+        switch_at,
+        labels.out_channel,
+    )
+    kept = _kept(arrays or graph.arrays, whole, topology)
+    return SourceSymmetry(topology, _classes(topology, kept, stride, switch_at, labels.out_channel))
+
+
+def _kept(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> Int32Array:
+    """The periods of those dimensions along which a step keeps routes and terminals."""
+    kept = symmetry.period.copy()
+    switches = np.empty(topology.num_switches, dtype=np.int32)
+    channels = np.empty(topology.num_channels, dtype=np.int32)
+    for d in np.flatnonzero(symmetry.period > 1):
+        step = np.zeros(len(kept), dtype=np.int32)
+        step[d] = 1
+        fill_images(symmetry, step, switches, channels)
+        same = np.array_equal(
+            topology.terminals_per_switch[switches], topology.terminals_per_switch
+        )
+        if not (same and keeps_routes(graph, switches, channels)):
+            kept[d] = 1
+    return kept
+
+
+def _classes(
+    topology: Topology,
+    period: Int32Array,
+    stride: Int32Array,
+    switch_at: Int32Array,
+    channel_at: Int32Array,
+) -> SymmetryArrays:
+    assert topology.coordinates is not None
+    coordinates = topology.coordinates
+    fixed = np.where(period > 1, 0, coordinates) @ stride
+    _, representative, source_class = np.unique(
+        switch_at[fixed], return_index=True, return_inverse=True
+    )
+    return SymmetryArrays(
+        source_class=frozen_array(source_class.reshape(-1), np.int32),
+        representative=frozen_array(switch_at[fixed][representative], np.int32),
+        coordinates=frozen_array(coordinates, np.int32),
+        period=frozen_array(period, np.int32),
+        stride=frozen_array(stride, np.int32),
+        switch_at=frozen_array(switch_at, np.int32),
+        channel_source=topology.channel_source,
+        channel_direction=topology.channel_direction,
+        channel_at=frozen_array(channel_at, np.int32),
+    )
+
+
+def _no_symmetry(topology: Topology) -> SymmetryArrays:
+    count = topology.num_switches
+    own = frozen_array(np.arange(count), np.int32)
+    return SymmetryArrays(
+        source_class=own,
+        representative=own,
+        coordinates=frozen_array(own.reshape(-1, 1), np.int32),
+        period=frozen_array([1], np.int32),
+        stride=frozen_array([1], np.int32),
+        switch_at=own,
+        channel_source=topology.channel_source,
+        channel_direction=topology.channel_direction,
+        channel_at=frozen_array(np.empty((count, 0)), np.int32),
+    )

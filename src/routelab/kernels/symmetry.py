@@ -1,0 +1,122 @@
+"""Translations of a network: images of switches and channels, and whether a graph keeps them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+class SymmetryArrays(NamedTuple):
+    """A group of translations as plain arrays (S switches, D directions, Q classes); read-only.
+
+    The group is a product of cyclic groups, one for each dimension with a `period` above 1, that
+    add to a switch's coordinate. A switch's class is its orbit; ``representative`` are the
+    switches of the classes whose moving coordinates are 0. Made by `routelab.api.source_symmetry`.
+    """
+
+    source_class: NDArray[np.int32]
+    representative: NDArray[np.int32]
+    coordinates: NDArray[np.int32]
+    period: NDArray[np.int32]
+    stride: NDArray[np.int32]
+    switch_at: NDArray[np.int32]
+    channel_source: NDArray[np.int32]
+    channel_direction: NDArray[np.int16]
+    channel_at: NDArray[np.int32]
+
+
+@njit(cache=True)
+def fill_images(symmetry, shift, switch_image, channel_image):
+    """Where a translation takes every switch and channel.
+
+    Parameters
+    ----------
+    symmetry : SymmetryArrays
+    shift : int32 array, shape (n,)
+        Added to the coordinates, modulo the period; 0 where the period is 1.
+    switch_image : int32 array, shape (S,)
+        Overwritten.
+    channel_image : int32 array, shape (C,)
+        Overwritten.
+    """
+    moves = False
+    for d in range(len(shift)):
+        moves |= shift[d] != 0
+    if not moves:
+        for s in range(len(switch_image)):
+            switch_image[s] = s
+        for c in range(len(channel_image)):
+            channel_image[c] = c
+        return
+    for s in range(len(switch_image)):
+        position = 0
+        for d in range(len(shift)):
+            x = symmetry.coordinates[s, d]
+            if shift[d] != 0:
+                x += shift[d]
+                if x >= symmetry.period[d]:
+                    x -= symmetry.period[d]
+            position += x * symmetry.stride[d]
+        switch_image[s] = symmetry.switch_at[position]
+    for c in range(len(channel_image)):
+        channel_image[c] = symmetry.channel_at[
+            switch_image[symmetry.channel_source[c]], symmetry.channel_direction[c]
+        ]
+
+
+@njit(cache=True)
+def source_images(symmetry, source, switch_image, channel_image):
+    """Fill the images under the translation from the class's representative to `source`."""
+    shift = np.zeros(len(symmetry.period), np.int32)
+    for d in range(len(shift)):
+        if symmetry.period[d] > 1:
+            shift[d] = symmetry.coordinates[source, d]
+    fill_images(symmetry, shift, switch_image, channel_image)
+
+
+@njit(cache=True)
+def keeps_routes(graph, switch_image, channel_image):
+    """Whether a permutation of switches and channels takes legal routes to legal routes, in order.
+
+    Walks a deterministic graph and its image in step: the edges of a vertex, in their order, have
+    to correspond to those of its image.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    switch_image : int32 array, shape (S,)
+    channel_image : int32 array, shape (C,)
+    """
+    image = np.full(len(graph.vertex_switch), -1, np.int32)
+    stack = np.empty(len(graph.vertex_switch), np.int32)
+    top = 0
+    for s in range(len(graph.begin)):
+        v, w = graph.begin[s], graph.begin[switch_image[s]]
+        if image[v] >= 0:
+            if image[v] != w:
+                return False
+            continue
+        image[v] = w
+        stack[top] = v
+        top += 1
+    while top:
+        top -= 1
+        v = stack[top]
+        w = image[v]
+        first, other = graph.edge_start[v], graph.edge_start[w]
+        if graph.accepting[v] != graph.accepting[w]:
+            return False
+        if graph.edge_start[v + 1] - first != graph.edge_start[w + 1] - other:
+            return False
+        for k in range(graph.edge_start[v + 1] - first):
+            if channel_image[graph.edge_channel[first + k]] != graph.edge_channel[other + k]:
+                return False
+            a, b = graph.edge_target[first + k], graph.edge_target[other + k]
+            if image[a] < 0:
+                image[a] = b
+                stack[top] = a
+                top += 1
+            elif image[a] != b:
+                return False
+    return True
