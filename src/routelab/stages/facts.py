@@ -7,6 +7,7 @@ from typing import Any
 
 from routelab.api import RouteTable, Topology
 from routelab.api.topology import Float64Array, Int32Array
+from routelab.bounds import BOUND_FIELDS, bound_facts, network_graph, takes_shortest
 from routelab.deadlock import Verdict
 from routelab.metrics import (
     channel_loads,
@@ -43,8 +44,9 @@ FIELDS = (
     "virtual_channels",
     "routing_seconds",
 )
-"""Columns of ``routelab evaluate``, in order."""
+"""Columns of ``routelab evaluate``, in order; `BOUND_FIELDS` follow where bounds are asked for."""
 
+__all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_facts"]
 
 NAMED_PARTS = 5
 """Parts of a disconnected network that are named."""
@@ -78,10 +80,12 @@ def _named(parts: Sequence[Int32Array], topology: Topology) -> str:
 def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
     """Loads, lengths, proof and time of a routed network; None where there is no value."""
     table = routed.table
+    loads = channel_loads(table)
     diversity = None if routed.graph is None else route_diversity(routed.graph)
     return {
         "reachable_pairs": reachable_pairs(table),
-        **_load_facts(table, channel_loads(table)),
+        **_load_facts(table, loads),
+        **_shape_facts(routed, float(loads.sum())),
         "max_hops": max_hops(table),
         "mean_hops": mean_hops(table),
         "single_route_share": None if diversity is None else diversity.single_route_share,
@@ -108,6 +112,17 @@ def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
         "min_load": _plain(loads.min()),
         "mean_load": float(loads.mean()),
         "sigma4": sigma(loads, perfect_load(table.topology), 4),
+    }
+
+
+def _shape_facts(routed: Routed, hops: float) -> dict[str, Any]:
+    """What decides which bounds hold for a table: `routelab.bounds.bound_facts`."""
+    joined = reachable_pairs(routed.table)
+    legal = None if routed.graph is None else takes_shortest(routed.graph, joined, hops)
+    return {
+        "multipath": bool((routed.table.path_weight != 1).any()),
+        "minimal": takes_shortest(network_graph(routed.table.topology), joined, hops),
+        "shortest_legal": legal,
     }
 
 

@@ -1,0 +1,24 @@
+"""Lower bounds of the maximum channel load, each with a certificate.
+
+`lower_bound_rules` bounds all tables of shortest legal routes, `lower_bound_topology` all tables
+of minimal routes; `certified` checks either with a shortest-path routine.
+"""
+
+from routelab.bounds.facts import BOUND_FIELDS, bound_facts
+from routelab.bounds.load_bound import (
+    ALL_MINIMAL,
+    LoadBound,
+    certified,
+    network_graph,
+    takes_shortest,
+)
+
+__all__ = [
+    "ALL_MINIMAL",
+    "BOUND_FIELDS",
+    "LoadBound",
+    "bound_facts",
+    "certified",
+    "network_graph",
+    "takes_shortest",
+]

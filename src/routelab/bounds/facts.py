@@ -1,0 +1,64 @@
+"""Bounds beside what a route table reaches: the facts of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from routelab.bounds.load_bound import LoadBound
+
+BOUND_FIELDS = (
+    "lower_bound_rules",
+    "lower_bound_topology",
+    "bound_method",
+    "gap",
+    "optimal",
+    "turn_set",
+)
+"""What `bound_facts` tells, in order."""
+
+
+def bound_facts(
+    facts: Mapping[str, Any], rules: LoadBound | None, topology: LoadBound | None
+) -> dict[str, Any]:
+    """Put bounds beside the maximum load of a table.
+
+    Both bounds are given as they hold for the table: as whole numbers where it has one path a
+    pair, otherwise as the proven quotients. The rest is about the narrower one, that of the rules;
+    for a complete algorithm, which has none, about that of the network.
+
+    Parameters
+    ----------
+    facts : mapping
+        Of the table, as `routelab.stages.facts.routing_facts` makes them: ``max_load``,
+        ``multipath``, ``minimal``, ``shortest_legal``.
+    rules : LoadBound or None
+        Of the rules that the routes were chosen from; None for a complete algorithm.
+    topology : LoadBound or None
+        Of the bare network; None if not known.
+
+    Returns
+    -------
+    facts : dict
+        By `BOUND_FIELDS`; None where there is no value. ``gap`` and ``optimal`` have none for
+        tables with detours or without some of the pairs, of which the bound tells nothing;
+        ``optimal`` has none for tables that split pairs.
+    """
+    whole = not facts.get("multipath")
+
+    def holds(bound: LoadBound | None) -> float | int | None:
+        return None if bound is None else bound.load if whole else bound.value
+
+    nearest, applies = (
+        (topology, facts.get("minimal")) if rules is None else (rules, facts.get("shortest_legal"))
+    )
+    least, load = holds(nearest), facts.get("max_load")
+    gap = load - least if applies and least is not None and load is not None else None
+    return {
+        "lower_bound_rules": holds(rules),
+        "lower_bound_topology": holds(topology),
+        "bound_method": None if nearest is None else nearest.method,
+        "gap": gap,
+        "optimal": gap == 0 if whole and gap is not None else None,
+        "turn_set": None if nearest is None else nearest.turn_set,
+    }

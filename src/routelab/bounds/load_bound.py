@@ -1,0 +1,164 @@
+"""What a lower bound of the maximum channel load is, and how it is checked.
+
+For any non-negative weights y of the channels the loads of a route table fulfil ::
+
+    max load >= sum of y × load / sum of y
+             >= sum over pairs of demand × (least y-weight of an allowed route) / sum of y
+
+as the y-weight of a pair's routes is not less than the least one. The routes that are allowed
+here are the *shortest legal* ones. The second quotient is a bound whoever found y, and takes a
+shortest-path routine to check: y is the certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import isclose
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routelab.api import InputError, RoutingGraph, SourceSymmetry, source_symmetry
+from routelab.api.topology import Int64Array, Topology, frozen_array
+from routelab.kernels.bounds import least_weights
+
+ALL_MINIMAL = "all minimal routes"
+"""Turn set of a bound that no rules limit."""
+
+
+@dataclass(frozen=True, eq=False)
+class LoadBound:
+    """A lower bound of the maximum channel load of tables with shortest legal routes.
+
+    Attributes
+    ----------
+    value : float
+        The proven quotient: no table has a smaller maximum load, in how many parts it may split
+        a pair's packets.
+    load : int
+        No table with one path a pair has a smaller maximum load: the least integer not below
+        the quotient; with method ``milp`` what the solver found to be the least.
+    method : {"lp", "dual", "milp"}
+        Where the weights come from: a linear program, or multiplicative weights where that is
+        too large. ``milp``: a mixed-integer program raised `load` above the quotient, which is
+        the solver's word and no certificate.
+    turn_set : str
+        Set of turns that the allowed routes may take.
+    seconds : float
+        Wall time of finding it.
+    weights : int64 array, shape (C,)
+        The certificate y: `certified` makes `value` of it.
+    """
+
+    value: float
+    load: int
+    method: str
+    turn_set: str
+    seconds: float
+    weights: Int64Array
+
+
+def certified(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
+    """The lower bound of the maximum channel load that some weights of the channels prove.
+
+    Uses nothing but the graph and shortest-path searches, in integers, from every endpoint.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+    weights : array of int, shape (C,)
+        Not negative.
+
+    Returns
+    -------
+    bound : Fraction
+        0 if all weights are 0. Pairs without a legal route count nothing.
+
+    Raises
+    ------
+    InputError
+        If there are other weights than one integer a channel, or a negative one.
+    """
+    given = np.asarray(weights)
+    if given.shape != (graph.topology.num_channels,) or not np.issubdtype(given.dtype, np.integer):
+        raise InputError(
+            f"bound: expected an integer weight for each of {graph.topology.num_channels} "
+            f"channels, found {given.dtype} of shape {given.shape}"
+        )
+    if given.size and given.min() < 0:
+        raise InputError(f"bound: channel {int(given.argmin())} has a negative weight")
+    return _quotient(graph, frozen_array(given, np.int64), graph.topology.endpoints, 1)
+
+
+def certified_by_class(
+    graph: RoutingGraph, weights: Int64Array, symmetry: SourceSymmetry
+) -> Fraction:
+    """The same as `certified` for weights that translations keep, from one source a class."""
+    return _quotient(graph, weights, class_sources(symmetry), symmetry.order)
+
+
+def class_sources(symmetry: SourceSymmetry) -> Int64Array:
+    """The representatives of classes that have terminals."""
+    switches = symmetry.representatives
+    sources = switches[symmetry.topology.terminals_per_switch[switches] > 0]
+    return frozen_array(sources, np.int32)
+
+
+def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int) -> Fraction:
+    total = sum(weights.tolist())
+    if not total:
+        return Fraction(0)
+    terminals = graph.topology.terminals_per_switch.astype(np.int64)
+    _, _, least = least_weights(graph.arrays, sources, terminals, weights)
+    demand = terminals[sources].tolist()
+    covered = sum(of * weight for of, weight in zip(demand, least.tolist(), strict=True))
+    return Fraction(times * covered, total)
+
+
+def network_graph(topology: Topology) -> RoutingGraph:
+    """The routing graph of the bare network: one vertex a switch, every walk is legal."""
+    switches = np.arange(topology.num_switches)
+    return RoutingGraph.create(
+        topology,
+        vertex_switch=switches,
+        accepting=np.ones(topology.num_switches, dtype=np.bool_),
+        begin=switches,
+        edge_source=topology.channel_source,
+        edge_target=topology.channel_target,
+        edge_channel=np.arange(topology.num_channels),
+        turn_set=ALL_MINIMAL,
+    )
+
+
+def takes_shortest(
+    graph: RoutingGraph, table_pairs: int, table_hops: float, symmetry: SourceSymmetry | None = None
+) -> bool:
+    """Whether a table joins all pairs that it may, by shortest legal routes only.
+
+    Bounds hold for such tables alone: detours, and pairs left out, can get below them.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+        Every route of the table is legal in it.
+    table_pairs : int
+        Ordered pairs of different terminals that the table joins.
+    table_hops : float
+        Hops of their routes together, by the weight of each: the sum of all channel loads.
+    symmetry : SourceSymmetry, optional
+        The graph's, if known.
+    """
+    topology = graph.topology
+    symmetry = symmetry or source_symmetry(graph)
+    sources = class_sources(symmetry)
+    terminals = topology.terminals_per_switch.astype(np.int64)
+    nothing = np.zeros(topology.num_channels, dtype=np.int64)
+    reached, hops, _ = least_weights(graph.arrays, sources, terminals, nothing)
+    demand = terminals[sources] * symmetry.order
+    same_switch = int((terminals * (terminals - 1)).sum())
+    if table_pairs != int((demand * reached).sum()) + same_switch:
+        return False
+    # no route is shorter than a shortest one, so equal sums are equal term by term
+    return isclose(table_hops, int((demand * hops).sum()), rel_tol=1e-9)

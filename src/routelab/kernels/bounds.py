@@ -1,0 +1,153 @@
+"""Searches behind lower bounds of the channel load.
+
+Like everything in `routelab.kernels.graph` they look at *shortest legal* routes: hops first, the
+weights of the channels second.
+"""
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch
+
+
+@njit(cache=True)
+def least_weights(graph, sources, terminals, weight):
+    """Sum the least weights of shortest legal routes from some switches to all terminals.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    sources : int32 array, shape (Q,)
+        Switches.
+    terminals : int64 array, shape (S,)
+        Terminals at each switch.
+    weight : int64 array, shape (C,)
+        Not negative; a route's weight is the sum over its channels.
+
+    Returns
+    -------
+    reached : int64 array, shape (Q,)
+        Terminals on other switches to which there is a legal route.
+    hops, least : int64 array, shape (Q,)
+        Hops, and least weight, of the shortest legal routes to these terminals, summed.
+    """
+    count = len(sources)
+    reached = np.zeros(count, np.int64)
+    hops = np.zeros(count, np.int64)
+    least = np.zeros(count, np.int64)
+    tree = tree_scratch(len(graph.vertex_switch))
+    best = np.empty(len(graph.begin), np.int32)
+    far = np.int32(len(tree.level))
+    for q in range(count):
+        visited = grow_tree(graph, graph.begin[sources[q]], weight, False, far, tree)
+        settle_switches(graph, tree, visited, best)
+        for t in range(len(best)):
+            if t != sources[q] and best[t] >= 0:
+                reached[q] += terminals[t]
+                hops[q] += terminals[t] * tree.level[best[t]]
+                least[q] += terminals[t] * tree.cost[best[t]]
+    return reached, hops, least
+
+
+@njit(cache=True)
+def tree_loads(graph, sources, terminals, weight, channel_class, loads):
+    """Load channels by the lightest shortest legal routes from some switches to all terminals.
+
+    Parameters
+    ----------
+    graph, sources, terminals, weight
+        As in `least_weights`.
+    channel_class : int32 array, shape (C,)
+    loads : int64 array, shape (classes,)
+        Added to: for each class of channels the terminal pairs whose route crosses one of it.
+
+    Returns
+    -------
+    least : int64
+        Weight of the routes, a terminal pair each.
+    """
+    size = len(graph.vertex_switch)
+    tree = tree_scratch(size)
+    best = np.empty(len(graph.begin), np.int32)
+    flow = np.zeros(size, np.int64)
+    far = np.int32(size)
+    least = np.int64(0)
+    for s in sources:
+        visited = grow_tree(graph, graph.begin[s], weight, False, far, tree)
+        settle_switches(graph, tree, visited, best)
+        for t in range(len(best)):
+            if t != s and best[t] >= 0:
+                flow[best[t]] = terminals[s] * terminals[t]
+        # the queue holds a vertex behind the one its route comes from
+        for k in range(visited - 1, 0, -1):
+            v = tree.queue[k]
+            e = tree.parent_edge[v]
+            loads[channel_class[graph.edge_channel[e]]] += flow[v]
+            least += flow[v] * weight[graph.edge_channel[e]]
+            flow[graph.edge_source[e]] += flow[v]
+            flow[v] = 0
+        flow[tree.queue[0]] = 0
+    return least
+
+
+@njit(cache=True)
+def shortest_routes(graph, source, terminals):
+    """The part of a routing graph that shortest legal routes from one switch run through.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+    source : int
+        A switch.
+    terminals : int64 array, shape (S,)
+
+    Returns
+    -------
+    edges : int32 array
+        Edges of the routes, by the hop at which they are used.
+    stops : int32 array
+        Vertices in which some route to a terminal of another switch stops, ascending by hops.
+    """
+    size = len(graph.vertex_switch)
+    level = np.full(size, -1, np.int32)
+    queue = np.empty(size, np.int32)
+    nearest = np.full(len(graph.begin), -1, np.int32)
+    stopping = np.zeros(size, np.bool_)
+    useful = np.zeros(size, np.bool_)
+    root = graph.begin[source]
+    level[root] = 0
+    queue[0] = root
+    head, tail, edges, stops = 0, 1, 0, 0
+    while head < tail:
+        v = queue[head]
+        head += 1
+        t = graph.vertex_switch[v]
+        if graph.accepting[v] and t != source and terminals[t] > 0:
+            if nearest[t] < 0:
+                nearest[t] = level[v]
+            if nearest[t] == level[v]:
+                stopping[v] = True
+                useful[v] = True
+                stops += 1
+        for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
+            w = graph.edge_target[e]
+            if level[w] < 0:
+                level[w] = level[v] + 1
+                queue[tail] = w
+                tail += 1
+            if level[w] == level[v] + 1:
+                edges += 1
+    stop = np.empty(stops, np.int32)
+    kept = np.empty(edges, np.int32)
+    for k in range(tail - 1, -1, -1):
+        v = queue[k]
+        if stopping[v]:
+            stops -= 1
+            stop[stops] = v
+        for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
+            w = graph.edge_target[e]
+            if level[w] == level[v] + 1 and useful[w]:
+                useful[v] = True
+                edges -= 1
+                kept[edges] = e
+    return kept[edges:].copy(), stop
