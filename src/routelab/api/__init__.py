@@ -4,6 +4,7 @@ from routelab.api.citation import Citation
 from routelab.api.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
 from routelab.api.direction_labels import DirectionLabels, torus_directions
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
+from routelab.api.failures import with_random_failures
 from routelab.api.grids import Grid, GridParameters, build_grid, full_grid
 from routelab.api.parameters import Dims, Integers, Parameters, Words, parameter
 from routelab.api.plugin import (
@@ -70,4 +71,5 @@ __all__ = [
     "search_arrays",
     "source_symmetry",
     "torus_directions",
+    "with_random_failures",
 ]

@@ -11,12 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 
+from routelab.api.allocation import connected_set, free_box
 from routelab.api.errors import InputError
 from routelab.api.parameters import Dims, Integers, Parameters, Words, parameter
 from routelab.api.topology import BoolArray, Direction, Int64Array, Topology
@@ -62,9 +63,17 @@ class GridParameters(Parameters):
     fail_links: int = parameter(
         0, ge=0, description="Number of further links that fail at random, between live switches"
     )
-    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+    seed: int = parameter(0, ge=0, description="Seed of the random failures and of the allocation")
     nodes: Integers = parameter(
         (), description="Original indices of allocated switches; the others are left out"
+    )
+    allocate: int = parameter(
+        0, ge=0, description="Number of live switches that a scheduler allocates at random; 0: all"
+    )
+    shape: Literal["connected", "box"] = parameter(
+        "connected",
+        description="What is allocated: a connected set that grows at random from a random "
+        "switch, or the most compact sub-box that is free, at a random place",
     )
 
 
@@ -105,13 +114,15 @@ def build_grid(
     fail_links: int = 0,
     seed: int = 0,
     nodes: Sequence[int] = (),
+    allocate: int = 0,
+    shape: Literal["connected", "box"] = "connected",
 ) -> Topology:
     """Build a torus or mesh without its failed parts, and without what is not allocated.
 
     Channels are numbered by (switch, direction). A port's number is its direction's index at
     both ends. Switches are called by their coordinates (``0.1.0.1``), which the survivors keep.
     Random failures strike after the explicit ones and before `nodes` is cut out; with one seed,
-    more failures include the fewer.
+    more failures include the fewer. Out of what is left then, `allocate` takes its share.
 
     Parameters
     ----------
@@ -129,12 +140,16 @@ def build_grid(
         ``"a-b"`` with original indices: both channels between a and b.
     fail_switches, fail_links, seed : int
         Random failures: how many, and the seed.
+    allocate : int
+        Switches to allocate at random; 0: all that are left.
+    shape : {"connected", "box"}
+        See `routelab.api.allocation`: `connected_set` or `free_box`.
 
     Raises
     ------
     InputError
         If a dimension is too small, an index does not exist, a pair is no link, more parts
-        shall fail than there are, or no switch is left.
+        shall fail than there are, no switch is left, or the allocation does not fit in.
     """
     problem = _dims_problem(dims)
     if problem:
@@ -151,7 +166,10 @@ def build_grid(
         raise InputError(f"{family}: no switch is left; fail fewer or allocate others")
 
     count = len(dims)
-    alive = whole.present & ~damage.channels & keep[:, None] & keep[whole.neighbour]
+    working = whole.present & ~damage.channels
+    if allocate:
+        keep = _allocated(whole, working, keep, allocate, shape, seed, family)
+    alive = working & keep[:, None] & keep[whole.neighbour]
     source, direction = np.nonzero(alive)
     target = whole.neighbour[source, direction]
     index = np.cumsum(keep) - 1
@@ -175,6 +193,24 @@ def build_grid(
         ],
         attributes={"dims": list(dims), "wrap": list(whole.wrap)},
     )
+
+
+def _allocated(
+    whole: _WholeGrid,
+    working: BoolArray,
+    free: BoolArray,
+    count: int,
+    shape: str,
+    seed: int,
+    family: str,
+) -> BoolArray:
+    """Choose `count` of the `free` switches, bool (S,), over `working` channels, bool (S, 2n)."""
+    try:
+        if shape == "box":
+            return free_box(whole.dims, whole.wrap, free, count, seed)
+        return connected_set(lambda s: whole.neighbour[s][working[s]].tolist(), free, count, seed)
+    except InputError as error:
+        raise InputError(f"{family}: {error}") from None
 
 
 def full_grid(topology: Topology) -> Grid | None:

@@ -6,7 +6,8 @@ torus, a tree and a stranger's edge list differ only in the optional labels they
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -260,12 +261,101 @@ class Topology:
             return frozen_array(np.arange(self.num_switches) % 2, np.int8)
         return frozen_array(self.coordinates.sum(axis=1) % 2, np.int8)
 
+    @cached_property
+    def links(self) -> Int32Array:
+        """The two channels of every link, ascending by the first; int32, shape (L, 2).
+
+        A channel goes with the first one back that is still free; −1 stands for the way back of
+        a channel that has none.
+        """
+        waiting: dict[tuple[int, int], deque[int]] = {}
+        links: list[list[int]] = []
+        ends = zip(self.channel_source.tolist(), self.channel_target.tolist(), strict=True)
+        for channel, (source, target) in enumerate(ends):
+            back = waiting.get((target, source))
+            if back:
+                links[back.popleft()][1] = channel
+            else:
+                waiting.setdefault((source, target), deque()).append(len(links))
+                links.append([channel, -1])
+        return frozen_array(np.array(links).reshape(-1, 2), np.int32)
+
+    def without(self, *, switches: Sequence[int] = (), channels: Sequence[int] = ()) -> Topology:
+        """The network after failures, e.g. ``without(channels=topology.links[3])``.
+
+        What is left keeps its order and its names; switches and channels are numbered anew. With
+        a switch go its terminals and channels. The channels of a ring that lost one claim to be
+        a ring no more. `failed_switches` and `failed_links` grow by what was named: a link that
+        lost both channels as ``a-b``, a single channel as ``a>b``.
+
+        Parameters
+        ----------
+        switches, channels : sequence of int
+            Indices of what failed; a channel of −1 is passed over, as `links` has them.
+
+        Raises
+        ------
+        InputError
+            If an index does not exist or no switch with a terminal is left.
+        """
+        gone_switch = _marked("switch", switches, self.num_switches)
+        named = _marked("channel", [c for c in channels if c != -1], self.num_channels)
+        keep_switch = ~gone_switch
+        keep = ~named & keep_switch[self.channel_source] & keep_switch[self.channel_target]
+        terminals = self.terminal_switch[keep_switch[self.terminal_switch]]
+        if not terminals.size:
+            raise InputError(f"{self.family}: no switch with a terminal is left; fail fewer")
+        number = np.cumsum(keep_switch) - 1
+        broken = np.isin(self.channel_ring, self.channel_ring[~keep]) | (self.channel_ring < 0)
+        rings = np.full(self.num_channels, -1)
+        rings[~broken] = np.unique(self.channel_ring[~broken], return_inverse=True)[1]
+        names = np.array(self.switch_names, dtype=object)
+        return Topology.create(
+            family=self.family,
+            num_switches=int(keep_switch.sum()),
+            channel_source=number[self.channel_source[keep]],
+            channel_target=number[self.channel_target[keep]],
+            terminal_switch=number[terminals],
+            source_port=self.source_port[keep],
+            target_port=self.target_port[keep],
+            channel_direction=self.channel_direction[keep],
+            channel_ring=rings[keep],
+            channel_latency=self.channel_latency[keep],
+            channel_capacity=self.channel_capacity[keep],
+            directions=self.directions,
+            coordinates=None if self.coordinates is None else self.coordinates[keep_switch],
+            switch_names=names[keep_switch].tolist(),
+            failed_switches=[*self.failed_switches, *names[gone_switch].tolist()],
+            failed_links=[*self.failed_links, *self._link_names(named)],
+            attributes=self.attributes,
+        )
+
+    def _link_names(self, named: BoolArray) -> Iterator[str]:
+        """Names of the links that lost the channels `named` (bool, shape (C,))."""
+        # entry -1 answers for ways back that there are not
+        known = np.append(named, False)
+        for pair in self.links[known[self.links].any(axis=1)].tolist():
+            lost = [channel for channel in pair if known[channel]]
+            ends = (self.channel_source[lost[0]], self.channel_target[lost[0]])
+            mark = "-" if len(lost) == 2 else ">"
+            yield mark.join(self.switch_names[end] for end in ends)
+
     def channel_name(self, channel: int) -> str:
         """A channel for people, e.g. ``(0,1)>(0,2) +Y``."""
         source, target = int(self.channel_source[channel]), int(self.channel_target[channel])
         text = f"{self.switch_names[source]}>{self.switch_names[target]}"
         direction = int(self.channel_direction[channel])
         return text if direction < 0 else f"{text} {self.directions[direction].name}"
+
+
+def _marked(kind: str, indices: Sequence[int], size: int) -> BoolArray:
+    """Mark the entries at `indices`; bool, shape (size,)."""
+    mask: BoolArray = np.zeros(size, dtype=np.bool_)
+    for index in indices:
+        if not 0 <= index < size:
+            raise InputError(f"topology: there is no {kind} {index}, only 0..{size - 1}")
+        mask[index] = True
+    return mask
 
 
 def _csr(keys: Int32Array, size: int) -> tuple[Int32Array, Int32Array]:

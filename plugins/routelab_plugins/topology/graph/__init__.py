@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from routelab.api import Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import (
+    Parameters,
+    Topology,
+    TopologyPlugin,
+    parameter,
+    with_random_failures,
+)
 
 from .network import MAX_TERMINALS, topology_of
 from .readers import read_network
@@ -35,6 +41,11 @@ class GraphParameters(Parameters):
     self_loops: Literal["drop", "refuse"] = parameter(
         "drop", description="What to do with edges that join a switch to itself"
     )
+    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
+    fail_links: int = parameter(
+        0, ge=0, description="Number of links that fail at random, between live switches"
+    )
+    seed: int = parameter(0, ge=0, description="Seed of the random failures")
 
 
 class Graph(TopologyPlugin):
@@ -53,18 +64,25 @@ class Graph(TopologyPlugin):
 
         An undirected edge becomes two channels, parallel edges stay apart. A switch is called by
         its label if no other has it, else by its name (id) in the file. The number of self-loops
-        that were dropped is in ``attributes["self_loops_dropped"]``.
+        that were dropped is in ``attributes["self_loops_dropped"]``. Random failures are those
+        of `routelab.api.with_random_failures`.
 
         Raises
         ------
         InputError
-            If the file cannot be read or its content is wrong; names the file and the line.
+            If the file cannot be read or its content is wrong; names the file and the line. If
+            more parts shall fail than there are.
         """
         wanted = self.parameters
-        return topology_of(
+        whole = topology_of(
             read_network(wanted.file, wanted.format),
             wanted.file,
             terminals=wanted.terminals,
             directed=None if wanted.directed == "auto" else wanted.directed,
             self_loops=wanted.self_loops,
+        )
+        if not (wanted.fail_switches or wanted.fail_links):
+            return whole
+        return with_random_failures(
+            whole, switches=wanted.fail_switches, links=wanted.fail_links, seed=wanted.seed
         )

@@ -269,3 +269,17 @@ def test_no_file_makes_a_traceback(tmp_path_factory, content, file_format):
 def test_the_file_is_declared_as_an_input(tmp_path):
     file = tmp_path / "net.txt"
     assert Graph(file=file).input_files() == [file]
+
+
+def test_failures_strike_any_network(tmp_path):
+    file = tmp_path / "ring.txt"
+    file.write_text("a b\nb c\nc d\nd a\n")
+    whole = Graph(file=file).build()
+    for seed in range(5):
+        damaged = Graph(file=file, fail_links=2, fail_switches=1, seed=seed).build()
+        assert damaged.num_switches == 3
+        assert damaged.num_channels == 0
+        assert set(damaged.failed_switches) | set(damaged.switch_names) == set(whole.switch_names)
+        assert len(damaged.failed_links) == 2
+    with pytest.raises(InputError, match="5 links cannot fail, only 4 are left"):
+        Graph(file=file, fail_links=5).build()

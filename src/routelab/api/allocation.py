@@ -1,0 +1,146 @@
+"""Which switches a scheduler gives to a job, at random.
+
+Two models: a connected set that grew at random, the irregular kind of allocation that is left when
+a machine is busy, and a sub-box, which schedulers of tori prefer. Both draw raw random numbers,
+which are the same in every numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from routelab.api.errors import InputError
+from routelab.api.topology import BoolArray
+
+Neighbours = Callable[[int], Iterable[int]]
+
+
+def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int) -> BoolArray:
+    """Grow a connected set of free switches from a random one.
+
+    Every step takes one of the free switches beside the set, each with the same probability:
+    Eden, *A Two-dimensional Growth Process*, Proc. Fourth Berkeley Symposium on Mathematical
+    Statistics and Probability, vol. 4, 1961. With one seed a larger set includes the smaller one,
+    as long as both fit into the part of the network that the first switch is in.
+
+    Parameters
+    ----------
+    neighbours : function
+        Switches to which working links lead from a switch.
+    free : bool array, shape (S,)
+    count : int
+        1 or more.
+    seed : int
+
+    Returns
+    -------
+    chosen : bool array, shape (S,)
+
+    Raises
+    ------
+    InputError
+        If no connected part has that many free switches.
+    """
+    # a stream apart from the one that random failures come from
+    source = np.random.PCG64([seed, 1])
+    candidates = np.flatnonzero(free)
+    order = candidates[np.argsort(source.random_raw(len(candidates)), kind="stable")]
+    known: BoolArray = np.zeros(len(free), dtype=np.bool_)
+    largest = 0
+    for start in order.tolist():
+        if known[start]:
+            continue
+        grown = _grown(neighbours, free, start, count, source)
+        chosen: BoolArray = np.zeros(len(free), dtype=np.bool_)
+        chosen[grown] = True
+        if len(grown) == count:
+            return chosen
+        known |= chosen
+        largest = max(largest, len(grown))
+    raise InputError(f"allocate: no connected part has {count} switches, the largest has {largest}")
+
+
+def _grown(
+    neighbours: Neighbours, free: BoolArray, start: int, count: int, source: np.random.PCG64
+) -> list[int]:
+    """At most `count` switches, in the order in which they were added."""
+    chosen, beside, seen = [start], [], {start}
+    while len(chosen) < count:
+        for switch in neighbours(chosen[-1]):
+            if free[switch] and switch not in seen:
+                seen.add(switch)
+                beside.append(switch)
+        if not beside:
+            break
+        place = int(source.random_raw()) % len(beside)
+        beside[place], beside[-1] = beside[-1], beside[place]
+        chosen.append(beside.pop())
+    return chosen
+
+
+def free_box(
+    dims: Sequence[int], wrap: Sequence[bool], free: BoolArray, count: int, seed: int
+) -> BoolArray:
+    """Choose a sub-box of a grid, all of whose switches are free, at a random place.
+
+    Of the boxes with `count` switches the most compact ones (least sum of their sizes) that have
+    a free place come first, and among equals a random one. A box may reach over the end of a ring.
+
+    Parameters
+    ----------
+    dims, wrap
+        Sizes of the grid, and which dimensions are rings.
+    free : bool array, shape (S,)
+        By original index.
+    count : int
+        1 or more.
+    seed : int
+
+    Returns
+    -------
+    chosen : bool array, shape (S,)
+
+    Raises
+    ------
+    InputError
+        If no box has that many switches, or none of them is free.
+    """
+    source = np.random.PCG64([seed, 1])
+    text = "x".join(map(str, dims))
+    boxes = [box for box in product(*(range(1, size + 1) for size in dims)) if prod(box) == count]
+    if not boxes:
+        raise InputError(
+            f"allocate: no box of {text} has {count} switches; choose a number with other "
+            "factors, or shape=connected"
+        )
+    rank = dict(zip(boxes, source.random_raw(len(boxes)).tolist(), strict=True))
+    for box in sorted(boxes, key=lambda box: (sum(box), rank[box])):
+        corners = np.flatnonzero(_fits(dims, wrap, free, box))
+        if not corners.size:
+            continue
+        corner = np.unravel_index(corners[int(source.random_raw()) % corners.size], dims)
+        along = [
+            (np.arange(length) + first) % size
+            for length, first, size in zip(box, corner, dims, strict=True)
+        ]
+        chosen: BoolArray = np.zeros(tuple(dims), dtype=np.bool_)
+        chosen[np.ix_(*along)] = True
+        return chosen.reshape(-1)
+    raise InputError(f"allocate: no box of {count} switches is free in {text}; allocate fewer")
+
+
+def _fits(
+    dims: Sequence[int], wrap: Sequence[bool], free: BoolArray, box: Sequence[int]
+) -> BoolArray:
+    """Corners at which the box holds free switches only; bool, of the shape of the grid."""
+    fits: BoolArray = free.reshape(tuple(dims)).copy()
+    for axis, (size, ring, length) in enumerate(zip(dims, wrap, box, strict=True)):
+        fits = np.logical_and.reduce([np.roll(fits, -k, axis) for k in range(length)])
+        # a box as long as the ring has one place in it
+        places = size if ring and length < size else size - length + 1
+        np.moveaxis(fits, axis, 0)[places:] = False
+    return fits
