@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from math import prod
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routelab.api.direction_labels import torus_directions
-from routelab.api.grids import full_grid
+from routelab.api.grids import Grid, full_grid
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Int32Array, Topology, frozen_array
 from routelab.kernels.graph import GraphArrays
@@ -48,7 +49,7 @@ class SourceSymmetry:
     @property
     def order(self) -> int:
         """Number of translations; 1 without symmetry. Every class has as many switches."""
-        return prod(self.arrays.period.tolist())
+        return prod((self.arrays.period // self.arrays.step).tolist())
 
     @property
     def channel_class(self) -> Int32Array:
@@ -59,11 +60,26 @@ class SourceSymmetry:
         arrays = self.arrays
         key = np.arange(self.topology.num_channels, dtype=np.int64)
         if self.order > 1:
+            # a channel moves with its source and keeps its direction
             directions = arrays.channel_at.shape[1]
             key = arrays.source_class[arrays.channel_source].astype(np.int64) * directions
             key += arrays.channel_direction
         _, number = np.unique(key, return_inverse=True)
         return frozen_array(number.reshape(-1), np.int32)
+
+    def subgroup(self, step: ArrayLike) -> SourceSymmetry:
+        """The translations by multiples of `step` only.
+
+        Parameters
+        ----------
+        step : array of int, shape (n,)
+            For each dimension a divisor of the length of the ring; 1 where it does not move.
+        """
+        arrays = self.arrays
+        wanted = np.asarray(step, dtype=np.int32)
+        if np.any(wanted < 1) or np.any(arrays.period % wanted):
+            raise ValueError(f"steps {wanted} do not divide the periods {arrays.period}")
+        return SourceSymmetry(self.topology, _classes(self.topology, arrays.period, wanted, arrays))
 
     def images(self, source: int) -> tuple[Int32Array, Int32Array]:
         """Where switches and channels go when the class's representative moves to `source`.
@@ -99,19 +115,9 @@ def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> S
     labels = torus_directions(topology)
     if grid is None or labels.reason is not None or not any(grid.wrap):
         return SourceSymmetry(topology, _no_symmetry(topology))
-    assert topology.coordinates is not None
-    stride = np.array([prod(grid.dims[d + 1 :]) for d in range(len(grid.dims))], dtype=np.int32)
-    switch_at = np.empty(topology.num_switches, dtype=np.int32)
-    switch_at[topology.coordinates @ stride] = np.arange(topology.num_switches)
-    whole = _classes(
-        topology,
-        np.where(grid.wrap, grid.dims, 1).astype(np.int32),
-        stride,
-        switch_at,
-        labels.out_channel,
-    )
+    whole = _grid_arrays(topology, grid, labels.out_channel)
     kept = _kept(arrays or graph.arrays, whole, topology)
-    return SourceSymmetry(topology, _classes(topology, kept, stride, switch_at, labels.out_channel))
+    return SourceSymmetry(topology, _classes(topology, kept, np.ones_like(kept), whole))
 
 
 def _kept(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> Int32Array:
@@ -131,41 +137,50 @@ def _kept(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> I
     return kept
 
 
-def _classes(
-    topology: Topology,
-    period: Int32Array,
-    stride: Int32Array,
-    switch_at: Int32Array,
-    channel_at: Int32Array,
-) -> SymmetryArrays:
+def _grid_arrays(topology: Topology, grid: Grid, out_channel: Int32Array) -> SymmetryArrays:
+    """All translations of a whole grid, with every switch a class of its own."""
     assert topology.coordinates is not None
-    coordinates = topology.coordinates
-    fixed = np.where(period > 1, 0, coordinates) @ stride
-    _, representative, source_class = np.unique(
-        switch_at[fixed], return_index=True, return_inverse=True
-    )
-    return SymmetryArrays(
-        source_class=frozen_array(source_class.reshape(-1), np.int32),
-        representative=frozen_array(switch_at[fixed][representative], np.int32),
-        coordinates=frozen_array(coordinates, np.int32),
-        period=frozen_array(period, np.int32),
+    stride = np.array([prod(grid.dims[d + 1 :]) for d in range(len(grid.dims))], dtype=np.int32)
+    switch_at = np.empty(topology.num_switches, dtype=np.int32)
+    switch_at[topology.coordinates @ stride] = np.arange(topology.num_switches)
+    return _no_symmetry(topology)._replace(
+        coordinates=topology.coordinates,
+        period=frozen_array(np.where(grid.wrap, grid.dims, 1), np.int32),
+        step=frozen_array(np.ones(len(grid.dims)), np.int32),
         stride=frozen_array(stride, np.int32),
         switch_at=frozen_array(switch_at, np.int32),
-        channel_source=topology.channel_source,
-        channel_direction=topology.channel_direction,
-        channel_at=frozen_array(channel_at, np.int32),
+        channel_at=out_channel,
+    )
+
+
+def _classes(
+    topology: Topology, period: Int32Array, step: Int32Array, arrays: SymmetryArrays
+) -> SymmetryArrays:
+    """The group with those periods and steps, and the classes that it makes."""
+    coordinates = arrays.coordinates
+    least = np.where(period > 1, coordinates % step, coordinates) @ arrays.stride
+    _, first, source_class = np.unique(
+        arrays.switch_at[least], return_index=True, return_inverse=True
+    )
+    return arrays._replace(
+        source_class=frozen_array(source_class.reshape(-1), np.int32),
+        representative=frozen_array(arrays.switch_at[least][first], np.int32),
+        period=frozen_array(period, np.int32),
+        step=frozen_array(step, np.int32),
     )
 
 
 def _no_symmetry(topology: Topology) -> SymmetryArrays:
     count = topology.num_switches
     own = frozen_array(np.arange(count), np.int32)
+    one = frozen_array([1], np.int32)
     return SymmetryArrays(
         source_class=own,
         representative=own,
         coordinates=frozen_array(own.reshape(-1, 1), np.int32),
-        period=frozen_array([1], np.int32),
-        stride=frozen_array([1], np.int32),
+        period=one,
+        step=one,
+        stride=one,
         switch_at=own,
         channel_source=topology.channel_source,
         channel_direction=topology.channel_direction,

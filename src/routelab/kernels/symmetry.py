@@ -11,14 +11,15 @@ class SymmetryArrays(NamedTuple):
     """A group of translations as plain arrays (S switches, D directions, Q classes); read-only.
 
     The group is a product of cyclic groups, one for each dimension with a `period` above 1, that
-    add to a switch's coordinate. A switch's class is its orbit; ``representative`` are the
-    switches of the classes whose moving coordinates are 0. Made by `routelab.api.source_symmetry`.
+    add multiples of `step` to a switch's coordinate. A switch's class is its orbit; a class's
+    ``representative`` has the least moving coordinates. Made by `routelab.api.source_symmetry`.
     """
 
     source_class: NDArray[np.int32]
     representative: NDArray[np.int32]
     coordinates: NDArray[np.int32]
     period: NDArray[np.int32]
+    step: NDArray[np.int32]
     stride: NDArray[np.int32]
     switch_at: NDArray[np.int32]
     channel_source: NDArray[np.int32]
@@ -71,7 +72,8 @@ def source_images(symmetry, source, switch_image, channel_image):
     shift = np.zeros(len(symmetry.period), np.int32)
     for d in range(len(shift)):
         if symmetry.period[d] > 1:
-            shift[d] = symmetry.coordinates[source, d]
+            x = symmetry.coordinates[source, d]
+            shift[d] = x - x % symmetry.step[d]
     fill_images(symmetry, shift, switch_image, channel_image)
 
 
