@@ -66,7 +66,7 @@ def test_a_batch_is_told_all_about_its_jobs(finished_run):
         "memory_gb": 0.5,
         "topology": "results/topologies/torus~dims=4",
         "routing": "p-sssp@unrestricted@cycle-breaking",
-        "metrics": installed().keys("metric"),
+        "metrics": installed().default_metrics(),
     }
     assert second["folder"] == "results/routes/torus~dims=4x2/layered"
 

@@ -7,7 +7,7 @@ the entry point's name is the plugin's key. Nothing else registers a plugin, bui
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -205,10 +205,50 @@ class Measurement:
     better: Literal["lower", "higher", ""] = ""
 
 
-class MetricPlugin(Plugin):
-    """Measures a route table."""
+@dataclass(frozen=True, eq=False)
+class MetricContext:
+    """What a metric may look at.
+
+    Attributes
+    ----------
+    table : RouteTable
+    graph : RoutingGraph or None
+        The rules that the routes were chosen from; None for a complete algorithm.
+    reroute : function
+        The table of the same routing on another `Topology`, such as ``table.topology`` without a
+        link. Raises UnsupportedError if the routing does not apply to it.
+    """
+
+    table: RouteTable
+    graph: RoutingGraph | None
+    reroute: Callable[[Topology], RouteTable]
+
+
+class ContextMetricPlugin(Plugin):
+    """Measures a route table, and what the routing does elsewhere.
+
+    Most metrics look at the table and the rules only: derive them from `MetricPlugin`.
+
+    Class attributes
+    ----------------
+    by_default : bool
+        Whether it runs where no metrics are named; False for what takes much longer than routing.
+    """
 
     kind = "metric"
+    by_default: ClassVar[bool] = True
+
+    @abstractmethod
+    def measure_in(self, context: MetricContext) -> list[Measurement]:
+        """Numbers about ``context.table``."""
+
+
+class MetricPlugin(ContextMetricPlugin):
+    """Measures a route table."""
+
+    def measure_in(self, context: MetricContext) -> list[Measurement]:
+        """Numbers about ``context.table``: `measure`."""
+        return self.measure(context.table, context.graph)
 
     @abstractmethod
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
@@ -227,6 +267,6 @@ KINDS: dict[str, tuple[type[Plugin], ...]] = {
     "selection": (SelectionPlugin,),
     "layers": (LayersPlugin,),
     "routing": (RoutingPlugin, Composition),
-    "metric": (MetricPlugin,),
+    "metric": (ContextMetricPlugin,),
 }
 """Kinds of plugin, each with the classes that a plugin of it may be derived from."""

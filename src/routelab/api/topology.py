@@ -353,7 +353,8 @@ def _marked(kind: str, indices: Sequence[int], size: int) -> BoolArray:
     mask: BoolArray = np.zeros(size, dtype=np.bool_)
     for index in indices:
         if not 0 <= index < size:
-            raise InputError(f"topology: there is no {kind} {index}, only 0..{size - 1}")
+            known = f"only 0..{size - 1}" if size else "there are none"
+            raise InputError(f"topology: there is no {kind} {index}, {known}")
         mask[index] = True
     return mask
 

@@ -89,7 +89,7 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
     from routelab.registry.catalogue import installed
 
     if arguments.metrics is None:
-        return [entry.key for entry in installed().entries("metric") if entry.plugin]
+        return installed().default_metrics()
     return [name for name in arguments.metrics.split("+") if name]
 
 

@@ -7,6 +7,7 @@ from routelab.metrics.phases import phase_load, phase_maxima_of
 from routelab.metrics.reachability import (
     connected_parts,
     destination_based,
+    joined_pairs,
     pairs,
     reachable_pairs,
 )
@@ -16,6 +17,7 @@ __all__ = [
     "channel_loads",
     "connected_parts",
     "destination_based",
+    "joined_pairs",
     "max_hops",
     "max_turns",
     "mean_hops",

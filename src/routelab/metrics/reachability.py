@@ -6,6 +6,7 @@ import numpy as np
 
 from routelab.api import RouteTable, Topology
 from routelab.api.topology import Int32Array
+from routelab.kernels.distances import joined_demand
 from routelab.metrics.load import terminal_pairs
 
 
@@ -18,6 +19,29 @@ def reachable_pairs(table: RouteTable) -> int:
     """Count the ordered pairs of different terminals that have a path."""
     routed = np.diff(table.pair_start) > 0
     return int(terminal_pairs(table.topology).reshape(-1)[routed].sum())
+
+
+def joined_pairs(table: RouteTable) -> tuple[int, int]:
+    """Count the ordered pairs of different terminals that the network could join.
+
+    Returns
+    -------
+    connected : int
+        Pairs with some way between them, legal or not.
+    shortest : int
+        Pairs all of whose routes are as short as the network (what is left of it) allows.
+    """
+    topology = table.topology
+    start, channel = topology.outgoing
+    connected, shortest = joined_demand(
+        start,
+        channel,
+        topology.channel_target,
+        topology.endpoints,
+        terminal_pairs(topology),
+        (table.pair_start, table.path_start),
+    )
+    return int(connected), int(shortest)
 
 
 def connected_parts(topology: Topology) -> list[Int32Array]:

@@ -9,7 +9,14 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal
 
-from routelab.api import KINDS, Composition, InputError, Plugin, PluginError
+from routelab.api import (
+    KINDS,
+    Composition,
+    ContextMetricPlugin,
+    InputError,
+    Plugin,
+    PluginError,
+)
 from routelab.registry.contract import checked, composition_names
 from routelab.registry.names import Name
 from routelab.registry.parameters import default_problems
@@ -136,6 +143,16 @@ class Catalogue:
                 f"{kind} {key!r} cannot be used, its plugin {state}: {entry.cause}"
             )
         return entry.plugin
+
+    def default_metrics(self) -> list[str]:
+        """Keys of the metrics that run where none are named; loads all of them."""
+        return [
+            entry.key
+            for entry in self.entries("metric")
+            if entry.plugin is not None
+            and issubclass(entry.plugin, ContextMetricPlugin)
+            and entry.plugin.by_default
+        ]
 
     def _unknown(self, kind: str, key: str) -> str:
         known = self.keys(kind)

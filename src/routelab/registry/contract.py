@@ -14,6 +14,7 @@ from routelab.api import (
     Capabilities,
     Citation,
     Composition,
+    ContextMetricPlugin,
     InputError,
     Parameters,
     Plugin,
@@ -73,6 +74,8 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         yield f"expected citations to be a sequence of Citation, found {citations!r}"
     if not isinstance(plugin.capabilities, Capabilities):
         yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
+    if issubclass(plugin, ContextMetricPlugin) and not isinstance(plugin.by_default, bool):
+        yield f"expected by_default to be True or False, found {plugin.by_default!r}"
 
 
 def _parameter_problems(plugin: type[Plugin]) -> Iterator[str]:

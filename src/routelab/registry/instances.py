@@ -8,9 +8,9 @@ from typing import Any, Literal, cast, overload
 
 from routelab.api import (
     Composition,
+    ContextMetricPlugin,
     InputError,
     LayersPlugin,
-    MetricPlugin,
     Parameters,
     Plugin,
     RoutingPlugin,
@@ -60,7 +60,7 @@ def load(
 @overload
 def load(
     kind: Literal["metric"], text: str, catalogue: Catalogue | None = None
-) -> MetricPlugin: ...
+) -> ContextMetricPlugin: ...
 @overload
 def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin: ...
 def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin:

@@ -69,6 +69,20 @@ def apply_routing(topology: Topology, routing: Routing) -> Routed:
     return Routed(table, graph, seconds)
 
 
+def reroute(routing: Routing, topology: Topology) -> RouteTable:
+    """The table of a routing on a network that is one of many: kernels are loaded, no news.
+
+    Raises
+    ------
+    UnsupportedError, PluginError
+        As `apply_routing`.
+    """
+    table, graph = _run(topology, routing, lambda phase: None)
+    if graph is not None:
+        _check_legality(table, graph, routing)
+    return table
+
+
 def prove(routed: Routed) -> Verdict:
     """The independent checker's verdict under the flow control that the table declares."""
     return check(routed.table)

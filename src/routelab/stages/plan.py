@@ -250,7 +250,7 @@ class _Expansion:
     def _metrics(self, study: Study) -> dict[str, Instance]:
         """The study's metrics by canonical name; all that are installed by default."""
         if study.metrics is None:
-            names = [entry.key for entry in installed().entries("metric") if entry.plugin]
+            names = installed().default_metrics()
         else:
             names = study.metrics
         metrics = {}

@@ -6,14 +6,16 @@ import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
 from routelab.api import (
+    ContextMetricPlugin,
     InputError,
     Measurement,
-    MetricPlugin,
+    MetricContext,
     Plugin,
     Topology,
     UnsupportedError,
@@ -27,7 +29,7 @@ from routelab.deadlock import Verdict, write_certificate
 from routelab.metrics import channel_loads
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import Routing, load, load_routing
-from routelab.stages.chain import Routed, apply_routing, prove
+from routelab.stages.chain import Routed, apply_routing, prove, reroute
 from routelab.stages.facts import routing_facts, topology_facts
 from routelab.stages.limits import Breach
 from routelab.stages.topology import OUTCOME, obtain
@@ -61,7 +63,7 @@ class RouteResult:
 
 
 def compute(
-    topology: Topology, routing: Routing, metrics: Sequence[MetricPlugin] = ()
+    topology: Topology, routing: Routing, metrics: Sequence[ContextMetricPlugin] = ()
 ) -> RouteResult:
     """Route a network, prove and measure.
 
@@ -76,9 +78,10 @@ def compute(
     tell(routing.name, "facts")
     facts = {**topology_facts(topology), **routing_facts(routed, verdict)}
     measured: list[Measurement] = []
+    context = MetricContext(routed.table, routed.graph, partial(reroute, routing))
     for metric in metrics:
         tell(routing.name, f"metric {metric.name}")
-        measured += metric.measure(routed.table, routed.graph)
+        measured += metric.measure_in(context)
     tell(routing.name, "ok", ended=True)
     return RouteResult(routed, verdict, facts, tuple(measured))
 

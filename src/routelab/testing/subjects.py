@@ -9,13 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from routelab.api import Capabilities, Composition, UnsupportedError
+from routelab.api import Capabilities, Composition, MetricContext, UnsupportedError
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.testing.examples import completed
 from routelab.testing.fingerprints import differences, fingerprint
 from routelab.testing.results import Failed, Skipped
+from routelab.testing.tables import table_on
 from routelab.testing.well_formed import check_form
 
 T = TypeVar("T")
@@ -227,7 +228,7 @@ def run(plugin: Any, value: Any) -> Any:
         "rules": ("routing_graph()", lambda: plugin.routing_graph(value)),
         "selection": ("select()", lambda: plugin.select(value)),
         "layers": ("assign()", lambda: plugin.assign(value)),
-        "metric": ("measure()", lambda: plugin.measure(*value)),
+        "metric": ("measure_in()", lambda: plugin.measure_in(MetricContext(value[0], value[1], table_on))),
     }[plugin.kind]
     return guarded(method, call)
 

@@ -7,7 +7,13 @@ from hypothesis import strategies as st
 from random_tables import tables
 
 from routelab.api import RouteTable, Topology
-from routelab.metrics import connected_parts, destination_based, pairs, reachable_pairs
+from routelab.metrics import (
+    connected_parts,
+    destination_based,
+    joined_pairs,
+    pairs,
+    reachable_pairs,
+)
 
 
 @given(tables())
@@ -20,6 +26,18 @@ def test_reachability_is_that_of_the_definition(table):
 @given(tables())
 def test_destination_based_is_what_the_definition_says(table):
     assert destination_based(table) == naive.destination_based(table)
+
+
+@given(tables())
+def test_joined_pairs_are_those_with_a_distance(table):
+    topology = table.topology
+    connected, shortest = 0, 0
+    for (a, b), ways in naive.routes(table).items():
+        source, target = (int(topology.terminal_switch[end]) for end in (a, b))
+        hops = naive.distance(topology, source, target)
+        connected += hops is not None
+        shortest += bool(ways) and all(len(way) == hops for _, way in ways)
+    assert joined_pairs(table) == (connected, shortest)
 
 
 def test_a_one_way_line_by_hand():

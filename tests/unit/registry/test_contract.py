@@ -3,6 +3,7 @@ import pytest
 from routelab.api import (
     Citation,
     Composition,
+    MetricPlugin,
     Parameters,
     PluginError,
     SelectionPlugin,
@@ -81,6 +82,20 @@ def test_each_breach_is_told(attributes, said):
     message = problems(type("Other", (Ring,), attributes))
     assert message.startswith("plugin topology/ring of rings 1.0: expected")
     assert said in message
+
+
+def test_a_metric_says_plainly_whether_it_runs_by_default():
+    class Count(MetricPlugin):
+        name = "ring"
+        summary = "A count"
+        by_default = "no"
+
+        def measure(self, table, graph):
+            raise NotImplementedError
+
+    assert "expected by_default to be True or False, found 'no'" in problems(Count, "metric")
+    Count.by_default = False
+    assert checked(Count, "metric", "ring", "label") is Count
 
 
 def test_breaches_are_told_together():

@@ -9,13 +9,17 @@ import numpy as np
 import pytest
 
 from routelab.api import (
+    ContextMetricPlugin,
     InputError,
     LayersPlugin,
+    Measurement,
+    MetricContext,
     PluginError,
     RouteTable,
     RoutingPlugin,
     RulesPlugin,
     SelectionPlugin,
+    Topology,
     UnsupportedError,
     build_grid,
 )
@@ -28,6 +32,7 @@ from routelab.stages import topology as topology_stage
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.evaluate import evaluate
 from routelab.stages.facts import FIELDS
+from routelab.stages.route import compute
 
 pytestmark = pytest.mark.builtins
 
@@ -233,3 +238,28 @@ def test_a_network_that_cannot_be_built_is_the_outcome_of_its_routings(tmp_path)
     assert (routed.status, routed.topology) == ("unsupported", outcome.topology)
     assert "no network" in routed.reason
     assert read_outcome(folder / "outcome.json").status == "unsupported"
+
+
+def test_metrics_can_have_other_networks_routed_by_the_same_routing() -> None:
+    found = []
+
+    class Elsewhere(ContextMetricPlugin):
+        name = "elsewhere"
+        summary = "Routes without a link"
+
+        def measure_in(self, context: MetricContext) -> list[Measurement]:
+            whole = context.table.topology
+            damaged = whole.without(channels=whole.links[0].tolist())
+            found.append(context.reroute(damaged))
+            with pytest.raises(UnsupportedError, match="needs a torus or mesh"):
+                context.reroute(
+                    Topology.create(num_switches=1, channel_source=[], channel_target=[])
+                )
+            return []
+
+    routing = load_routing("angara-sssp")
+    compute(build_grid("torus", (4, 3), wrap=True), routing, [Elsewhere()])
+    (table,) = found
+    direct = apply_routing(table.topology, routing).table
+    assert table.topology.failed_links == ("0.0-1.0",)
+    np.testing.assert_array_equal(table.hop_channel, direct.hop_channel)

@@ -7,17 +7,32 @@ from routelab.api import Measurement, MetricPlugin, RouteTable, RoutingGraph
 
 
 class Reachability(MetricPlugin):
-    """Pairs with a route, and the form that the table can take in a switch."""
+    """Pairs with a route, with one as short as can be, and the form of a switch's table.
+
+    Of a damaged network only those pairs count that it still joins: a system is fully routable if
+    all of them have a route, and fully minimal if none of these is longer than what is left of the
+    network allows.
+    """
 
     name = "reachability"
     summary = "Ordered terminal pairs, those of them with a route, and whether next hops suffice"
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
-        """Measure the table; 1 says that it is destination-based, 0 that it is not."""
-        pairs = float(metrics.pairs(table.topology))
-        reachable = float(metrics.reachable_pairs(table))
-        return [
-            Measurement("pairs", pairs, "pairs"),
-            Measurement("reachable_pairs", reachable, "pairs", "higher"),
+        """Measure the table; of what is true or not, 1 says that it is true, 0 that it is not."""
+        reachable = metrics.reachable_pairs(table)
+        connected, minimal = metrics.joined_pairs(table)
+        found = [
+            Measurement("pairs", float(metrics.pairs(table.topology)), "pairs"),
+            Measurement("connected_pairs", float(connected), "pairs"),
+            Measurement("reachable_pairs", float(reachable), "pairs", "higher"),
+            Measurement("minimal_pairs", float(minimal), "pairs", "higher"),
+            Measurement("fully_routable", float(reachable == connected), "", "higher"),
+            Measurement("fully_minimal", float(minimal == connected), "", "higher"),
             Measurement("destination_based", float(metrics.destination_based(table))),
         ]
+        if connected:
+            shares = {"routable_share": reachable, "minimal_share": minimal}
+            found += [
+                Measurement(name, count / connected, "", "higher") for name, count in shares.items()
+            ]
+        return found

@@ -87,10 +87,34 @@ def test_phase_load(table):
 def test_reachability(table, apart):
     assert measured(Reachability(), table) == {
         "pairs": (12, "pairs", ""),
+        "connected_pairs": (12, "pairs", ""),
         "reachable_pairs": (12, "pairs", "higher"),
+        "minimal_pairs": (12, "pairs", "higher"),
+        "fully_routable": (1, "", "higher"),
+        "fully_minimal": (1, "", "higher"),
         "destination_based": (1, "", ""),
+        "routable_share": (1, "", "higher"),
+        "minimal_share": (1, "", "higher"),
     }
-    assert measured(Reachability(), apart)["reachable_pairs"][0] == 0
+    nothing = measured(Reachability(), apart)
+    assert nothing["reachable_pairs"][0] == 0
+    # what the network does not join, no routing has to
+    assert nothing["fully_routable"][0] == 1
+    assert "routable_share" not in nothing
+
+
+def test_pairs_that_are_joined_and_not_routed_or_not_minimal_count_apart(ring):
+    # 0 to 1 goes the long way round, 1 to 0 has no route, and nobody else has one
+    lengths = np.full((4, 4), -1)
+    np.fill_diagonal(lengths, 0)
+    lengths[0, 1], lengths[2, 3] = 3, 1
+    partial = RouteTable.from_lengths(ring, lengths, [1, 7, 5, 4])
+    found = {name: value for name, (value, _, _) in measured(Reachability(), partial).items()}
+    assert found["connected_pairs"] == 12
+    assert (found["reachable_pairs"], found["minimal_pairs"]) == (2, 1)
+    assert (found["fully_routable"], found["fully_minimal"]) == (0, 0)
+    assert found["routable_share"] == pytest.approx(2 / 12)
+    assert found["minimal_share"] == pytest.approx(1 / 12)
 
 
 def test_route_diversity(table, graph):

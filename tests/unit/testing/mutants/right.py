@@ -8,6 +8,7 @@ import numpy as np
 
 from routelab.api import (
     Capabilities,
+    ContextMetricPlugin,
     Direction,
     LayersPlugin,
     Measurement,
@@ -158,6 +159,20 @@ class RightMetric(MetricPlugin):
         return [Measurement("all_hops", float(table.path_length.sum()), "hops", "lower")]
 
 
+class RightContextMetric(ContextMetricPlugin):
+    """What a failure costs."""
+
+    name = "right-in-context"
+    summary = "Hops of all paths without the last link"
+    by_default = False
+
+    def measure_in(self, context):
+        whole = context.table.topology
+        lost = whole.links[-1:].reshape(-1).tolist()
+        table = context.reroute(whole.without(channels=lost))
+        return [Measurement("all_hops", float(table.path_length.sum()), "hops", "lower")]
+
+
 RIGHT = (
     RightTopology,
     RightRules,
@@ -167,4 +182,5 @@ RIGHT = (
     AsItIs,
     RightRouting,
     RightMetric,
+    RightContextMetric,
 )

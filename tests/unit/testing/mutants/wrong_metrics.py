@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from right import RightMetric
+from right import RightContextMetric, RightMetric
 
 from routelab.api import Measurement
 
@@ -78,3 +78,18 @@ class NoList(RightMetric):
 
     def measure(self, table, graph):
         yield Measurement("hops", 1.0)
+
+
+class TakesWhatIsNotThere(RightContextMetric):
+    name = "takes-what-is-not-there"
+    caught = "result", "there is no channel 0, there are none"
+
+    def measure_in(self, context):
+        context.reroute(context.table.topology.without(channels=[0]))
+        return []
+
+
+class Undecided(RightContextMetric):
+    name = "undecided"
+    by_default = "sometimes"
+    caught = "contract", "expected by_default to be True or False, found 'sometimes'"

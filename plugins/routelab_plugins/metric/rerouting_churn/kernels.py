@@ -1,0 +1,62 @@
+"""Which pairs a failed link touches, and which pairs a new table sends another way."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def crossing_pairs(pair_start, path_start, hop_channel, lost):
+    """Pairs with a path over a lost channel; bool, shape (P * P,).
+
+    Parameters
+    ----------
+    pair_start, path_start, hop_channel
+        Of a route table.
+    lost : bool array, shape (C,)
+    """
+    crossing = np.zeros(len(pair_start) - 1, np.bool_)
+    for p in range(len(crossing)):
+        for h in range(path_start[pair_start[p]], path_start[pair_start[p + 1]]):
+            if lost[hop_channel[h]]:
+                crossing[p] = True
+                break
+    return crossing
+
+
+@njit(cache=True)
+def changed_pairs(before, after, old_channel):
+    """Pairs that have not the same paths, in the same order and with the same weights.
+
+    Parameters
+    ----------
+    before, after : tuple of four arrays
+        ``pair_start``, ``path_start``, ``path_weight`` and ``hop_channel`` of two route tables
+        with the same pairs.
+    old_channel : int64 array
+        What each channel of the table `after` is called in the table `before`.
+
+    Returns
+    -------
+    changed : bool array, shape (P * P,)
+    """
+    pair_a, path_a, weight_a, hop_a = before
+    pair_b, path_b, weight_b, hop_b = after
+    changed = np.zeros(len(pair_a) - 1, np.bool_)
+    for p in range(len(changed)):
+        paths = pair_a[p + 1] - pair_a[p]
+        if pair_b[p + 1] - pair_b[p] != paths:
+            changed[p] = True
+            continue
+        for k in range(paths):
+            a, b = pair_a[p] + k, pair_b[p] + k
+            hops = path_a[a + 1] - path_a[a]
+            if path_b[b + 1] - path_b[b] != hops or weight_a[a] != weight_b[b]:
+                changed[p] = True
+                break
+            for h in range(hops):
+                if old_channel[hop_b[path_b[b] + h]] != hop_a[path_a[a] + h]:
+                    changed[p] = True
+                    break
+            if changed[p]:
+                break
+    return changed
