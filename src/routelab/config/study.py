@@ -17,9 +17,10 @@ from routelab.config.reference import Reference, load_reference
 
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 Pooling: TypeAlias = Annotated[
-    dict[str, Literal["median", "range"]],
+    dict[str, Literal["median", "range", "mean"]],
     Field(
-        description="Parameters whose runs are pooled: to the lower median, or with the range too"
+        description="Parameters whose runs are pooled: to the lower median, with the range too, or "
+        "to the mean, which of what is true (1) or not (0) is a share"
     ),
 ]
 Filter: TypeAlias = Annotated[
@@ -102,6 +103,8 @@ class Figure(StudyPart):
             raise ValueError(
                 f"a figure of kind {self.kind} does not use {', '.join(sorted(foreign))}"
             )
+        if self.kind != "line" and "mean" in self.over.values():
+            raise ValueError(f"a figure of kind {self.kind} has no mean; pool to the median")
         return self
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import Any, Literal
 
 import pandas as pd
@@ -49,6 +50,8 @@ class Table:
         For each row: column name to the run (its position in the study) that attained the value.
     counts : bool
         Whether rows differ by their values too and say how many runs have them.
+    averages : bool
+        Whether values are means over runs.
     notes : tuple of str
         What a reader has to know, e.g. runs without a result.
     """
@@ -59,6 +62,7 @@ class Table:
     rows: tuple[dict[str, Any], ...]
     attained: tuple[dict[str, int], ...]
     counts: bool
+    averages: bool
     notes: tuple[str, ...]
 
     def named(self, role: Role) -> list[Column]:
@@ -115,6 +119,7 @@ def build_table(
         rows=tuple(rows),
         attained=tuple(attained),
         counts=spec.count,
+        averages="mean" in spec.over.values() and not spec.count,
         notes=tuple(_notes(jobs, every, spec.rows)),
     )
 
@@ -166,7 +171,10 @@ def _pooled_rows(
         row["runs"] = int((mine["status"] == OK).sum())
         by: dict[str, int] = {}
         for column in spec.values:
-            _pool(column, frames.column(mine, column, place), mine, spec.over, row, by)
+            values = frames.column(mine, column, place).dropna()
+            if "mean" in spec.over.values():
+                values = _averaged(values, mine, spec.over, f"{place}values: column {column!r}")
+            _pool(column, values, mine, spec.over, row, by)
         rows.append(row)
         attained.append(by)
     return rows, attained
@@ -182,6 +190,24 @@ def _check_one_thing(mine: pd.DataFrame, rows: Sequence[str], place: str) -> Non
         )
 
 
+def _averaged(
+    values: pd.Series[Any], mine: pd.DataFrame, over: Mapping[str, str], what: str
+) -> pd.Series[Any]:
+    """The mean over the parameters marked ``mean``, at the first run of each other setting."""
+    others = [parameter for parameter, how in over.items() if how != "mean"]
+    settings: dict[tuple[str, ...], list[Any]] = {}
+    for run in values.index:
+        setting = tuple(key_text(mine.loc[run, parameter]) for parameter in others)
+        settings.setdefault(setting, []).append(run)
+    try:
+        means = {runs[0]: fmean(map(float, values[runs])) for runs in settings.values()}
+    except ValueError:
+        raise InputError(
+            f"{what} holds words, which have no mean; pool it to the median in a table of its own"
+        ) from None
+    return pd.Series(means, dtype=float)
+
+
 def _pool(
     column: str,
     values: pd.Series[Any],
@@ -194,11 +220,11 @@ def _pool(
 
     First the lower median over the parameters marked ``median``; of these medians, one for each
     setting of the parameters marked ``range``, the lower median is the value, and the extremes
-    are the range. Of several runs with one value the first is named.
+    are the range. Of several runs with one value the first is named; a mean is nobody's.
     """
     ranged = [parameter for parameter, how in over.items() if how == "range"]
     settings: dict[tuple[str, ...], list[int]] = {}
-    for run in values.dropna().index:
+    for run in values.index:
         setting = tuple(key_text(mine.loc[run, parameter]) for parameter in ranged)
         settings.setdefault(setting, []).append(int(run))
     if not settings:
@@ -207,11 +233,13 @@ def _pool(
     found = {column: lower_median(medians)}
     if ranged:
         found |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
+    row |= found
+    if "mean" in over.values():
+        return
     first: dict[Any, int] = {}
-    for run, value in values.dropna().items():
+    for run, value in values.items():
         first.setdefault(value, int(str(run)))
-    for name, value in found.items():
-        row[name], runs[name] = value, first[value]
+    runs |= {name: first[value] for name, value in found.items()}
 
 
 def _join_reference(

@@ -78,11 +78,11 @@ figures:
 """,
         "bad.yaml",
     )
+    marks = "{sweep: [...]}, {range: n} or {boxes: {...}}"
     assert mistakes(path) == [
         ":1: 'title' is missing",
         ":1: titel: unknown key; did you mean 'title'?",
-        ":3: topologies[0].torus.dims: a mapping here is {sweep: [...]} or {range: n}",
-        ":4: topologies[1]: 'as' is missing",
+        f":3: topologies[0].torus.dims: a mapping here is {marks}",
         ":4: topologies[1].ass: unknown key; did you mean 'as'?",
         ":5: routings: may not be empty",
         ":6: limits.seconds: -1 should be greater than 0",
@@ -105,6 +105,11 @@ figures:
         ("x: load, hue", "x: load, y: load, hue", ":14: figures.loads: a figure of kind ecdf does"),
         ("table2:", "table/2:", ":8: tables.table/2: 'table/2' should be a word"),
         ("over:", "count: true\n    over:", ":8: tables.table2: a table that counts runs has"),
+        (
+            "x: load, hue",
+            "x: load, over: {seed: mean}, hue",
+            ":14: figures.loads: a figure of kind",
+        ),
         ("{seconds: 5}", "{seconds: fast}", ":6: limits.seconds: 'fast' should be a valid number"),
     ],
 )

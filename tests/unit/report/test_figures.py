@@ -58,6 +58,17 @@ def test_lines_go_through_lower_medians_with_the_range(world):
     assert data.to_numpy().tolist() == [["g", 2, 1, 1, 1, 1], ["g", 8, 6, 5, 9, 4]]
 
 
+def test_lines_go_through_means_where_these_are_asked_for(world):
+    for dims, loads in {"4x2": [5, 9, 6, 8], "2": [1]}.items():
+        for seed, load in enumerate(loads):
+            world.add(f"g~seed={seed}", dims, load=[load], seed=seed)
+    spec = Figure(kind="line", x="nodes", y="max_load", over={"seed": "mean"})
+    assert drawn(world, spec, ["seed"]).data.to_numpy().tolist() == [
+        ["g", 2, 1, 1, 1, 1],
+        ["g", 8, 7, 7, 7, 4],
+    ]
+
+
 def test_lines_over_words_stand_in_the_studys_order(world):
     for dims in ("4x2", "2", "4"):
         world.add("g", dims)

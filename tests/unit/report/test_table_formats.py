@@ -37,6 +37,7 @@ def table(rows, notes=(), title="Loads"):
         rows=tuple(rows),
         attained=tuple({} for _ in rows),
         counts=False,
+        averages=False,
         notes=tuple(notes),
     )
 

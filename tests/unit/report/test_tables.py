@@ -49,6 +49,43 @@ def test_medians_come_before_the_range(world, write_study):
     assert (row["max_load"], row["max_load_low"], row["max_load_high"]) == (2, 2, 20)
 
 
+def test_the_mean_of_what_is_true_or_not_is_a_share_and_no_run_is_named_for_it(world, write_study):
+    for seed, routable in enumerate([1, 0, 1, 1]):
+        world.add(f"g~seed={seed}", metrics={"routable": routable}, load=[seed], seed=seed)
+    world.add("g~seed=4", status="timeout", seed=4)
+    study = write_study(
+        "tables: {t: {rows: [routing], values: [routable, max_load], over: {seed: mean}}}\n"
+    )
+    table = built(study, world)
+    (row,) = table.rows
+    assert (row["routable"], row["max_load"], row["runs"]) == (0.75, 1.5, 4)
+    assert table.averages
+    assert table.attained == ({},)
+    assert len(table.notes) == 1
+
+
+def test_means_come_before_medians_and_the_range(world, write_study):
+    loads = {0: [1, 2], 1: [10, 30], 2: [5, 5]}
+    for tie, mine in loads.items():
+        for seed, load in enumerate(mine):
+            world.add(f"g~seed={seed},tie_seed={tie}", load=[load], seed=seed, tie_seed=tie)
+    text = "tables: {t: {rows: [routing], values: [max_load], over: {seed: mean, tie_seed: %s}}}\n"
+    (row,) = built(write_study(text % "range"), world).rows
+    assert (row["max_load"], row["max_load_low"], row["max_load_high"]) == (5, 1.5, 20)
+    (row,) = built(write_study(text % "median"), world).rows
+    assert row["max_load"] == 5
+    assert "max_load_low" not in row
+
+
+def test_words_have_no_mean(world, write_study):
+    world.add("bfs", "4", tie_seed=0)
+    study = write_study(
+        "tables: {t: {rows: [routing], values: [deadlock], over: {tie_seed: mean}}}\n"
+    )
+    with pytest.raises(InputError, match=r"tables.t: values: column 'deadlock' holds words"):
+        built(study, world)
+
+
 def test_columns_come_in_the_order_that_readers_of_the_csv_expect(world, write_study):
     world.add("bfs", "4", load=[6], facts={"sigma4": 0.0}, tie_seed=0)
     study = write_study(

@@ -1,8 +1,9 @@
-"""Lines: one value against another, with the range of pooled runs as a band."""
+"""Lines: one value against another, through pooled runs."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from statistics import fmean
 
 import pandas as pd
 import seaborn as sns
@@ -27,12 +28,13 @@ def draw_lines(
 ) -> Drawing | None:
     """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
 
-    The line goes through the lower median of all runs with one ``x``; the band is their range.
+    The line goes through the lower median of all runs with one ``x``, and the band is their
+    range; or through their mean, without a band, if a parameter is pooled to the mean.
     See `routelab.report.figures.draw_figure` for the parameters.
     """
     x, y = spec.x or "", spec.y or ""
     hue, col = spec.hue or "routing", spec.col
-    data = _medians(frames, spec, pooled, [hue, *([col] if col else [])], place)
+    data = _pooled(frames, spec, pooled, [hue, *([col] if col else [])], place)
     if data.empty:
         return None
     look = looks(ordered_texts(data[hue]), place)
@@ -72,7 +74,7 @@ def draw_lines(
     return Drawing(figure, data, f"{label(y)} against {label(x)}, by {hue}.")
 
 
-def _medians(
+def _pooled(
     frames: Frames, spec: FigureSpec, pooled: Collection[str], facets: list[str], place: str
 ) -> pd.DataFrame:
     x, y = spec.x or "", spec.y or ""
@@ -84,6 +86,9 @@ def _medians(
     rows = []
     for key, group in values.dropna(subset=[y]).groupby(keys, sort=False, dropna=False):
         mine = group[y].tolist()
-        rows.append((*key, lower_median(mine), min(mine), max(mine), len(mine)))
+        if "mean" in spec.over.values():
+            rows.append((*key, fmean(mine), fmean(mine), fmean(mine), len(mine)))
+        else:
+            rows.append((*key, lower_median(mine), min(mine), max(mine), len(mine)))
     table = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", "runs"])
     return table.sort_values(keys, key=ranks, ignore_index=True)
