@@ -12,6 +12,7 @@ from routelab.bounds.load_bound import (
     network_graph,
     takes_shortest,
 )
+from routelab.bounds.search import lower_bound_rules, lower_bound_topology, with_exact
 
 __all__ = [
     "ALL_MINIMAL",
@@ -19,6 +20,9 @@ __all__ = [
     "LoadBound",
     "bound_facts",
     "certified",
+    "lower_bound_rules",
+    "lower_bound_topology",
     "network_graph",
     "takes_shortest",
+    "with_exact",
 ]

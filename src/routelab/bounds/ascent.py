@@ -1,0 +1,103 @@
+"""Weights by multiplicative updates, where the linear program is too large.
+
+The bound that weights prove is a concave function of them (on weights that add up to 1), and the
+loads of lightest routes are its slope. So every round routes all pairs by lightest routes and makes
+a channel heavier, by a factor, the more it is loaded. That is entropic mirror ascent: Nemirovsky,
+Yudin, *Problem Complexity and Method Efficiency in Optimization*, 1983; as multiplicative weights:
+Arora, Hazan, Kale, Theory of Computing 8 (2012). The mean of the weights converges at the rate
+1/sqrt(rounds); the best of all weights on the way is kept.
+"""
+
+from __future__ import annotations
+
+from time import monotonic
+
+import numpy as np
+
+from routelab.api import RoutingGraph, SourceSymmetry
+from routelab.api.topology import Float64Array, Int64Array, Topology
+from routelab.bounds.load_bound import class_sources
+from routelab.kernels.bounds import tree_loads
+
+ROUNDS = 200
+WORK = 2_000_000_000
+"""Most edges that all rounds look at: some 20 s."""
+
+SCALE = 1_000_000
+STEP = 0.5
+
+
+class Ascent:
+    """The search for weights of the channel classes that prove much.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+    symmetry : SourceSymmetry
+        The graph's.
+    """
+
+    def __init__(self, graph: RoutingGraph, symmetry: SourceSymmetry) -> None:
+        self._graph = graph
+        self._class = symmetry.channel_class
+        self._sources = class_sources(symmetry)
+        self._terminals = graph.topology.terminals_per_switch.astype(np.int64)
+        self._classes = int(self._class.max()) + 1
+        self._best = -1.0
+        self.weights: Int64Array = np.ones(self._classes, dtype=np.int64)
+
+    def run(self, seconds: float) -> Int64Array:
+        """The best weights of a number of rounds that depends on the graph's size.
+
+        The time limit is for safety: the same graph has the same weights unless it strikes.
+        """
+        end = monotonic() + seconds
+        self._try(np.ones(self._classes))
+        for alone in _by_direction(self._graph.topology, self._class, self._classes):
+            if monotonic() < end:
+                self._try(alone)
+        visits = len(self._sources) * max(self._graph.num_edges, 1)
+        heat: Float64Array = np.zeros(self._classes)
+        mean: Float64Array = np.zeros(self._classes)
+        for number in range(min(ROUNDS, WORK // visits)):
+            if monotonic() > end:
+                break
+            weights = np.exp(heat - heat.max())
+            weights /= weights.sum()
+            slope = self._try(weights)
+            mean += (weights - mean) * 2 / (number + 2)
+            if number % 10 == 9:
+                self._try(mean)
+            step = STEP * np.log(self._classes + 1) / np.sqrt(number + 1)
+            heat += slope * (step / max(float(slope.max()), 1.0))
+        return self.weights
+
+    def _try(self, weights: Float64Array) -> Float64Array:
+        """Keep weights that prove more than all before; the loads of their lightest routes."""
+        rounded = np.rint(weights / weights.max() * SCALE).astype(np.int64)
+        loads = np.zeros(self._classes, dtype=np.int64)
+        least = tree_loads(
+            self._graph.arrays,
+            self._sources,
+            self._terminals,
+            rounded[self._class],
+            self._class,
+            loads,
+        )
+        proven = int(least) / int(rounded.sum())
+        if proven > self._best:
+            self._best, self.weights = proven, rounded
+        return loads.astype(np.float64)
+
+
+def _by_direction(
+    topology: Topology, channel_class: np.ndarray, classes: int
+) -> list[Float64Array]:
+    """For every direction the weights that count its channels alone."""
+    chosen = []
+    for direction in range(len(topology.directions)):
+        own = np.zeros(classes)
+        own[channel_class[topology.channel_direction == direction]] = 1.0
+        if own.any():
+            chosen.append(own)
+    return chosen

@@ -1,0 +1,69 @@
+"""The mixed-integer program: least maximum load if every pair takes one of its routes."""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+
+from routelab.api import RoutingGraph
+from routelab.bounds.solver import LinearProgram, solve
+from routelab.kernels.enumerate import enumerate_routes
+from routelab.kernels.graph import count_routes, route_lengths
+from routelab.metrics import terminal_pairs
+
+MAX_HOPS = 200_000
+"""Most hops of all routes together; more are not listed."""
+
+
+def least_whole_load(graph: RoutingGraph, at_least: int, seconds: float) -> int | None:
+    """The least maximum load of tables with one shortest legal route a pair.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+        Deterministic.
+    at_least : int
+        A lower bound, which helps the solver.
+    seconds : float
+        Time limit of the solver.
+
+    Returns
+    -------
+    load : int or None
+        None if the graph has too many routes or the solver does not come to an end.
+    """
+    program = _route_program(graph, at_least)
+    if program is None:
+        return None
+    found = solve(program, seconds, mip_rel_gap=0.0, mip_abs_gap=0.0)
+    return None if found is None else round(found.objective)
+
+
+def _route_program(graph: RoutingGraph, at_least: int) -> LinearProgram | None:
+    """One integer variable a route of every pair with a choice; variable 0 is the maximum load."""
+    topology = graph.topology
+    ends = topology.endpoints
+    counts, lengths = count_routes(graph.arrays, ends), route_lengths(graph.arrays, ends)
+    if float((counts * np.maximum(lengths, 0)).sum()) > MAX_HOPS:
+        return None
+    pair_start, _, hops = enumerate_routes(graph.arrays, ends, counts, lengths)
+    routes = np.diff(pair_start)
+    pair = np.repeat(np.arange(len(routes)), routes)
+    length = np.maximum(lengths.reshape(-1), 0)[pair]
+    demand = terminal_pairs(topology).reshape(-1)
+    hop_route = np.repeat(np.arange(len(pair)), length)
+    amount = demand[pair[hop_route]]
+    chosen = routes[pair] > 1
+    open_hop = chosen[hop_route]
+    fixed = np.bincount(hops[~open_hop], weights=amount[~open_hop], minlength=topology.num_channels)
+    program = LinearProgram()
+    program.variables(1, cost=1.0, lower=float(at_least), integer=True)
+    loads = program.rows(np.full(topology.num_channels, -highspy.kHighsInf), -fixed)
+    program.entries(loads, np.zeros(len(loads), np.int64), -1.0)
+    taken = program.variables(int(chosen.sum()), integer=True)
+    number = np.cumsum(chosen) - 1
+    program.entries(hops[open_hop], taken[number[hop_route[open_hop]]], amount[open_hop])
+    _, place = np.unique(pair[chosen], return_inverse=True)
+    one = program.rows(np.ones(place.max(initial=-1) + 1), np.ones(place.max(initial=-1) + 1))
+    program.entries(one[place], taken, 1.0)
+    return program

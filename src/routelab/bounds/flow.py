@@ -1,0 +1,118 @@
+"""The linear program: least maximum load if pairs may be split among their shortest legal routes.
+
+Routes of one source are one flow that runs along the shortest routes to all terminals; the
+load of a channel is what the flows of all sources send over it. Translations that keep the
+routes leave one source, and one channel, of every class: averaged over them, a solution stays
+one and its maximum load does not grow. The dual values of the channels are weights that prove
+the optimum (`routelab.bounds.load_bound`).
+"""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+
+from routelab.api import RoutingGraph, SourceSymmetry
+from routelab.api.topology import Float64Array, Int32Array, Int64Array
+from routelab.bounds.load_bound import class_sources
+from routelab.bounds.solver import LinearProgram, solve
+from routelab.kernels.bounds import shortest_routes
+
+MAX_VARIABLES = 200_000
+"""Largest program that is tried; one of 100,000 variables takes some 15 s."""
+
+SIMPLEX_VARIABLES = 5_000
+"""Up to here the simplex method is quick, and its dual values are small fractions."""
+
+
+def flow_weights(
+    graph: RoutingGraph, symmetry: SourceSymmetry, seconds: float
+) -> Float64Array | None:
+    """Weights of the channel classes that prove the optimum of the linear program.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+    symmetry : SourceSymmetry
+        The graph's.
+    seconds : float
+        Time limit of the solver.
+
+    Returns
+    -------
+    weights : float64 array, shape (classes,), or None
+        None if the program is too large or the solver came to no end.
+    """
+    program = _flow_program(graph, symmetry)
+    if program is None:
+        return None
+    methods = ("simplex",) if program.num_variables <= SIMPLEX_VARIABLES else ("ipm", "simplex")
+    for method in methods:
+        solution = solve(program, seconds, solver=method, run_crossover="off")
+        if solution is not None:
+            classes = int(symmetry.channel_class.max()) + 1
+            return np.maximum(-solution.row_dual[:classes], 0.0)
+    return None
+
+
+def _flow_program(graph: RoutingGraph, symmetry: SourceSymmetry) -> LinearProgram | None:
+    """The program, or None if it has too many variables.
+
+    Variable 0 is the maximum load; the first rows are the channel classes' loads minus that.
+    """
+    classes = int(symmetry.channel_class.max()) + 1
+    program = LinearProgram()
+    program.variables(1, cost=1.0)
+    program.rows(np.full(classes, -highspy.kHighsInf), np.zeros(classes))
+    program.entries(np.arange(classes), np.zeros(classes, np.int64), -1.0)
+    terminals = graph.topology.terminals_per_switch.astype(np.int64)
+    for source in class_sources(symmetry):
+        edges, stops = shortest_routes(graph.arrays, source, terminals)
+        _add_flow(program, graph, symmetry.channel_class, int(source), edges, stops)
+        if program.num_variables > MAX_VARIABLES:
+            return None
+    return program
+
+
+def _add_flow(
+    program: LinearProgram,
+    graph: RoutingGraph,
+    channel_class: Int32Array,
+    source: int,
+    edges: Int32Array,
+    stops: Int32Array,
+) -> None:
+    """Add the flow of one source: what enters a vertex leaves it or stops there."""
+    terminals = graph.topology.terminals_per_switch
+    tail, head = graph.edge_source[edges], graph.edge_target[edges]
+    vertices = np.unique(head)
+    flow = program.variables(len(edges))
+    program.entries(channel_class[graph.edge_channel[edges]], flow, 1.0)
+
+    # a switch with one vertex to stop in gets all its packets there
+    switch = graph.vertex_switch[stops]
+    alone = np.bincount(switch, minlength=graph.topology.num_switches)[switch] == 1
+    stopping = np.zeros(len(vertices))
+    demand = terminals[switch].astype(np.float64) * int(terminals[source])
+    stopping[np.searchsorted(vertices, stops[alone])] = demand[alone]
+    conserved = program.rows(stopping, stopping)
+    program.entries(conserved[np.searchsorted(vertices, head)], flow, 1.0)
+    inner = tail != graph.begin[source]
+    program.entries(conserved[np.searchsorted(vertices, tail[inner])], flow[inner], -1.0)
+    if alone.all():
+        return
+    # elsewhere the flow chooses
+    stopped = program.variables(int((~alone).sum()))
+    program.entries(conserved[np.searchsorted(vertices, stops[~alone])], stopped, -1.0)
+    _, first, choice = np.unique(switch[~alone], return_index=True, return_inverse=True)
+    arriving = program.rows(demand[~alone][first], demand[~alone][first])
+    program.entries(arriving[choice], stopped, 1.0)
+
+
+def integer_weights(weights: Float64Array) -> list[Int64Array]:
+    """Roundings of weights to integers, coarse ones first: solvers' values are often fractions."""
+    top = float(weights.max(initial=0.0))
+    if top <= 0:
+        return []
+    scales = (1, 2, 3, 4, 5, 6, 12, 60, 1_000, 1_000_000)
+    return [np.rint(weights / top * scale).astype(np.int64) for scale in scales]

@@ -1,0 +1,117 @@
+"""Linear and mixed-integer programs, put together piece by piece and given to HiGHS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import highspy
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from routelab.api.topology import Float64Array, Int64Array
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """An optimum.
+
+    Attributes
+    ----------
+    objective : float
+    values : float64 array, shape (variables,)
+    row_dual : float64 array, shape (rows,)
+        Dual values; those of a minimised program's upper limits are not positive.
+    """
+
+    objective: float
+    values: Float64Array
+    row_dual: Float64Array
+
+
+class LinearProgram:
+    """Minimise a linear function of non-negative variables under linear constraints."""
+
+    def __init__(self) -> None:
+        self.num_variables = 0
+        self.num_rows = 0
+        self._pieces: dict[str, list[NDArray[Any]]] = {
+            name: [] for name in (*_BY_VARIABLE, "row_lower", "row_upper", "row", "column", "value")
+        }
+
+    def variables(
+        self, count: int, *, cost: float = 0.0, lower: float = 0.0, integer: bool = False
+    ) -> Int64Array:
+        """Add variables and return their numbers; integer ones are at most 1 or have a cost."""
+        upper = 1.0 if integer and not cost else highspy.kHighsInf
+        for name, value in zip(_BY_VARIABLE, (cost, lower, upper, float(integer)), strict=True):
+            self._pieces[name].append(np.full(count, value))
+        self.num_variables += count
+        return np.arange(self.num_variables - count, self.num_variables)
+
+    def rows(self, lower: ArrayLike, upper: ArrayLike) -> Int64Array:
+        """Add constraints and return their numbers."""
+        self._pieces["row_lower"].append(np.asarray(lower, dtype=np.float64))
+        self._pieces["row_upper"].append(np.asarray(upper, dtype=np.float64))
+        count = len(self._pieces["row_lower"][-1])
+        self.num_rows += count
+        return np.arange(self.num_rows - count, self.num_rows)
+
+    def entries(self, row: ArrayLike, column: ArrayLike, value: ArrayLike) -> None:
+        """Set coefficients; those of one place add up."""
+        rows = np.asarray(row, dtype=np.int64)
+        self._pieces["row"].append(rows)
+        self._pieces["column"].append(np.asarray(column, dtype=np.int64))
+        self._pieces["value"].append(np.broadcast_to(np.asarray(value, np.float64), rows.shape))
+
+    def model(self) -> highspy.HighsLp:
+        """The program as HiGHS takes it."""
+        part = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
+        place, inverse = np.unique(
+            part["column"] * self.num_rows + part["row"], return_inverse=True
+        )
+        start = np.zeros(self.num_variables + 1, dtype=np.int64)
+        columns = np.bincount(place // self.num_rows, minlength=self.num_variables)
+        np.cumsum(columns, out=start[1:])
+        lp: Any = highspy.HighsLp()
+        lp.num_col_, lp.num_row_ = self.num_variables, self.num_rows
+        lp.col_cost_, lp.col_lower_, lp.col_upper_ = (part[name] for name in _BY_VARIABLE[:3])
+        lp.row_lower_, lp.row_upper_ = part["row_lower"], part["row_upper"]
+        lp.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+        lp.a_matrix_.start_ = start
+        lp.a_matrix_.index_ = place % self.num_rows
+        lp.a_matrix_.value_ = np.bincount(inverse, weights=part["value"])
+        if part["integer"].any():
+            kinds = (highspy.HighsVarType.kContinuous, highspy.HighsVarType.kInteger)
+            lp.integrality_ = [kinds[int(one)] for one in part["integer"]]
+        return lp
+
+
+_BY_VARIABLE = ("cost", "lower", "upper", "integer")
+
+
+def solve(program: LinearProgram, seconds: float, **options: Any) -> Solution | None:
+    """The optimum, or None if HiGHS does not reach it in time.
+
+    Parameters
+    ----------
+    program : LinearProgram
+    seconds : float
+        Time limit.
+    **options
+        Of HiGHS. It works on one thread, so that the same program has the same solution.
+    """
+    highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    fixed = {"output_flag": False, "threads": 1, "time_limit": max(float(seconds), 0.0)}
+    for name, value in (fixed | options).items():
+        highs.setOptionValue(name, value)
+    highs.passModel(program.model())
+    highs.run()
+    if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    found = highs.getSolution()
+    return Solution(
+        float(highs.getInfo().objective_function_value),
+        np.array(found.col_value),
+        np.array(found.row_dual),
+    )
