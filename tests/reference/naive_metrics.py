@@ -99,3 +99,53 @@ def shortest_ways(topology, source, target):
             if topology.channel_source[c] == here
         ]
     return [way for way, here in ways if here == target]
+
+
+def permutation_loads(table, partner):
+    """Load of every channel if each terminal i sends one message to ``partner[i]``."""
+    return channel_loads(table, set(enumerate(partner)))
+
+
+def worst_permutation(table):
+    """Largest load of a channel over all permutations of the terminals, tried one by one."""
+    known, worst = routes(table), 0
+    for partner in permutations(range(table.topology.num_terminals)):
+        loads = [0.0] * table.topology.num_channels
+        for pair in enumerate(partner):
+            for weight, way in known.get(pair, ()):
+                for channel in way:
+                    loads[channel] += weight
+        worst = max([worst, *loads])
+    return worst
+
+
+def pairing_bandwidth(table, pairs):
+    """Mean over messages, sent all at once, of what the busiest channel leaves each of them."""
+    known = routes(table)
+    loads = [0.0] * table.topology.num_channels
+    for pair in pairs:
+        for weight, way in known[pair]:
+            for channel in way:
+                loads[channel] += weight
+    shares = []
+    for pair in pairs:
+        on_the_way = [loads[channel] for _, way in known[pair] for channel in way]
+        shares.append(1 / max([1, *on_the_way]) if known[pair] else 0)
+    return sum(shares) / len(shares)
+
+
+def traffic_loads(table, matrix):
+    loads = [0.0] * table.topology.num_channels
+    for (a, b), ways in routes(table).items():
+        for weight, way in ways:
+            for channel in way:
+                loads[channel] += weight * matrix[a][b]
+    return loads
+
+
+def perfect_traffic_load(topology, matrix):
+    total = 0
+    for a, source in enumerate(topology.terminal_switch.tolist()):
+        for b, target in enumerate(topology.terminal_switch.tolist()):
+            total += matrix[a][b] * (distance(topology, source, target) or 0)
+    return total / topology.num_channels if topology.num_channels else 0

@@ -1,5 +1,6 @@
 """Numbers of a network, a route table and a routing graph."""
 
+from routelab.metrics.bisection import BisectionBandwidth, effective_bisection
 from routelab.metrics.diversity import RouteDiversity, route_diversity
 from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
 from routelab.metrics.load import channel_loads, perfect_load, sigma, terminal_pairs
@@ -11,12 +12,17 @@ from routelab.metrics.reachability import (
     pairs,
     reachable_pairs,
 )
+from routelab.metrics.traffic import perfect_traffic_load, traffic_loads
+from routelab.metrics.worst_case import WorstPermutation, worst_permutation
 
 __all__ = [
+    "BisectionBandwidth",
     "RouteDiversity",
+    "WorstPermutation",
     "channel_loads",
     "connected_parts",
     "destination_based",
+    "effective_bisection",
     "joined_pairs",
     "max_hops",
     "max_turns",
@@ -24,11 +30,14 @@ __all__ = [
     "mean_turns",
     "pairs",
     "perfect_load",
+    "perfect_traffic_load",
     "phase_load",
     "phase_maxima_of",
     "reachable_pairs",
     "route_diversity",
     "sigma",
     "terminal_pairs",
+    "traffic_loads",
     "turns",
+    "worst_permutation",
 ]

@@ -1,0 +1,79 @@
+"""Effective bisection bandwidth: what random halves of the terminals give one another.
+
+Hoefler, Schneider and Lumsdaine, "Multistage switches are not crossbars: effects of static
+routing in high-performance networks", CLUSTER 2008 (DOI 10.1109/CLUSTR.2008.4663762).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+from statistics import NormalDist
+
+import numpy as np
+
+from routelab.api import RouteTable
+from routelab.kernels.pairings import pairing_bandwidth
+
+
+@dataclass(frozen=True)
+class BisectionBandwidth:
+    """A mean over random pairings, and how sure it is.
+
+    Attributes
+    ----------
+    mean : float
+        Of a terminal's own bandwidth, from 0 to 1.
+    half_width : float
+        Half of the 95 % confidence interval of the mean.
+    """
+
+    mean: float
+    half_width: float
+
+
+def effective_bisection(
+    table: RouteTable, samples: int, seed: int, *, both_ways: bool = False
+) -> BisectionBandwidth | None:
+    """Sample the bandwidth between random halves of the terminals.
+
+    In each sample the terminals are cut into two random halves and every terminal of one sends to
+    its own partner in the other, all at once. A message gets 1 / (load of the busiest channel on
+    its way) of the bandwidth of a channel, and of its terminal, which is the same; where the
+    routes have several weighted paths, the busiest channel of all of them counts. One terminal is
+    left out where their number is odd. A pair without a route has no bandwidth.
+
+    Parameters
+    ----------
+    samples : int
+        At least 30: the confidence interval takes their mean to be normal.
+    seed : int
+        Samples depend on it and on the number of terminals alone, so tables are measured with
+        the same pairings.
+    both_ways : bool
+        Partners answer at the same time, as in the Netgauge benchmark ``ebb``.
+
+    Returns
+    -------
+    bandwidth : BisectionBandwidth or None
+        None if there are fewer than two terminals.
+    """
+    topology = table.topology
+    half = topology.num_terminals // 2
+    if not half:
+        return None
+    ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
+    rng = np.random.default_rng(seed)
+    load = np.zeros(topology.num_channels)
+    found = np.empty(samples)
+    for i in range(samples):
+        mixed = ends[rng.permutation(len(ends))]
+        one, other = mixed[:half], mixed[half : 2 * half]
+        pairs = one * len(topology.endpoints) + other
+        if both_ways:
+            pairs = np.concatenate([pairs, other * len(topology.endpoints) + one])
+        found[i] = pairing_bandwidth(
+            table.pair_start, table.path_start, table.path_weight, table.hop_channel, pairs, load
+        )
+    spread = NormalDist().inv_cdf(0.975) * float(found.std(ddof=1)) / sqrt(samples)
+    return BisectionBandwidth(float(found.mean()), spread)

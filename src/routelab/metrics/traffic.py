@@ -1,0 +1,72 @@
+"""Loads under given traffic: every pair of terminals counts by what it sends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import RouteTable, Topology
+from routelab.api.topology import Float64Array
+from routelab.kernels import routes
+from routelab.kernels.distances import hop_distances
+
+
+def traffic_loads(table: RouteTable, matrix: Float64Array) -> Float64Array:
+    """Add up what crosses each channel.
+
+    Parameters
+    ----------
+    table : RouteTable
+    matrix : float64 array, shape (T, T)
+        ``matrix[i, j]``: what terminal i sends to terminal j, in any unit. Several paths of a
+        pair carry their shares of it; a pair without a route sends nothing.
+
+    Returns
+    -------
+    loads : float64 array, shape (C,)
+        In the unit of `matrix`. With 1 for every pair: the channel loads.
+    """
+    loads: Float64Array = routes.channel_loads(
+        table.pair_start,
+        table.path_start,
+        table.path_weight,
+        table.hop_channel,
+        _between_endpoints(table.topology, matrix),
+        table.topology.num_channels,
+    )
+    return loads
+
+
+def perfect_traffic_load(topology: Topology, matrix: Float64Array) -> float:
+    """Average the loads that routes as short as the network allows would have.
+
+    Lengths are those of the bare network, whatever the rules; a pair without a way counts
+    nothing. No routes have a smaller maximum load.
+
+    Parameters
+    ----------
+    matrix : float64 array, shape (T, T)
+        As for `traffic_loads`.
+
+    Returns
+    -------
+    load : float
+        In the unit of `matrix`; 0 for a network without channels.
+    """
+    between = _between_endpoints(topology, matrix)
+    start, channel = topology.outgoing
+    distance = np.empty(topology.num_switches, np.int32)
+    queue = np.empty_like(distance)
+    total = 0.0
+    for i, source in enumerate(topology.endpoints):
+        if between[i].any():
+            hop_distances(start, channel, topology.channel_target, source, distance, queue)
+            total += float(between[i] @ np.maximum(distance[topology.endpoints], 0))
+    return total / max(topology.num_channels, 1)
+
+
+def _between_endpoints(topology: Topology, matrix: Float64Array) -> Float64Array:
+    """What endpoints send each other; float64, shape (P, P)."""
+    ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
+    between = np.zeros((len(topology.endpoints), len(topology.endpoints)))
+    np.add.at(between, (ends[:, None], ends[None, :]), matrix)
+    return between

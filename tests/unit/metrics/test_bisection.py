@@ -1,0 +1,91 @@
+"""Effective bisection bandwidth: the naive twin, exact means by enumeration, and bounds."""
+
+from itertools import permutations
+from math import sqrt
+
+import naive_metrics as naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from random_tables import tables
+
+from routelab.api import RouteTable, Topology, build_grid
+from routelab.kernels.pairings import pairing_bandwidth
+from routelab.metrics import effective_bisection
+
+
+def sampled(table, seed, both_ways):
+    """The pairings that 30 samples are made of, terminal by terminal."""
+    rng = np.random.default_rng(seed)
+    half = table.topology.num_terminals // 2
+    for _ in range(30):
+        mixed = rng.permutation(table.topology.num_terminals).tolist()
+        pairs = list(zip(mixed[:half], mixed[half : 2 * half], strict=True))
+        yield pairs + [(b, a) for a, b in pairs] if both_ways else pairs
+
+
+@pytest.mark.parametrize("both_ways", [False, True])
+@given(table=tables())
+@settings(max_examples=30)
+def test_samples_are_those_of_the_definition(table, both_ways):
+    found = effective_bisection(table, 30, 3, both_ways=both_ways)
+    if table.topology.num_terminals < 2:
+        assert found is None
+        return
+    expected = [naive.pairing_bandwidth(table, pairs) for pairs in sampled(table, 3, both_ways)]
+    assert found.mean == pytest.approx(np.mean(expected))
+    assert found.half_width == pytest.approx(
+        1.95996 * np.std(expected, ddof=1) / sqrt(30), abs=1e-6
+    )
+    assert 0 <= found.mean <= 1
+
+
+@given(tables())
+def test_the_scratch_is_clean_again(table):
+    load = np.zeros(table.topology.num_channels)
+    pairs = np.arange(table.num_pairs)
+    pairing_bandwidth(
+        table.pair_start, table.path_start, table.path_weight, table.hop_channel, pairs, load
+    )
+    assert not load.any()
+
+
+def ring_of_4():
+    ring = build_grid("torus", (4,), True)
+    steps = [[-1 if s == t else 2 * s + ((t - s) % 4 == 3) for t in range(4)] for s in range(4)]
+    return RouteTable.from_next_hops(ring, steps)
+
+
+def test_the_interval_holds_the_exact_mean():
+    # all 24 orders of 4 terminals are equally likely, so the mean is known exactly
+    table = ring_of_4()
+    exact = np.mean(
+        [naive.pairing_bandwidth(table, [(a, c), (b, d)]) for a, b, c, d in permutations(range(4))]
+    )
+    found = effective_bisection(table, 2000, 0)
+    # seeds fixed: a hit of 95 % that is a hit for good
+    assert abs(found.mean - exact) <= found.half_width
+    assert found.half_width < 0.02
+
+
+def test_what_shares_nothing_has_all_of_it():
+    # between switches that are all joined every pair has a channel of its own
+    ends = list(permutations(range(6), 2))
+    network = Topology.create(
+        num_switches=6,
+        channel_source=[a for a, _ in ends],
+        channel_target=[b for _, b in ends],
+    )
+    lengths = 1 - np.eye(6, dtype=int)
+    table = RouteTable.from_lengths(network, lengths, np.arange(30))
+    assert effective_bisection(table, 30, 0, both_ways=True).mean == 1
+    # and without channels only terminals of one switch reach each other
+    apart = Topology.create(num_switches=2, channel_source=[], channel_target=[])
+    nothing = RouteTable.from_lengths(apart, [[0, -1], [-1, 0]], [])
+    assert effective_bisection(nothing, 30, 0).mean == 0
+
+
+def test_seeds_decide():
+    table = ring_of_4()
+    assert effective_bisection(table, 30, 1) == effective_bisection(table, 30, 1)
+    assert effective_bisection(table, 30, 1) != effective_bisection(table, 30, 2)

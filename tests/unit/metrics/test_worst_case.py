@@ -1,0 +1,129 @@
+"""The worst permutation: all permutations tried, a certificate, laws, and numbers from theory."""
+
+import naive_metrics as naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_tables import networks, tables
+
+from routelab.api import RouteTable, build_grid
+from routelab.metrics import channel_loads, worst_permutation
+
+
+@given(tables(networks().filter(lambda topology: topology.num_terminals <= 5)))
+@settings(max_examples=50)
+def test_no_permutation_is_worse(table):
+    assert worst_permutation(table).load == pytest.approx(naive.worst_permutation(table))
+
+
+@given(tables(), st.randoms(use_true_random=False))
+def test_the_permutation_that_is_found_is_a_certificate(table, random):
+    worst = worst_permutation(table)
+    terminals = list(range(table.topology.num_terminals))
+    assert sorted(worst.target.tolist()) == terminals
+    loads = naive.permutation_loads(table, worst.target.tolist())
+    assert max(loads, default=0) == pytest.approx(worst.load)
+    if worst.channel >= 0:
+        assert loads[worst.channel] == pytest.approx(worst.load)
+    else:
+        assert not table.hop_channel.size
+    # any other permutation loads no channel more
+    random.shuffle(terminals)
+    assert max(naive.permutation_loads(table, terminals), default=0) <= worst.load + 1e-9
+
+
+@given(tables())
+def test_the_worst_permutation_is_no_better_than_the_average_one(table):
+    # the mean over the T shifts i -> i + s is the load of the whole table over T
+    if table.topology.num_channels:
+        mean = channel_loads(table).max() / table.topology.num_terminals
+        assert worst_permutation(table).load >= mean - 1e-9
+
+
+def ring_table(size, forward):
+    """Weighted routes on a ring; ``forward(offset)`` is the share that goes in direction +X."""
+    ring = build_grid("torus", (size,), True)
+    step = {
+        (int(s), int(d)): c
+        for c, (s, d) in enumerate(zip(ring.channel_source, ring.channel_direction, strict=True))
+    }
+    pair_start, path_start, weights, hops = [0], [0], [], []
+    for source in range(size):
+        for target in range(size):
+            offset = (target - source) % size
+            ways = [(forward(offset), offset, 0, 1), (1 - forward(offset), size - offset, 1, -1)]
+            for share, length, direction, sign in ways:
+                if share > 0:
+                    hops += [step[(source + sign * h) % size, direction] for h in range(length)]
+                    path_start.append(len(hops))
+                    weights.append(share)
+            pair_start.append(len(weights))
+    return RouteTable.create(
+        ring, pair_start=pair_start, path_start=path_start, path_weight=weights, hop_channel=hops
+    )
+
+
+@pytest.mark.parametrize(
+    ("forward", "tornado", "worst"),
+    [
+        (lambda offset: float(offset <= 4), 3, 4),  # shortest way, ties forward
+        (lambda offset: 1.0 if offset == 0 else 0.5, 5 / 2, None),  # either way at random
+        (lambda offset: 1 - offset / 8, 15 / 8, 2),  # at random, in inverse proportion to length
+    ],
+)
+def test_tornado_traffic_on_a_ring_of_8(forward, tornado, worst):
+    # Dally and Towles, Principles and Practices of Interconnection Networks (2004), section 8.1:
+    # under tornado traffic (3 ahead) on a ring of 8 the loads are 3, 5/2 and 15/8
+    table = ring_table(8, forward)
+    loads = naive.permutation_loads(table, [(i + 3) % 8 for i in range(8)])
+    assert max(loads) == pytest.approx(tornado)
+    found = worst_permutation(table).load
+    assert found >= tornado - 1e-9
+    if worst is not None:
+        assert found == pytest.approx(worst)
+
+
+def test_valiant_s_routing_knows_no_bad_permutation():
+    # a random middle switch makes every permutation two rounds of uniform traffic (section 9.1 of
+    # that book); on a ring of 4 with ties split a round loads a channel by 4 / 8
+    one_round = ring_table(4, lambda offset: [1.0, 1.0, 0.5, 0.0][offset])
+    ring = one_round.topology
+    pair_start, path_start, weights, hops = [0], [0], [], []
+    for source in range(4):
+        for target in range(4):
+            for middle in range(4):
+                for there, first in naive_ways(one_round, source, middle):
+                    for back, second in naive_ways(one_round, middle, target):
+                        hops += [*first, *second]
+                        path_start.append(len(hops))
+                        weights.append(there * back / 4)
+            pair_start.append(len(weights))
+    table = RouteTable.create(
+        ring, pair_start=pair_start, path_start=path_start, path_weight=weights, hop_channel=hops
+    )
+    assert worst_permutation(table).load == pytest.approx(2 * 4 / 8)
+
+
+def naive_ways(table, source, target):
+    pair = table.pair(source, target)
+    first = table.pair_start[pair]
+    return [
+        (float(table.path_weight[first + k]), way)
+        for k, way in enumerate(table.paths(source, target))
+    ]
+
+
+def test_a_terminal_on_each_of_two_switches_and_many_on_one():
+    # 3 + 1 terminals, a channel each way: one sends across, as the other switch can take only one
+    network = build_grid("mesh", (2,), False)
+    wide = type(network).create(
+        num_switches=2,
+        channel_source=network.channel_source,
+        channel_target=network.channel_target,
+        terminal_switch=[1, 0, 1, 1],
+    )
+    table = RouteTable.from_lengths(wide, [[0, 1], [1, 0]], [0, 1])
+    worst = worst_permutation(table)
+    assert worst.load == 1
+    assert np.count_nonzero(wide.terminal_switch[worst.target] != wide.terminal_switch) == 2
