@@ -6,6 +6,7 @@ from routelab.api.direction_labels import DirectionLabels, torus_directions
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.api.failures import with_random_failures
 from routelab.api.grids import Grid, GridParameters, build_grid, full_grid
+from routelab.api.listed_routes import ListedRoutes, too_many_routes
 from routelab.api.parameters import Dims, Integers, Parameters, Words, parameter
 from routelab.api.plugin import (
     KINDS,
@@ -46,6 +47,7 @@ __all__ = [
     "InputError",
     "Integers",
     "LayersPlugin",
+    "ListedRoutes",
     "Measurement",
     "MetricContext",
     "MetricPlugin",
@@ -74,6 +76,7 @@ __all__ = [
     "parameter",
     "search_arrays",
     "source_symmetry",
+    "too_many_routes",
     "torus_directions",
     "with_random_failures",
 ]

@@ -21,20 +21,17 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
+    ListedRoutes,
     Parameters,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
     parameter,
+    too_many_routes,
 )
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
-from routelab.kernels.enumerate import enumerate_routes
-from routelab.kernels.graph import count_routes, route_lengths
 
 from .kernels import deviations
-
-MAX_HOPS = 50_000_000
-"""Hops of all listed routes together that are still kept in memory."""
 
 
 class GeneticParameters(Parameters):
@@ -91,28 +88,17 @@ class Genetic(SelectionPlugin):
 
     def supports(self, graph: RoutingGraph) -> str | None:
         """All shortest legal routes have to fit in memory."""
-        arrays, endpoints = graph.arrays, graph.topology.endpoints
-        lengths = route_lengths(arrays, endpoints)
-        hops = float((count_routes(arrays, endpoints) * np.maximum(lengths, 0)).sum())
-        if hops > MAX_HOPS:
-            return f"lists all shortest legal routes, here {hops:.3g} hops; limit {MAX_HOPS:.3g}"
-        return None
+        return too_many_routes(graph)
 
     def select(self, graph: RoutingGraph) -> RouteTable:
         """The best table found; O(population · total hops) a generation."""
-        topology = graph.topology
-        lengths = route_lengths(graph.arrays, topology.endpoints)
-        genes = _list_genes(graph, lengths)
-        best, generations = self._evolve(genes, topology.num_channels)
-        # every pair's route in turn: where it starts among the listed hops
-        route = np.zeros(lengths.size, dtype=np.int64)
-        route[genes.pairs] = genes.hop_start + best * genes.length
-        flat = np.maximum(lengths.reshape(-1), 0).astype(np.int64)
-        ends = np.cumsum(flat)
-        where = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - flat, flat)
-        hops = genes.hops[np.repeat(route, flat) + where]
-        counters = {"generations": generations}
-        return RouteTable.from_lengths(topology, lengths, hops, counters=counters)
+        routes = ListedRoutes.of(graph)
+        genes = _genes(routes)
+        best, generations = self._evolve(genes, graph.topology.num_channels)
+        chosen = routes.route_start[:-1].copy()
+        chosen[genes.pairs] += best
+        reached = np.diff(routes.route_start) > 0
+        return routes.table(chosen[reached], counters={"generations": generations})
 
     def _evolve(self, genes: _Genes, num_channels: int) -> tuple[Int32Array, int]:
         """Run generations until the stopping rules say so; the best chromosome and their number."""
@@ -170,20 +156,17 @@ def _offspring(
     return children
 
 
-def _list_genes(graph: RoutingGraph, lengths: Int32Array) -> _Genes:
-    topology = graph.topology
-    counts = count_routes(graph.arrays, topology.endpoints)
-    pair_start, hop_start, hops = enumerate_routes(
-        graph.arrays, topology.endpoints, counts, lengths
-    )
-    pairs = np.flatnonzero(lengths.reshape(-1) > 0)
-    source, target = np.divmod(pairs, max(len(topology.endpoints), 1))
-    demand = topology.demand
+def _genes(routes: ListedRoutes) -> _Genes:
+    choices = np.diff(routes.route_start)
+    first = routes.route_start[:-1]
+    length = np.zeros(len(choices), dtype=np.int32)
+    length[choices > 0] = np.diff(routes.hop_start)[first[choices > 0]]
+    pairs = np.flatnonzero(length)
     return _Genes(
         pairs=pairs,
-        choices=np.diff(pair_start)[pairs],
-        hop_start=hop_start[pairs],
-        length=lengths.reshape(-1)[pairs],
-        hops=hops,
-        demand=(demand[source] * demand[target]).astype(np.float64),
+        choices=choices[pairs],
+        hop_start=routes.hop_start[first[pairs]],
+        length=length[pairs],
+        hops=routes.hops,
+        demand=routes.pair_demand[pairs].astype(np.float64),
     )

@@ -1,0 +1,135 @@
+"""Balanced dimension-order routing on whole tori and meshes.
+
+After Montañana, Koibuchi, Matsutani and Amano, *Balanced Dimension-Order Routing for k-ary
+n-cubes*, ICPP Workshops 2009. This is our reading and not that paper's text, which was not at hand.
+It rests on the description by Mukosey et al. (*Optimized Graph Based Routing Algorithm for the
+Angara Interconnect*, section 1.1, reference 17): packets are forwarded over dimension order
+"depending on relative position of a source-destination network node pair", simple enough for
+hardware, without regard to asymmetric networks and faults. We read it so:
+
+- The *relative position* is the offset between the coordinates of source and target; every ring is
+  taken the shorter way.
+- It decides the order of the dimensions, once for the whole route. `order=rotated`: the natural
+  order begun at dimension (sum of the offsets) mod n, so that all n orders are used alike.
+  `order=longest`: the dimension with the longest distance first, equal ones in natural order; an
+  open hardware implementation that bears the name (ProNoC) compares distances too, but anew at
+  every hop, which is no order of dimensions any more. `order=natural`: plain dimension order.
+- An offset of half an even ring goes the positive way if the source's coordinate in that
+  dimension plus the distance in the others is even, so that both directions carry the same.
+
+Deadlock: one order of dimensions alone is free of it under bubble flow control, several together
+are not. So each order has a virtual channel of its own: n for `rotated` (fewer where fewer orders
+occur), up to n! for `longest`, 1 for `natural`. The Angara interconnect has one channel for
+deterministic routing and forbids most of these turns: there it is a yardstick only.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    Parameters,
+    RouteTable,
+    RoutingPlugin,
+    Topology,
+    UnsupportedError,
+    full_grid,
+    parameter,
+    torus_directions,
+)
+from routelab.api.topology import Int32Array, Int64Array
+
+from .kernels import LONGEST, NATURAL, ROTATED, relative_positions, walk
+
+RULES = {"rotated": ROTATED, "longest": LONGEST, "natural": NATURAL}
+
+
+class BalancedDorParameters(Parameters):
+    """How the order of the dimensions is found."""
+
+    order: Literal["rotated", "longest", "natural"] = parameter(
+        "rotated",
+        description="Order of dimensions of a pair: natural order begun at (sum of offsets) mod n, "
+        "longest distance first, or natural order for all",
+    )
+
+
+class BalancedDor(RoutingPlugin):
+    """The relative position of source and target chooses the order of dimensions."""
+
+    name = "balanced-dor"
+    summary = "Dimension order chosen by the relative position of source and target (a reading)"
+    citations = (
+        Citation(
+            key="montanana2009",
+            title="Balanced Dimension-Order Routing for k-ary n-cubes",
+            authors="Montañana, J. M. and Koibuchi, M. and Matsutani, H. and Amano, H.",
+            year=2009,
+            venue="International Conference on Parallel Processing Workshops, pp. 499-506",
+            cited_for="the idea, not the details",
+        ),
+        Citation(
+            key="mukosey2020",
+            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
+            year=2021,
+            venue="arXiv:2110.00851",
+            cited_for="description of the idea (section 1.1, reference 17)",
+            doi="10.48550/arXiv.2110.00851",
+        ),
+    )
+    capabilities = Capabilities(
+        families=("torus", "mesh"),
+        minimal=True,
+        tolerates_failures=False,
+        flow_control="bubble",
+        virtual_channels=None,
+    )
+    Parameters = BalancedDorParameters
+
+    def supports(self, topology: Topology) -> str | None:
+        """It needs a torus or mesh from which nothing is missing."""
+        if torus_directions(topology).reason is not None:
+            return torus_directions(topology).reason
+        if full_grid(topology) is None:
+            return "needs a whole torus or mesh: it looks at coordinates and knows no way round"
+        return None
+
+    def route(self, topology: Topology) -> RouteTable:
+        """One minimal route a pair; O(total hops).
+
+        Raises
+        ------
+        UnsupportedError
+            If the topology is no whole torus or mesh.
+        """
+        grid = full_grid(topology)
+        if grid is None or topology.coordinates is None:
+            raise UnsupportedError(self.supports(topology) or "needs coordinates")
+        steps, orders = relative_positions(
+            topology.coordinates,
+            np.array(grid.dims),
+            np.array(grid.wrap),
+            topology.endpoints,
+            RULES[self.parameters.order],
+        )
+        out_channel = torus_directions(topology).out_channel
+        hops = walk(steps, orders, topology.endpoints, out_channel, topology.channel_target)
+        lengths = np.abs(steps).sum(axis=1)
+        return RouteTable.from_lengths(
+            topology,
+            lengths,
+            hops,
+            hop_vc=np.repeat(_channel_of_order(orders), lengths),
+            flow_control="bubble",
+        )
+
+
+def _channel_of_order(orders: Int32Array) -> Int64Array:
+    """Virtual channel of each pair: the number of its order among those in use."""
+    code = orders @ (orders.shape[1] ** np.arange(orders.shape[1])[::-1])
+    return np.unique(code, return_inverse=True)[1].reshape(-1)

@@ -1,0 +1,110 @@
+"""Iterative removal: the traffic balancing of Sancho and Robles.
+
+Sancho and Robles, *Improving the Up*/Down* Routing Scheme for Networks of Workstations*, Euro-Par
+2000, doi 10.1007/3-540-44520-X_123, as Mukosey et al. (*Optimized Graph Based Routing Algorithm for
+the Angara Interconnect*, section 1.1) describe it: all routes of all pairs are listed; in each step
+the channel with the highest load is determined, and a route that crosses it is removed, if its pair
+has more than one; the end is reached when every pair has one route.
+
+The description leaves open which route over the channel goes, and what happens when no route over
+it may go. Here that is `prefer`, and the next channel in order of load that has one.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    ListedRoutes,
+    RouteTable,
+    RoutingGraph,
+    SelectionPlugin,
+    TieParameters,
+    parameter,
+    too_many_routes,
+)
+from routelab.api.ties import backwards_at, endpoint_order, tie_order
+from routelab.api.topology import Int64Array
+
+from .kernels import remove_routes
+
+
+class IterativeRemovalParameters(TieParameters):
+    """Tie handling, and the reading of an open choice."""
+
+    prefer: Literal["alternatives", "order"] = parameter(
+        "alternatives",
+        description="Route to remove from the most loaded channel: one of the pair with most "
+        "routes left, or simply the last in tie order",
+    )
+
+
+class IterativeRemoval(SelectionPlugin):
+    """Every pair starts with all of its routes and loses those over the busiest channels."""
+
+    name = "iterative-removal"
+    summary = "Removes routes over the most loaded channel until every pair has one"
+    citations = (
+        Citation(
+            key="sancho2000",
+            title="Improving the Up*/Down* Routing Scheme for Networks of Workstations",
+            authors="Sancho, J. C. and Robles, A.",
+            year=2000,
+            venue="Euro-Par 2000, LNCS 1900, pp. 882-889",
+            cited_for="the traffic balancing algorithm",
+            doi="10.1007/3-540-44520-X_123",
+        ),
+        Citation(
+            key="mukosey2020",
+            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
+            year=2021,
+            venue="arXiv:2110.00851",
+            cited_for="description of the algorithm (section 1.1, reference 27)",
+            doi="10.48550/arXiv.2110.00851",
+        ),
+    )
+    capabilities = Capabilities(minimal=None)
+    Parameters = IterativeRemovalParameters
+
+    def supports(self, graph: RoutingGraph) -> str | None:
+        """All shortest legal routes have to fit in memory."""
+        return too_many_routes(graph)
+
+    def select(self, graph: RoutingGraph) -> RouteTable:
+        """One route a pair; O(H log R) for R listed routes with H hops together."""
+        options: IterativeRemovalParameters = self.parameters
+        routes = ListedRoutes.of(graph, tie_order(graph, options.tie_seed))
+        gone = remove_routes(
+            (routes.hop_start, routes.hops),
+            routes.route_pair,
+            routes.pair_demand,
+            np.diff(routes.route_start),
+            _places(graph, routes, options),
+            graph.topology.num_channels,
+            options.prefer == "alternatives",
+        )
+        kept = np.flatnonzero(~gone)
+        return routes.table(kept, counters={"removed_routes": routes.num_routes - len(kept)})
+
+
+def _places(graph: RoutingGraph, routes: ListedRoutes, options: TieParameters) -> Int64Array:
+    """Tie order of all routes: by source, target, and number among the pair's routes.
+
+    The last of equal routes goes, so the first of the order is what remains; of a source whose
+    searches run backwards it is the last one.
+    """
+    count = len(graph.topology.endpoints)
+    turn = np.empty(count, dtype=np.int64)
+    turn[endpoint_order(graph, options.tie_seed)] = np.arange(count)
+    pair = routes.route_pair
+    source, target = np.divmod(pair, max(count, 1))
+    number = np.arange(routes.num_routes) - routes.route_start[pair]
+    number[backwards_at(graph, options.ties)[source]] *= -1
+    place = np.empty(routes.num_routes, dtype=np.int64)
+    place[np.lexsort((number, turn[target], turn[source]))] = np.arange(routes.num_routes)
+    return place

@@ -1,0 +1,128 @@
+"""Remove routes over the most loaded channel until every pair has one.
+
+Both the channels and the routes over each channel are kept in binary heaps of int64 keys. All keys
+only ever become smaller, so a heap may be out of date: what comes out on top is looked at again,
+and put back with its present key if that has changed.
+"""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def _sink(key, item, first, size, place):
+    """Let an entry of the max-heap ``key[first:first + size]`` sink to where it belongs."""
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            return
+        if child + 1 < size and key[first + child + 1] > key[first + child]:
+            child += 1
+        here, below = first + place, first + child
+        if key[below] <= key[here]:
+            return
+        key[here], key[below] = key[below], key[here]
+        item[here], item[below] = item[below], item[here]
+        place = child
+
+
+@njit(cache=True)
+def _drop_top(key, item, first, size):
+    """Take the top off a heap; its new size."""
+    size -= 1
+    key[first] = key[first + size]
+    item[first] = item[first + size]
+    _sink(key, item, first, size, 0)
+    return size
+
+
+@njit(cache=True)
+def _removable(key, item, first, size, pair, left, gone, most, place):
+    """Bring the route to remove to the top of a channel's heap; the heap's new size."""
+    count = len(place)
+    while size > 0:
+        r = item[first]
+        if gone[r] or left[pair[r]] == 1:
+            size = _drop_top(key, item, first, size)
+            continue
+        present = place[r] + (count * left[pair[r]] if most else 0)
+        if key[first] == present:
+            return size
+        key[first] = present
+        _sink(key, item, first, size, 0)
+    return 0
+
+
+@njit(cache=True)
+def remove_routes(routes, pair, demand, left, place, num_channels, most):
+    """Thin out listed routes to one a pair.
+
+    Parameters
+    ----------
+    routes : tuple of two arrays
+        ``hop_start`` int64 (R + 1,) and ``hops`` int32: the channels of each route.
+    pair : int64 array, shape (R,)
+        Pair of each route.
+    demand : int64 array, shape (pairs,)
+        What each route of a pair adds to the load of a channel.
+    left : int64 array, shape (pairs,)
+        Routes of each pair; counted down in place.
+    place : int64 array, shape (R,)
+        Order of the routes, a permutation: of several routes that might be removed, the one with
+        the greatest place is.
+    num_channels : int
+    most : bool
+        Rather remove a route of the pair that has most routes left.
+
+    Returns
+    -------
+    gone : bool array, shape (R,)
+    """
+    hop_start, hops = routes
+    count = len(pair)
+    gone = np.zeros(count, np.bool_)
+    load = np.zeros(num_channels, np.int64)
+    size = np.zeros(num_channels, np.int64)
+    for r in range(count):
+        for h in range(hop_start[r], hop_start[r + 1]):
+            load[hops[h]] += demand[pair[r]]
+            size[hops[h]] += 1
+    first = np.zeros(num_channels + 1, np.int64)
+    first[1:] = np.cumsum(size)
+    key = np.empty(first[-1], np.int64)
+    item = np.empty(first[-1], np.int64)
+    size[:] = 0
+    for r in range(count):
+        present = place[r] + (count * left[pair[r]] if most else 0)
+        for h in range(hop_start[r], hop_start[r + 1]):
+            c = hops[h]
+            key[first[c] + size[c]] = present
+            item[first[c] + size[c]] = r
+            size[c] += 1
+    for c in range(num_channels):
+        for k in range(size[c] // 2 - 1, -1, -1):
+            _sink(key, item, first[c], size[c], k)
+
+    # channels by load; of equal ones the first comes first
+    channel = np.arange(num_channels)
+    rank = load * num_channels + (num_channels - 1 - channel)
+    channels = num_channels
+    for k in range(channels // 2 - 1, -1, -1):
+        _sink(rank, channel, 0, channels, k)
+    while channels > 0:
+        c = channel[0]
+        present = load[c] * num_channels + (num_channels - 1 - c)
+        if rank[0] != present:
+            rank[0] = present
+            _sink(rank, channel, 0, channels, 0)
+            continue
+        size[c] = _removable(key, item, first[c], size[c], pair, left, gone, most, place)
+        if size[c] == 0:
+            channels = _drop_top(rank, channel, 0, channels)
+            continue
+        r = item[first[c]]
+        gone[r] = True
+        left[pair[r]] -= 1
+        for h in range(hop_start[r], hop_start[r + 1]):
+            load[hops[h]] -= demand[pair[r]]
+    return gone

@@ -1,0 +1,107 @@
+"""Global mixed-integer programming: the least maximum channel load that there is.
+
+Kinsy et al., *Application-Aware Deadlock-Free Oblivious Routing*, ISCA 2009, doi
+10.1145/1555754.1555782, choose one route a flow among those that conform to an acyclic channel
+dependence graph, so that the maximum channel load is least; Abdel-Gawad and Thottethodi,
+*TransCom*, MICRO 2011, extend such programs to streams that are split or fused. Here the routes are
+the shortest legal ones of any rules (which take the place of the acyclic graph), every pair is a
+flow of the demand of its ends, and a binary variable stands for each route. What the two papers add
+to the program, application traffic and transformed streams, is not here.
+
+The search begins with a choice made pair after pair, and runs on one thread with a fixed seed. As
+long as it ends by itself or by `nodes`, the same input gives the same table everywhere; if
+`seconds` cut it short, the table is what the machine managed, and differs from machine to machine.
+The counter `milp_optimal` is 1 if the maximum load equals `milp_bound`, below which the solver says
+there is none.
+"""
+
+from __future__ import annotations
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    ListedRoutes,
+    Parameters,
+    RouteTable,
+    RoutingGraph,
+    SelectionPlugin,
+    parameter,
+    too_many_routes,
+)
+from routelab.kernels.least_loaded import least_loaded_paths
+
+from .program import minimise
+
+MAX_HOPS = 500_000
+"""Hops of all listed routes together; above, even the relaxation takes minutes."""
+
+
+class MilpParameters(Parameters):
+    """When the search may end."""
+
+    gap: float = parameter(
+        0.0, ge=0, lt=1, description="Relative distance from the bound that is near enough"
+    )
+    nodes: int = parameter(
+        10_000, ge=0, le=2**31 - 1, description="Limit on nodes of the search tree"
+    )
+    seconds: float = parameter(
+        600.0,
+        gt=0,
+        description="Limit on time; a result that it cuts short depends on the machine",
+    )
+
+
+class Milp(SelectionPlugin):
+    """All pairs' routes are chosen together, by branch and bound."""
+
+    name = "milp"
+    summary = "Least maximum channel load by mixed-integer programming"
+    citations = (
+        Citation(
+            key="kinsy2009",
+            title="Application-Aware Deadlock-Free Oblivious Routing",
+            authors="Kinsy, Michel A. and Cho, Myong Hyon and Wen, Tina and Suh, Edward and "
+            "van Dijk, Marten and Devadas, Srinivas",
+            year=2009,
+            venue="36th Annual International Symposium on Computer Architecture (ISCA), "
+            "pp. 208-219",
+            cited_for="mixed-integer program of the least maximum channel load",
+            doi="10.1145/1555754.1555782",
+        ),
+        Citation(
+            key="abdelgawad2011",
+            title="TransCom: Transforming Stream Communication for Load Balance and Efficiency in "
+            "Networks-on-Chip",
+            authors="Abdel-Gawad, Ahmed H. and Thottethodi, Mithuna S.",
+            year=2011,
+            venue="44th Annual IEEE/ACM International Symposium on Microarchitecture (MICRO), "
+            "pp. 237-247",
+            cited_for="global routing as an integer program",
+        ),
+    )
+    capabilities = Capabilities(minimal=None)
+    Parameters = MilpParameters
+
+    def supports(self, graph: RoutingGraph) -> str | None:
+        """All shortest legal routes have to be few enough for the solver."""
+        return too_many_routes(graph, MAX_HOPS)
+
+    def select(self, graph: RoutingGraph) -> RouteTable:
+        """The best table found; exponential time in the worst case."""
+        options: MilpParameters = self.parameters
+        routes = ListedRoutes.of(graph)
+        start = least_loaded_paths(
+            routes.route_start,
+            routes.hop_start,
+            routes.hops,
+            routes.pair_demand,
+            graph.topology.num_channels,
+        )
+        found = minimise(routes, start, options.gap, options.nodes, options.seconds)
+        counters = {
+            "milp_optimal": int(found.optimal),
+            "milp_bound": found.bound,
+            "milp_nodes": found.nodes,
+        }
+        return routes.table(found.chosen, counters=counters)

@@ -1,0 +1,132 @@
+"""The mixed-integer program of the least maximum channel load, and its solution by HiGHS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from routelab.api import ListedRoutes
+from routelab.api.topology import BoolArray, Float64Array, Int64Array
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What the solver found.
+
+    Attributes
+    ----------
+    chosen : int64 array
+        One route of each reachable pair, ascending.
+    optimal : bool
+        The solver says that no choice has a smaller maximum load.
+    bound : float
+        Maximum load below which the solver found no choice to be possible.
+    nodes : int
+        Nodes of the search tree.
+    """
+
+    chosen: Int64Array
+    optimal: bool
+    bound: float
+    nodes: int
+
+
+def minimise(
+    routes: ListedRoutes, start: Int64Array, gap: float, nodes: int, seconds: float
+) -> Solution:
+    """Choose one route a pair, so that the maximum channel load is least.
+
+    Columns are a choice (0 or 1) for each route of the pairs that have several, and the maximum
+    load, which is an integer as all demand is. Rows give each such pair one route, and bound the
+    load of every channel.
+
+    Parameters
+    ----------
+    start : int64 array
+        A route of each reachable pair, ascending; the search begins with this choice.
+    gap : float
+        Relative distance of the maximum load from the bound at which the search may end.
+    nodes : int
+        Limit on nodes of the search tree.
+    seconds : float
+    """
+    import highspy  # late, as importing takes time and most runs need no solver
+
+    highs: Any = highspy
+
+    pair = routes.route_pair
+    open_ = np.diff(routes.route_start)[pair] > 1
+    column = np.flatnonzero(open_)
+    if not len(column):
+        return Solution(start, True, float(_loads(routes, ~open_).max(initial=0)), 0)
+    solver = highs.Highs()
+    for option, value in {
+        "output_flag": False,
+        "threads": 1,
+        "random_seed": 0,
+        "time_limit": seconds,
+        "mip_max_nodes": nodes,
+        "mip_rel_gap": gap,
+        # a load is an integer: less than 1 from the bound is optimal
+        "mip_abs_gap": 0.999,
+    }.items():
+        solver.setOptionValue(option, value)
+    lp = _program(highs, routes, column, _loads(routes, ~open_))
+    solver.passModel(lp)
+    chosen = np.isin(np.arange(routes.num_routes), start)
+    first = highs.HighsSolution()
+    first.col_value = [*chosen[column].astype(float), float(_loads(routes, chosen).max(initial=0))]
+    solver.setSolution(first)
+    solver.run()
+
+    info = solver.getInfo()
+    values = np.array(solver.getSolution().col_value)
+    if info.primal_solution_status == highs.SolutionStatus.kSolutionStatusFeasible:
+        chosen[column] = values[:-1] > 0.5
+    load = float(_loads(routes, chosen).max(initial=0))
+    bound = max(float(np.ceil(info.mip_dual_bound - 1e-6)), lp.col_lower_[-1])
+    return Solution(np.flatnonzero(chosen), load <= bound, bound, int(info.mip_node_count))
+
+
+def _loads(routes: ListedRoutes, chosen: BoolArray) -> Float64Array:
+    """Load of each channel by some routes; float64, shape (C,)."""
+    length = np.diff(routes.hop_start)
+    weight = np.where(chosen, routes.pair_demand[routes.route_pair], 0)
+    loads = np.bincount(
+        routes.hops, np.repeat(weight, length), minlength=routes.topology.num_channels
+    )
+    return loads.astype(np.float64)
+
+
+def _program(highs: Any, routes: ListedRoutes, column: Int64Array, fixed: Float64Array) -> Any:
+    channels = routes.topology.num_channels
+    pair = routes.route_pair[column]
+    pairs, pair_row = np.unique(pair, return_inverse=True)
+    # by column: the row of its pair, then the rows of its channels; the maximum load at the end
+    length = np.diff(routes.hop_start)[column]
+    start = np.concatenate(([0], np.cumsum(length + 1)))
+    index = np.empty(start[-1], dtype=np.int64)
+    value = np.ones(start[-1])
+    index[start[:-1]] = pair_row
+    of = np.repeat(np.arange(len(column)), length)
+    hop = np.arange(len(of)) - np.repeat(np.cumsum(length) - length, length)
+    place = start[of] + 1 + hop
+    index[place] = len(pairs) + routes.hops[routes.hop_start[column][of] + hop]
+    value[place] = routes.pair_demand[pair][of]
+
+    lp = highs.HighsLp()
+    lp.num_col_ = len(column) + 1
+    lp.num_row_ = len(pairs) + channels
+    lp.col_cost_ = np.concatenate((np.zeros(len(column)), [1.0]))
+    lp.col_lower_ = np.concatenate((np.zeros(len(column)), [fixed.max(initial=0)]))
+    lp.col_upper_ = np.concatenate((np.ones(len(column)), [highs.kHighsInf]))
+    lp.row_lower_ = np.concatenate((np.ones(len(pairs)), np.full(channels, -highs.kHighsInf)))
+    lp.row_upper_ = np.concatenate((np.ones(len(pairs)), -fixed))
+    lp.integrality_ = [highs.HighsVarType.kInteger] * lp.num_col_
+    lp.a_matrix_.format_ = highs.MatrixFormat.kColwise
+    lp.a_matrix_.start_ = np.concatenate((start, [start[-1] + channels]))
+    lp.a_matrix_.index_ = np.concatenate((index, len(pairs) + np.arange(channels)))
+    lp.a_matrix_.value_ = np.concatenate((value, np.full(channels, -1.0)))
+    return lp

@@ -1,0 +1,117 @@
+"""The linear program of the best channel loads, and its solution by HiGHS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from routelab.api import RoutingGraph, UnsupportedError
+from routelab.api.topology import Float64Array, Int64Array
+
+from .kernels import SourceGraphs
+
+
+def solve(
+    graph: RoutingGraph, sources: SourceGraphs, seconds: float
+) -> tuple[float, Float64Array, Float64Array]:
+    """Find flows of least maximum channel load.
+
+    Columns are the flows on the edges of all source graphs, the flows that leave by their exits,
+    and the maximum load. Rows keep the flow at every vertex but the source's own, let each pair's
+    packets leave, and bound the load of every channel.
+
+    Returns
+    -------
+    load : float
+        Maximum channel load, in terminal pairs.
+    flow : float64 array
+        On each edge of the source graphs.
+    leaving : float64 array
+        By each exit.
+
+    Raises
+    ------
+    UnsupportedError
+        If time ran out.
+    """
+    import highspy  # late, as importing takes time and most runs need no solver
+
+    highs: Any = highspy
+
+    solver = highs.Highs()
+    for option, value in {
+        "output_flag": False,
+        "threads": 1,
+        "random_seed": 0,
+        "time_limit": seconds,
+        "solver": "ipm",
+    }.items():
+        solver.setOptionValue(option, value)
+    solver.passModel(_program(highs, graph, sources))
+    solver.run()
+    if solver.getModelStatus() != highs.HighsModelStatus.kOptimal:
+        raise UnsupportedError(
+            f"the linear program was not solved within seconds={seconds:g}: give it more"
+        )
+    values = np.array(solver.getSolution().col_value)
+    edges = len(sources.edge)
+    return float(values[-1]), np.maximum(values[:edges], 0), np.maximum(values[edges:-1], 0)
+
+
+def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
+    topology = graph.topology
+    count, edges, exits = len(topology.endpoints), len(sources.edge), len(sources.exit_vertex)
+    source = np.repeat(np.arange(count), np.diff(sources.edge_start))
+    leaver = np.repeat(np.arange(count), np.diff(sources.exit_start))
+
+    # one row a vertex of a source graph, one a pair, one a channel
+    size = graph.num_vertices
+    entered = source * size + graph.edge_target[sources.edge]
+    left = source * size + graph.edge_source[sources.edge]
+    out = leaver * size + sources.exit_vertex
+    vertices = np.unique(entered)
+    pairs, pair_row = np.unique(leaver * count + sources.exit_target, return_inverse=True)
+    first_pair, first_channel = len(vertices), len(vertices) + len(pairs)
+    inner = graph.begin[topology.endpoints][source] != graph.edge_source[sources.edge]
+    column = np.arange(edges)
+    entries = [
+        (np.searchsorted(vertices, entered), column, 1.0),
+        (np.searchsorted(vertices, left[inner]), column[inner], -1.0),
+        (first_channel + graph.edge_channel[sources.edge], column, 1.0),
+        (np.searchsorted(vertices, out), edges + np.arange(exits), -1.0),
+        (first_pair + pair_row, edges + np.arange(exits), 1.0),
+        (
+            first_channel + np.arange(topology.num_channels),
+            np.full(topology.num_channels, edges + exits),
+            -1.0,
+        ),
+    ]
+    demand = topology.demand
+    wanted = (demand[pairs // max(count, 1)] * demand[pairs % max(count, 1)]).astype(np.float64)
+    kept = np.zeros(len(vertices))
+    channels = np.zeros(topology.num_channels)
+    lp = highs.HighsLp()
+    lp.num_col_ = edges + exits + 1
+    lp.num_row_ = first_channel + topology.num_channels
+    lp.col_cost_ = np.concatenate((np.zeros(edges + exits), [1.0]))
+    lp.col_lower_ = np.zeros(lp.num_col_)
+    lp.col_upper_ = np.full(lp.num_col_, highs.kHighsInf)
+    lp.row_lower_ = np.concatenate((kept, wanted, np.full(len(channels), -highs.kHighsInf)))
+    lp.row_upper_ = np.concatenate((kept, wanted, channels))
+    start, index, value = _columns(entries, lp.num_col_)
+    lp.a_matrix_.format_ = highs.MatrixFormat.kColwise
+    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = start, index, value
+    return lp
+
+
+def _columns(
+    entries: list[tuple[Int64Array, Int64Array, float]], num_columns: int
+) -> tuple[Int64Array, Int64Array, Float64Array]:
+    """A sparse matrix by columns: where each starts, rows and values."""
+    row = np.concatenate([rows for rows, _, _ in entries])
+    column = np.concatenate([columns for _, columns, _ in entries])
+    value = np.concatenate([np.full(len(rows), value) for rows, _, value in entries])
+    order = np.lexsort((row, column))
+    start = np.searchsorted(column[order], np.arange(num_columns + 1))
+    return start, row[order], value[order]

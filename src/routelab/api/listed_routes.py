@@ -1,0 +1,128 @@
+"""All shortest legal routes of a network, for selections that choose from a list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routelab.api.route_table import RouteTable
+from routelab.api.routing_graph import RoutingGraph
+from routelab.api.topology import Float64Array, Int32Array, Int64Array, Topology, frozen_array
+from routelab.kernels.enumerate import enumerate_routes
+from routelab.kernels.graph import GraphArrays, count_routes, route_lengths
+
+MAX_LISTED_HOPS = 50_000_000
+"""Hops of all listed routes together that are still kept in memory."""
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRoutes:
+    """The shortest legal routes of all ordered pairs of endpoints (R routes); arrays are read-only.
+
+    Pair ``i * P + j`` goes from endpoint i to endpoint j. A pair of an endpoint with itself has
+    one route of no hops, an unreachable pair has none. A pair's routes are in the edge order of
+    the graph they were listed from.
+
+    Attributes
+    ----------
+    topology : Topology
+    route_start : int64 array, shape (P * P + 1,)
+        Routes ``route_start[p]:route_start[p + 1]`` belong to pair p.
+    hop_start : int64 array, shape (R + 1,)
+        Hops ``hop_start[r]:hop_start[r + 1]`` belong to route r.
+    hops : int32 array
+        Channels.
+    """
+
+    topology: Topology
+    route_start: Int64Array
+    hop_start: Int64Array
+    hops: Int32Array
+
+    @classmethod
+    def of(cls, graph: RoutingGraph, arrays: GraphArrays | None = None) -> ListedRoutes:
+        """List the routes of a deterministic graph; see `too_many_routes` first.
+
+        Parameters
+        ----------
+        graph : RoutingGraph
+        arrays : GraphArrays, optional
+            The graph in another edge order (`routelab.api.ties.tie_order`).
+        """
+        arrays = graph.arrays if arrays is None else arrays
+        endpoints = graph.topology.endpoints
+        lengths = route_lengths(arrays, endpoints)
+        counts = count_routes(arrays, endpoints)
+        route_start, _, hops = enumerate_routes(arrays, endpoints, counts, lengths)
+        per_route = np.repeat(np.maximum(lengths.reshape(-1), 0), np.diff(route_start))
+        return cls(
+            topology=graph.topology,
+            route_start=frozen_array(route_start, np.int64),
+            hop_start=frozen_array(np.concatenate(([0], np.cumsum(per_route))), np.int64),
+            hops=hops,
+        )
+
+    @property
+    def num_routes(self) -> int:
+        """Routes of all pairs together."""
+        return len(self.hop_start) - 1
+
+    @property
+    def route_pair(self) -> Int64Array:
+        """Pair of each route; int64, shape (R,)."""
+        return np.repeat(np.arange(len(self.route_start) - 1), np.diff(self.route_start))
+
+    @property
+    def pair_demand(self) -> Int64Array:
+        """Terminal pairs that each pair of endpoints serves; int64, shape (P * P,)."""
+        demand = self.topology.demand
+        return (demand[:, None] * demand[None, :]).reshape(-1)
+
+    def table(
+        self,
+        routes: ArrayLike,
+        weights: ArrayLike | None = None,
+        counters: Mapping[str, float] | None = None,
+    ) -> RouteTable:
+        """The table of some of the routes.
+
+        Parameters
+        ----------
+        routes : array of int
+            Ascending; at least one of every reachable pair, without `weights` exactly one.
+        weights : array of float, optional
+            Share of each route among its pair's.
+        """
+        chosen = np.asarray(routes, dtype=np.int64)
+        length = np.diff(self.hop_start)[chosen]
+        path_start = np.concatenate(([0], np.cumsum(length)))
+        first = np.repeat(self.hop_start[chosen] - path_start[:-1], length)
+        return RouteTable.create(
+            self.topology,
+            pair_start=np.searchsorted(chosen, self.route_start),
+            path_start=path_start,
+            hop_channel=self.hops[first + np.arange(path_start[-1])],
+            path_weight=weights,
+            counters=counters,
+        )
+
+
+def too_many_routes(graph: RoutingGraph, limit: float = MAX_LISTED_HOPS) -> str | None:
+    """Why the routes of `graph` cannot be listed in memory; None if they can.
+
+    The text is a reason for ``supports()``.
+    """
+    hops = listed_hops(graph)
+    if hops <= limit:
+        return None
+    return f"lists all shortest legal routes, here {hops:.3g} hops; limit {limit:.3g}"
+
+
+def listed_hops(graph: RoutingGraph) -> float:
+    """Hops of all shortest legal routes together."""
+    endpoints = graph.topology.endpoints
+    lengths: Float64Array = np.maximum(route_lengths(graph.arrays, endpoints), 0)
+    return float((count_routes(graph.arrays, endpoints) * lengths).sum())

@@ -1,0 +1,46 @@
+"""One path a pair, chosen by the loads so far."""
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def least_loaded_paths(pair_start, path_start, hops, demand, num_channels):
+    """Give each pair the path whose busiest channel is the least loaded so far.
+
+    Pairs with fewer paths come first, so that those with more can give way to them; of equal pairs
+    and equal paths the first comes first.
+
+    Parameters
+    ----------
+    pair_start : int64 array, shape (pairs + 1,)
+        Paths ``pair_start[p]:pair_start[p + 1]`` belong to pair p.
+    path_start : int64 array, shape (K + 1,)
+        Hops ``path_start[k]:path_start[k + 1]`` belong to path k.
+    hops : int32 array
+        Channels.
+    demand : int64 array, shape (pairs,)
+        What a path of each pair adds to the load of its channels.
+    num_channels : int
+
+    Returns
+    -------
+    chosen : int64 array
+        A path of each pair that has one, ascending.
+    """
+    pairs = len(pair_start) - 1
+    chosen = np.full(pairs, -1, np.int64)
+    load = np.zeros(num_channels, np.int64)
+    for p in np.argsort(np.diff(pair_start), kind="mergesort"):
+        least = np.int64(0)
+        for k in range(pair_start[p], pair_start[p + 1]):
+            busiest = np.int64(0)
+            for h in range(path_start[k], path_start[k + 1]):
+                busiest = max(busiest, load[hops[h]])
+            if chosen[p] < 0 or busiest < least:
+                chosen[p] = k
+                least = busiest
+        if chosen[p] >= 0:
+            for h in range(path_start[chosen[p]], path_start[chosen[p] + 1]):
+                load[hops[h]] += demand[p]
+    return chosen[chosen >= 0]

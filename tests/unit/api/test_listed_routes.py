@@ -1,0 +1,51 @@
+"""Lists of all shortest legal routes against a list made by brute force."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from naive_selection import shortest_routes
+from small_graphs import graphs
+
+from routelab.api import ListedRoutes, build_grid, too_many_routes
+from routelab.api.listed_routes import listed_hops
+from routelab_plugins.rules.unrestricted import Unrestricted
+
+pytestmark = pytest.mark.builtins
+
+
+@settings(max_examples=40)
+@given(graphs())
+def test_the_list_is_that_of_the_naive_twin(graph) -> None:
+    listed = ListedRoutes.of(graph)
+    ends = graph.topology.endpoints.tolist()
+    expected = shortest_routes(graph)
+    for p, (s, t) in enumerate((s, t) for s in ends for t in ends):
+        routes = [
+            tuple(listed.hops[listed.hop_start[r] : listed.hop_start[r + 1]].tolist())
+            for r in range(listed.route_start[p], listed.route_start[p + 1])
+        ]
+        # the natural edge order is that of channels
+        assert routes == expected.get((s, t), [])
+        assert listed.pair_demand[p] == (
+            graph.topology.terminals_per_switch[s] * graph.topology.terminals_per_switch[t]
+        )
+    assert listed.num_routes == len(listed.route_pair) == listed.route_start[-1]
+    assert listed_hops(graph) == len(listed.hops)
+
+
+def test_a_table_of_several_weighted_routes() -> None:
+    # opposite corners of a square: two routes each way
+    graph = Unrestricted().routing_graph(build_grid("mesh", (2, 2), False))
+    listed = ListedRoutes.of(graph)
+    shares = 1.0 / (listed.route_start[1:] - listed.route_start[:-1])[listed.route_pair]
+    table = listed.table(range(listed.num_routes), shares, {"told": 3})
+    assert len(table.paths(0, 3)) == len(table.paths(2, 1)) == 2
+    assert table.path_weight[table.pair_start[table.pair(0, 3)]] == 0.5
+    assert table.counters["told"] == 3
+
+
+def test_it_says_when_there_are_too_many() -> None:
+    graph = Unrestricted().routing_graph(build_grid("mesh", (2, 2), False))
+    assert too_many_routes(graph, listed_hops(graph)) is None
+    assert too_many_routes(graph, 23) == ("lists all shortest legal routes, here 24 hops; limit 23")

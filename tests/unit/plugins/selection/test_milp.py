@@ -1,0 +1,76 @@
+"""The mixed-integer program against the least maximum load of all tables there are."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import prod
+
+import numpy as np
+from hypothesis import assume, given, settings
+from naive_selection import shortest_routes
+from small_graphs import graphs
+
+from routelab.api import build_grid
+from routelab.metrics import channel_loads
+from routelab_plugins.rules.angara import Angara
+from routelab_plugins.rules.unrestricted import Unrestricted
+from routelab_plugins.selection.milp import Milp
+
+
+def least_load(graph) -> int:
+    """Try all tables."""
+    ends = set(graph.topology.endpoints.tolist())
+    terminals = graph.topology.terminals_per_switch
+    routes = {
+        pair: options for pair, options in shortest_routes(graph).items() if set(pair) <= ends
+    }
+    assume(prod(map(len, routes.values())) <= 2000)
+    best = None
+    for choice in product(*routes.values()):
+        load = np.zeros(graph.topology.num_channels + 1, dtype=int)
+        for (s, t), route in zip(routes, choice, strict=True):
+            load[list(route)] += terminals[s] * terminals[t]
+        best = load.max() if best is None else min(best, load.max())
+    return int(best)
+
+
+@settings(max_examples=40)
+@given(graphs())
+def test_no_table_has_a_smaller_maximum_load(graph) -> None:
+    expected = least_load(graph)
+    table = Milp().select(graph)
+    routes = shortest_routes(graph)
+    assert channel_loads(table).max(initial=0) == expected == table.counters["milp_bound"]
+    assert table.counters["milp_optimal"] == 1
+    for s in graph.topology.endpoints.tolist():
+        for t in graph.topology.endpoints.tolist():
+            found = [tuple(path) for path in table.paths(s, t)]
+            assert len(found) == ((s, t) in routes)
+            assert set(found) <= set(routes.get((s, t), []))
+
+
+def test_a_search_that_is_cut_short_keeps_its_start_and_an_honest_bound() -> None:
+    graph = Angara(turns="exact").routing_graph(build_grid("torus", (4, 2, 2, 2), True))
+    table = Milp(seconds=1e-9).select(graph)
+    load = channel_loads(table).max()
+    assert table.counters["milp_optimal"] == 0
+    assert table.counters["milp_bound"] <= 26 < load
+
+
+def test_a_wide_gap_ends_early_and_is_not_called_optimal() -> None:
+    graph = Angara(turns="exact").routing_graph(build_grid("torus", (4, 2, 2, 2), True))
+    table = Milp(gap=0.5).select(graph)
+    load, bound = channel_loads(table).max(), table.counters["milp_bound"]
+    assert bound <= 26 <= load <= 1.5 * bound
+    assert table.counters["milp_optimal"] == (load == bound)
+
+
+def test_it_is_the_same_every_time() -> None:
+    graph = Angara(turns="exact").routing_graph(build_grid("torus", (4, 3, 2), True))
+    first, second = (Milp().select(graph) for _ in range(2))
+    np.testing.assert_array_equal(first.hop_channel, second.hop_channel)
+
+
+def test_it_says_where_it_ends() -> None:
+    graph = Unrestricted().routing_graph(build_grid("torus", (6, 6, 6), True))
+    assert "lists all shortest legal routes" in Milp().supports(graph)

@@ -1,0 +1,79 @@
+"""SGR: the loads of the linear program are attained, by legal routes, and none is less."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from naive_selection import shortest_routes
+from small_graphs import graphs
+
+from routelab.api import UnsupportedError, build_grid
+from routelab.metrics import channel_loads
+from routelab_plugins.rules.angara import Angara
+from routelab_plugins.rules.unrestricted import Unrestricted
+from routelab_plugins.selection.milp import Milp
+from routelab_plugins.selection.sgr import Sgr
+
+
+@settings(max_examples=60)
+@given(graphs())
+def test_weighted_paths_attain_the_loads_of_the_linear_program(graph) -> None:
+    topology = graph.topology
+    table = Sgr().select(graph)
+    loads = channel_loads(table)
+    assert loads.max(initial=0) == pytest.approx(table.counters["lp_load"], abs=1e-5)
+    routes = shortest_routes(graph)
+    hops = 0
+    for s in topology.endpoints.tolist():
+        for t in topology.endpoints.tolist():
+            found = [tuple(path) for path in table.paths(s, t)]
+            assert len(set(found)) == len(found)
+            assert set(found) <= set(routes.get((s, t), []))
+            assert bool(found) == ((s, t) in routes)
+            terminals = topology.terminals_per_switch
+            hops += len(found[0]) * terminals[s] * terminals[t] if found else 0
+    # every packet crosses as many channels as its route is long
+    assert loads.sum() == pytest.approx(hops)
+
+
+@settings(max_examples=30)
+@given(graphs())
+def test_linear_program_below_integer_program_below_rounding(graph) -> None:
+    fractional = Sgr().select(graph).counters["lp_load"]
+    integer = channel_loads(Milp().select(graph)).max(initial=0)
+    single = Sgr(paths="single").select(graph)
+    assert np.diff(single.pair_start).max(initial=0) <= 1
+    assert fractional - 1e-5 <= integer <= channel_loads(single).max(initial=0)
+
+
+def test_splitting_pays_where_one_path_each_cannot_be_even() -> None:
+    # opposite corners of a square, one terminal each: 1 route each way, and 1/2 on every channel
+    square = build_grid("mesh", (2, 2), False, nodes=())
+    corners = type(square).create(
+        num_switches=4,
+        channel_source=square.channel_source,
+        channel_target=square.channel_target,
+        terminal_switch=[0, 3],
+    )
+    graph = Unrestricted().routing_graph(corners)
+    assert set(channel_loads(Sgr().select(graph))) == {0.5}
+    assert set(channel_loads(Sgr(paths="single").select(graph))) == {0.0, 1.0}
+
+
+def test_time_that_runs_out_is_told_of() -> None:
+    graph = Angara(turns="exact").routing_graph(build_grid("torus", (4, 4, 4), True))
+    with pytest.raises(UnsupportedError, match="seconds=1e-09: give it more"):
+        Sgr(seconds=1e-9).select(graph)
+
+
+def test_it_is_the_same_every_time() -> None:
+    graph = Angara(turns="exact").routing_graph(build_grid("torus", (4, 2, 2, 2), True))
+    first, second = (Sgr().select(graph) for _ in range(2))
+    np.testing.assert_array_equal(first.hop_channel, second.hop_channel)
+    np.testing.assert_array_equal(first.path_weight, second.path_weight)
+
+
+def test_it_says_where_it_ends() -> None:
+    graph = Angara().routing_graph(build_grid("torus", (4, 4, 4, 4), True))
+    assert "the linear program has" in Sgr().supports(graph)
