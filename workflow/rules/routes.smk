@@ -3,6 +3,7 @@
 rule routes:
     input:
         lambda wildcards: plan.manifests_of_networks(batch("routes")(wildcards)),
+        files=lambda wildcards: batch("routes")(wildcards).inputs,
     output:
         "results/batches/routes/{batch}.json",
     log:

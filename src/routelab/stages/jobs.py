@@ -46,7 +46,7 @@ class RouteJob:
     ----------
     topology : TopologyJob
     id, text, fingerprint, inputs, limits
-        As in `TopologyJob`; the inputs are those of the routing alone.
+        As in `TopologyJob`; the inputs are those of the routing and the metrics.
     metrics : tuple of str
         Canonical names, those of all studies that ask for the job.
     """
@@ -107,10 +107,12 @@ def cut(
         runs = tuple(run for _, run in members)
         batches["topologies", id_] = Batch("topologies", id_, runs, tuple(sorted(inputs)))
         batch_of |= dict.fromkeys((topology for topology, _ in members), id_)
+    read = {route_folder(results, *ids): route.inputs for ids, route in routes.items()}
     for id_, members in _chunks(routings).items():
         after = tuple(dict.fromkeys(batch_of[topology] for topology, _ in members))
         runs = tuple(run for _, run in members)
-        batches["routes", id_] = Batch("routes", id_, runs, after=after)
+        files = {name for run in runs for name in read[run.folder]}
+        batches["routes", id_] = Batch("routes", id_, runs, tuple(sorted(files)), after)
     return batches
 
 

@@ -312,6 +312,7 @@ def _route_job(topology: TopologyJob, id_: str, wanted: _Wanted) -> RouteJob:
     _, routing = wanted.instances
     metrics = dict(sorted(wanted.metrics.items()))
     classes = _classes(routing, *metrics.values())
+    inputs = (*routing.inputs, *(file for metric in metrics.values() for file in metric.inputs))
     # the network's fingerprint stands for its code, too
     text = " ".join(
         [topology.text, topology.fingerprint, routing.text + routing.quarantine, *metrics]
@@ -320,8 +321,8 @@ def _route_job(topology: TopologyJob, id_: str, wanted: _Wanted) -> RouteJob:
         topology=topology,
         id=id_,
         text=routing.text,
-        fingerprint=fingerprint("routelab.stages.route", text, classes, routing.inputs),
-        inputs=routing.inputs,
+        fingerprint=fingerprint("routelab.stages.route", text, classes, inputs),
+        inputs=inputs,
         limits=wanted.limits,
         metrics=tuple(metrics),
     )

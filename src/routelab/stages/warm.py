@@ -34,7 +34,7 @@ def run(routings: Sequence[str], stamp: Path) -> list[str]:
     skipped : list of str
         Routings that do not work on the tiny network; their jobs compile what they need.
     """
-    metrics = [entry.key for entry in installed().entries("metric") if entry.plugin]
+    metrics = installed().default_metrics()
     skipped = [reason for name in routings if (reason := _compile(name, metrics))]
     with atomic_file(stamp) as new:
         new.write_text("\n".join(["warm", *skipped]) + "\n", encoding="utf-8")
