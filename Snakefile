@@ -11,6 +11,7 @@
 #   routes/<topology>/<routing>/outcome.json      routing.   Beside it: metrics.csv, channels.csv,
 #                                                 routes.npz, certificate.json
 #   batches/<kind>/<batch>.json                   what became of the jobs that one process did
+#   surveys/<shard>.csv                           runs of a survey, a row each
 #   report/<study>/index.html                     report.    Beside it: tables/, figures/
 #   report/index.html                             list of the reports
 #   logs/..., benchmarks/...                      of every batch and report
@@ -24,6 +25,7 @@ configfile: "config/config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/topologies.smk"
 include: "workflow/rules/routes.smk"
+include: "workflow/rules/surveys.smk"
 include: "workflow/rules/report.smk"
 
 
@@ -33,6 +35,7 @@ rule report:
     default_target: True
     input:
         plan.manifests(),
+        plan.tables(),
         expand("results/report/{study}/index.html", study=list(plan.studies)),
         "results/report/index.html",
 

@@ -7,12 +7,17 @@ def batch(kind):
     return lambda wildcards: plan.batches[kind, wildcards.batch]
 
 
+def shard(wildcards):
+    return plan.shards()[wildcards.shard]
+
+
 def study_plan(wildcards):
     return plan.studies[wildcards.study]
 
 
 wildcard_constraints:
     batch="[^/]+",
+    shard="[^/]+",
     study="[^/]+",
 
 

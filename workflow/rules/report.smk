@@ -1,6 +1,7 @@
 rule study_report:
     input:
         lambda wildcards: plan.manifests(study_plan(wildcards).runs),
+        lambda wildcards: plan.tables(wildcards.study),
         files=lambda wildcards: study_plan(wildcards).inputs,
     output:
         "results/report/{study}/index.html",

@@ -1,9 +1,18 @@
 """Studies and references: what the user writes, read and checked."""
 
-from routelab.config.entries import Choice, Named, Range, Sweep, Use, choices
+from routelab.config.entries import Choice, Named, Range, Sweep, Systems, Use, choices
 from routelab.config.mistakes import ConfigError
 from routelab.config.reference import Reference, Source, load_reference
-from routelab.config.study import Beside, Figure, Limits, Study, Table, load_draft, load_study
+from routelab.config.study import (
+    Beside,
+    Figure,
+    Limits,
+    Study,
+    Survey,
+    Table,
+    load_draft,
+    load_study,
+)
 
 __all__ = [
     "Beside",
@@ -16,7 +25,9 @@ __all__ = [
     "Reference",
     "Source",
     "Study",
+    "Survey",
     "Sweep",
+    "Systems",
     "Table",
     "Use",
     "choices",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import product
+from functools import cached_property
+from itertools import islice, product
 from math import prod
 from typing import Annotated, Any, TypeAlias
 
@@ -15,6 +16,7 @@ from pydantic import (
     Discriminator,
     Field,
     RootModel,
+    StringConstraints,
     Tag,
     TypeAdapter,
     ValidationError,
@@ -60,22 +62,73 @@ class Range(StudyPart):
     range: int = Field(ge=1, description="How many integers to take, from 0 on")
 
 
+class Box(StudyPart):
+    """Grids of every size, and of every order of the sizes."""
+
+    dimensions: int = Field(ge=1, le=8, description="Number of dimensions")
+    sizes: tuple[int, int] = Field(
+        description="Least and greatest size of a dimension, such as [2, 8]"
+    )
+    max_nodes: int | None = Field(
+        default=None, ge=1, description="Most switches of a grid; no limit by default"
+    )
+
+    @field_validator("sizes")
+    @classmethod
+    def _ascending(cls, sizes: tuple[int, int]) -> tuple[int, int]:
+        if not 2 <= sizes[0] <= sizes[1]:
+            raise ValueError(f"{list(sizes)} should be two sizes from 2 on, the lesser one first")
+        return sizes
+
+    @cached_property
+    def grids(self) -> tuple[str, ...]:
+        """The sizes as text, such as ``4x2x2``, ascending from the first dimension on.
+
+        One more than `MAX_INSTANCES` at most: then there are too many.
+        """
+        return tuple(islice(("x".join(map(str, grid)) for grid in self._all()), MAX_INSTANCES + 1))
+
+    def _all(self, begin: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+        left = self.dimensions - len(begin)
+        if not left:
+            yield begin
+            return
+        low, high = self.sizes
+        for size in range(low, high + 1):
+            # what follows has at least the least size, so every begin leads to a grid
+            if self.max_nodes is not None and (
+                prod(begin) * size * low ** (left - 1) > self.max_nodes
+            ):
+                return
+            yield from self._all((*begin, size))
+
+
+class Boxes(StudyPart):
+    """Take grids of all sizes, for the parameter `dims`."""
+
+    boxes: Box = Field(description="Which sizes")
+
+
+_MARKS = ("sweep", "range", "boxes")
+
+
 def _value_form(value: Any) -> str | None:
-    if isinstance(value, (dict, Sweep, Range)):
+    if isinstance(value, (dict, Sweep, Range, Boxes)):
         keys = value if isinstance(value, dict) else type(value).model_fields
-        return next((f"<{key}>" for key in ("sweep", "range") if key in keys), None)
+        return next((f"<{key}>" for key in _MARKS if key in keys), None)
     return _value_or_list(value)
 
 
 Value: TypeAlias = Annotated[
     Annotated[Sweep, Tag("<sweep>")]
     | Annotated[Range, Tag("<range>")]
+    | Annotated[Boxes, Tag("<boxes>")]
     | Annotated[list[Scalar], Tag("<list>")]
     | Annotated[Scalar, Tag("<scalar>")],
     Discriminator(
         _value_form,
         custom_error_type="value_form",
-        custom_error_message="a mapping here is {sweep: [...]} or {range: n}",
+        custom_error_message="a mapping here is {sweep: [...]}, {range: n} or {boxes: {...}}",
     ),
 ]
 
@@ -85,7 +138,7 @@ MAX_INSTANCES = 10_000
 
 
 class Named(RootModel[dict[str, dict[str, Value]]]):
-    """``{name: {parameter: value}}``; several values are marked by `Sweep` or `Range`."""
+    """``{name: {parameter: value}}``; several values are marked: `Sweep`, `Range`, `Boxes`."""
 
     model_config = ConfigDict(
         frozen=True, json_schema_extra={"minProperties": 1, "maxProperties": 1}
@@ -107,16 +160,47 @@ class Named(RootModel[dict[str, dict[str, Value]]]):
         return self
 
 
+class Systems(StudyPart):
+    """On which of the study's networks a routing runs."""
+
+    max_nodes: int | None = Field(
+        default=None, ge=1, description="Only whole grids of at most so many switches"
+    )
+    sample: int | None = Field(
+        default=None,
+        ge=1,
+        description="So many networks of each entry of `topologies`, drawn at random",
+    )
+    seed: int = Field(default=0, ge=0, description="Of the draw; more networks include the fewer")
+
+    @model_validator(mode="after")
+    def _chooses(self) -> Systems:
+        if self.max_nodes is None and self.sample is None:
+            raise ValueError("say max_nodes, sample or both")
+        return self
+
+
 class Use(StudyPart):
-    """An instance under another name."""
+    """An instance under another name, or on some of the networks only."""
 
     use: str = Field(description="Instance name or composition")
-    as_: str = Field(
+    as_: (
+        Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+        | None
+    ) = Field(
+        default=None,
         alias="as",
-        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$",
-        max_length=100,
         description="Its name in results, tables and figures; one meaning in all studies",
     )
+    on: Systems | None = Field(
+        default=None, description="The networks that a routing runs on; all by default"
+    )
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Use:
+        if self.as_ is None and self.on is None:
+            raise ValueError("give it another name, 'as: NAME', or say 'on' which networks")
+        return self
 
 
 def _entry_form(value: Any) -> str | None:
@@ -163,11 +247,14 @@ class Choice:
     values : dict or None
         Parameters, one value each.
     alias : str or None
+    on : Systems or None
+        The networks that a routing runs on; None: all.
     """
 
     name: str
     values: dict[str, Scalar | list[Scalar]] | None = field(default=None, hash=False)
     alias: str | None = None
+    on: Systems | None = None
 
 
 def choices(entry: str | Named | Use | None) -> Iterator[Choice]:
@@ -180,7 +267,7 @@ def choices(entry: str | Named | Use | None) -> Iterator[Choice]:
     if isinstance(entry, str):
         yield Choice(entry)
     elif isinstance(entry, Use):
-        yield Choice(entry.use, alias=entry.as_)
+        yield Choice(entry.use, alias=entry.as_, on=entry.on)
     else:
         ((name, parameters),) = entry.root.items()
         for point in product(*(_points(value) for value in parameters.values())):
@@ -204,4 +291,6 @@ def _points(value: Value) -> list[Any]:
         return list(value.sweep)
     if isinstance(value, Range):
         return list(range(value.range))
+    if isinstance(value, Boxes):
+        return list(value.boxes.grids)
     return [value]

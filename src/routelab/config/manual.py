@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from routelab.config.entries import Range, Sweep, Use
+from routelab.config.entries import Box, Range, Sweep, Systems, Use
 from routelab.config.reference import Source
-from routelab.config.study import Beside, Figure, Limits, Study, Table
+from routelab.config.study import Beside, Figure, Limits, Study, Survey, Table
 
 _INTRODUCTION = """\
 # Study files
@@ -33,10 +33,11 @@ An entry of `topologies` or `routings` is one of
 
 - a [name](../concepts/names.md): `torus~dims=4x2`, `sssp@angara~turns=exact`;
 - a plugin with parameters: `torus: {dims: 4x2}`. A parameter's value is a number, a word, a truth
-  value or a list of them; several values to take one after the other are marked by `sweep` or
-  `range`. An entry with several marked parameters stands for every combination;
+  value or a list of them; several values to take one after the other are marked by `sweep`,
+  `range` or `boxes`. An entry with several marked parameters stands for every combination;
 - a name with an alias: `{use: "sssp@angara~turns=exact", as: exact}`. The alias stands in tables
-  and figures, and names folders; it has one meaning in all studies that run together.
+  and figures, and names folders; it has one meaning in all studies that run together. In the same
+  form a routing runs on some of the networks only: `{use: angara-genetic, on: {sample: 20}}`.
 
 A name with a path in it, or longer than 150 characters, needs an alias. Files that parameters name
 are looked up in the study's folder.
@@ -60,8 +61,11 @@ For `x: load` and `colour: load` there is one row for each channel.
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("Sweep", Sweep),
     ("Range", Range),
+    ("Boxes", Box),
     ("Alias", Use),
+    ("On", Systems),
     ("Limits", Limits),
+    ("Survey", Survey),
     ("Tables", Table),
     ("Beside", Beside),
     ("Figures", Figure),
@@ -114,6 +118,8 @@ _LINKS = {
     "Beside": "[beside](#beside)",
     "Named": "[entries](#entries)",
     "Use": "[entries](#entries)",
+    "Systems": "[on](#on)",
+    "Survey": "[survey](#survey)",
 }
 _SCALAR = ["boolean", "integer", "number", "string"]
 _TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false"}
@@ -132,6 +138,8 @@ def _value(part: Mapping[str, Any]) -> str:
         return " or ".join(dict.fromkeys(_value(option) for option in references or known))
     if "enum" in part:
         return " or ".join(f"`{value}`" for value in part["enum"])
+    if "prefixItems" in part:
+        return "list of two integers"
     if part["type"] == "array":
         return f"list of {_value(part['items'])}"
     if part["type"] == "object":

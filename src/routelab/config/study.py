@@ -36,6 +36,14 @@ class Limits(StudyPart):
     memory_gb: float = Field(default=4, gt=0, description="Memory, in GB of 10^9 bytes")
 
 
+class Survey(StudyPart):
+    """Many runs that keep a row each instead of a folder."""
+
+    runs: int = Field(
+        default=200, ge=1, le=5000, description="Most runs of a process, about: networks stay whole"
+    )
+
+
 class Beside(StudyPart):
     """Published numbers that stand beside ours."""
 
@@ -127,6 +135,10 @@ class Study(StudyPart):
         default=None, min_length=1, description="Metric plugins; all that are installed by default"
     )
     limits: Limits = Field(default=Limits(), description="What one job may use")
+    survey: Survey | bool = Field(
+        default=False,
+        description="Keep a row of facts a run, no folder; measures only the `metrics` it names",
+    )
     tables: dict[FileName, Table] = Field(
         default={}, description="Tables of the report by name, which names their files"
     )

@@ -39,6 +39,9 @@ class JobRecord:
         ``results/topologies/<topology>``.
     topology_parameters, routing_parameters : mapping
         All parameters by name, defaults included; numbers, words or name text (``4x2x2``).
+    kept : tuple of (Outcome, tuple) or None
+        Of a survey's run, which has no folder: what came of it, and what its metrics measured
+        (name, value, unit, better).
     """
 
     topology: str
@@ -49,6 +52,7 @@ class JobRecord:
     topology_directory: Path
     topology_parameters: Mapping[str, Any] = field(default_factory=dict)
     routing_parameters: Mapping[str, Any] = field(default_factory=dict)
+    kept: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
 
 
 class Frames:
@@ -81,7 +85,11 @@ class Frames:
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
             if outcome.status != OK:
                 continue
-            lines = read_csv(record.directory / "metrics.csv", METRIC_COLUMNS, {"value"})
+            lines: Sequence[tuple[Any, ...]]
+            if record.kept is not None:
+                lines = record.kept[1]
+            else:
+                lines = read_csv(record.directory / "metrics.csv", METRIC_COLUMNS, {"value"})
             rows += [(run, record.topology, record.routing, *line) for line in lines]
         return pd.DataFrame(rows, columns=["run", "topology", "routing", *METRIC_COLUMNS])
 
@@ -134,6 +142,11 @@ class Frames:
         for run in runs:
             if self.outcomes[run].status != OK:
                 continue
+            if self.records[run].kept is not None:
+                raise InputError(
+                    "a survey keeps no loads of single channels; show a column of its runs, or "
+                    "make this a study of its own without 'survey'"
+                )
             if run not in self._channels:
                 path = self.records[run].directory / "channels.csv"
                 lines = read_csv(path, CHANNEL_COLUMNS, {"channel", "load"})
@@ -261,6 +274,8 @@ class Frames:
 
 def _outcome(record: JobRecord) -> Outcome:
     """What came of a run; a missing or unreadable outcome is a failure with that reason."""
+    if record.kept is not None:
+        return record.kept[0]
     path = record.directory / "outcome.json"
     try:
         return read_outcome(path)

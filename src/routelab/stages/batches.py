@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import mmap
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -22,6 +21,7 @@ from routelab.api.errors import RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.registry.catalogue import QuarantinedError
 from routelab.stages.limits import Breach, run_limited
+from routelab.stages.prepared import in_prepared_process
 
 SPEC, MANIFEST = "batch/1", "batch-outcomes/1"
 TRY_AGAIN = ("failed", "timeout")
@@ -152,35 +152,13 @@ def run_batch(spec: Path, manifest: Path) -> int:
 
 
 def _work_through(runs: Sequence[Run]) -> None:
-    """Do jobs from a process that has loaded their kernels, which a plugin may kill or hold up.
-
-    That process is a child of this one and the parent of the jobs. If it does not get as far as
-    the first job, they are done from here, and each of them loads for itself.
-    """
-    from routelab.stages.warm import STEP_SECONDS
-
-    prepared = mmap.mmap(-1, 1)  # memory that child and parent share
-
-    def prepare_and_do() -> int:
-        _prepare(runs)
-        prepared[0] = 1
-        try:
-            _do_all(runs)
-        except RoutelabError as error:
-            logger.error("%s", error)
-            return 1
-        return 0
-
-    seconds = min(STEP_SECONDS, max(run.seconds for run in runs))
-    memory = max(run.memory_gb for run in runs)
-    ended = run_limited(prepare_and_do, seconds, memory, released=lambda: prepared[0] == 1)
-    if ended == 0:
-        return
-    if prepared[0]:
-        raise RoutelabError("no outcome was written for some jobs, see above")
-    why = ended.reason if isinstance(ended, Breach) else "see above"
-    logger.warning("kernels could not be loaded beforehand: %s", why)
-    _do_all(runs)
+    """Do jobs from a process that has loaded their kernels."""
+    in_prepared_process(
+        partial(_prepare, runs),
+        partial(_do_all, runs),
+        max(run.seconds for run in runs),
+        max(run.memory_gb for run in runs),
+    )
 
 
 def _do_all(runs: Sequence[Run]) -> None:

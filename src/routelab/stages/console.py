@@ -109,9 +109,18 @@ def title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
     if rule in _KINDS:
         kind, made = _KINDS[rule]
         return f"{made} {_batch_title(plan, kind, wildcards['batch'])}"
+    if rule == "survey_shard":
+        return _shard_title(plan, wildcards["shard"])
     if rule == "study_report":
         return f"report {wildcards['study']}"
     return "" if rule in ("report", "all") else rule.replace("_", " ")
+
+
+def _shard_title(plan: Plan, id_: str) -> str:
+    study, _, number = id_.rpartition("-")
+    shards = plan.surveys[study].shards
+    runs = len(plan.shards()[id_].runs)
+    return f"survey {study}, shard {number} of {len(shards)} ({runs} runs)"
 
 
 def _batch_title(plan: Plan, kind: Kind, batch: str) -> str:

@@ -43,6 +43,7 @@ FIELDS = (
     "flow_control",
     "virtual_channels",
     "routing_seconds",
+    "cpu_seconds",
 )
 """Columns of ``routelab evaluate``, in order; `BOUND_FIELDS` follow where bounds are asked for."""
 
@@ -95,6 +96,7 @@ def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
         "flow_control": verdict.flow_control,
         "virtual_channels": table.virtual_channels,
         "routing_seconds": routed.seconds,
+        "cpu_seconds": routed.cpu_seconds,
         **table.counters,
     }
 

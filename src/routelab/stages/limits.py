@@ -39,6 +39,7 @@ def run_limited(
     seconds: float | None,
     memory_gb: float | None,
     released: Callable[[], bool] = lambda: False,
+    since: Callable[[], float] | None = None,
 ) -> int | Breach:
     """Run `work` in a child process and return its exit code, or why it was stopped.
 
@@ -52,6 +53,9 @@ def run_limited(
         Resident memory (in 10^9 bytes) above which the child is killed.
     released : callable
         Says that the limits do not hold any more.
+    since : callable, optional
+        The `time.monotonic` from which on `seconds` count; by default that of the call. A child
+        with many pieces of work tells when it began the present one.
     """
     sys.stdout.flush()
     sys.stderr.flush()
@@ -60,7 +64,7 @@ def run_limited(
     if child == 0:
         _run_child(work, parent)
     try:
-        return _watch(child, seconds, memory_gb, released)
+        return _watch(child, seconds, memory_gb, released, since)
     except BaseException:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -95,7 +99,11 @@ def _die_with(parent: int) -> None:
 
 
 def _watch(
-    child: int, seconds: float | None, memory_gb: float | None, released: Callable[[], bool]
+    child: int,
+    seconds: float | None,
+    memory_gb: float | None,
+    released: Callable[[], bool],
+    since: Callable[[], float] | None,
 ) -> int | Breach:
     begin = time.monotonic()
     ended = select.poll()
@@ -104,7 +112,8 @@ def _watch(
     try:
         # wakes up at once when the child ends, and now and then to look at its limits
         while not ended.poll(POLL_SECONDS * 1000):
-            breach = _breach(child, time.monotonic() - begin, seconds, memory_gb)
+            elapsed = time.monotonic() - (since() if since else begin)
+            breach = _breach(child, elapsed, seconds, memory_gb)
             if breach is not None and not released():
                 os.kill(child, signal.SIGKILL)
                 os.waitpid(child, 0)
@@ -116,20 +125,6 @@ def _watch(
         name = signal.Signals(os.WTERMSIG(status)).name
         return Breach("failed", f"the process was killed by {name}")
     return os.WEXITSTATUS(status)
-
-
-def _wait(child: int) -> None:
-    """Sleep until it is time to look at the limits, or until the child ends where that is told."""
-    if sys.platform != "linux":
-        time.sleep(POLL_SECONDS)
-        return
-    handle = os.pidfd_open(child)
-    try:
-        ended = select.poll()
-        ended.register(handle, select.POLLIN)
-        ended.poll(POLL_SECONDS * 1000)
-    finally:
-        os.close(handle)
 
 
 def _breach(

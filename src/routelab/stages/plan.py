@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
 from routelab.api import InputError
 from routelab.artifacts.fingerprint import fingerprint
-from routelab.config import Choice, ConfigError, Limits, Study, choices, load_draft, load_study
+from routelab.config import Choice, ConfigError, Limits, Study, Use, choices, load_draft, load_study
 from routelab.registry.catalogue import installed
-from routelab.stages.batches import Batch, Kind, Run
+from routelab.stages.batches import TRY_AGAIN, Batch, Kind, Run
 from routelab.stages.instances import Instance, instance_of
 from routelab.stages.jobs import RouteJob, TopologyJob, cut, route_folder
+from routelab.stages.samples import chosen
+from routelab.stages.shards import Item, Shard, store
+from routelab.stages.surveys import SurveyPlan, plan_survey
 
 Key = TypeVar("Key")
 
@@ -61,6 +64,8 @@ class Plan:
         By kind and id.
     quarantined : tuple of str
         Why topologies and routings of the studies cannot be used; their jobs fail for it.
+    surveys : dict of str to SurveyPlan
+        Of the studies that are surveys, by name; their runs are no jobs.
     """
 
     results: Path
@@ -70,6 +75,7 @@ class Plan:
     kernel_users: tuple[str, ...]
     batches: Mapping[tuple[Kind, str], Batch]
     quarantined: tuple[str, ...] = ()
+    surveys: Mapping[str, SurveyPlan] = field(default_factory=dict)
 
     def spec(self, batch: Batch) -> Path:
         """The file that tells a process what the batch is."""
@@ -88,6 +94,19 @@ class Plan:
             if wanted is None or any(run.folder in wanted for run in batch.runs)
         ]
 
+    def shards(self) -> dict[str, Shard]:
+        """All shards by id."""
+        return {shard.id: shard for survey in self.surveys.values() for shard in survey.shards}
+
+    def shard_spec(self, shard: Shard) -> Path:
+        """The file that tells a process what the shard is."""
+        return self.results / ".plan" / "surveys" / f"{shard.id}.json"
+
+    def tables(self, study: str | None = None) -> list[str]:
+        """Tables of the shards of all surveys, or of one study, which may be none."""
+        surveys = [plan for name, plan in self.surveys.items() if study in (None, name)]
+        return [str(path) for survey in surveys for path in survey.tables(self.results)]
+
     def manifests_of_networks(self, batch: Batch) -> list[str]:
         """Manifests of the topology batches that a batch of routings needs."""
         return [str(self.manifest(self.batches["topologies", id_])) for id_ in batch.after]
@@ -101,17 +120,35 @@ class Plan:
         return [run for batch in finished for run in batch.runs if not run.is_done()]
 
     def write_specs(self) -> None:
-        """Write all specs, and forget the manifests of batches with jobs that run `again`."""
+        """Write all specs, and forget the manifests of batches with jobs that run `again`.
+
+        So with the tables of shards.
+        """
         again = set(self.again())
         for batch in self.batches.values():
             batch.write_spec(self.spec(batch))
             if again.intersection(batch.runs):
                 self.manifest(batch).unlink()
+        if not self.surveys:
+            return
+        statuses = store(self.results).statuses()
+        for survey in self.surveys.values():
+            for shard in survey.shards:
+                shard.write_spec(self.shard_spec(shard))
+                if shard.missing(statuses):
+                    survey.table(self.results, shard).unlink(missing_ok=True)
 
-    def failed(self) -> list[Run]:
+    def failed(self) -> list[Run | Item]:
         """Jobs that failed or ran out of time, and those whose outcome cannot be read."""
         runs = [run for batch in self.batches.values() for run in batch.runs]
-        return [run for run in runs if run.has_failed()]
+        statuses = store(self.results).statuses() if self.surveys else {}
+        rows = [
+            item
+            for shard in self.shards().values()
+            for item in shard.items
+            if statuses.get(item.fingerprint) in TRY_AGAIN
+        ]
+        return [*(run for run in runs if run.has_failed()), *rows]
 
 
 def expand(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
@@ -159,6 +196,7 @@ class _Expansion:
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
         self.quarantined: dict[str, None] = {}
+        self.surveys: dict[str, SurveyPlan] = {}
 
     def add(self, path: Path) -> None:
         """Read a study and note its jobs."""
@@ -176,14 +214,40 @@ class _Expansion:
             other = self.studies[study.name][0].path
             self.mistakes.append(f"{path}: another study has that name: {other}")
             return
-        topologies = self._named(study, "topologies", "topology")
-        routings = self._named(study, "routings", "routing")
+        networks = self._named(study, "topologies", "topology")
+        topologies = _merged(networks)
+        entries = self._named(study, "routings", "routing")
+        routings = _merged(entries)
         metrics = self._metrics(study)
-        self.studies[study.name] = study, [(t, r) for t in topologies for r in routings]
-        for t, topology in topologies.items():
-            _want(self.topologies, t, (topology,), study.limits, {})
-            for r, routing in routings.items():
-                _want(self.routes, (t, r), (topology, routing), study.limits, metrics)
+        runs = self._runs(study, networks, entries)
+        self.studies[study.name] = study, runs
+        if study.survey:
+            if not self.mistakes:
+                self.surveys[study.name] = plan_survey(study, topologies, routings, metrics, runs)
+            return
+        for t, r in runs:
+            _want(self.topologies, t, (topologies[t],), study.limits, {})
+            _want(self.routes, (t, r), (topologies[t], routings[r]), study.limits, metrics)
+
+    def _runs(
+        self,
+        study: Study,
+        networks: Sequence[Mapping[str, Instance]],
+        entries: Sequence[Mapping[str, Instance]],
+    ) -> list[tuple[str, str]]:
+        """Ids of topology and routing of all runs, those of a network together."""
+        everywhere = list(_merged(networks))
+        where: dict[str, set[str]] = {}
+        for position, (entry, routings) in enumerate(zip(study.routings, entries, strict=True)):
+            on = entry.on if isinstance(entry, Use) else None
+            try:
+                ids = everywhere if on is None else chosen(on, networks)
+            except InputError as error:
+                self.mistakes.append(f"{study.place('routings', position)}{error}")
+                continue
+            for r in routings:
+                where.setdefault(r, set()).update(ids)
+        return [(t, r) for t in everywhere for r in where if t in where[r]]
 
     def plan(self, results: Path) -> Plan:
         """Everything that was added, if nothing is wrong with it."""
@@ -197,8 +261,9 @@ class _Expansion:
             name: _study_plan(study, tuple(runs)) for name, (study, runs) in self.studies.items()
         }
         kernel_users: dict[tuple[type, ...], str] = {}
-        for wanted in self.routes.values():
-            routing = wanted.instances[1]
+        routings = [wanted.instances[1] for wanted in self.routes.values()]
+        routings += [one for survey in self.surveys.values() for one in survey.routings.values()]
+        for routing in routings:
             if not routing.quarantine:
                 kernel_users.setdefault(tuple(map(type, routing.plugins)), routing.text)
         return Plan(
@@ -209,13 +274,18 @@ class _Expansion:
             tuple(kernel_users.values()),
             cut(results, topologies, routes, {n: s.runs for n, s in studies.items()}),
             tuple(self.quarantined),
+            self.surveys,
         )
 
-    def _named(self, study: Study, part: str, kind: str) -> dict[str, Instance]:
-        """Instances of a list of the study, by id."""
-        named: dict[str, Instance] = {}
+    def _named(self, study: Study, part: str, kind: str) -> list[dict[str, Instance]]:
+        """Instances of each entry of a list of the study, by id."""
+        entries: list[dict[str, Instance]] = []
         for position, entry in enumerate(getattr(study, part)):
+            named: dict[str, Instance] = {}
+            entries.append(named)
             place = study.place(part, position)
+            if part == "topologies" and isinstance(entry, Use) and entry.on:
+                self.mistakes.append(f"{place}on: only routings run on some of the networks")
             for choice in choices(entry):
                 try:
                     instance = self._instance(kind, choice, study.path.parent)
@@ -229,7 +299,7 @@ class _Expansion:
                 if problem:
                     self.mistakes.append(f"{place}{problem}")
                 named[id_] = instance
-        return named
+        return entries
 
     def _instance(self, kind: str, choice: Choice, folder: Path) -> Instance:
         key = (kind, choice.name, repr(choice.values), folder)
@@ -248,11 +318,10 @@ class _Expansion:
         )
 
     def _metrics(self, study: Study) -> dict[str, Instance]:
-        """The study's metrics by canonical name; all that are installed by default."""
-        if study.metrics is None:
+        """The study's metrics by canonical name; by default the usual ones, in surveys none."""
+        names = study.metrics or []
+        if study.metrics is None and not study.survey:
             names = installed().default_metrics()
-        else:
-            names = study.metrics
         metrics = {}
         for position, name in enumerate(names):
             try:
@@ -265,6 +334,10 @@ class _Expansion:
                 self.mistakes.append(f"{study.place('metrics', position)}{instance.quarantine}")
             metrics[instance.text] = instance
         return metrics
+
+
+def _merged(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
+    return {id_: instance for entry in entries for id_, instance in entry.items()}
 
 
 def _unfit(id_: str, instance: Instance) -> str | None:

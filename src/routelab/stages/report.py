@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from routelab._progress import tell
@@ -12,7 +13,8 @@ from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.report.frames import JobRecord
 from routelab.report.site import write_index, write_study_report
-from routelab.stages.plan import Plan, StudyPlan, expand
+from routelab.report.survey import kept_records
+from routelab.stages.plan import StudyPlan, expand
 
 
 def run(study: Path, results: Path, directory: Path) -> None:
@@ -37,8 +39,17 @@ def run(study: Path, results: Path, directory: Path) -> None:
     (shown,) = plan.studies.values()
     topologies = {id_: job.text for id_, job in plan.topologies.items()}
     routings = {job.id: job.text for job in plan.routes.values()}
+    metrics = dict.fromkeys(name for job in plan.routes.values() for name in job.metrics)
+    for survey in plan.surveys.values():
+        topologies |= {id_: instance.text for id_, instance in survey.topologies.items()}
+        routings |= {id_: instance.text for id_, instance in survey.routings.items()}
+        metrics |= dict.fromkeys(name for shard in survey.shards for name in shard.metrics)
     records = _records(shown, topologies, routings, results)
-    write_study_report(shown.study, records, results, directory, _plugins(plan))
+    if shown.study.name in plan.surveys:
+        survey = plan.surveys[shown.study.name]
+        records = kept_records(records, survey.tables(results))
+    plugins = _plugins([*topologies.values()], [*routings.values()], [*metrics])
+    write_study_report(shown.study, records, results, directory, plugins)
     tell(study.stem, "written", ended=True)
 
 
@@ -67,14 +78,14 @@ def _records(
     ]
 
 
-def _plugins(plan: Plan) -> list[Plugin]:
+def _plugins(
+    topologies: Sequence[str], routings: Sequence[str], metrics: Sequence[str]
+) -> list[Plugin]:
     """All plugins that take part and can be loaded, for what they cite."""
-    jobs = plan.routes.values()
-    metrics = dict.fromkeys(name for job in jobs for name in job.metrics)
     plugins: list[Plugin] = []
     for kind, text in [
-        *(("topology", job.text) for job in plan.topologies.values()),
-        *(("routing", text) for text in dict.fromkeys(job.text for job in jobs)),
+        *(("topology", text) for text in topologies),
+        *(("routing", text) for text in dict.fromkeys(routings)),
         *(("metric", text) for text in metrics),
     ]:
         try:

@@ -13,10 +13,11 @@ from routelab.artifacts.provenance import Measured
 from routelab.registry.catalogue import installed
 from routelab.registry.instances import load, load_routing
 from routelab.stages.limits import Breach, run_limited
+from routelab.stages.prepared import PREPARE_SECONDS
 from routelab.stages.route import compute, write_result
 
-STEP_SECONDS = 20.0
-"""Longest that one kernel takes to compile on a slow machine, and more than all take to load."""
+STEP_SECONDS = PREPARE_SECONDS
+"""How long a routing may take before it is looked whether anything was compiled."""
 
 
 def run(routings: Sequence[str], stamp: Path) -> list[str]:

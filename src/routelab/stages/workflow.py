@@ -9,14 +9,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
 from routelab.artifacts.atomic import explained
 from routelab.registry.suggest import did_you_mean
-from routelab.stages.batches import Run
 from routelab.stages.console import shorten
 from routelab.stages.plan import Plan, expand
 
@@ -157,7 +156,7 @@ def _tell_full(results: Path) -> None:
         )
 
 
-def _tell(jobs: list[Run], what: str) -> None:
+def _tell(jobs: Sequence[object], what: str) -> None:
     if jobs:
         print(f"{len(jobs)} failed or timed-out jobs {what}.", file=sys.stderr)
 

@@ -1,4 +1,5 @@
 import math
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -71,7 +72,7 @@ def test_a_product_has_every_combination_once(parameters):
         ({"a": {"b": {"range": 0}}}, "greater than or equal to 1"),
         ({"a": {"b": {"sweep": [[1]]}}}, "should be one number, word or truth value"),
         ({"use": "a", "as": "../b"}, "pattern"),
-        ({"use": "a"}, "Field required"),
+        ({"use": "a"}, "give it another name, 'as: NAME', or say 'on' which networks"),
     ],
 )
 def test_wrong_entries_are_refused_once(entry, message):
@@ -79,3 +80,36 @@ def test_wrong_entries_are_refused_once(entry, message):
         ENTRY.validate_python(entry)
     (detail,) = raised.value.errors()
     assert message in detail["msg"]
+
+
+def grids(**box):
+    return [choice.values["dims"] for choice in expanded({"torus": {"dims": {"boxes": box}}})]
+
+
+def test_boxes_are_the_systems_of_the_papers_survey():
+    # 49 and 339: Mukosey et al., section 5.1; of their 1,173 4-D systems they do not say which
+    assert len(grids(dimensions=2, sizes=[2, 8])) == 49
+    assert len(grids(dimensions=3, sizes=[2, 8], max_nodes=400)) == 339
+    assert len(grids(dimensions=4, sizes=[2, 8], max_nodes=432)) == 1183
+
+
+@given(st.integers(1, 4), st.integers(2, 5), st.integers(0, 3), st.integers(1, 300))
+def test_boxes_are_all_orders_of_all_sizes_within_the_limit(dimensions, low, more, most):
+    found = grids(dimensions=dimensions, sizes=[low, low + more], max_nodes=most)
+    every = product(range(low, low + more + 1), repeat=dimensions)
+    assert found == ["x".join(map(str, dims)) for dims in every if math.prod(dims) <= most]
+
+
+@pytest.mark.parametrize(
+    ("box", "message"),
+    [
+        ({"dimensions": 2, "sizes": [8, 2]}, "the lesser one first"),
+        ({"dimensions": 2, "sizes": [1, 2]}, "two sizes from 2 on"),
+        ({"dimensions": 2, "sizes": [2]}, "Field required"),
+        ({"dimensions": 0, "sizes": [2, 3]}, "greater than or equal to 1"),
+        ({"dimensions": 8, "sizes": [2, 9]}, "stands for 10001 instances"),
+    ],
+)
+def test_wrong_boxes_are_refused(box, message):
+    with pytest.raises(ValidationError, match=message):
+        ENTRY.validate_python({"torus": {"dims": {"boxes": box}}})

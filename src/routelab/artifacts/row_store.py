@@ -1,0 +1,110 @@
+"""A store of rows that any kill leaves usable: one line a row, appended, known by fingerprint.
+
+A store is a folder of files, each written by one process at a time. A line is strict JSON, the
+row's status and its fingerprint, with tabs between (JSON has none). A line that a kill cut off
+lacks the end, so it is told from whole ones without looking into its JSON. Of several rows with
+one fingerprint the last one of a file counts, and a good one more than one to try again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from routelab.artifacts.atomic import explained
+from routelab.artifacts.json_files import plain
+
+SUFFIX = ".rows"
+_LINE = re.compile(rb"^(\{.*\})\t([a-z]+)\t([0-9a-f]{64})$", re.MULTILINE)
+
+
+class RowStore:
+    """The rows in a folder.
+
+    Parameters
+    ----------
+    folder : path
+        Need not exist.
+    worse : collection of str
+        Statuses of rows that any other row of the same fingerprint replaces.
+    """
+
+    def __init__(self, folder: Path, worse: Collection[str] = ()) -> None:
+        self.folder = folder
+        self._worse = frozenset(worse)
+
+    def statuses(self) -> dict[str, str]:
+        """Status by fingerprint, of all rows."""
+        return {key: status for key, (status, _) in self._lines().items()}
+
+    def rows(self, wanted: Collection[str]) -> dict[str, dict[str, Any]]:
+        """The wanted rows that there are, by fingerprint."""
+        wanted = frozenset(wanted)
+        return {
+            key: json.loads(content) for key, (_, content) in self._lines().items() if key in wanted
+        }
+
+    def _lines(self) -> dict[str, tuple[str, bytes]]:
+        found: dict[str, tuple[str, bytes]] = {}
+        for path in sorted(self.folder.glob(f"*{SUFFIX}")):
+            for content, status_, key_ in _LINE.findall(path.read_bytes()):
+                key, status = key_.decode(), status_.decode()
+                if key not in found or status not in self._worse or found[key][0] in self._worse:
+                    found[key] = status, content
+        return found
+
+    def writer(self, name: str) -> RowWriter:
+        """Append to the file of that name.
+
+        Raises
+        ------
+        InputError
+            If it cannot be written.
+        """
+        return RowWriter(self.folder / f"{name}{SUFFIX}")
+
+
+class RowWriter:
+    """Appends rows to a file; processes that are forked from this one may do so in turn."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with explained(path, path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+
+    def __enter__(self) -> RowWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        try:
+            os.fsync(self._handle)
+        finally:
+            os.close(self._handle)
+
+    def append(self, fingerprint: str, status: str, row: Mapping[str, Any]) -> None:
+        """Add a row.
+
+        Raises
+        ------
+        InputError
+            If the disk is full.
+        """
+        text = json.dumps(plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        line = f"{text}\t{status}\t{fingerprint}\n".encode()
+        size = os.fstat(self._handle).st_size
+        if size and os.pread(self._handle, 1, size - 1) != b"\n":
+            line = b"\n" + line  # the last one was cut off
+        with explained(self.path, self.path):
+            while line:
+                line = line[os.write(self._handle, line) :]

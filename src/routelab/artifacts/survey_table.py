@@ -1,0 +1,108 @@
+"""The table of a survey's shard: a CSV file, a row a run, with its origin in JSON beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from routelab.api.errors import InputError
+from routelab.artifacts.json_files import plain, read_json, write_json
+from routelab.artifacts.tables import read_csv, write_csv
+
+FORMAT = "survey-table/1"
+NAMES = ("topology", "routing", "status", "reason")
+"""First columns; all others hold numbers, words and truth values."""
+
+
+@dataclass(frozen=True)
+class SurveyTable:
+    """Runs of a survey.
+
+    Attributes
+    ----------
+    rows : sequence of dict
+        Values by column: `NAMES`, facts and metrics, ``origin``. None where there is no value.
+    origins : mapping of str to dict
+        Provenance by what the rows have in the column ``origin``.
+    metrics : mapping of str to dict
+        ``unit`` and ``better`` of the columns that metrics measured.
+    """
+
+    rows: Sequence[Mapping[str, Any]]
+    origins: Mapping[str, Mapping[str, Any]]
+    metrics: Mapping[str, Mapping[str, str]]
+
+
+def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = ()) -> None:
+    """Write a table and, with the suffix ``.json``, where it is from.
+
+    Parameters
+    ----------
+    table : SurveyTable
+    path : path
+        The CSV file.
+    columns : sequence of str
+        Known columns in order; others that rows have come after them.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be written.
+    """
+    known = dict.fromkeys([*NAMES, *columns])
+    found = dict.fromkeys(key for row in table.rows for key in row)
+    header = [*(key for key in known if key in found), *(key for key in found if key not in known)]
+    facts = {
+        "format": FORMAT,
+        "columns": header,
+        "rows": len(table.rows),
+        "metrics": table.metrics,
+        "origins": table.origins,
+    }
+    # the table last: it is what a run of the workflow looks for
+    write_json(path.with_suffix(".json"), facts)
+    write_csv(path, header, ([_text(row.get(key)) for key in header] for row in table.rows))
+
+
+def read_survey_table(path: Path) -> SurveyTable:
+    """Read what `write_survey_table` wrote.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged.
+    """
+    facts = read_json(path.with_suffix(".json"), FORMAT)
+    header = facts["columns"]
+    lines = read_csv(path, header, ())
+    if len(lines) != facts["rows"]:
+        raise InputError(
+            f"{path} is damaged: expected {facts['rows']} rows, found {len(lines)}; "
+            "remove it and run again"
+        )
+    kinds = [str if key in NAMES else _value for key in header]
+    rows = [
+        {key: kind(text) for key, kind, text in zip(header, kinds, line, strict=True)}
+        for line in lines
+    ]
+    return SurveyTable(rows, facts["origins"], facts["metrics"])
+
+
+def _text(value: Any) -> Any:
+    value = plain(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+def _value(text: str) -> Any:
+    if text in ("", "true", "false"):
+        return None if not text else text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,61 @@
+"""Work in a process that has loaded what it needs, which a plugin may kill or hold up."""
+
+from __future__ import annotations
+
+import logging
+import mmap
+from collections.abc import Callable
+
+from routelab.api.errors import RoutelabError
+from routelab.stages.limits import Breach, run_limited
+
+PREPARE_SECONDS = 20.0
+"""Longest that one kernel takes to compile on a slow machine, and more than all take to load."""
+
+logger = logging.getLogger(__name__)
+
+
+def in_prepared_process(
+    prepare: Callable[[], None], work: Callable[[], None], seconds: float, memory_gb: float
+) -> None:
+    """Do `work`, which forks its jobs, in a child of this process after `prepare`.
+
+    So all jobs inherit what was loaded. If the child does not get as far as the first job, the
+    work is done from here, and each job loads for itself.
+
+    Parameters
+    ----------
+    prepare, work : callable
+    seconds, memory_gb : float
+        Limits of the preparation.
+
+    Raises
+    ------
+    RoutelabError
+        If the work could not be done, say on a full disk.
+    """
+    prepared = mmap.mmap(-1, 1)  # memory that child and parent share
+
+    def prepare_and_do() -> int:
+        prepare()
+        prepared[0] = 1
+        try:
+            work()
+        except RoutelabError as error:
+            logger.error("%s", error)
+            return 1
+        return 0
+
+    ended = run_limited(
+        prepare_and_do,
+        min(PREPARE_SECONDS, seconds),
+        memory_gb,
+        released=lambda: prepared[0] == 1,
+    )
+    if ended == 0:
+        return
+    if prepared[0]:
+        raise RoutelabError("no outcome was written for some jobs, see above")
+    why = ended.reason if isinstance(ended, Breach) else "see above"
+    logger.warning("kernels could not be loaded beforehand: %s", why)
+    work()

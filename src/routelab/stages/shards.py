@@ -1,0 +1,289 @@
+"""Shards: many runs of a survey in one process, each of which leaves one row in a store.
+
+The plan cuts a survey into shards; Snakemake runs shards. What it declares, a table of the shard's
+runs, is put together from the store, which Snakemake does not own: a run whose row is there, with
+the same fingerprint, is not run again, whichever shard it was in. All work on one network is done
+in a child process, which builds it once; the parent watches it and keeps the limits of each run.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import mmap
+import struct
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from routelab.api.errors import RoutelabError
+from routelab.artifacts.json_files import read_json, write_json
+from routelab.artifacts.row_store import RowStore, RowWriter
+from routelab.artifacts.survey_table import SurveyTable, write_survey_table
+from routelab.stages.batches import TRY_AGAIN
+from routelab.stages.limits import Breach, run_limited
+from routelab.stages.prepared import in_prepared_process
+
+SPEC = "shard/1"
+
+logger = logging.getLogger(__name__)
+
+
+def store(results: Path) -> RowStore:
+    """The rows of all surveys in a results folder."""
+    return RowStore(results / "surveys" / "rows", worse=TRY_AGAIN)
+
+
+@dataclass(frozen=True)
+class Item:
+    """What makes one row: a run, or a bound of a network under some rules.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Of everything that the row depends on.
+    topology : str
+        Instance name.
+    routing : str
+        Instance name; empty for a bound.
+    rules : str
+        Rules of the routing, or those of the bound; empty: none.
+    """
+
+    fingerprint: str
+    topology: str
+    routing: str = ""
+    rules: str = ""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Work of one process.
+
+    Attributes
+    ----------
+    id : str
+        Unique among all shards; names its files.
+    items : tuple of Item
+        Those of one network together, bounds before runs.
+    seconds, memory_gb : float
+        Limits of each item.
+    metrics : tuple of str
+        Instance names.
+    inputs : tuple of str
+        Files that the items read.
+    """
+
+    id: str
+    items: tuple[Item, ...]
+    seconds: float
+    memory_gb: float
+    metrics: tuple[str, ...] = ()
+    inputs: tuple[str, ...] = ()
+
+    @property
+    def runs(self) -> tuple[Item, ...]:
+        """Items that are runs."""
+        return tuple(item for item in self.items if item.routing)
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when any row has to be made again, or there are others."""
+        parts = [f"{item.topology} {item.routing} {item.fingerprint}" for item in self.items]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    def missing(self, statuses: Mapping[str, str]) -> tuple[Item, ...]:
+        """Items without a row, or with one that the next run tries to better."""
+        undone = (None, *TRY_AGAIN)
+        items = {item.fingerprint: item for item in self.items}
+        return tuple(item for key, item in items.items() if statuses.get(key) in undone)
+
+    def write_spec(self, path: Path) -> None:
+        """Write what `run_shard` reads."""
+        write_json(path, {"format": SPEC, **asdict(self)})
+
+
+def read_spec(path: Path) -> Shard:
+    """Read what `Shard.write_spec` wrote.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
+    content = read_json(path, SPEC)
+    return Shard(
+        id=content["id"],
+        items=tuple(Item(**item) for item in content["items"]),
+        seconds=content["seconds"],
+        memory_gb=content["memory_gb"],
+        metrics=tuple(content["metrics"]),
+        inputs=tuple(content["inputs"]),
+    )
+
+
+def run_shard(spec: Path, results: Path, table: Path) -> int:
+    """Do what is missing of a shard, and write the table of all its runs.
+
+    Parameters
+    ----------
+    spec : path
+        Written by `Shard.write_spec`.
+    results : path
+        The folder whose store has the rows.
+    table : path
+        CSV; where the rows are from is written beside it, with the suffix ``.json``.
+
+    Returns
+    -------
+    done : int
+        Number of rows that were made.
+
+    Raises
+    ------
+    InputError
+        If the spec cannot be read or a file cannot be written.
+    """
+    shard = read_spec(spec)
+    rows = store(results)
+    missing = shard.missing(rows.statuses())
+    if missing:
+        with rows.writer(shard.id) as writer:
+            in_prepared_process(
+                partial(_prepare, missing, shard.metrics),
+                partial(_do_all, shard, missing, writer),
+                shard.seconds,
+                shard.memory_gb,
+            )
+    write_survey_table(_table(shard, rows), table)
+    return len(missing)
+
+
+def _table(shard: Shard, store: RowStore) -> SurveyTable:
+    """The shard's runs with the bounds of their networks."""
+    found = store.rows({item.fingerprint for item in shard.items})
+    lost = [item for item in shard.items if item.fingerprint not in found]
+    if lost:
+        raise RoutelabError(f"no row was written for {lost[0].topology} and {len(lost) - 1} more")
+    rows, metrics = [], {}
+    for item in shard.runs:
+        row = found[item.fingerprint]
+        measured = {}
+        for name, value, unit, better in row["metrics"]:
+            measured[name] = value
+            metrics[name] = {"unit": unit, "better": better}
+        names = {key: row[key] for key in ("topology", "routing", "status", "reason")}
+        times = {f"run_{key}": row.get(key) for key in ("wall_seconds", "cpu_seconds")}
+        rows.append({**names, **measured, **row["facts"], **times, "origin": row["origin"]})
+    origins = store.rows({row["origin"] for row in rows})
+    return SurveyTable(rows, origins, metrics)
+
+
+def _prepare(items: Iterable[Item], metrics: Sequence[str]) -> None:
+    """Import what the items need and load their kernels, so that their processes inherit both."""
+    from routelab.stages import survey_rows, warm  # noqa: F401
+
+    for routing in dict.fromkeys(item.routing for item in items if item.routing):
+        warm.rehearse(routing, metrics)
+
+
+def _do_all(shard: Shard, items: Sequence[Item], writer: RowWriter) -> None:
+    origin = _write_origin(writer)
+    done = 0
+    for topology, group in groupby(items, key=lambda item: item.topology):
+        left: Sequence[Item] = list(group)
+        done += len(left)
+        logger.info("[%d/%d] %s", done, len(items), topology)
+        while left:
+            left = _do_some(left, shard, writer, origin)
+
+
+def _do_some(items: Sequence[Item], shard: Shard, writer: RowWriter, origin: str) -> Sequence[Item]:
+    """Do items of one network up to the first that breaks a limit; returns those after it."""
+    from routelab.stages.survey_rows import lost_row
+
+    clock = Clock()
+    ended = run_limited(
+        partial(_do, items, shard.metrics, writer, origin, clock),
+        shard.seconds,
+        shard.memory_gb,
+        since=lambda: clock.since,
+    )
+    if not isinstance(ended, Breach):
+        if ended:
+            raise RoutelabError(f"{items[0].topology}: no row was written, see above")
+        return ()
+    lost = items[clock.position]
+    _tell(lost, ended.status, ended.reason)
+    row = lost_row(ended.status, ended.reason)
+    writer.append(lost.fingerprint, ended.status, _labelled(lost, row, origin))
+    return items[clock.position + 1 :]
+
+
+class Clock:
+    """Which item a child works at, and since when: memory that it shares with its parent."""
+
+    def __init__(self) -> None:
+        self._memory = mmap.mmap(-1, 16)
+        self.begin(0)
+
+    def begin(self, position: int) -> None:
+        """Say that an item begins now."""
+        struct.pack_into("<qd", self._memory, 0, position, time.monotonic())
+
+    @property
+    def position(self) -> int:
+        """Position of the present item."""
+        return int(struct.unpack_from("<qd", self._memory)[0])
+
+    @property
+    def since(self) -> float:
+        """The `time.monotonic` at which it began."""
+        return float(struct.unpack_from("<qd", self._memory)[1])
+
+
+def _do(
+    items: Sequence[Item], metrics: Sequence[str], writer: RowWriter, origin: str, clock: Clock
+) -> int:
+    """Make the rows of items of one network."""
+    from routelab.stages.survey_rows import Network, route_row
+
+    network = Network(items[0].topology)
+    for position, item in enumerate(items):
+        clock.begin(position)
+        row = route_row(network, item.routing, metrics)
+        if row["status"] in TRY_AGAIN:
+            _tell(item, row["status"], row["reason"])
+        try:
+            writer.append(item.fingerprint, row["status"], _labelled(item, row, origin))
+        except RoutelabError as error:
+            logger.error("%s", error)
+            return 2
+    return 0
+
+
+def _labelled(item: Item, row: Mapping[str, Any], origin: str) -> dict[str, Any]:
+    names = {"topology": item.topology, "routing": item.routing, "rules": item.rules}
+    return {**names, **row, "origin": origin}
+
+
+def _write_origin(writer: RowWriter) -> str:
+    """Note versions and machine once for all rows of this process; returns the note's key."""
+    from routelab.artifacts.provenance import Measured
+
+    with Measured() as measured:
+        provenance = measured.provenance()
+    for key in ("plugins", "seed", "fingerprint", "wall_seconds", "cpu_seconds"):
+        del provenance[key]
+    key = hashlib.sha256(repr(sorted(provenance.items())).encode()).hexdigest()
+    writer.append(key, "origin", provenance)
+    return key
+
+
+def _tell(item: Item, status: str, reason: str) -> None:
+    name = item.routing or f"bound of {item.rules or 'the network'}"
+    logger.warning("%s: %s: %s: %s", item.topology, name, status, reason)

@@ -1,0 +1,199 @@
+"""Surveys: which runs there are, how they are cut, and what a shard does with its limits."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.artifacts.survey_table import read_survey_table
+from routelab.stages import shards
+from routelab.stages.plan import expand
+from routelab.stages.shards import Item, Shard, run_shard, store
+from routelab.stages.survey_rows import Network, route_row
+
+pytestmark = pytest.mark.builtins
+
+SURVEY = """\
+title: Survey
+survey: {{runs: {runs}}}
+topologies:
+  - torus: {{dims: {{boxes: {{dimensions: 2, sizes: [2, 4]}}}}}}
+  - torus: {{dims: {{boxes: {{dimensions: 3, sizes: [2, 3]}}}}}}
+routings:
+  - dor
+  - {{use: angara-bfs, on: {on}}}
+"""
+
+
+@pytest.fixture
+def plan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def planned(on="{sample: 3}", runs=7, name="survey"):
+        path = Path(f"{name}.yaml")
+        path.write_text(SURVEY.format(on=on, runs=runs))
+        return expand([path])
+
+    return planned
+
+
+def sampled(plan):
+    (survey,) = plan.surveys.values()
+    return [t for t, r in survey.rows if r == "angara-bfs"]
+
+
+def test_a_survey_has_no_jobs_but_shards_of_whole_networks(plan):
+    planned = plan()
+    assert (planned.topologies, planned.routes, planned.batches) == ({}, {}, {})
+    (survey,) = planned.surveys.values()
+    runs = [item for shard in survey.shards for item in shard.runs]
+    assert len(runs) == len(set(runs)) == 9 + 8 + 2 * 3
+    networks = [{item.topology for item in shard.items} for shard in survey.shards]
+    assert sum(map(len, networks)) == len(set.union(*networks)) == 17
+    # networks are dealt out in turn, so no shard has only small ones
+    assert {len(some) for some in networks} == {4, 5}
+    assert planned.tables() == [f"results/surveys/survey-{n}.csv" for n in (1, 2, 3, 4)]
+
+
+def test_a_sample_is_of_each_entry_and_larger_ones_include_it(plan):
+    three = sampled(plan("{sample: 3}"))
+    assert [text.count("x") for text in three] == [1, 1, 1, 2, 2, 2]
+    five = sampled(plan("{sample: 5}", name="larger"))
+    assert set(three) < set(five)
+    assert len(five) == 10
+    assert sampled(plan("{sample: 3, seed: 1}", name="other")) != three
+
+
+def test_a_limit_of_size_counts_switches(plan):
+    small = sampled(plan("{max_nodes: 8}"))
+    assert small == [
+        *(f"torus~dims={dims}" for dims in ("2x2", "2x3", "2x4", "3x2", "4x2", "2x2x2"))
+    ]
+
+
+def test_a_rows_fingerprint_is_that_of_its_run_alone(plan):
+    (first,), (second,) = (
+        plan(*which).surveys.values() for which in (("{sample: 3}", 7), ("{sample: 5}", 30, "b"))
+    )
+    common = set(first.rows) & set(second.rows)
+    assert common == set(first.rows)
+    assert all(first.rows[run] == second.rows[run] for run in common)
+    keys = [item.fingerprint for item in second.rows.values()]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize(
+    ("topologies", "routings", "message"),
+    [
+        (
+            "[{graph: {file: g.graphml}}]",
+            "[{use: dor, on: {max_nodes: 8}}]",
+            "bad.yaml:4: routings[0]: on.max_nodes needs networks with the parameter 'dims'",
+        ),
+        (
+            "[{use: torus~dims=4, on: {sample: 1}}]",
+            "[dor]",
+            "bad.yaml:3: topologies[0]: on: only routings run on some of the networks",
+        ),
+        (
+            "[torus~dims=4]",
+            "[{use: dor, on: {}}]",
+            "bad.yaml:4: routings[0].on: say max_nodes, sample or both",
+        ),
+    ],
+)
+def test_wrong_choices_of_networks_are_told(topologies, routings, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("g.graphml").write_text("")
+    Path("bad.yaml").write_text(
+        f"title: t\nsurvey: true\ntopologies: {topologies}\nroutings: {routings}\n"
+    )
+    with pytest.raises(InputError) as raised:
+        expand(["bad.yaml"])
+    assert message in str(raised.value)
+
+
+def shard_of(*names, seconds=60.0):
+    items = [
+        Item(f"{number:064x}", topology, routing)
+        for number, (topology, routing) in enumerate(names)
+    ]
+    return Shard("s-1", tuple(items), seconds, 4.0)
+
+
+def done(shard, folder):
+    """Runs a shard; returns how many rows were made and the table."""
+    shard.write_spec(folder / "spec.json")
+    made = run_shard(folder / "spec.json", folder, folder / "s.csv")
+    with (folder / "s.csv").open(newline="") as file:
+        return made, list(csv.DictReader(file))
+
+
+RING, MESH, BROKEN = "torus~dims=4", "mesh~dims=3x2", "torus~dims=3x3,failed_links=0-8"
+
+
+def test_every_run_leaves_a_row_whatever_comes_of_it(tmp_path):
+    shard = shard_of((RING, "dor"), (RING, "angara-bfs"), (MESH, "angara-sssp"), (BROKEN, "dor"))
+    made, rows = done(shard, tmp_path)
+    assert made == 4
+    assert [(row["topology"], row["routing"]) for row in rows] == [
+        (item.topology, item.routing) for item in shard.items
+    ]
+    assert [row["status"] for row in rows] == ["ok", "ok", "ok", "unsupported"]
+    assert "0-8 is no link" in rows[3]["reason"]
+    # a ring of four: 16 hops over 8 channels
+    ring = [rows[0][name] for name in ("max_load", "mean_load", "deadlock")]
+    assert ring == ["2", "2.0", "proven"]
+    assert float(rows[1]["cpu_seconds"]) > 0
+    table = read_survey_table(tmp_path / "s.csv")
+    assert {row["origin"] for row in table.rows} == set(table.origins)
+
+    assert done(shard, tmp_path) == (0, rows)
+
+
+def test_what_breaks_a_limit_is_a_row_and_tried_again(tmp_path, monkeypatch):
+    real = shards._do
+
+    def slow_at_the_second(items, metrics, writer, origin, clock):
+        for position, item in enumerate(items):
+            if item.routing == "angara-bfs":
+                clock.begin(position)
+                shards.time.sleep(30)
+            real(items[position : position + 1], metrics, writer, origin, clock)
+        return 0
+
+    names = [(RING, "dor"), (RING, "angara-bfs"), (RING, "angara-sssp")]
+    for topology, routing in names:  # loads their kernels here, for all children
+        route_row(Network(topology), routing, ())
+    shard = shard_of(*names, seconds=2.0)
+    monkeypatch.setattr(shards, "_do", slow_at_the_second)
+    monkeypatch.setattr(shards, "_prepare", lambda *_: None)
+    made, rows = done(shard, tmp_path)
+    assert made == 3
+    assert [row["status"] for row in rows] == ["ok", "timeout", "ok"]
+    assert rows[1]["reason"] == "took longer than 2 s"
+
+    monkeypatch.setattr(shards, "_do", real)
+    made, rows = done(shard, tmp_path)
+    assert made == 1
+    assert [row["status"] for row in rows] == ["ok", "ok", "ok"]
+
+
+def test_rows_are_found_whichever_shard_made_them(tmp_path):
+    names = [(RING, "dor"), (RING, "angara-bfs"), (MESH, "dor")]
+    done(shard_of(*names), tmp_path)
+    assert set(store(tmp_path).statuses().values()) == {"ok", "origin"}
+    all_items = shard_of(*names).items
+    other = Shard("other-1", all_items[1:], 60.0, 4.0)
+    made, rows = done(other, tmp_path)
+    assert (made, len(rows)) == (0, 2)
+
+
+def test_a_spec_of_another_format_is_refused(tmp_path):
+    (tmp_path / "spec.json").write_text(json.dumps({"format": "shard/0"}))
+    with pytest.raises(InputError, match="expected format shard/1"):
+        run_shard(tmp_path / "spec.json", tmp_path, tmp_path / "s.csv")
