@@ -1,0 +1,59 @@
+"""Effective bisection bandwidth: the mean over random pairings of two halves."""
+
+from __future__ import annotations
+
+from routelab import metrics
+from routelab.api import (
+    Citation,
+    Measurement,
+    MetricPlugin,
+    Parameters,
+    RouteTable,
+    RoutingGraph,
+    parameter,
+)
+
+
+class EffectiveBisectionParameters(Parameters):
+    """Which pairings are sampled."""
+
+    samples: int = parameter(1000, ge=30, le=1_000_000, description="Random pairings")
+    seed: int = parameter(0, ge=0, description="Seed of the pairings")
+    both_ways: bool = parameter(False, description="Whether partners answer at the same time")
+
+
+class EffectiveBisection(MetricPlugin):
+    """Random halves of the terminals send to one another, each message slowed by its worst channel.
+
+    All tables of a network are measured with the same pairings.
+    """
+
+    name = "effective-bisection"
+    summary = "Mean bandwidth between partners in random halves of the terminals, 0 to 1"
+    citations = (
+        Citation(
+            key="hoefler2008",
+            title="Multistage Switches are not Crossbars: Effects of Static Routing in "
+            "High-Performance Networks",
+            authors="Hoefler, Torsten and Schneider, Timo and Lumsdaine, Andrew",
+            year=2008,
+            venue="2008 IEEE International Conference on Cluster Computing",
+            cited_for="effective bisection bandwidth",
+            doi="10.1109/CLUSTR.2008.4663762",
+        ),
+    )
+    Parameters = EffectiveBisectionParameters
+    by_default = False
+
+    def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
+        """Measure the mean and its 95 % confidence interval; nothing on a single terminal."""
+        wanted = self.parameters
+        found = metrics.effective_bisection(
+            table, wanted.samples, wanted.seed, both_ways=wanted.both_ways
+        )
+        if found is None:
+            return []
+        return [
+            Measurement("effective_bisection", found.mean, "", "higher"),
+            Measurement("effective_bisection_half_width", found.half_width),
+        ]

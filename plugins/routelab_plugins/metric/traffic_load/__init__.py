@@ -1,0 +1,84 @@
+"""Channel loads under the traffic of a user's matrix."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from routelab import metrics
+from routelab.api import (
+    Measurement,
+    MetricPlugin,
+    Parameters,
+    RouteTable,
+    RoutingGraph,
+    UnsupportedError,
+    parameter,
+)
+
+from .matrix import read_matrix
+
+
+class TrafficLoadParameters(Parameters):
+    """Whose traffic is meant."""
+
+    matrix: Path = parameter(
+        description="CSV file: columns source, target, bytes by rank (others are ignored), or, "
+        "without a header, a square matrix with a line for each sender"
+    )
+    label: str = parameter(
+        "",
+        pattern=r"^[A-Za-z0-9_]*$",
+        description="Stands in the columns' names, where several matrices are measured",
+    )
+
+
+class TrafficLoad(MetricPlugin):
+    """Bytes that cross each channel when every rank sends what the matrix says.
+
+    Rank i is terminal i. A network may have more terminals than the matrix has ranks.
+    """
+
+    name = "traffic-load"
+    summary = "Maximum and mean channel load under a given traffic matrix, and how near to perfect"
+    Parameters = TrafficLoadParameters
+    by_default = False
+
+    def input_files(self) -> list[Path]:
+        """List the matrix, so that a change of it makes the results stale."""
+        return [self.parameters.matrix]
+
+    def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
+        """Measure the loads; nothing on a network without channels.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or its content is wrong; names the file and the line.
+        UnsupportedError
+            If the network has fewer terminals than the matrix has ranks.
+        """
+        topology = table.topology
+        traffic = read_matrix(self.parameters.matrix)
+        ranks = len(traffic)
+        if ranks > topology.num_terminals:
+            raise UnsupportedError(
+                f"{self.parameters.matrix} is traffic of {ranks} ranks, and the network has "
+                f"{topology.num_terminals} terminals; take a network with {ranks} or more"
+            )
+        if not topology.num_channels:
+            return []
+        idle = topology.num_terminals - ranks
+        matrix = np.pad(traffic, (0, idle))
+        loads = metrics.traffic_loads(table, matrix)
+        perfect = metrics.perfect_traffic_load(topology, matrix)
+        worst = float(loads.max())
+        prefix = f"traffic_{self.parameters.label}_" if self.parameters.label else "traffic_"
+        share = [Measurement(f"{prefix}balance", perfect / worst, "", "higher")] if worst else []
+        return [
+            Measurement(f"{prefix}max_load", worst, "bytes", "lower"),
+            Measurement(f"{prefix}mean_load", float(loads.mean()), "bytes", "lower"),
+            Measurement(f"{prefix}perfect_load", perfect, "bytes"),
+            *share,
+        ]

@@ -1,0 +1,141 @@
+"""Reader of traffic matrices."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+
+from routelab.api import InputError
+from routelab.api.topology import Float64Array
+
+COLUMNS = {"source": ("source", "src"), "target": ("target", "dst"), "bytes": ("bytes",)}
+"""Columns of a list, each by the names that it may have."""
+MAX_RANKS = 20_000
+"""Most ranks: their matrix takes 3 GB."""
+SHOWN = 5
+"""Most mistakes of a file that are told at once."""
+
+
+def read_matrix(path: Path) -> Float64Array:
+    """Read what every rank sends to every other.
+
+    Parameters
+    ----------
+    path : Path
+        CSV with the header ``source,target,bytes`` (or ``src,dst,bytes``; further columns are
+        ignored, lines of one pair add up, the highest rank that is named is the last there is),
+        or without a header a matrix: line i, column j is what rank i sends to rank j. Empty lines
+        and lines that begin with ``#`` are ignored.
+
+    Returns
+    -------
+    matrix : float64 array, shape (R, R)
+        Bytes.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or its content is wrong; names the file and up to five lines.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text; save the file in that encoding") from None
+    try:
+        rows = list(_rows(text))
+    except csv.Error as error:
+        raise InputError(f"{path}: not CSV: {error}") from None
+    if not rows:
+        raise InputError(f"{path}: no line with traffic in it")
+    problems: list[str] = []
+    listed = any(_number(cell) is None for cell in rows[0][1])
+    matrix = (_from_list if listed else _from_square)(rows, problems)
+    if problems:
+        more = [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
+        raise InputError("\n    ".join([f"{path}:", *problems[:SHOWN], *more]))
+    return matrix
+
+
+def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Lines with anything on them, by number, as stripped cells."""
+    reader = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
+    for row in reader:
+        cells = [cell.strip() for cell in row]
+        if any(cells) and not cells[0].startswith("#"):
+            yield reader.line_num, cells
+
+
+def _number(cell: str) -> float | None:
+    try:
+        return float(cell)
+    except ValueError:
+        return None
+
+
+def _amount(cell: str, line: int, problems: list[str]) -> float:
+    value = _number(cell)
+    if value is None or not 0 <= value < np.inf:
+        problems.append(f"line {line}: {cell!r} is no number of bytes (0 or more)")
+        return 0.0
+    return value
+
+
+def _from_square(rows: list[tuple[int, list[str]]], problems: list[str]) -> Float64Array:
+    size = len(rows)
+    uneven = [(line, len(cells)) for line, cells in rows if len(cells) != size]
+    if uneven:
+        line, width = uneven[0]
+        problems.append(
+            f"line {line}: {width} numbers, but there are {size} lines; a matrix has as many "
+            "lines as columns, and a list needs the header source,target,bytes"
+        )
+        return np.zeros((0, 0))
+    return np.array(
+        [[_amount(cell, line, problems) for cell in cells] for line, cells in rows], np.float64
+    )
+
+
+def _from_list(rows: list[tuple[int, list[str]]], problems: list[str]) -> Float64Array:
+    (place, names), *body = rows
+    header = [name.lower() for name in names]
+    found = {
+        column: [header.index(name) for name in spellings if header.count(name) == 1]
+        for column, spellings in COLUMNS.items()
+    }
+    if any(len(positions) != 1 for positions in found.values()):
+        problems.append(
+            f"line {place}: expected a header with source, target and bytes, each once, "
+            f"got {','.join(names)!r}"
+        )
+        return np.zeros((0, 0))
+    entries = []
+    for line, cells in body:
+        if len(cells) != len(header):
+            problems.append(f"line {line}: {len(cells)} cells under a header of {len(header)}")
+            continue
+        source, target = (
+            _rank(cells[found[end][0]], line, problems) for end in ("source", "target")
+        )
+        entries.append((source, target, _amount(cells[found["bytes"][0]], line, problems)))
+    if not body:
+        problems.append("no line below the header")
+    if problems:
+        return np.zeros((0, 0))
+    ranks = 1 + max(max(source, target) for source, target, _ in entries)
+    matrix = np.zeros((ranks, ranks))
+    for source, target, amount in entries:
+        matrix[source, target] += amount
+    return matrix
+
+
+def _rank(cell: str, line: int, problems: list[str]) -> int:
+    if cell.isascii() and cell.isdigit() and int(cell[:10]) < MAX_RANKS and len(cell) <= 10:
+        return int(cell)
+    problems.append(f"line {line}: {cell!r} is no rank (0, 1, ... up to {MAX_RANKS - 1})")
+    return 0

@@ -1,0 +1,51 @@
+"""The largest load that any permutation of terminals puts on a channel."""
+
+from __future__ import annotations
+
+from routelab import metrics
+from routelab.api import (
+    Citation,
+    Measurement,
+    MetricPlugin,
+    Parameters,
+    RouteTable,
+    RoutingGraph,
+    parameter,
+)
+
+
+class WorstPermutationParameters(Parameters):
+    """How large a network may be."""
+
+    max_terminals: int = parameter(
+        1024, ge=1, description="Nothing is measured on networks with more terminals"
+    )
+
+
+class WorstPermutation(MetricPlugin):
+    """Every terminal sends one message and receives one, in the worst way there is."""
+
+    name = "worst-permutation"
+    summary = "Largest channel load that any permutation of terminals can cause"
+    citations = (
+        Citation(
+            key="towles2002",
+            title="Worst-case Traffic for Oblivious Routing Functions",
+            authors="Towles, Brian and Dally, William J.",
+            year=2002,
+            venue="Proceedings of the 14th annual ACM symposium on Parallel algorithms and "
+            "architectures (SPAA '02)",
+            cited_for="the worst permutation of a channel as a maximum-weight matching",
+            doi="10.1145/564870.564872",
+        ),
+    )
+    Parameters = WorstPermutationParameters
+    by_default = False
+
+    def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
+        """Measure the worst permutation; nothing on networks that are larger than wanted."""
+        topology = table.topology
+        if not topology.num_channels or topology.num_terminals > self.parameters.max_terminals:
+            return []
+        worst = metrics.worst_permutation(table)
+        return [Measurement("worst_permutation", worst.load, "messages", "lower")]
