@@ -9,6 +9,8 @@ the optimum (`routelab.bounds.load_bound`).
 
 from __future__ import annotations
 
+from time import monotonic
+
 import highspy
 import numpy as np
 
@@ -36,19 +38,20 @@ def flow_weights(
     symmetry : SourceSymmetry
         The graph's.
     seconds : float
-        Time limit of the solver.
+        Time limit.
 
     Returns
     -------
     weights : float64 array, shape (classes,), or None
         None if the program is too large or the solver came to no end.
     """
+    end = monotonic() + seconds
     program = _flow_program(graph, symmetry)
     if program is None:
         return None
     methods = ("simplex",) if program.num_variables <= SIMPLEX_VARIABLES else ("ipm", "simplex")
     for method in methods:
-        solution = solve(program, seconds, solver=method, run_crossover="off")
+        solution = solve(program, end - monotonic(), solver=method, run_crossover="off")
         if solution is not None:
             classes = int(symmetry.channel_class.max()) + 1
             return np.maximum(-solution.row_dual[:classes], 0.0)

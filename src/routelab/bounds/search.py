@@ -16,6 +16,9 @@ from routelab.bounds.exact import least_whole_load
 from routelab.bounds.flow import flow_weights, integer_weights
 from routelab.bounds.load_bound import LoadBound, certified_by_class, network_graph
 
+LP_SHARE = 0.6
+"""Part of the time that the linear program may take."""
+
 
 def lower_bound_rules(
     graph: RoutingGraph, *, seconds: float = 60.0, exact: bool = False
@@ -30,10 +33,11 @@ def lower_bound_rules(
     ----------
     graph : RoutingGraph
     seconds : float
-        Limit of each solver. The result depends on the graph alone unless it strikes.
+        About the longest wall time. How much work is done depends on the graph alone, and so
+        does the result, unless this limit strikes.
     exact : bool
-        Look for the least maximum load of tables with one path a pair by a mixed-integer
-        program, if there are few routes.
+        Look in what is left of the time for the least maximum load of tables with one path a
+        pair, by a mixed-integer program, if there are few routes.
 
     Returns
     -------
@@ -43,7 +47,7 @@ def lower_bound_rules(
     graph = determinized(graph)
     bound = _bound(graph, seconds)
     if exact:
-        bound = with_exact(graph, bound, seconds)
+        bound = with_exact(graph, bound, seconds - (perf_counter() - begin))
     return replace(bound, seconds=perf_counter() - begin)
 
 

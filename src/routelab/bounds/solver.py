@@ -64,7 +64,7 @@ class LinearProgram:
         self._pieces["column"].append(np.asarray(column, dtype=np.int64))
         self._pieces["value"].append(np.broadcast_to(np.asarray(value, np.float64), rows.shape))
 
-    def model(self) -> highspy.HighsLp:
+    def model(self) -> Any:
         """The program as HiGHS takes it."""
         part = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
         place, inverse = np.unique(

@@ -21,7 +21,7 @@ from routelab.api import (
     UnsupportedError,
 )
 from routelab.artifacts.atomic import atomic_directory
-from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
+from routelab.artifacts.outcome import Outcome, Status, write_outcome
 from routelab.artifacts.provenance import Measured, seed_of
 from routelab.artifacts.routes_file import save_routes
 from routelab.artifacts.tables import write_csv
@@ -32,7 +32,7 @@ from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages.chain import Routed, apply_routing, prove, reroute
 from routelab.stages.facts import routing_facts, topology_facts
 from routelab.stages.limits import Breach
-from routelab.stages.topology import OUTCOME, obtain
+from routelab.stages.topology import OUTCOME, name_at, obtain, unusable
 
 METRICS, CHANNELS, ROUTES, CERTIFICATE = (
     "metrics.csv",
@@ -111,12 +111,12 @@ def run(
     """
     chosen = load_routing(routing)
     measures = [load("metric", name) for name in metrics]
-    unusable = _unusable_topology(topology)
-    if unusable is not None:
+    lost = unusable(topology)
+    if lost is not None:
         with Measured() as nothing:
             provenance = nothing.provenance(chosen.plugins, seed_of(chosen.plugins), fingerprint)
         return _written(
-            replace(unusable, kind="route", routing=chosen.name, provenance=provenance),
+            replace(lost, kind="route", routing=chosen.name, provenance=provenance),
             None,
             directory,
         )
@@ -148,23 +148,11 @@ def write_breach(
     with suppress(QuarantinedError):
         chosen = load_routing(routing)
         routing, plugins = chosen.name, chosen.plugins
-    folder = Path(topology)
-    name = read_outcome(folder / OUTCOME).topology if folder.is_dir() else topology
+    name = name_at(topology)
     with Measured() as measured:
         provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
     outcome = Outcome("route", name, routing, breach.status, breach.reason, {}, provenance)
     return _written(outcome, None, directory)
-
-
-def _unusable_topology(topology: str) -> Outcome | None:
-    """The outcome of a network that could not be built: it is that of its routings, too."""
-    folder = Path(topology)
-    if not folder.is_dir():
-        return None
-    outcome = read_outcome(folder / OUTCOME)
-    if outcome.status == "ok":
-        return None
-    return replace(outcome, reason=f"no network: {outcome.reason}")
 
 
 def _written(outcome: Outcome, result: RouteResult | None, directory: Path) -> Outcome:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from routelab.api import InputError, Plugin, RoutelabError, Topology
@@ -50,6 +51,29 @@ def obtain(text: str | Topology) -> tuple[str, Topology]:
         return path.stem, load_topology(path)
     plugin = load("topology", text)
     return name_of(plugin), plugin.build()
+
+
+def unusable(text: str) -> Outcome | None:
+    """The outcome of a network that could not be built: it is that of what needs it, too.
+
+    Parameters
+    ----------
+    text : str
+        As for `obtain`; None is returned for all but folders.
+    """
+    folder = Path(text)
+    if not folder.is_dir():
+        return None
+    outcome = read_outcome(folder / OUTCOME)
+    if outcome.status == "ok":
+        return None
+    return replace(outcome, reason=f"no network: {outcome.reason}")
+
+
+def name_at(text: str) -> str:
+    """The name of the network in a folder that `run` wrote; other texts are names."""
+    folder = Path(text)
+    return read_outcome(folder / OUTCOME).topology if folder.is_dir() else text
 
 
 def run(text: str, directory: Path, fingerprint: str = "") -> Outcome:

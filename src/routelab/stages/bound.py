@@ -1,0 +1,178 @@
+"""The bound stage: how little the busiest channel of a network can carry under some rules.
+
+Bounds belong to a network and rules, not to a run; `BARE` stands for the network without rules.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from routelab._progress import tell
+from routelab.api import InputError, Plugin, RulesPlugin, Topology, UnsupportedError, determinized
+from routelab.artifacts.atomic import atomic_directory
+from routelab.artifacts.outcome import Outcome, Status, write_outcome
+from routelab.artifacts.provenance import Measured, seed_of
+from routelab.artifacts.tables import write_csv
+from routelab.bounds import LoadBound, lower_bound_rules, lower_bound_topology
+from routelab.registry.catalogue import QuarantinedError
+from routelab.registry.instances import load, name_of
+from routelab.stages.facts import topology_facts
+from routelab.stages.limits import Breach
+from routelab.stages.topology import OUTCOME, name_at, obtain, unusable
+
+WEIGHTS = "bound.csv"
+"""File of a bound's folder beside its outcome: the certificate."""
+
+BARE = "_network"
+"""In the place of rules: none, all minimal routes. No plugin can have this name."""
+
+
+def compute(
+    topology: Topology, rules: RulesPlugin | None, *, seconds: float = 60.0, exact: bool = False
+) -> LoadBound:
+    """Bound the maximum channel load of a network under some rules.
+
+    Parameters
+    ----------
+    topology : Topology
+    rules : RulesPlugin or None
+        None: all minimal routes are allowed.
+    seconds, exact
+        See `routelab.bounds.lower_bound_rules`; for the bare network `exact` means nothing.
+
+    Raises
+    ------
+    UnsupportedError
+        If the rules cannot be stated on the network.
+    """
+    if rules is None:
+        return lower_bound_topology(topology, seconds=seconds)
+    reason = rules.supports(topology)
+    if reason is not None:
+        raise UnsupportedError(f"{rules.name}: {reason}")
+    graph = determinized(rules.routing_graph(topology))
+    return lower_bound_rules(graph, seconds=seconds, exact=exact)
+
+
+def numbers_of(bound: LoadBound) -> dict[str, Any]:
+    """A bound as facts, without the weights."""
+    return {
+        "bound_value": bound.value,
+        "bound_load": bound.load,
+        "bound_method": bound.method,
+        "turn_set": bound.turn_set,
+        "bound_seconds": bound.seconds,
+    }
+
+
+def bound_of(numbers: Mapping[str, Any]) -> LoadBound:
+    """The bound that `numbers_of` told of, without the weights."""
+    return LoadBound(
+        value=float(numbers["bound_value"]),
+        load=int(numbers["bound_load"]),
+        method=str(numbers["bound_method"]),
+        turn_set=str(numbers["turn_set"]),
+        seconds=float(numbers["bound_seconds"]),
+        weights=np.empty(0, dtype=np.int64),
+    )
+
+
+def run(
+    topology: str,
+    rules: str,
+    directory: Path,
+    *,
+    seconds: float = 60.0,
+    exact: bool = False,
+    fingerprint: str = "",
+) -> Outcome:
+    """Do one job and write its folder; what goes wrong in a plugin becomes the outcome.
+
+    Parameters
+    ----------
+    topology : str
+        Instance name, or a folder that the topology stage wrote.
+    rules : str
+        Instance name, or `BARE`.
+
+    Raises
+    ------
+    InputError
+        If a name is wrong or the folder cannot be written.
+    """
+    chosen = None if rules == BARE else load("rules", rules)
+    assert chosen is None or isinstance(chosen, RulesPlugin)
+    plugins: list[Plugin] = [] if chosen is None else [chosen]
+    lost = unusable(topology)
+    if lost is not None:
+        with Measured() as nothing:
+            provenance = nothing.provenance(plugins, seed_of(plugins), fingerprint)
+        lost = replace(lost, kind="bound", routing=rules, provenance=provenance)
+        return _written(lost, None, None, directory)
+    name, network = obtain(topology)
+    task = rules if chosen is None else name_of(chosen)
+    bound: LoadBound | None = None
+    status: Status = "ok"
+    reason = ""
+    tell(task, "bound")
+    with Measured() as measured:
+        try:
+            bound = compute(network, chosen, seconds=seconds, exact=exact)
+        except (UnsupportedError, InputError) as error:
+            # an input error here is about parameters that do not fit this network
+            status, reason = "unsupported", str(error)
+        except Exception as error:
+            traceback.print_exc()
+            status, reason = "failed", f"{type(error).__name__}: {error}"
+    tell(task, status, ended=True)
+    provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
+    facts = topology_facts(network) | ({} if bound is None else numbers_of(bound))
+    outcome = Outcome("bound", name, task, status, reason, facts, provenance)
+    return _written(outcome, bound, network, directory)
+
+
+def write_breach(
+    topology: str, rules: str, directory: Path, breach: Breach, fingerprint: str = ""
+) -> Outcome:
+    """Write the outcome of a job that was stopped at its limits or whose plugin is broken."""
+    plugins: Sequence[Plugin] = ()
+    with suppress(QuarantinedError):
+        plugins = () if rules == BARE else (load("rules", rules),)
+    with Measured() as measured:
+        provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
+    name = name_at(topology)
+    outcome = Outcome("bound", name, rules, breach.status, breach.reason, {}, provenance)
+    return _written(outcome, None, None, directory)
+
+
+def _written(
+    outcome: Outcome, bound: LoadBound | None, network: Topology | None, directory: Path
+) -> Outcome:
+    with atomic_directory(directory) as folder:
+        if bound is not None and network is not None:
+            write_weights(bound, network, folder / WEIGHTS)
+        write_outcome(outcome, folder / OUTCOME)
+    return outcome
+
+
+def write_weights(bound: LoadBound, topology: Topology, path: Path) -> None:
+    """Write the certificate of a bound: the weight of every channel."""
+    names = topology.switch_names
+    rows = (
+        (
+            channel,
+            names[topology.channel_source[channel]],
+            names[topology.channel_target[channel]],
+            topology.directions[d].name if (d := topology.channel_direction[channel]) >= 0 else "",
+            weight,
+        )
+        for channel, weight in enumerate(bound.weights.tolist())
+    )
+    write_csv(path, ("channel", "source", "target", "direction", "weight"), rows)
