@@ -71,7 +71,7 @@ tables:
   t:
     rows: [routing, nodes]
     values: max_load
-    over: {tie_seed: mean}
+    over: {tie_seed: mode}
 figures:
   f: {kind: ecdf, y: load}
   n: {kind: netwrk, colour: load}
@@ -88,7 +88,7 @@ figures:
         ":6: limits.seconds: -1 should be greater than 0",
         ":6: limits.memory: unknown key; did you mean 'memory_gb'?",
         ":10: tables.t.values: 'max_load' should be a valid list",
-        ":11: tables.t.over.tie_seed: 'mean' should be 'median' or 'range'",
+        ":11: tables.t.over.tie_seed: 'mode' should be 'median', 'range' or 'mean'",
         ":13: figures.f: a figure of kind ecdf needs x",
         ":14: figures.n.kind: 'netwrk' should be 'ecdf', 'line' or 'network'",
     ]
