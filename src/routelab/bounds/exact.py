@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import highspy
 import numpy as np
 
 from routelab.api import RoutingGraph
@@ -58,7 +57,7 @@ def _route_program(graph: RoutingGraph, at_least: int) -> LinearProgram | None:
     fixed = np.bincount(hops[~open_hop], weights=amount[~open_hop], minlength=topology.num_channels)
     program = LinearProgram()
     program.variables(1, cost=1.0, lower=float(at_least), integer=True)
-    loads = program.rows(np.full(topology.num_channels, -highspy.kHighsInf), -fixed)
+    loads = program.rows(np.full(topology.num_channels, -np.inf), -fixed)
     program.entries(loads, np.zeros(len(loads), np.int64), -1.0)
     taken = program.variables(int(chosen.sum()), integer=True)
     number = np.cumsum(chosen) - 1

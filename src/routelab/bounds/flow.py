@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from time import monotonic
 
-import highspy
 import numpy as np
 
 from routelab.api import RoutingGraph, SourceSymmetry
@@ -66,7 +65,7 @@ def _flow_program(graph: RoutingGraph, symmetry: SourceSymmetry) -> LinearProgra
     classes = int(symmetry.channel_class.max()) + 1
     program = LinearProgram()
     program.variables(1, cost=1.0)
-    program.rows(np.full(classes, -highspy.kHighsInf), np.zeros(classes))
+    program.rows(np.full(classes, -np.inf), np.zeros(classes))
     program.entries(np.arange(classes), np.zeros(classes, np.int64), -1.0)
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     for source in class_sources(symmetry):

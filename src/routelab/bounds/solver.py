@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import highspy
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -43,7 +42,7 @@ class LinearProgram:
         self, count: int, *, cost: float = 0.0, lower: float = 0.0, integer: bool = False
     ) -> Int64Array:
         """Add variables and return their numbers; integer ones are at most 1 or have a cost."""
-        upper = 1.0 if integer and not cost else highspy.kHighsInf
+        upper = 1.0 if integer and not cost else np.inf
         for name, value in zip(_BY_VARIABLE, (cost, lower, upper, float(integer)), strict=True):
             self._pieces[name].append(np.full(count, value))
         self.num_variables += count
@@ -66,6 +65,8 @@ class LinearProgram:
 
     def model(self) -> Any:
         """The program as HiGHS takes it."""
+        import highspy
+
         part = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
         place, inverse = np.unique(
             part["column"] * self.num_rows + part["row"], return_inverse=True
@@ -101,6 +102,8 @@ def solve(program: LinearProgram, seconds: float, **options: Any) -> Solution | 
     **options
         Of HiGHS. It works on one thread, so that the same program has the same solution.
     """
+    import highspy  # only here and above: it takes 60 ms, and most commands need no bound
+
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     fixed = {"output_flag": False, "threads": 1, "time_limit": max(float(seconds), 0.0)}
     for name, value in (fixed | options).items():

@@ -6,6 +6,7 @@ import argparse
 import csv
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,19 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--certificate", metavar="FILE", type=Path, help="save the proof of the one routing"
     )
+    parser.add_argument(
+        "--bound",
+        action="store_true",
+        help="say how small the maximum load can be: under the rules of each routing, and with "
+        "all minimal routes",
+    )
+    parser.add_argument(
+        "--bound-seconds",
+        metavar="N",
+        type=float,
+        default=60.0,
+        help="with --bound: about the longest time for each bound; default: 60",
+    )
     parser.set_defaults(run=run)
 
 
@@ -53,26 +67,34 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.commands._logging import progress
     from routelab.stages.child import in_child
     from routelab.stages.evaluate import evaluate
-    from routelab.stages.facts import FIELDS
+    from routelab.stages.facts import BOUND_FIELDS, FIELDS
+
+    columns = (*FIELDS, *BOUND_FIELDS) if arguments.bound else FIELDS
 
     def work() -> list[dict[str, Any]]:
         with progress(arguments):
-            return evaluate(arguments.topology, arguments.routings, arguments.certificate)
+            return evaluate(
+                arguments.topology,
+                arguments.routings,
+                arguments.certificate,
+                arguments.bound_seconds if arguments.bound else None,
+            )
 
     rows = in_child(work)
     if arguments.format == "json":
         print(json.dumps([plain(row) for row in rows], indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(FIELDS)
-        writer.writerows([row.get(field) for field in FIELDS] for row in rows)
+        writer.writerow(columns)
+        writer.writerows([row.get(field) for field in columns] for row in rows)
     else:
-        _print_for_people(rows)
+        _print_for_people(rows, BOUND_FIELDS if arguments.bound else ())
     return 0 if all(row["status"] == "ok" for row in rows) else 1
 
 
-def _print_for_people(rows: list[dict[str, Any]]) -> None:
-    print_table(SHOWN, [[_cell(row.get(field)) for field in SHOWN] for row in rows])
+def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
+    columns = (*SHOWN, *more)
+    print_table(columns, [[_cell(row.get(field)) for field in columns] for row in rows])
     for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
         print(f"the network is not connected: {parts}")
     for row in rows:

@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,17 @@ from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, Status, write_outcome
 from routelab.artifacts.provenance import Measured, seed_of
 from routelab.artifacts.tables import write_csv
-from routelab.bounds import LoadBound, lower_bound_rules, lower_bound_topology
+from routelab.bounds import (
+    ALL_MINIMAL,
+    LoadBound,
+    bound_facts,
+    lower_bound_rules,
+    lower_bound_topology,
+    with_exact,
+)
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, name_of
+from routelab.stages.chain import Routed
 from routelab.stages.facts import topology_facts
 from routelab.stages.limits import Breach
 from routelab.stages.topology import OUTCOME, name_at, obtain, unusable
@@ -59,6 +68,56 @@ def compute(
         raise UnsupportedError(f"{rules.name}: {reason}")
     graph = determinized(rules.routing_graph(topology))
     return lower_bound_rules(graph, seconds=seconds, exact=exact)
+
+
+class NetworkBounds:
+    """The bounds of one network, each found when it is first asked for.
+
+    Parameters
+    ----------
+    topology : Topology
+    seconds : float
+        For each bound.
+    """
+
+    def __init__(self, topology: Topology, seconds: float = 60.0) -> None:
+        self._topology, self._seconds = topology, seconds
+        self._rules: dict[str, LoadBound] = {}
+        self._exact: set[str] = set()
+
+    @cached_property
+    def bare(self) -> LoadBound:
+        """That of all minimal routes."""
+        tell(ALL_MINIMAL, "bound")
+        bound = lower_bound_topology(self._topology, seconds=self._seconds)
+        tell(ALL_MINIMAL, "ok", ended=True)
+        return bound
+
+    def facts(self, routed: Routed, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """The bounds beside the load of a table: `routelab.bounds.bound_facts`.
+
+        Where the bound of the rules leaves a gap, a mixed-integer program is tried, once.
+
+        Parameters
+        ----------
+        routed : Routed
+        rules : str
+            Name of the rules; of no use for a complete algorithm.
+        facts : mapping
+            Of the table.
+        """
+        graph = routed.graph
+        if graph is None:
+            return bound_facts(facts, None, self.bare)
+        if rules not in self._rules:
+            self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
+        beside = bound_facts(facts, self._rules[rules], self.bare)
+        if rules in self._exact or beside["gap"] is None or beside["gap"] < 1:
+            return beside
+        self._exact.add(rules)
+        bound = self._rules[rules]
+        self._rules[rules] = with_exact(graph, bound, self._seconds - bound.seconds)
+        return bound_facts(facts, self._rules[rules], self.bare)
 
 
 def numbers_of(bound: LoadBound) -> dict[str, Any]:

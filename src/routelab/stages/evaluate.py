@@ -10,14 +10,18 @@ from routelab._progress import WAITING, tell
 from routelab.api import InputError, Topology, UnsupportedError
 from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
-from routelab.registry.instances import Routing, load_routing
+from routelab.registry.instances import Routing, load_routing, name_of
+from routelab.stages.bound import NetworkBounds
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.facts import routing_facts, topology_facts
 from routelab.stages.topology import obtain
 
 
 def evaluate(
-    topology: str | Topology, routings: Iterable[str], certificate: Path | None = None
+    topology: str | Topology,
+    routings: Iterable[str],
+    certificate: Path | None = None,
+    bound_seconds: float | None = None,
 ) -> list[dict[str, Any]]:
     """Route a network in several ways, prove and measure.
 
@@ -29,11 +33,14 @@ def evaluate(
         Instance names.
     certificate : path, optional
         Where the proof (of the one routing) is written.
+    bound_seconds : float, optional
+        Find lower bounds of the maximum load, each in about this time at most; none by default.
 
     Returns
     -------
     rows : list of dict
-        `routelab.stages.facts.FIELDS` and further facts; where a routing does not apply or
+        `routelab.stages.facts.FIELDS` and further facts, with bounds
+        `routelab.bounds.BOUND_FIELDS`, too; where a routing does not apply or
         breaks, ``status`` and ``reason`` say so.
 
     Raises
@@ -50,16 +57,23 @@ def evaluate(
             problems.append(str(error))
     if certificate is not None and len(chosen) != 1:
         problems.append("--certificate saves one proof: name one routing")
+    if bound_seconds is not None and not bound_seconds > 0:
+        problems.append(f"--bound-seconds {bound_seconds:g}: give a bound more than 0 seconds")
     if problems:
         raise InputError("\n".join(problems))
     name, network = obtain(topology)
     for routing in chosen:
         tell(routing.name, WAITING)
-    return [_row(name, network, routing, certificate) for routing in chosen]
+    bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
+    return [_row(name, network, routing, certificate, bounds) for routing in chosen]
 
 
 def _row(
-    name: str, network: Topology, routing: Routing, certificate: Path | None
+    name: str,
+    network: Topology,
+    routing: Routing,
+    certificate: Path | None,
+    bounds: NetworkBounds | None,
 ) -> dict[str, Any]:
     row = {
         "topology": name,
@@ -74,6 +88,10 @@ def _row(
         verdict = prove(routed)
         tell(routing.name, "facts")
         facts = routing_facts(routed, verdict)
+        if bounds is not None:
+            tell(routing.name, "bounds")
+            rules = "" if routing.rules is None else name_of(routing.rules)
+            facts |= bounds.facts(routed, rules, facts)
     except (UnsupportedError, InputError) as error:
         # an input error here is about parameters that do not fit this network
         row |= {"status": "unsupported", "reason": str(error)}
