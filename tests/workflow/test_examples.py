@@ -115,6 +115,17 @@ def test_failures_are_other_ones_for_each_seed(results):
     assert {row["runs"] for row in rows.values()} == {"3"}
 
 
+def test_views_of_quality_differ(results):
+    rows = table(results, "real-traffic", "views", "routing")
+    for row in rows.values():
+        # a channel's mean load over the 32 shifts of an all-to-all exchange, a permutation each
+        assert float(row["worst_permutation"]) >= float(row["max_load"]) / 32
+        assert 0 < float(row["effective_bisection"]) <= 1
+    # what no rule of the hardware binds is the best of them by all views
+    for view in ("max_load", "traffic_cg_max_load", "traffic_lu_max_load", "worst_permutation"):
+        assert min(float(row[view]) for row in rows.values()) == float(rows["dor",][view])
+
+
 def test_published_numbers_stand_beside_ours(results):
     rows = table(results, "published-table", "table2", "routing", "nodes")
     # Table 2 of Mukosey et al.: BFS and SSSP on 4 and 8 nodes, which we get exactly

@@ -43,16 +43,14 @@ def worst_permutation(table: RouteTable) -> WorstPermutation:
     ``min(what can be sent over it, what can be received)`` does not rule the channel out.
     """
     topology = table.topology
-    load, channel, sender, receiver = worst_channel(
-        *channel_pairs(
-            table.pair_start,
-            table.path_start,
-            table.path_weight,
-            table.hop_channel,
-            topology.num_channels,
-        ),
-        topology.demand,
+    start, pair, share = channel_pairs(
+        table.pair_start,
+        table.path_start,
+        table.path_weight,
+        table.hop_channel,
+        topology.num_channels,
     )
+    load, channel, sender, receiver = worst_channel(start, pair, share, topology.demand)
     ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
     target = _by_terminal(ends, sender[receiver >= 0], receiver[receiver >= 0])
     return WorstPermutation(float(load), int(channel), frozen_array(target, np.int32))

@@ -9,6 +9,8 @@ from random_tables import networks, tables
 
 from routelab.api import RouteTable, build_grid
 from routelab.metrics import channel_loads, worst_permutation
+from routelab.registry.instances import load_routing
+from routelab.stages.chain import apply_routing
 
 
 @given(tables(networks().filter(lambda topology: topology.num_terminals <= 5)))
@@ -85,8 +87,8 @@ def test_tornado_traffic_on_a_ring_of_8(forward, tornado, worst):
 
 
 def test_valiant_s_routing_knows_no_bad_permutation():
-    # a random middle switch makes every permutation two rounds of uniform traffic (section 9.1 of
-    # that book); on a ring of 4 with ties split a round loads a channel by 4 / 8
+    # a random middle switch makes every permutation two rounds of uniform traffic; on a ring of 4
+    # with ties split a round loads a channel by 4 / 8
     one_round = ring_table(4, lambda offset: [1.0, 1.0, 0.5, 0.0][offset])
     ring = one_round.topology
     pair_start, path_start, weights, hops = [0], [0], [], []
@@ -127,3 +129,14 @@ def test_a_terminal_on_each_of_two_switches_and_many_on_one():
     worst = worst_permutation(table)
     assert worst.load == 1
     assert np.count_nonzero(wide.terminal_switch[worst.target] != wide.terminal_switch) == 2
+
+
+@pytest.mark.builtins
+@pytest.mark.parametrize("k", [4, 5, 8])
+def test_dimension_order_on_a_k_ary_2_cube(k):
+    # with all ties in one direction the k // 2 switches before a channel of the first dimension
+    # are all that send over it, and the k // 2 behind one of the last all that receive: both
+    # numbers are reached, as any partner in the other dimension will do
+    torus = build_grid("torus", (k, k), True)
+    dor = apply_routing(torus, load_routing("dor~ties=positive")).table
+    assert worst_permutation(dor).load == k // 2

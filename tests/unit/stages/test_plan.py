@@ -339,3 +339,22 @@ def test_planning_needs_no_heavy_imports():
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert run.stdout.strip() == "[]"
+
+
+def test_files_that_metrics_read_are_inputs_of_the_routes(write):
+    matrix = Path("config/traffic.csv")
+    matrix.write_text("0,1\n1,0\n")
+    path = write("m", study(more='metrics: ["traffic-load~matrix=../traffic.csv"]\n'))
+    before = expand([path])
+    job = before.routes["torus~dims=4", "dor"]
+    assert job.inputs == ("config/traffic.csv",)
+    assert job.metrics == ("traffic-load~matrix=config/traffic.csv",)
+    batches = {kind: batch for (kind, _), batch in before.batches.items()}
+    assert batches["routes"].inputs == ("config/traffic.csv",)
+    assert batches["topologies"].inputs == ()
+    matrix.write_text("0,2\n1,0\n")
+    after = expand([path])
+    assert after.routes["torus~dims=4", "dor"].fingerprint != job.fingerprint
+    assert after.topologies == before.topologies
+    matrix.unlink()
+    assert "no file config/traffic.csv" in mistakes(path)[0]

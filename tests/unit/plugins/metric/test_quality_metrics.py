@@ -1,0 +1,151 @@
+"""Worst permutation, effective bisection and traffic as plugins; the reader of matrices."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from pydantic import ValidationError
+
+from routelab.api import InputError, RouteTable, Topology, UnsupportedError, build_grid
+from routelab_plugins.metric.effective_bisection import EffectiveBisection
+from routelab_plugins.metric.traffic_load import TrafficLoad
+from routelab_plugins.metric.traffic_load.matrix import read_matrix
+from routelab_plugins.metric.worst_permutation import WorstPermutation
+
+
+@pytest.fixture(scope="module")
+def table():
+    """A ring of four: neighbours one hop, opposite switches two hops in direction +X."""
+    ring = build_grid("torus", (4,), True)
+    # channel 2s leaves switch s in direction +X, channel 2s + 1 in direction -X
+    steps = [[-1 if s == t else 2 * s + ((t - s) % 4 == 3) for t in range(4)] for s in range(4)]
+    return RouteTable.from_next_hops(ring, steps)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    """A switch with its one terminal."""
+    network = Topology.create(num_switches=1, channel_source=[], channel_target=[])
+    return RouteTable.from_lengths(network, [[0]], [])
+
+
+def measured(plugin, table):
+    return {m.metric: (m.value, m.unit, m.better) for m in plugin.measure(table, None)}
+
+
+def test_worst_permutation(table, alone):
+    # all two ahead: every +X channel carries its own switch's message and the one before
+    assert measured(WorstPermutation(), table) == {"worst_permutation": (2, "messages", "lower")}
+    assert measured(WorstPermutation(), alone) == {}
+    assert measured(WorstPermutation(max_terminals=3), table) == {}
+
+
+def test_effective_bisection(table, alone):
+    found = measured(EffectiveBisection(samples=4000), table)
+    # the numbers themselves are checked in tests/unit/metrics
+    assert list(found) == ["effective_bisection", "effective_bisection_half_width"]
+    assert found["effective_bisection"][1:] == ("", "higher")
+    assert found["effective_bisection_half_width"][1:] == ("", "")
+    assert 0.5 < found["effective_bisection"][0] < 1
+    both = measured(EffectiveBisection(both_ways=True), table)
+    assert both["effective_bisection"][0] < found["effective_bisection"][0]
+    assert measured(EffectiveBisection(), alone) == {}
+    with pytest.raises(ValidationError, match="greater than or equal to 30"):
+        EffectiveBisection(samples=29)
+
+
+def written(folder, text):
+    file = folder / "matrix.csv"
+    file.write_text(text)
+    return file
+
+
+def test_traffic_load(table, alone, tmp_path):
+    # 0 and 1 send two ahead: 100 + 30 bytes on the channel from 1 to 2
+    file = written(tmp_path, "source,target,bytes\n0,2,60\n1,3,30\n0,2,40\n3,3,1000\n")
+    assert measured(TrafficLoad(matrix=file), table) == {
+        "traffic_max_load": (130, "bytes", "lower"),
+        "traffic_mean_load": (260 / 8, "bytes", "lower"),
+        "traffic_perfect_load": (260 / 8, "bytes", ""),
+        "traffic_balance": (0.25, "", "higher"),
+    }
+    assert "traffic_cg_max_load" in measured(TrafficLoad(matrix=file, label="cg"), table)
+    assert TrafficLoad(matrix=file).input_files() == [file]
+    with pytest.raises(UnsupportedError, match="traffic of 4 ranks, and the network has 1 term"):
+        TrafficLoad(matrix=file).measure(alone, None)
+    # fewer ranks than terminals: the others say nothing; no traffic has no balance
+    few = written(tmp_path, "0, 0\n0, 0\n")
+    assert list(measured(TrafficLoad(matrix=few), table)) == [
+        "traffic_max_load",
+        "traffic_mean_load",
+        "traffic_perfect_load",
+    ]
+
+
+def test_all_to_all_as_a_matrix_is_the_channel_load(table, tmp_path):
+    file = written(tmp_path, "# everybody to everybody\n" + "1,1,1,1\n" * 4)
+    found = measured(TrafficLoad(matrix=file), table)
+    assert found["traffic_max_load"][0] == 3
+    assert found["traffic_perfect_load"][0] == 2
+    assert found["traffic_balance"][0] == 2 / 3
+
+
+@pytest.mark.parametrize("name", ["cg", "lu"])
+def test_the_benchmarks_that_come_along_are_read(name):
+    file = Path(__file__).parents[4] / f"config/traffic/npb-{name}-w-32.csv"
+    matrix = read_matrix(file)
+    # 32 ranks; bytes of all pairs as the trace's own summary gives them
+    totals = {"cg": 373399552, "lu": 761109856}
+    assert matrix.shape == (32, 32)
+    assert matrix.sum() == totals[name]
+
+
+def test_a_list_s_other_columns_and_both_spellings(tmp_path):
+    file = written(tmp_path, "dst,messages,src,bytes\n1,7,0,5\n")
+    assert read_matrix(file).tolist() == [[0, 5], [0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "no line with traffic in it"),
+        ("# only a comment\n", "no line with traffic in it"),
+        ("1,2\n3\n", "line 2: 1 numbers, but there are 2 lines; a matrix has as many"),
+        ("0,1,5\n1,0,5\n", "a list needs the header source,target,bytes"),
+        ("1,-2\n3,nan\n", "line 1: '-2' is no number of bytes (0 or more)\n    line 2: 'nan'"),
+        ("1,2\n3,inf\n", "line 2: 'inf' is no number of bytes"),
+        ("source,target\n0,1\n", "line 1: expected a header with source, target and bytes"),
+        ("source,source,target,bytes\n0,1,1,1\n", "expected a header with source, target"),
+        ("source,src,target,bytes\n0,1,1,1\n", "expected a header with source, target"),
+        ("source,target,bytes\n", "no line below the header"),
+        ("source,target,bytes\n0,1\n", "line 2: 2 cells under a header of 3"),
+        ("source,target,bytes\n0,x,1\n0,-1,1\n", "line 2: 'x' is no rank"),
+        ("source,target,bytes\n0,99999999999,1\n", "is no rank (0, 1, ... up to 19999)"),
+        ('source,target,bytes\n0,"1,2\n', "not CSV"),
+        ("source,target,bytes\n" + "0,x,1\n" * 7, "and 2 more"),
+    ],
+)
+def test_bad_matrices_are_told_of(tmp_path, text, told):
+    file = written(tmp_path, text)
+    with pytest.raises(InputError) as error:
+        read_matrix(file)
+    assert str(error.value).startswith(f"{file}:")
+    assert told in str(error.value)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(InputError, match=r"absent\.csv: cannot be read: No such file"):
+        read_matrix(tmp_path / "absent.csv")
+    (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="not UTF-8 text"):
+        read_matrix(tmp_path / "bytes.csv")
+
+
+def test_they_run_only_where_they_are_asked_for():
+    assert not any(p.by_default for p in (WorstPermutation, EffectiveBisection, TrafficLoad))
+
+
+def test_matrices_are_read_exactly(tmp_path):
+    matrix = np.random.default_rng(1).uniform(0, 1e9, (5, 5))
+    file = written(tmp_path, "\n".join(",".join(map(repr, row)) for row in matrix.tolist()))
+    assert np.array_equal(read_matrix(file), matrix)
