@@ -25,6 +25,7 @@ from routelab.api.plugin import (
     TopologyPlugin,
 )
 from routelab.api.reductions import determinized, merged
+from routelab.api.route_choices import RouteChoices, route_choices
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.symmetry import SourceSymmetry, source_symmetry
@@ -54,6 +55,7 @@ __all__ = [
     "Parameters",
     "Plugin",
     "PluginError",
+    "RouteChoices",
     "RouteTable",
     "RoutelabError",
     "RoutingGraph",
@@ -74,6 +76,7 @@ __all__ = [
     "lay",
     "merged",
     "parameter",
+    "route_choices",
     "search_arrays",
     "source_symmetry",
     "too_many_routes",

@@ -1,0 +1,102 @@
+"""What a selection chooses from: the distinct shortest legal routes, once a class of sources."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from routelab.api.routing_graph import RoutingGraph
+from routelab.api.symmetry import SourceSymmetry, source_symmetry
+from routelab.api.topology import Int32Array, Topology
+from routelab.kernels.choices import ChoiceArrays, list_routes, translate_routes, write_chosen
+from routelab.kernels.graph import GraphArrays
+
+
+@dataclass(frozen=True, eq=False)
+class RouteChoices:
+    """The distinct shortest legal routes out of one switch of each class.
+
+    Attributes
+    ----------
+    symmetry : SourceSymmetry
+        Which switches' routes are translations of one another.
+    arrays : ChoiceArrays
+        Row ``q * P + j`` tells of the routes from the representative of class q to endpoint j.
+    """
+
+    symmetry: SourceSymmetry
+    arrays: ChoiceArrays
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.symmetry.topology
+
+    @property
+    def complete(self) -> bool:
+        """All routes of all pairs are listed, and not a sample of some."""
+        return not bool(self.arrays.sampled.any())
+
+    def refined(self, symmetry: SourceSymmetry) -> RouteChoices:
+        """The same routes for the more classes of a subgroup."""
+        routes = translate_routes(
+            self.arrays,
+            self.symmetry.arrays,
+            symmetry.arrays.representative,
+            self.topology.endpoints,
+            self.topology.num_channels,
+        )
+        return RouteChoices(symmetry, routes)
+
+    def table(self, chosen: Int32Array) -> tuple[Int32Array, Int32Array]:
+        """Lengths and hops of the table in which every pair has one of its routes.
+
+        Parameters
+        ----------
+        chosen : int32 array, shape (Q * P,)
+            For each row the number of its route.
+
+        Returns
+        -------
+        lengths : int32 array, shape (P, P)
+            −1 where there is no route.
+        hops : int32 array
+            Channels of all routes, pair after pair, as `RouteTable.from_lengths` takes them.
+        """
+        lengths, hops = write_chosen(
+            self.arrays,
+            np.ascontiguousarray(chosen, dtype=np.int32),
+            self.symmetry.arrays,
+            self.topology.endpoints,
+            self.topology.num_channels,
+        )
+        return lengths, hops
+
+
+def route_choices(
+    graph: RoutingGraph, most: int = 64, arrays: GraphArrays | None = None
+) -> RouteChoices:
+    """List the distinct shortest legal routes of `graph`, once a class of sources.
+
+    One breadth-first search a class, O(V + E) each, and the length of the list.
+
+    Parameters
+    ----------
+    graph : RoutingGraph
+        Deterministic.
+    most : int
+        Routes of a pair that are listed; where there are more, `most` evenly spaced ones are.
+    arrays : GraphArrays, optional
+        The graph in another tie order, which is the order of a pair's routes.
+
+    Returns
+    -------
+    RouteChoices
+    """
+    ordered = arrays or graph.arrays
+    symmetry = source_symmetry(graph, ordered)
+    endpoints = graph.topology.endpoints
+    # a class has endpoints only or none at all
+    routes = list_routes(ordered, symmetry.arrays.representative, endpoints, most)
+    return RouteChoices(symmetry, routes)

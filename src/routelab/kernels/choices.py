@@ -1,0 +1,369 @@
+"""Distinct shortest legal routes: listed once a class of sources, translated to the others."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from routelab.kernels.symmetry import source_images
+
+
+class ChoiceArrays(NamedTuple):
+    """Routes of the classes' representatives (Q classes, P endpoints); all read-only.
+
+    Row ``q * P + j`` of `length`, `count` and `first_hop` is about the routes from the
+    representative of class q to endpoint j: their hops (−1: no route), how many there are, and
+    where the hops of the first one start; the others follow, in the order of the graph's edges.
+    ``sampled`` tells where there are more routes than are listed.
+    """
+
+    length: NDArray[np.int32]
+    count: NDArray[np.int32]
+    first_hop: NDArray[np.int64]
+    hops: NDArray[np.int32]
+    sampled: NDArray[np.bool_]
+
+
+@njit(cache=True)
+def _grow(array, needed):
+    """The array with room for at least `needed` entries."""
+    if needed <= len(array):
+        return array
+    larger = np.empty(max(needed, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@njit(cache=True)
+def _levels_from(graph, root, level, queue, ways, parent):
+    """Breadth-first search from a vertex; counts the shortest ways to every vertex.
+
+    Returns the number of reached vertices, which `queue` lists in ascending order of level. Some
+    edge that comes from one level before is every vertex's `parent`.
+    """
+    level[:] = -1
+    level[root] = 0
+    ways[root] = 1.0
+    queue[0] = root
+    head, tail = 0, 1
+    while head < tail:
+        u = queue[head]
+        head += 1
+        for e in range(graph.edge_start[u], graph.edge_start[u + 1]):
+            v = graph.edge_target[e]
+            if level[v] < 0:
+                level[v] = level[u] + 1
+                ways[v] = 0.0
+                parent[v] = e
+                queue[tail] = v
+                tail += 1
+            if level[v] == level[u] + 1:
+                ways[v] += ways[u]
+    return tail
+
+
+@njit(cache=True)
+def _sort_rows(rows, count, width):
+    """Insertion sort of the first `count` rows, by all entries in turn."""
+    spare = np.empty(width, rows.dtype)
+    for i in range(1, count):
+        spare[:] = rows[i, :width]
+        k = i
+        while k > 0:
+            differs = 0
+            for d in range(width):
+                differs = rows[k - 1, d] - spare[d]
+                if differs != 0:
+                    break
+            if differs <= 0:
+                break
+            rows[k, :width] = rows[k - 1, :width]
+            k -= 1
+        rows[k, :width] = spare
+
+
+@njit(cache=True)
+def _walk_back_all(
+    in_start, in_edge, edge_source, level, ways, parent, vertex, rows, found, scratch
+):
+    """Append all shortest ways from the root to `vertex` as rows of edges; return their number."""
+    length = level[vertex]
+    place, at = scratch
+    depth = length
+    at[depth] = vertex
+    place[depth] = in_start[vertex]
+    while depth <= length:
+        v = at[depth]
+        if place[depth] == in_start[v + 1]:
+            depth += 1
+            continue
+        e = in_edge[place[depth]]
+        place[depth] += 1
+        u = edge_source[e]
+        if level[u] != depth - 1:
+            continue
+        rows[found, depth - 1] = e
+        if ways[u] == 1:
+            # the rest of the way is the only one
+            for d in range(depth - 2, -1, -1):
+                rows[found, d] = parent[u]
+                u = edge_source[parent[u]]
+            # the next row shares what has not changed
+            for d in range(1, length):
+                rows[found + 1, d] = rows[found, d]
+            found += 1
+            continue
+        depth -= 1
+        at[depth] = u
+        place[depth] = in_start[u]
+    return found
+
+
+@njit(cache=True)
+def _walk_back_one(graph, level, ways, vertex, pick, row):
+    """Write way number `pick` (0 … ways − 1) from the root to `vertex` as a row of edges."""
+    v = vertex
+    while level[v] > 0:
+        for i in range(graph.in_start[v], graph.in_start[v + 1]):
+            e = graph.in_edge[i]
+            u = graph.edge_source[e]
+            if level[u] != level[v] - 1:
+                continue
+            if pick < ways[u]:
+                row[level[u]] = e
+                v = u
+                break
+            pick -= ways[u]
+
+
+@njit(cache=True)
+def list_routes(graph, roots, endpoints, most):
+    """List the distinct shortest legal routes from some switches to all endpoints.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+        Deterministic, so that no physical route is listed twice.
+    roots : int32 array, shape (Q,)
+        Switches.
+    endpoints : int32 array, shape (P,)
+    most : int
+        Routes of a pair that are listed. Where there are more, `most` of them are: evenly spaced
+        in the order of the walk back from the target.
+
+    Returns
+    -------
+    ChoiceArrays
+        ``hops`` is longer than what is used.
+    """
+    size, ends = len(graph.vertex_switch), len(endpoints)
+    switches = len(graph.begin)
+    edge_source, edge_channel = graph.edge_source, graph.edge_channel
+    in_start, in_edge = graph.in_start, graph.in_edge
+    length = np.full(len(roots) * ends, -1, np.int32)
+    count = np.zeros(len(roots) * ends, np.int32)
+    first_hop = np.zeros(len(roots) * ends, np.int64)
+    sampled = np.zeros(len(roots) * ends, np.bool_)
+    hops = np.empty(len(roots) * ends * 4 + 64, np.int32)
+    used = 0
+    level, queue = np.empty(size, np.int32), np.empty(size, np.int32)
+    ways, parent = np.empty(size, np.float64), np.empty(size, np.int32)
+    # accepting vertices that were reached at their switch's shortest distance, as linked lists
+    nearest = np.empty(switches, np.int32)
+    head, following = np.empty(switches, np.int32), np.empty(size, np.int32)
+    rows = np.empty((most + 1, 64), np.int32)
+    scratch = np.empty(65, np.int32), np.empty(65, np.int32)
+    for q in range(len(roots)):
+        reached = _levels_from(graph, graph.begin[roots[q]], level, queue, ways, parent)
+        head[:] = -1
+        for k in range(reached):
+            v = queue[k]
+            if not graph.accepting[v]:
+                continue
+            s = graph.vertex_switch[v]
+            if head[s] < 0:
+                nearest[s] = level[v]
+            if level[v] == nearest[s]:
+                following[v] = head[s]
+                head[s] = v
+        if level[queue[reached - 1]] > rows.shape[1]:
+            deepest = level[queue[reached - 1]]
+            rows = np.empty((most + 1, deepest), np.int32)
+            scratch = np.empty(deepest + 1, np.int32), np.empty(deepest + 1, np.int32)
+        for j in range(ends):
+            s = endpoints[j]
+            if head[s] < 0:
+                continue
+            p = q * ends + j
+            hop_count = nearest[s]
+            length[p] = hop_count
+            first_hop[p] = used
+            total = 0.0
+            v = head[s]
+            while v >= 0:
+                total += ways[v]
+                v = following[v]
+            if hop_count == 0:
+                count[p] = 1
+                continue
+            if total == 1:
+                if used + hop_count > len(hops):
+                    hops = _grow(hops, used + hop_count)
+                used += hop_count
+                v = head[s]
+                for d in range(1, hop_count + 1):
+                    hops[used - d] = edge_channel[parent[v]]
+                    v = edge_source[parent[v]]
+                count[p] = 1
+                continue
+            sampled[p] = total > most
+            routes = 0
+            v = head[s]
+            if total <= most:
+                while v >= 0:
+                    routes = _walk_back_all(
+                        in_start,
+                        in_edge,
+                        edge_source,
+                        level,
+                        ways,
+                        parent,
+                        v,
+                        rows,
+                        routes,
+                        scratch,
+                    )
+                    v = following[v]
+            else:
+                before = 0.0
+                while v >= 0:
+                    while routes < most:
+                        pick = np.floor((routes + 0.5) * total / most) - before
+                        if pick >= ways[v]:
+                            break
+                        _walk_back_one(graph, level, ways, v, pick, rows[routes])
+                        routes += 1
+                    before += ways[v]
+                    v = following[v]
+            if routes > 1:
+                _sort_rows(rows, routes, hop_count)
+            if used + routes * hop_count > len(hops):
+                hops = _grow(hops, used + routes * hop_count)
+            for r in range(routes):
+                for d in range(hop_count):
+                    hops[used] = edge_channel[rows[r, d]]
+                    used += 1
+            count[p] = routes
+    return ChoiceArrays(length, count, first_hop, hops[:used], sampled)
+
+
+@njit(cache=True)
+def translate_routes(choices, symmetry, sources, endpoints, num_channels):
+    """Routes from any switches, from those of the classes' representatives.
+
+    Parameters
+    ----------
+    choices : ChoiceArrays
+        Of the representatives.
+    symmetry : SymmetryArrays
+    sources : int32 array, shape (R,)
+        Switches.
+    endpoints : int32 array, shape (P,)
+    num_channels : int
+
+    Returns
+    -------
+    ChoiceArrays
+        Rows ``r * P + j`` are about the routes from source r to endpoint j.
+    """
+    ends = len(endpoints)
+    switch_image = np.empty(len(symmetry.source_class), np.int32)
+    channel_image = np.empty(num_channels, np.int32)
+    own = np.empty(ends, np.int32)
+    length = np.empty(len(sources) * ends, np.int32)
+    count = np.empty(len(sources) * ends, np.int32)
+    first_hop = np.empty(len(sources) * ends, np.int64)
+    sampled = np.empty(len(sources) * ends, np.bool_)
+    total = 0
+    for source in sources:
+        q = symmetry.source_class[source]
+        for p in range(q * ends, (q + 1) * ends):
+            total += np.int64(choices.count[p]) * max(choices.length[p], 0)
+    hops = np.empty(total, np.int32)
+    used = 0
+    known_length, known_count, known_hops = choices.length, choices.count, choices.hops
+    for r in range(len(sources)):
+        q = symmetry.source_class[sources[r]]
+        source_images(symmetry, sources[r], switch_image, channel_image)
+        _own_targets(endpoints, switch_image, own)
+        for j in range(ends):
+            p = q * ends + own[j]
+            row = r * ends + j
+            length[row], count[row] = known_length[p], known_count[p]
+            sampled[row] = choices.sampled[p]
+            first_hop[row] = used
+            first = choices.first_hop[p]
+            for h in range(first, first + np.int64(max(length[row], 0)) * count[row]):
+                hops[used] = channel_image[known_hops[h]]
+                used += 1
+    return ChoiceArrays(length, count, first_hop, hops, sampled)
+
+
+@njit(cache=True)
+def _own_targets(endpoints, switch_image, own):
+    """own[j]: the endpoint that the translation takes to endpoint j."""
+    endpoint_of = np.empty(len(switch_image), np.int32)
+    for j in range(len(endpoints)):
+        endpoint_of[endpoints[j]] = j
+    for j in range(len(endpoints)):
+        own[endpoint_of[switch_image[endpoints[j]]]] = j
+
+
+@njit(cache=True)
+def write_chosen(choices, chosen, symmetry, endpoints, num_channels):
+    """The table in which every pair has the chosen one of its routes.
+
+    Parameters
+    ----------
+    choices : ChoiceArrays
+        Of the representatives.
+    chosen : int32 array, shape (Q * P,)
+        Number of the route of each row; anything where there is none.
+    symmetry : SymmetryArrays
+    endpoints : int32 array, shape (P,)
+    num_channels : int
+
+    Returns
+    -------
+    lengths : int32 array, shape (P, P)
+        −1 where there is no route.
+    hops : int32 array
+        Channels of all routes, pair after pair.
+    """
+    ends = len(endpoints)
+    switch_image = np.empty(len(symmetry.source_class), np.int32)
+    channel_image = np.empty(num_channels, np.int32)
+    own = np.empty(ends, np.int32)
+    lengths = np.empty((ends, ends), np.int32)
+    total = 0
+    for i in range(ends):
+        q = symmetry.source_class[endpoints[i]]
+        for p in range(q * ends, (q + 1) * ends):
+            total += max(choices.length[p], 0)
+    hops = np.empty(total, np.int32)
+    used = 0
+    known_length, first_hop, known_hops = choices.length, choices.first_hop, choices.hops
+    for i in range(ends):
+        q = symmetry.source_class[endpoints[i]]
+        source_images(symmetry, endpoints[i], switch_image, channel_image)
+        _own_targets(endpoints, switch_image, own)
+        for j in range(ends):
+            p = q * ends + own[j]
+            n = known_length[p]
+            lengths[i, j] = n
+            first = first_hop[p] + np.int64(n) * chosen[p]
+            for h in range(n):
+                hops[used + h] = channel_image[known_hops[first + h]]
+            used += max(n, 0)
+    return lengths, hops
