@@ -5,6 +5,7 @@ from routelab.config.mistakes import ConfigError
 from routelab.config.reference import Reference, Source, load_reference
 from routelab.config.study import (
     Beside,
+    Bound,
     Figure,
     Limits,
     Study,
@@ -16,6 +17,7 @@ from routelab.config.study import (
 
 __all__ = [
     "Beside",
+    "Bound",
     "Choice",
     "ConfigError",
     "Figure",

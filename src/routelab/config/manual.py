@@ -10,7 +10,7 @@ from pydantic import BaseModel
 
 from routelab.config.entries import Box, Range, Sweep, Systems, Use
 from routelab.config.reference import Source
-from routelab.config.study import Beside, Figure, Limits, Study, Survey, Table
+from routelab.config.study import Beside, Bound, Figure, Limits, Study, Survey, Table
 
 _INTRODUCTION = """\
 # Study files
@@ -65,6 +65,7 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("Alias", Use),
     ("On", Systems),
     ("Limits", Limits),
+    ("Bound", Bound),
     ("Survey", Survey),
     ("Tables", Table),
     ("Beside", Beside),
@@ -119,6 +120,7 @@ _LINKS = {
     "Named": "[entries](#entries)",
     "Use": "[entries](#entries)",
     "Systems": "[on](#on)",
+    "Bound": "[bound](#bound)",
     "Survey": "[survey](#survey)",
 }
 _SCALAR = ["boolean", "integer", "number", "string"]

@@ -36,6 +36,15 @@ class Limits(StudyPart):
     memory_gb: float = Field(default=4, gt=0, description="Memory, in GB of 10^9 bytes")
 
 
+class Bound(StudyPart):
+    """Lower bounds of the maximum load, of each network with each of the rules."""
+
+    seconds: float = Field(default=60, gt=0, description="Time limit of each solver")
+    exact: bool = Field(
+        default=False, description="Prove more by a mixed-integer program, if there are few routes"
+    )
+
+
 class Survey(StudyPart):
     """Many runs that keep a row each instead of a folder."""
 
@@ -135,6 +144,9 @@ class Study(StudyPart):
         default=None, min_length=1, description="Metric plugins; all that are installed by default"
     )
     limits: Limits = Field(default=Limits(), description="What one job may use")
+    bound: Bound | bool = Field(
+        default=False, description="Prove what no table can better, and put it beside each run"
+    )
     survey: Survey | bool = Field(
         default=False,
         description="Keep a row of facts a run, no folder; measures only the `metrics` it names",

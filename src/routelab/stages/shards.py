@@ -13,12 +13,12 @@ import logging
 import mmap
 import struct
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from routelab.api.errors import RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
@@ -28,7 +28,13 @@ from routelab.stages.batches import TRY_AGAIN
 from routelab.stages.limits import Breach, run_limited
 from routelab.stages.prepared import in_prepared_process
 
+if TYPE_CHECKING:
+    from routelab.stages.survey_rows import Network
+
 SPEC = "shard/1"
+
+REHEARSAL = "torus~dims=3x2"
+"""The network on which kernels of bounds are loaded."""
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +82,10 @@ class Shard:
         Instance names.
     inputs : tuple of str
         Files that the items read.
+    bound_seconds : float
+        Limit of a solver of bounds.
+    bound_exact : bool
+        Whether bounds are raised by a mixed-integer program.
     """
 
     id: str
@@ -84,6 +94,8 @@ class Shard:
     memory_gb: float
     metrics: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
+    bound_seconds: float = 60.0
+    bound_exact: bool = False
 
     @property
     def runs(self) -> tuple[Item, ...]:
@@ -123,6 +135,8 @@ def read_spec(path: Path) -> Shard:
         memory_gb=content["memory_gb"],
         metrics=tuple(content["metrics"]),
         inputs=tuple(content["inputs"]),
+        bound_seconds=content["bound_seconds"],
+        bound_exact=content["bound_exact"],
     )
 
 
@@ -154,7 +168,7 @@ def run_shard(spec: Path, results: Path, table: Path) -> int:
     if missing:
         with rows.writer(shard.id) as writer:
             in_prepared_process(
-                partial(_prepare, missing, shard.metrics),
+                partial(_prepare, shard, missing),
                 partial(_do_all, shard, missing, writer),
                 shard.seconds,
                 shard.memory_gb,
@@ -169,26 +183,53 @@ def _table(shard: Shard, store: RowStore) -> SurveyTable:
     lost = [item for item in shard.items if item.fingerprint not in found]
     if lost:
         raise RoutelabError(f"no row was written for {lost[0].topology} and {len(lost) - 1} more")
+    bounds = {
+        (item.topology, item.rules): found[item.fingerprint]
+        for item in shard.items
+        if not item.routing
+    }
     rows, metrics = [], {}
     for item in shard.runs:
         row = found[item.fingerprint]
         measured = {}
-        for name, value, unit, better in row["metrics"]:
+        for name, value, unit, better in row.get("metrics", ()):
             measured[name] = value
             metrics[name] = {"unit": unit, "better": better}
         names = {key: row[key] for key in ("topology", "routing", "status", "reason")}
         times = {f"run_{key}": row.get(key) for key in ("wall_seconds", "cpu_seconds")}
-        rows.append({**names, **measured, **row["facts"], **times, "origin": row["origin"]})
+        facts = {**row["facts"], **(_bounds(item, row, bounds) if bounds else {})}
+        rows.append({**names, **measured, **facts, **times, "origin": row["origin"]})
     origins = store.rows({row["origin"] for row in rows})
     return SurveyTable(rows, origins, metrics)
 
 
-def _prepare(items: Iterable[Item], metrics: Sequence[str]) -> None:
+def _bounds(
+    item: Item, row: Mapping[str, Any], bounds: Mapping[tuple[str, str], dict[str, Any]]
+) -> dict[str, Any]:
+    """Bounds beside what a run reached; nothing beside one without a result."""
+    from routelab.bounds import bound_facts
+    from routelab.stages.survey_bounds import kept_bound
+
+    if row["status"] != "ok":
+        return {}
+    rules = bounds.get((item.topology, item.rules)) if item.rules else None
+    of_network = bounds.get((item.topology, ""))
+    return bound_facts(row["facts"], kept_bound(rules), kept_bound(of_network))
+
+
+def _prepare(shard: Shard, items: Sequence[Item]) -> None:
     """Import what the items need and load their kernels, so that their processes inherit both."""
-    from routelab.stages import survey_rows, warm  # noqa: F401
+    from routelab.stages import survey_runs, warm  # noqa: F401
 
     for routing in dict.fromkeys(item.routing for item in items if item.routing):
-        warm.rehearse(routing, metrics)
+        warm.rehearse(routing, shard.metrics)
+    bounds = {item.rules: item for item in items if not item.routing}
+    if bounds:
+        from routelab.stages.survey_bounds import bound_row
+        from routelab.stages.survey_rows import Network
+
+        for rules in bounds:
+            bound_row(Network(REHEARSAL), rules, shard.bound_seconds, shard.bound_exact)
 
 
 def _do_all(shard: Shard, items: Sequence[Item], writer: RowWriter) -> None:
@@ -208,7 +249,7 @@ def _do_some(items: Sequence[Item], shard: Shard, writer: RowWriter, origin: str
 
     clock = Clock()
     ended = run_limited(
-        partial(_do, items, shard.metrics, writer, origin, clock),
+        partial(_do, shard, items, writer, origin, clock),
         shard.seconds,
         shard.memory_gb,
         since=lambda: clock.since,
@@ -246,16 +287,14 @@ class Clock:
         return float(struct.unpack_from("<qd", self._memory)[1])
 
 
-def _do(
-    items: Sequence[Item], metrics: Sequence[str], writer: RowWriter, origin: str, clock: Clock
-) -> int:
+def _do(shard: Shard, items: Sequence[Item], writer: RowWriter, origin: str, clock: Clock) -> int:
     """Make the rows of items of one network."""
-    from routelab.stages.survey_rows import Network, route_row
+    from routelab.stages.survey_rows import Network
 
     network = Network(items[0].topology)
     for position, item in enumerate(items):
         clock.begin(position)
-        row = route_row(network, item.routing, metrics)
+        row = _row(shard, item, network)
         if row["status"] in TRY_AGAIN:
             _tell(item, row["status"], row["reason"])
         try:
@@ -264,6 +303,16 @@ def _do(
             logger.error("%s", error)
             return 2
     return 0
+
+
+def _row(shard: Shard, item: Item, network: Network) -> dict[str, Any]:
+    if item.routing:
+        from routelab.stages.survey_runs import route_row
+
+        return route_row(network, item.routing, shard.metrics)
+    from routelab.stages.survey_bounds import bound_row
+
+    return bound_row(network, item.rules, shard.bound_seconds, shard.bound_exact)
 
 
 def _labelled(item: Item, row: Mapping[str, Any], origin: str) -> dict[str, Any]:

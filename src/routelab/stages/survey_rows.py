@@ -1,26 +1,21 @@
-"""What a survey keeps of a run or a bound: one row."""
+"""What all rows of a survey have in common: a network, a result or a reason, and times."""
 
 from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import cache
 from typing import Any
 
 from routelab.api import InputError, RoutelabError, Topology, UnsupportedError
 from routelab.artifacts.outcome import Status
 from routelab.registry.catalogue import QuarantinedError
-from routelab.registry.instances import load, load_routing
-from routelab.stages.facts import topology_facts
-from routelab.stages.route import compute
+from routelab.registry.instances import load
 
 Row = dict[str, Any]
-
-# a survey asks for the same few on every network
-_routing = cache(load_routing)
-_metric = cache(lambda name: load("metric", name))
+"""``status``, ``reason``, ``facts``, ``started``, ``wall_seconds`` and ``cpu_seconds``; of a run
+also ``metrics``: name, value, unit and better of each."""
 
 
 class Network:
@@ -54,56 +49,24 @@ class Network:
             return "failed", f"no network: {type(error).__name__}: {error}"
 
 
-def route_row(network: Network, routing: str, metrics: Sequence[str]) -> Row:
-    """Route, prove and measure.
-
-    Parameters
-    ----------
-    network : Network
-    routing : str
-        Instance name.
-    metrics : sequence of str
-        Instance names.
-
-    Returns
-    -------
-    row : dict
-        ``status``, ``reason``, ``facts``, ``metrics`` (name, value, unit, better), ``started``,
-        ``wall_seconds`` and ``cpu_seconds``, those of the whole run.
-    """
-
-    def work(topology: Topology) -> Row:
-        chosen = _routing(routing)
-        try:
-            result = compute(topology, chosen, [_metric(name) for name in metrics])
-        except (UnsupportedError, InputError) as error:
-            # an input error here is about parameters that do not fit this network
-            return _lost("unsupported", str(error), topology_facts(topology))
-        measured = [(m.metric, m.value, m.unit, m.better) for m in result.measurements]
-        return {"status": "ok", "reason": "", "facts": result.facts, "metrics": measured}
-
-    return _timed(network, work)
-
-
-def lost_row(status: Status, reason: str) -> Row:
-    """The row of a run that was stopped at its limits."""
-    return {**_lost(status, reason, {}), "started": _now(), "wall_seconds": None}
-
-
-def _timed(network: Network, work: Callable[[Topology], Row]) -> Row:
-    """What `work` makes of the network, or why it makes nothing, with the time that it takes."""
+def timed_row(network: Network, work: Callable[[Topology], Row]) -> Row:
+    """What `work` makes of a network, or why it makes nothing; with the time that it takes."""
     started, wall, cpu = _now(), time.perf_counter(), time.process_time()
     topology = network.built()
     if isinstance(topology, tuple):
-        row = _lost(*topology, {})
+        row = _lost(*topology)
     else:
+        sizes = {"switches": topology.num_switches, "terminals": topology.num_terminals}
         try:
-            row = work(topology)
+            row = {"status": "ok", "reason": "", **work(topology)}
         except QuarantinedError as error:
-            row = _lost("failed", str(error), topology_facts(topology))
+            row = _lost("failed", str(error), sizes)
+        except (UnsupportedError, InputError) as error:
+            # an input error here is about parameters that do not fit this network
+            row = _lost("unsupported", str(error), sizes)
         except Exception as error:
             traceback.print_exc()
-            row = _lost("failed", f"{type(error).__name__}: {error}", topology_facts(topology))
+            row = _lost("failed", f"{type(error).__name__}: {error}", sizes)
     return {
         **row,
         "started": started,
@@ -112,8 +75,13 @@ def _timed(network: Network, work: Callable[[Topology], Row]) -> Row:
     }
 
 
-def _lost(status: Status, reason: str, facts: Row) -> Row:
-    return {"status": status, "reason": reason, "facts": facts, "metrics": []}
+def lost_row(status: Status, reason: str) -> Row:
+    """The row of what was stopped at its limits."""
+    return {**_lost(status, reason), "started": _now()}
+
+
+def _lost(status: Status, reason: str, sizes: Row | None = None) -> Row:
+    return {"status": status, "reason": reason, "facts": sizes or {}}
 
 
 def _now() -> str:

@@ -7,13 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from routelab.api import RulesPlugin
 from routelab.artifacts.fingerprint import fingerprint
-from routelab.config import Limits, Study, Survey
+from routelab.config import Bound, Limits, Study, Survey
 from routelab.registry.instances import load_routing, name_of
 from routelab.stages.instances import Instance
 from routelab.stages.shards import Item, Shard
 
-RUN_STAGE = "routelab.stages.survey_rows"
+RUNS, BOUNDS = "routelab.stages.survey_runs", "routelab.stages.survey_bounds"
+"""Stages: what rows depend on."""
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,16 @@ def plan_survey(
         Ids of topology and routing.
     """
     plan = _Items(topologies, routings, metrics)
+    bound = Bound() if study.bound is True else study.bound
     by_network: dict[str, list[Item]] = {}
     rows = {}
     for t, r in runs:
         rows[t, r] = item = plan.run(t, r)
         by_network.setdefault(t, []).append(item)
+    if bound:
+        for t, items in by_network.items():
+            rules = dict.fromkeys(["", *(item.rules for item in items)])
+            items[:0] = [plan.bound(t, name, bound.exact) for name in rules]
     most = study.survey.runs if isinstance(study.survey, Survey) else Survey().runs
     count = min(len(by_network), -(-len(runs) // most))
     groups = list(by_network.values())
@@ -86,6 +93,8 @@ def plan_survey(
             memory_gb=limits.memory_gb,
             metrics=tuple(metrics),
             inputs=tuple(sorted(inputs)),
+            bound_seconds=bound.seconds if bound else Bound().seconds,
+            bound_exact=bound.exact if bound else False,
         )
         for number in range(count)
     )
@@ -106,14 +115,22 @@ class _Items:
         measured = [type(plugin) for one in metrics.values() for plugin in one.plugins]
         self._parts = {
             id_: fingerprint(
-                RUN_STAGE,
+                RUNS,
                 " ".join([instance.text + instance.quarantine, *metrics]),
                 [*map(type, instance.plugins), *measured],
                 instance.inputs,
             )
             for id_, instance in routings.items()
         }
-        self._rules = {id_: _rules(instance) for id_, instance in routings.items()}
+        rules = {id_: _rules(instance) for id_, instance in routings.items()}
+        self._rules = {id_: "" if one is None else name_of(one) for id_, one in rules.items()}
+        self._bounds = {"": fingerprint(BOUNDS, "")} | {
+            name_of(one): fingerprint(
+                BOUNDS, name_of(one), [type(one)], map(str, one.input_files())
+            )
+            for one in rules.values()
+            if one is not None
+        }
 
     def run(self, topology: str, routing: str) -> Item:
         """The run of a routing on a network."""
@@ -123,6 +140,12 @@ class _Items:
             self._routings[routing].text,
             self._rules[routing],
         )
+
+    def bound(self, topology: str, rules: str, exact: bool) -> Item:
+        """The bound of a network under some rules."""
+        part = self._bounds[rules] + (" exact" if exact and rules else "")
+        text = self._topologies[topology].text
+        return Item(_both(self._networks[topology], part), text, rules=rules)
 
 
 def _network(instance: Instance) -> str:
@@ -138,9 +161,5 @@ def _both(network: str, part: str) -> str:
     return hashlib.sha256(f"{network} {part}".encode()).hexdigest()
 
 
-def _rules(instance: Instance) -> str:
-    """Canonical name of a routing's rules; empty if it has none."""
-    if instance.quarantine:
-        return ""
-    rules = load_routing(instance.text).rules
-    return "" if rules is None else name_of(rules)
+def _rules(instance: Instance) -> RulesPlugin | None:
+    return None if instance.quarantine else load_routing(instance.text).rules

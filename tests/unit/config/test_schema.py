@@ -97,7 +97,7 @@ def accepted_by_the_model(path, text):
         ("  loads: {rows", "  a/b: {rows"),
         ("values: [max_load]", "values: max_load"),
         ("values: [max_load], ", ""),
-        ("seed: median", "seed: mean"),
+        ("seed: median", "seed: mode"),
         ("where: {nodes: 4}", "where: {nodes: {a: 4}}"),
         ("kind: ecdf", "kind: pie"),
     ],

@@ -13,7 +13,8 @@ from routelab.artifacts.survey_table import read_survey_table
 from routelab.stages import shards
 from routelab.stages.plan import expand
 from routelab.stages.shards import Item, Shard, run_shard, store
-from routelab.stages.survey_rows import Network, route_row
+from routelab.stages.survey_rows import Network
+from routelab.stages.survey_runs import route_row
 
 pytestmark = pytest.mark.builtins
 
@@ -158,12 +159,12 @@ def test_every_run_leaves_a_row_whatever_comes_of_it(tmp_path):
 def test_what_breaks_a_limit_is_a_row_and_tried_again(tmp_path, monkeypatch):
     real = shards._do
 
-    def slow_at_the_second(items, metrics, writer, origin, clock):
+    def slow_at_the_second(shard, items, writer, origin, clock):
         for position, item in enumerate(items):
             if item.routing == "angara-bfs":
                 clock.begin(position)
                 shards.time.sleep(30)
-            real(items[position : position + 1], metrics, writer, origin, clock)
+            real(shard, items[position : position + 1], writer, origin, clock)
         return 0
 
     names = [(RING, "dor"), (RING, "angara-bfs"), (RING, "angara-sssp")]

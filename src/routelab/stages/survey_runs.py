@@ -1,0 +1,35 @@
+"""What a survey keeps of a run: what a folder of the route stage tells, but no arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from routelab.api import Topology
+from routelab.registry.instances import load, load_routing
+from routelab.stages.route import compute
+from routelab.stages.survey_rows import Network, Row, timed_row
+
+# a survey asks for the same few on every network
+_routing = cache(load_routing)
+_metric = cache(lambda name: load("metric", name))
+
+
+def route_row(network: Network, routing: str, metrics: Sequence[str]) -> Row:
+    """Route, prove and measure.
+
+    Parameters
+    ----------
+    network : Network
+    routing : str
+        Instance name.
+    metrics : sequence of str
+        Instance names.
+    """
+
+    def work(topology: Topology) -> Row:
+        result = compute(topology, _routing(routing), [_metric(name) for name in metrics])
+        measured = [(m.metric, m.value, m.unit, m.better) for m in result.measurements]
+        return {"facts": result.facts, "metrics": measured}
+
+    return timed_row(network, work)

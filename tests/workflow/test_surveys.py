@@ -1,0 +1,93 @@
+"""A survey with the real commands: killed, taken up again, grown, and reported."""
+
+from __future__ import annotations
+
+import csv
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+
+SURVEY = """\
+title: Small survey
+survey: {{runs: 30}}
+bound: true
+topologies:
+  - torus: {{dims: {{boxes: {{dimensions: 2, sizes: [2, {most}]}}}}}}
+routings:
+  - angara-sssp
+  - {{use: dor, on: {{sample: 5}}}}
+tables:
+  loads: {{rows: [routing, topology], values: [max_load, lower_bound_rules, gap]}}
+"""
+
+
+def lines(folder) -> list[str]:
+    """Fingerprints of all whole rows in the store, of origins not."""
+    texts = [path.read_bytes() for path in (folder.path / "results/surveys/rows").glob("*.rows")]
+    parts = [line.split(b"\t") for text in texts for line in text.split(b"\n")]
+    return [part[2].decode() for part in parts if len(part) == 3 and part[1] != b"origin"]
+
+
+@pytest.fixture
+def survey(folder):
+    (folder.path / "bin/routelab").unlink()  # the stub
+    # kernels that were compiled before are used: this is no test of the compiler
+    for name in ("ROUTELAB_CACHE_DIR", "XDG_CACHE_HOME"):
+        folder.env.pop(name)
+        if name in os.environ:
+            folder.env[name] = os.environ[name]
+    folder.write("config/studies/small.yaml", SURVEY.format(most=6))
+    return folder
+
+
+def report(folder) -> dict[tuple[str, str], dict[str, str]]:
+    path: Path = folder.path / "results/report/small/tables/loads.csv"
+    with path.open(newline="") as file:
+        return {(row["routing"], row["topology"]): row for row in csv.DictReader(file)}
+
+
+def test_a_killed_survey_goes_on_where_it_was(survey):
+    run = survey.start()
+    survey.wait_for(lambda: len(lines(survey)) >= 3, run)
+    os.killpg(run.pid, signal.SIGKILL)
+    run.communicate()
+    before = lines(survey)
+    # 25 networks: two bounds and a run of each; five more runs under rules of their own
+    assert 3 <= len(before) < 85
+
+    again = survey.run()
+    assert again.returncode == 0, again.stdout + again.stderr
+    after = lines(survey)
+    # a row is made once, whoever was killed
+    assert len(after) == len(set(after)) == 85
+    assert set(before) <= set(after)
+
+    rows = report(survey)
+    assert len(rows) == 30
+    for row in rows.values():
+        assert int(row["gap"]) == int(row["max_load"]) - int(row["lower_bound_rules"]) >= 0
+    # a 4x4 torus: 512 hops over 64 channels, and dimension order with balanced ties reaches it
+    assert rows["angara-sssp", "torus~dims=4x4"]["lower_bound_rules"] == "8"
+    assert not (survey.path / "results/topologies").exists()
+    assert not (survey.path / "results/routes").exists()
+
+    nothing = survey.run()
+    assert "Nothing to be done" in nothing.stdout + nothing.stderr
+
+    # what was torn off and what is new is done, and nothing else
+    store = survey.path / "results/surveys/rows"
+    path = max(store.glob("*.rows"), key=lambda path: path.stat().st_size)
+    content = path.read_bytes()
+    path.write_bytes(content[:-100])
+    survey.write("config/studies/small.yaml", SURVEY.format(most=7))
+    grown = survey.run()
+    assert grown.returncode == 0, grown.stdout + grown.stderr
+    final = lines(survey)
+    assert len(final) == len(set(final))
+    # the sample is drawn anew from the larger box, and rows of networks that left it stay
+    assert len(report(survey)) == 36 + 5
+    assert len(set(final) - set(after)) >= 11 * 3
