@@ -74,15 +74,14 @@ class Run:
             return False
         return found[0] == self.fingerprint and found[1] not in TRY_AGAIN
 
-    def has_failed(self) -> bool:
-        """Whether there is an outcome that the next run tries to better."""
+    def status(self) -> str:
+        """What the outcome says, ``failed`` if it cannot be read; empty where there is none."""
         try:
-            status = json.loads(self.outcome.read_bytes())["status"]
+            return str(json.loads(self.outcome.read_bytes())["status"])
         except FileNotFoundError:
-            return False
+            return ""
         except (OSError, ValueError, KeyError, TypeError):
-            return True
-        return status in TRY_AGAIN
+            return "failed"
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -140,15 +140,23 @@ class Plan:
 
     def failed(self) -> list[Run | Item]:
         """Jobs that failed or ran out of time, and those whose outcome cannot be read."""
+        return self._ended(TRY_AGAIN)
+
+    def unsupported(self) -> list[Run | Item]:
+        """Jobs of routings that do not apply to the network, or of networks that cannot be."""
+        return self._ended(("unsupported",))
+
+    def _ended(self, with_: Collection[str]) -> list[Run | Item]:
+        """Jobs with an outcome of one of some statuses."""
         runs = [run for batch in self.batches.values() for run in batch.runs]
         statuses = store(self.results).statuses() if self.surveys else {}
         rows = [
             item
             for shard in self.shards().values()
             for item in shard.items
-            if statuses.get(item.fingerprint) in TRY_AGAIN
+            if statuses.get(item.fingerprint) in with_
         ]
-        return [*(run for run in runs if run.has_failed()), *rows]
+        return [*(run for run in runs if run.status() in with_), *rows]
 
 
 def expand(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:

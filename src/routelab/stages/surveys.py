@@ -83,7 +83,10 @@ def plan_survey(
     groups = list(by_network.values())
     limits: Limits = study.limits
     inputs = {
-        name for instance in (*topologies.values(), *routings.values()) for name in instance.inputs
+        name
+        for instances in (topologies, routings, metrics)
+        for instance in instances.values()
+        for name in instance.inputs
     }
     shards = tuple(
         Shard(
@@ -113,12 +116,13 @@ class _Items:
         self._topologies, self._routings = topologies, routings
         self._networks = {id_: _network(instance) for id_, instance in topologies.items()}
         measured = [type(plugin) for one in metrics.values() for plugin in one.plugins]
+        read = [name for one in metrics.values() for name in one.inputs]
         self._parts = {
             id_: fingerprint(
                 RUNS,
                 " ".join([instance.text + instance.quarantine, *metrics]),
                 [*map(type, instance.plugins), *measured],
-                instance.inputs,
+                [*instance.inputs, *read],
             )
             for id_, instance in routings.items()
         }

@@ -124,6 +124,7 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
         finally:
             _tell_full(plan.results)
         _tell(plan.failed(), "are left; the report tells why, and the next run tries them again")
+        _tell(plan.unsupported(), "are left out; the report tells why", "unsupported")
         _tell_report(plan.results / "report" / "index.html")
         return ended
 
@@ -156,9 +157,9 @@ def _tell_full(results: Path) -> None:
         )
 
 
-def _tell(jobs: Sequence[object], what: str) -> None:
+def _tell(jobs: Sequence[object], what: str, kind: str = "failed or timed-out") -> None:
     if jobs:
-        print(f"{len(jobs)} failed or timed-out jobs {what}.", file=sys.stderr)
+        print(f"{len(jobs)} {kind} jobs {what}.", file=sys.stderr)
 
 
 def _tell_report(index: Path) -> None:
