@@ -19,7 +19,7 @@ from routelab.api.topology import Float64Array, Int64Array, Topology
 from routelab.bounds.load_bound import class_sources
 from routelab.kernels.bounds import tree_loads
 
-ROUNDS = 200
+ROUNDS = 1000
 WORK = 2_000_000_000
 """Most edges that all rounds look at: some 20 s."""
 

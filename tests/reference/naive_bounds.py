@@ -1,0 +1,79 @@
+"""Bounds of the channel load by brute force, on routes that are listed one by one."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from routelab.api import RoutingGraph
+
+Route = tuple[int, ...]
+
+
+def shortest_routes(graph: RoutingGraph, source: int) -> dict[int, set[Route]]:
+    """All shortest legal routes from a switch to every switch that it reaches."""
+    out: dict[int, list[tuple[int, int]]] = {}
+    for e in range(graph.num_edges):
+        hop = int(graph.edge_channel[e]), int(graph.edge_target[e])
+        out.setdefault(int(graph.edge_source[e]), []).append(hop)
+    # all shortest ways into each vertex, level by level: no shortest route takes a longer one
+    found: dict[int, set[Route]] = {}
+    seen: set[int] = set()
+    level: dict[int, set[Route]] = {int(graph.begin[source]): {()}}
+    while level:
+        arrived: dict[int, set[Route]] = {}
+        for vertex, routes in level.items():
+            switch = int(graph.vertex_switch[vertex])
+            if graph.accepting[vertex] and switch not in found:
+                arrived.setdefault(switch, set()).update(routes)
+        found |= arrived
+        seen |= set(level)
+        following: dict[int, set[Route]] = {}
+        for vertex, routes in level.items():
+            for channel, target in out.get(vertex, []):
+                if target not in seen:
+                    longer = {(*route, channel) for route in routes}
+                    following.setdefault(target, set()).update(longer)
+        level = following
+    return found
+
+
+def choices(graph: RoutingGraph) -> list[tuple[int, list[Route]]]:
+    """Demand and routes of every ordered pair of different switches that has both."""
+    terminals = graph.topology.terminals_per_switch.tolist()
+    return [
+        (terminals[s] * terminals[t], sorted(routes))
+        for s in np.flatnonzero(terminals).tolist()
+        for t, routes in shortest_routes(graph, s).items()
+        if s != t and terminals[s] * terminals[t]
+    ]
+
+
+def quotient(graph: RoutingGraph, weights: list[int]) -> Fraction:
+    """What weights of the channels prove."""
+    covered = sum(
+        demand * min(sum(weights[c] for c in route) for route in routes)
+        for demand, routes in choices(graph)
+    )
+    return Fraction(covered, sum(weights)) if sum(weights) else Fraction(0)
+
+
+def number_of_tables(graph: RoutingGraph) -> int:
+    return prod(len(routes) for _, routes in choices(graph))
+
+
+def optimum(graph: RoutingGraph) -> int:
+    """The least maximum load of all tables with one shortest legal route a pair."""
+    pairs = choices(graph)
+    best = None
+    for table in product(*(routes for _, routes in pairs)):
+        loads = [0] * graph.topology.num_channels
+        for (demand, _), route in zip(pairs, table, strict=True):
+            for c in route:
+                loads[c] += demand
+        best = max(loads, default=0) if best is None else min(best, max(loads, default=0))
+    assert best is not None
+    return best

@@ -1,0 +1,157 @@
+"""Bounds against brute force, against each other and against tables."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from naive_bounds import number_of_tables, optimum, quotient
+
+from routelab.api import InputError, RoutingGraph, Topology, build_grid, determinized
+from routelab.bounds import certified, flow, lower_bound_rules, lower_bound_topology, network_graph
+from routelab.testing.graphs import GRAPHS
+
+
+@st.composite
+def networks(draw: st.DrawFn) -> Topology:
+    """Random networks, connected or not; some switches have no terminal, some several."""
+    count = draw(st.integers(2, 6))
+    ends = st.tuples(st.integers(0, count - 1), st.integers(0, count - 1))
+    links = [(a, b) for a, b in draw(st.lists(ends, min_size=1, max_size=10)) if a != b]
+    one_way = [(a, b) for a, b in draw(st.lists(ends, max_size=2)) if a != b]
+    return Topology.create(
+        num_switches=count,
+        channel_source=[*(x for a, b in links for x in (a, b)), *(a for a, _ in one_way)],
+        channel_target=[*(x for a, b in links for x in (b, a)), *(b for _, b in one_way)],
+        terminal_switch=draw(st.lists(st.integers(0, count - 1), min_size=2, max_size=8)),
+    )
+
+
+def grids() -> st.SearchStrategy[Topology]:
+    return st.builds(
+        lambda dims, links, seed: build_grid("torus", dims, True, fail_links=links, seed=seed),
+        st.sampled_from([(4,), (2, 3), (4, 2), (3, 3), (2, 2, 2), (4, 3)]),
+        st.integers(0, 2),
+        st.integers(0, 99),
+    )
+
+
+def graphs() -> st.SearchStrategy[RoutingGraph]:
+    return st.builds(
+        lambda rules, topology: determinized(rules(topology)),
+        st.sampled_from(list(GRAPHS.values())),
+        networks() | grids(),
+    )
+
+
+@given(graphs(), st.data())
+@settings(max_examples=60)
+def test_weights_prove_what_listed_routes_say_and_never_more_than_the_program(graph, data) -> None:
+    count = graph.topology.num_channels
+    weights = data.draw(st.lists(st.integers(0, 9), min_size=count, max_size=count))
+    proven = certified(graph, np.array(weights, dtype=np.int64))
+    assert proven == quotient(graph, weights)
+    assert proven <= lower_bound_rules(graph).value * (1 + 1e-6)
+
+
+@given(graphs())
+@settings(max_examples=60)
+def test_a_bound_is_what_its_own_weights_prove(graph) -> None:
+    bound = lower_bound_rules(graph)
+    proven = quotient(graph, bound.weights.tolist())
+    assert bound.method == "lp"
+    assert bound.value == float(proven)
+    assert bound.load == ceil(proven)
+    assert bound.turn_set == graph.turn_set
+
+
+@given(graphs())
+@settings(max_examples=60)
+def test_no_table_is_below_the_bound_and_the_exact_one_is_reached(graph) -> None:
+    assume(number_of_tables(graph) <= 3000)
+    best = optimum(graph)
+    assert lower_bound_rules(graph).load <= best
+    assert lower_bound_rules(graph, exact=True).load == best
+
+
+@given(graphs())
+@settings(max_examples=30)
+def test_rules_never_lower_the_bound_of_minimal_routes(graph) -> None:
+    # a pair that the rules join by longer routes, or leave out, would have other routes
+    bare = network_graph(graph.topology)
+    ones = np.ones(graph.topology.num_channels, dtype=np.int64)
+    assume(certified(graph, ones) == certified(bare, ones))
+    topology = lower_bound_topology(graph.topology)
+    assert topology.turn_set == "all minimal routes"
+    assert lower_bound_rules(graph).value >= topology.value * (1 - 1e-6)
+
+
+@pytest.mark.parametrize(("dims", "links"), [((4, 4, 2), 0), ((4, 3, 2), 2), ((3, 3, 3), 1)])
+def test_weights_by_ascent_stay_below_the_program_and_come_near(dims, links, monkeypatch) -> None:
+    graph = network_graph(build_grid("torus", dims, True, fail_links=links))
+    best = lower_bound_rules(graph)
+    monkeypatch.setattr(flow, "MAX_VARIABLES", 0)
+    found = lower_bound_rules(graph)
+    ones = np.ones(graph.topology.num_channels, dtype=np.int64)
+    assert (best.method, found.method) == ("lp", "dual")
+    assert certified(graph, found.weights) == pytest.approx(found.value, rel=1e-12)
+    assert max(float(certified(graph, ones)), 0.95 * best.value) <= found.value
+    assert found.value <= best.value * (1 + 1e-6)
+    again = lower_bound_rules(graph)
+    assert np.array_equal(again.weights, found.weights)
+
+
+def test_a_time_limit_leaves_a_bound_that_holds() -> None:
+    graph = network_graph(build_grid("torus", (4, 4, 2), True, fail_links=1))
+    hurried = lower_bound_rules(graph, seconds=1e-9, exact=True)
+    assert 0 < hurried.value <= lower_bound_rules(graph).value
+    assert hurried.method == "dual"
+    assert hurried.value == float(certified(graph, hurried.weights))
+
+
+def test_symmetry_changes_nothing() -> None:
+    whole = build_grid("torus", (5, 3), True)
+    plain = Topology.create(
+        num_switches=15,
+        channel_source=whole.channel_source,
+        channel_target=whole.channel_target,
+    )
+    by_class, one_by_one = (lower_bound_topology(t) for t in (whole, plain))
+    assert by_class.load == one_by_one.load
+    assert by_class.value == pytest.approx(one_by_one.value, rel=1e-6)
+    assert len(set(by_class.weights.tolist())) <= 4
+
+
+def test_demand_is_counted_in_pairs_of_terminals() -> None:
+    one = lower_bound_topology(build_grid("torus", (4, 2), True))
+    three = lower_bound_topology(build_grid("torus", (4, 2), True, terminals=3))
+    assert (three.value, three.load) == (9 * one.value, 9 * one.load)
+
+
+def test_nothing_to_load() -> None:
+    single = Topology.create(num_switches=1, channel_source=[], channel_target=[])
+    bound = lower_bound_rules(network_graph(single), exact=True)
+    assert (bound.value, bound.load, len(bound.weights)) == (0, 0, 0)
+    apart = Topology.create(num_switches=2, channel_source=[0], channel_target=[1])
+    assert lower_bound_topology(apart).load == 1
+    silent = Topology.create(
+        num_switches=2, channel_source=[0], channel_target=[1], terminal_switch=[0, 0]
+    )
+    assert lower_bound_topology(silent).load == 0
+    assert certified(network_graph(apart), [0]) == Fraction(0)
+
+
+@pytest.mark.parametrize(
+    ("weights", "problem"),
+    [([1], "each of 2 channels"), ([1, -1], "channel 1 has a negative"), ([0.5, 1], "float64")],
+)
+def test_bad_weights_are_refused(weights, problem) -> None:
+    graph = network_graph(
+        Topology.create(num_switches=2, channel_source=[0, 1], channel_target=[1, 0])
+    )
+    with pytest.raises(InputError, match=problem):
+        certified(graph, weights)
