@@ -40,6 +40,8 @@ class RouteChoices:
 
     def refined(self, symmetry: SourceSymmetry) -> RouteChoices:
         """The same routes for the more classes of a subgroup."""
+        if symmetry.order == self.symmetry.order:
+            return self
         routes = translate_routes(
             self.arrays,
             self.symmetry.arrays,
@@ -48,6 +50,10 @@ class RouteChoices:
             self.topology.num_channels,
         )
         return RouteChoices(symmetry, routes)
+
+    def each_source(self) -> RouteChoices:
+        """The same routes with every endpoint a class of its own: row ``i * P + j`` is a pair."""
+        return self.refined(self.symmetry.subgroup(self.symmetry.arrays.period))
 
     def table(self, chosen: Int32Array) -> tuple[Int32Array, Int32Array]:
         """Lengths and hops of the table in which every pair has one of its routes.
@@ -97,6 +103,5 @@ def route_choices(
     ordered = arrays or graph.arrays
     symmetry = source_symmetry(graph, ordered)
     endpoints = graph.topology.endpoints
-    # a class has endpoints only or none at all
     routes = list_routes(ordered, symmetry.arrays.representative, endpoints, most)
     return RouteChoices(symmetry, routes)

@@ -18,11 +18,14 @@ from routelab.api.topology import (
     Int32Array,
     Int64Array,
     Topology,
+    adopted_array,
     frozen_array,
 )
 from routelab.kernels.routes import (
     first_broken_path,
     next_hops,
+    rises,
+    single_path_offsets,
     table_from_next_hops,
 )
 
@@ -77,27 +80,37 @@ class RouteTable:
     ) -> RouteTable:
         """Build a table and check its form (lengths, ranges, weights) and every path's course.
 
+        Arrays of the right type are taken over and become read-only; others are copied.
+
         Raises
         ------
         PluginError
             If offsets do not fit, a hop names a channel that does not exist, a path does not
             lead from its source to its target, or a pair's weights do not add up to 1.
         """
-        hops = frozen_array(hop_channel, np.int32)
-        paths = frozen_array(path_start, np.int64)
+        hops = adopted_array(hop_channel, np.int32)
+        paths = adopted_array(path_start, np.int64)
+        # zeros cost no memory before they are written to
         table = cls(
             topology=topology,
-            pair_start=frozen_array(pair_start, np.int64),
+            pair_start=adopted_array(pair_start, np.int64),
             path_start=paths,
-            path_weight=frozen_array(
+            path_weight=adopted_array(
                 np.ones(len(paths) - 1) if path_weight is None else path_weight, np.float64
             ),
             hop_channel=hops,
-            hop_vc=frozen_array(np.zeros(len(hops)) if hop_vc is None else hop_vc, np.int16),
+            hop_vc=adopted_array(
+                np.zeros(len(hops), dtype=np.int16) if hop_vc is None else hop_vc, np.int16
+            ),
             flow_control=flow_control,
             counters=MappingProxyType(dict(counters or {})),
         )
-        table._check()
+        table._check_form()
+        if hop_vc is not None:
+            table._check_virtual_channels()
+        if path_weight is not None:
+            table._check_weights()
+        table._check_courses()
         return table
 
     @classmethod
@@ -113,12 +126,12 @@ class RouteTable:
         hop_channel : array of int
             The paths' channels, pair after pair.
         """
-        flat = np.asarray(lengths, dtype=np.int64).reshape(-1)
-        reached = flat >= 0
+        flat = np.ascontiguousarray(lengths).reshape(-1)
+        pair_start, path_start = single_path_offsets(flat)
         return cls.create(
             topology,
-            pair_start=_offsets(reached.astype(np.int64)),
-            path_start=_offsets(flat[reached]),
+            pair_start=pair_start,
+            path_start=path_start,
             hop_channel=hop_channel,
             **more,
         )
@@ -156,7 +169,7 @@ class RouteTable:
             )
         return cls.from_lengths(topology, lengths, hops, **more)
 
-    def _check(self) -> None:
+    def _check_form(self) -> None:
         ends = len(self.topology.endpoints)
         paths, hops = len(self.path_start) - 1, len(self.hop_channel)
         if self.flow_control not in ("plain", "bubble"):
@@ -172,7 +185,7 @@ class RouteTable:
             ("pair_start", self.pair_start, paths),
             ("path_start", self.path_start, hops),
         ):
-            if start[0] != 0 or start[-1] != total or np.any(np.diff(start) < 0):
+            if not rises(start, total):
                 raise PluginError(f"route table: {name} must rise from 0 to {total}")
         if self.path_weight.shape != (paths,) or self.hop_vc.shape != (hops,):
             raise PluginError("route table: path_weight or hop_vc has the wrong length")
@@ -180,16 +193,23 @@ class RouteTable:
             self.hop_channel.min() < 0 or self.hop_channel.max() >= self.topology.num_channels
         ):
             raise PluginError("route table: a hop names a channel that does not exist")
-        if hops and self.hop_vc.min() < 0:
+
+    def _check_virtual_channels(self) -> None:
+        if len(self.hop_vc) and self.hop_vc.min() < 0:
             raise PluginError("route table: a hop has a negative virtual channel")
-        if paths:
-            # a path's weight is a share: prefix sums tell every pair's total at once
-            shares = np.diff(np.concatenate(([0.0], np.cumsum(self.path_weight)))[self.pair_start])
-            used = np.diff(self.pair_start) > 0
-            if self.path_weight.min() <= 0 or np.abs(shares[used] - 1).max() > 1e-6:
-                raise PluginError(
-                    "route table: the weights of a pair's paths must be positive and add up to 1"
-                )
+
+    def _check_weights(self) -> None:
+        if not len(self.path_weight):
+            return
+        # a path's weight is a share: prefix sums tell every pair's total at once
+        shares = np.diff(np.concatenate(([0.0], np.cumsum(self.path_weight)))[self.pair_start])
+        used = np.diff(self.pair_start) > 0
+        if self.path_weight.min() <= 0 or np.abs(shares[used] - 1).max() > 1e-6:
+            raise PluginError(
+                "route table: the weights of a pair's paths must be positive and add up to 1"
+            )
+
+    def _check_courses(self) -> None:
         broken = first_broken_path(
             self.pair_start,
             self.path_start,
@@ -201,7 +221,8 @@ class RouteTable:
         if broken >= 0:
             pair = int(np.searchsorted(self.pair_start, broken, side="right")) - 1
             names = [
-                self.topology.switch_names[self.topology.endpoints[i]] for i in divmod(pair, ends)
+                self.topology.switch_names[self.topology.endpoints[i]]
+                for i in divmod(pair, len(self.topology.endpoints))
             ]
             raise PluginError(
                 f"route table: the path from switch {names[0]} to {names[1]} is not a walk "
@@ -274,10 +295,11 @@ class RouteTable:
         """The same routes on other virtual channels."""
         table = replace(
             self,
-            hop_vc=frozen_array(hop_vc, np.int16),
+            hop_vc=adopted_array(hop_vc, np.int16),
             flow_control=self.flow_control if flow_control is None else flow_control,
         )
-        table._check()
+        table._check_form()
+        table._check_virtual_channels()
         return table
 
     def next_hops(self) -> Int32Array | None:
@@ -295,9 +317,3 @@ class RouteTable:
             len(self.topology.endpoints),
         )
         return frozen_array(steps, np.int32) if ok else None
-
-
-def _offsets(counts: Int64Array) -> Int64Array:
-    start = np.zeros(len(counts) + 1, dtype=np.int64)
-    np.cumsum(counts, out=start[1:])
-    return start

@@ -38,7 +38,7 @@ class SourceSymmetry:
 
     @property
     def source_class(self) -> Int32Array:
-        """Class (orbit) of every switch; int32, shape (S,)."""
+        """Class (orbit) of every switch with terminals, −1 for the others; int32, shape (S,)."""
         return frozen_array(self.arrays.source_class, np.int32)
 
     @property
@@ -62,7 +62,7 @@ class SourceSymmetry:
         if self.order > 1:
             # a channel moves with its source and keeps its direction
             directions = arrays.channel_at.shape[1]
-            key = arrays.source_class[arrays.channel_source].astype(np.int64) * directions
+            key = arrays.orbit[arrays.channel_source].astype(np.int64) * directions
             key += arrays.channel_direction
         _, number = np.unique(key, return_inverse=True)
         return frozen_array(number.reshape(-1), np.int32)
@@ -157,14 +157,16 @@ def _classes(
     topology: Topology, period: Int32Array, step: Int32Array, arrays: SymmetryArrays
 ) -> SymmetryArrays:
     """The group with those periods and steps, and the classes that it makes."""
-    coordinates = arrays.coordinates
+    coordinates, ends = arrays.coordinates, topology.endpoints
     least = np.where(period > 1, coordinates % step, coordinates) @ arrays.stride
-    _, first, source_class = np.unique(
-        arrays.switch_at[least], return_index=True, return_inverse=True
-    )
+    orbit = arrays.switch_at[least]
+    representative, number = np.unique(orbit[ends], return_inverse=True)
+    source_class = np.full(topology.num_switches, -1, dtype=np.int32)
+    source_class[ends] = number.reshape(-1)
     return arrays._replace(
-        source_class=frozen_array(source_class.reshape(-1), np.int32),
-        representative=frozen_array(arrays.switch_at[least][first], np.int32),
+        source_class=frozen_array(source_class, np.int32),
+        representative=frozen_array(representative, np.int32),
+        orbit=frozen_array(orbit, np.int32),
         period=frozen_array(period, np.int32),
         step=frozen_array(step, np.int32),
     )
@@ -174,9 +176,12 @@ def _no_symmetry(topology: Topology) -> SymmetryArrays:
     count = topology.num_switches
     own = frozen_array(np.arange(count), np.int32)
     one = frozen_array([1], np.int32)
+    source_class = np.full(count, -1, dtype=np.int32)
+    source_class[topology.endpoints] = np.arange(len(topology.endpoints))
     return SymmetryArrays(
-        source_class=own,
-        representative=own,
+        source_class=frozen_array(source_class, np.int32),
+        representative=topology.endpoints,
+        orbit=own,
         coordinates=frozen_array(own.reshape(-1, 1), np.int32),
         period=one,
         step=one,

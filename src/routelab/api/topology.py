@@ -33,6 +33,23 @@ def frozen_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
     return array
 
 
+def adopted_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """A read-only, C-contiguous array: `values` itself if it is one already or can become one.
+
+    An array of the right type that is not a view of another one is taken over and becomes
+    read-only in place; anything else is copied. For arrays too large to be copied for safety.
+    """
+    if (
+        isinstance(values, np.ndarray)
+        and values.dtype == dtype
+        and values.flags.c_contiguous
+        and not isinstance(values.base, np.ndarray)
+    ):
+        values.setflags(write=False)
+        return values
+    return frozen_array(values, dtype)
+
+
 @dataclass(frozen=True)
 class Direction:
     """A label that channels share, such as ``+X``: a dimension and a sign (+1 or −1)."""

@@ -30,6 +30,43 @@ def first_broken_path(
 
 
 @njit(cache=True)
+def rises(start, total):
+    """Whether offsets begin at 0, never fall, and end at `total`."""
+    if len(start) == 0 or start[0] != 0 or start[-1] != total:
+        return False
+    falls = 0
+    for k in range(len(start) - 1):
+        falls += start[k + 1] < start[k]
+    return falls == 0
+
+
+@njit(cache=True)
+def single_path_offsets(lengths):
+    """Offsets of a table with at most one path a pair.
+
+    Parameters
+    ----------
+    lengths : int array, shape (P * P,)
+        Hops of each pair's path; negative where a pair is unreachable.
+
+    Returns
+    -------
+    pair_start : int64 array, shape (P * P + 1,)
+    path_start : int64 array, shape (K + 1,)
+    """
+    pair_start = np.zeros(len(lengths) + 1, np.int64)
+    for p in range(len(lengths)):
+        pair_start[p + 1] = pair_start[p] + (lengths[p] >= 0)
+    path_start = np.zeros(pair_start[-1] + 1, np.int64)
+    k = 0
+    for p in range(len(lengths)):
+        if lengths[p] >= 0:
+            path_start[k + 1] = path_start[k] + lengths[p]
+            k += 1
+    return pair_start, path_start
+
+
+@njit(cache=True)
 def channel_loads(pair_start, path_start, path_weight, hop_channel, pair_weight, num_channels):
     """Load of every channel: the sum over all paths of pair weight × path weight.
 

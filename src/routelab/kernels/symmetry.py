@@ -11,12 +11,14 @@ class SymmetryArrays(NamedTuple):
     """A group of translations as plain arrays (S switches, D directions, Q classes); read-only.
 
     The group is a product of cyclic groups, one for each dimension with a `period` above 1, that
-    add multiples of `step` to a switch's coordinate. A switch's class is its orbit; a class's
-    ``representative`` has the least moving coordinates. Made by `routelab.api.source_symmetry`.
+    add multiples of `step` to a switch's coordinate. `orbit` is the switch of each switch's orbit
+    with the least moving coordinates; orbits of switches with terminals are numbered as classes,
+    of which they are the ``representative``. Made by `routelab.api.source_symmetry`.
     """
 
     source_class: NDArray[np.int32]
     representative: NDArray[np.int32]
+    orbit: NDArray[np.int32]
     coordinates: NDArray[np.int32]
     period: NDArray[np.int32]
     step: NDArray[np.int32]

@@ -20,4 +20,4 @@ class NoLayers(LayersPlugin):
 
     def assign(self, table: RouteTable) -> RouteTable:
         """The same routes on virtual channel 0."""
-        return table.with_vcs(np.zeros_like(table.hop_vc))
+        return table.with_vcs(np.zeros(len(table.hop_vc), dtype=np.int16))

@@ -13,17 +13,23 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
+    RouteChoices,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
     TieParameters,
     parameter,
+    route_choices,
     search_arrays,
 )
+from routelab.api.ties import backwards_at, endpoint_order, tie_order
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.kernels.graph import count_routes, fewest_turns
 
-from .kernels import build_routes_sssp
+from .kernels import build_routes_sssp, choose_routes_sssp, group_pairs
+
+MOST_ROUTES = 16
+"""Routes of a pair that are still compared one by one; trees serve where there are more."""
 
 
 class SsspParameters(TieParameters):
@@ -55,7 +61,43 @@ class Sssp(SelectionPlugin):
     Parameters = SsspParameters
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Shortest legal routes, lightest first; between P and P² trees of O(V + E)."""
+        """Shortest legal routes, lightest first.
+
+        Where all routes are few enough to be listed, the lightest is found by comparing them:
+        O(V + E) a class of sources and O(hops of the routes) a round. Else each round grows a
+        tree of O(V + E), between P and P² in all. The routes are the same.
+        """
+        arrays = tie_order(graph, self.parameters.tie_seed)
+        choices = route_choices(graph, MOST_ROUTES, arrays)
+        if choices.complete:
+            return self._compare(graph, choices)
+        del choices
+        return self._grow(graph)
+
+    def _compare(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
+        options: SsspParameters = self.parameters
+        topology = graph.topology
+        choices = choices.each_source()
+        groups = group_pairs(
+            choices.arrays,
+            options.unique_first,
+            topology.channel_direction,
+            endpoint_order(graph, options.tie_seed),
+        )
+        chosen, unique_trees, group_trees = choose_routes_sssp(
+            choices.arrays,
+            options.unique_first,
+            groups,
+            topology.demand,
+            backwards_at(graph, options.ties),
+            topology.num_channels,
+        )
+        lengths, hops = choices.table(chosen)
+        counters = {"unique_trees": unique_trees, "group_trees": group_trees}
+        del choices  # it may be larger than the table
+        return RouteTable.from_lengths(topology, lengths, hops, counters=counters)
+
+    def _grow(self, graph: RoutingGraph) -> RouteTable:
         options: SsspParameters = self.parameters
         topology = graph.topology
         search = search_arrays(graph, options)

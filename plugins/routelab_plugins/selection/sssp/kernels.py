@@ -1,4 +1,4 @@
-"""Algorithm 3 of the Angara paper."""
+"""Algorithm 3 of the Angara paper, on trees and on listed routes; both choose the same routes."""
 
 import numpy as np
 from numba import njit
@@ -86,3 +86,154 @@ def build_routes_sssp(search, unique, pairs, group_start):
                 add_route(weight, route, search.demand[i] * search.demand[p % count])
             left = kept
     return hops, unique_trees, group_trees
+
+
+@njit(cache=True)
+def group_pairs(choices, unique_first, channel_direction, order):
+    """Stage 2 of Algorithm 3 on listed routes: sort pairs by turns, length and source.
+
+    Parameters
+    ----------
+    choices : ChoiceArrays
+        All routes of all pairs: row ``i * P + j`` is pair (i, j).
+    unique_first : bool
+        Leave out the pairs with one route.
+    channel_direction : int16 array, shape (C,)
+    order : int64 array, shape (P,)
+        Endpoints in tie order; it decides among sources and among targets.
+
+    Returns
+    -------
+    pairs : int64 array, shape (M,)
+    group_start : int64 array, shape (G + 1,)
+        Groups of equal turns, length and source.
+    """
+    count = len(order)
+    length, routes, first_hop = choices.length, choices.count, choices.first_hop
+    hops = choices.hops
+    # a pair's turns are the least of its routes; the sort is one by counting
+    longest = 0
+    wanted = 0
+    for p in range(len(length)):
+        if length[p] > 0 and not (unique_first and routes[p] == 1):
+            longest = max(longest, length[p])
+            wanted += 1
+    key = np.full(len(length), -1, np.int32)
+    size = np.zeros((longest + 1) * (longest + 1) + 1, np.int64)
+    for p in range(len(length)):
+        n = length[p]
+        if n <= 0 or (unique_first and routes[p] == 1):
+            continue
+        fewest = n
+        for r in range(routes[p]):
+            first = first_hop[p] + np.int64(r) * n
+            turns = 0
+            for h in range(first + 1, first + n):
+                turns += channel_direction[hops[h]] != channel_direction[hops[h - 1]]
+            fewest = min(fewest, turns)
+        key[p] = fewest * (longest + 1) + n
+        size[key[p] + 1] += 1
+    for k in range(len(size) - 1):
+        size[k + 1] += size[k]
+    pairs = np.empty(wanted, np.int64)
+    for i in order:
+        for j in order:
+            p = i * count + j
+            if key[p] >= 0:
+                pairs[size[key[p]]] = p
+                size[key[p]] += 1
+    group_start = np.empty(wanted + 1, np.int64)
+    groups = 0
+    for m in range(wanted):
+        p, before = pairs[m], pairs[m - 1]
+        if m == 0 or key[p] != key[before] or p // count != before // count:
+            group_start[groups] = m
+            groups += 1
+    group_start[groups] = wanted
+    return pairs, group_start[: groups + 1].copy()
+
+
+@njit(cache=True)
+def choose_routes_sssp(choices, unique_first, groups, demand, backwards, num_channels):
+    """Apply unique routes, then choose the others' group by group on the loads so far.
+
+    What the trees of `build_routes_sssp` find, found by comparing the few routes that there are.
+
+    Parameters
+    ----------
+    choices : ChoiceArrays
+        All routes of all pairs, in tie order.
+    unique_first : bool
+    groups : tuple of arrays
+        From `group_pairs`.
+    demand : int64 array, shape (P,)
+    backwards : bool array, shape (P,)
+    num_channels : int
+
+    Returns
+    -------
+    chosen : int32 array, shape (P * P,)
+        Number of each pair's route.
+    unique_trees, group_trees : int
+        Trees that Algorithm 3 builds in stage 1 and in stages 2 and 3 (Figure 4 of the paper).
+    """
+    pairs, group_start = groups
+    count = len(demand)
+    length, routes, first_hop = choices.length, choices.count, choices.first_hop
+    hops = choices.hops
+    chosen = np.zeros(len(length), np.int32)
+    weight = np.zeros(num_channels, np.int64)
+    unique_trees = 0
+    if unique_first:
+        for i in range(count):
+            any_unique = False
+            for j in range(count):
+                p = i * count + j
+                if routes[p] != 1 or length[p] <= 0:
+                    continue
+                any_unique = True
+                amount = demand[i] * demand[j]
+                for h in range(first_hop[p], first_hop[p] + length[p]):
+                    weight[hops[h]] += amount
+            unique_trees += any_unique
+    group_trees = 0
+    crossed = np.full(num_channels, -1, np.int64)
+    remaining = np.empty(count, np.int64)
+    for g in range(len(group_start) - 1):
+        left = group_start[g + 1] - group_start[g]
+        remaining[:left] = pairs[group_start[g] : group_start[g + 1]]
+        i = remaining[0] // count
+        n = np.int64(length[remaining[0]])
+        while left:
+            group_trees += 1
+            # all routes of a round are chosen on the weights at its beginning
+            for k in range(left):
+                p = remaining[k]
+                lightest, pick = np.int64(-1), 0
+                for r in range(routes[p]):
+                    # of equally light routes the first in tie order, or the last one
+                    nth = routes[p] - 1 - r if backwards[i] else r
+                    cost = np.int64(0)
+                    first = first_hop[p] + nth * n
+                    for h in range(first, first + n):
+                        cost += weight[hops[h]]
+                    if lightest < 0 or cost < lightest:
+                        lightest, pick = cost, nth
+                chosen[p] = pick
+            kept = 0
+            for k in range(left):
+                p = remaining[k]
+                first = first_hop[p] + chosen[p] * n
+                crosses = False
+                for h in range(first, first + n):
+                    crosses |= crossed[hops[h]] == group_trees
+                if crosses:
+                    remaining[kept] = p
+                    kept += 1
+                    continue
+                amount = demand[i] * demand[p % count]
+                for h in range(first, first + n):
+                    crossed[hops[h]] = group_trees
+                    weight[hops[h]] += amount
+            left = kept
+    return chosen, unique_trees, group_trees

@@ -1,0 +1,223 @@
+"""Balanced routes: next to the least maximum load that shortest legal routes allow.
+
+Every pair takes one of its few distinct shortest legal routes. That is a small packing problem:
+so many rows (pairs), each with some ways to load bins (channels), and the fullest bin shall be as
+empty as can be.
+
+1. **Symmetry.** On a torus without failures, the problem is folded under a group of translations:
+   pairs that are translations of one another choose alike, and a whole class of channels is one
+   bin. A row of the folded problem adds to its bins just what its pairs add to each of their
+   channels, so nothing is lost but freedom. Which group? Let n be the length of an even ring. A
+   pair that is n/2 apart may go either way, and takes n/2 channels in a row; if all channels are
+   to have one load, the choices must repeat after n/2 steps. So the group is made of the
+   translations by multiples of the least prime factor of n/2 in each even ring (2 for rings of 4,
+   8 and 12; 3 for 6; 5 for 10), and of all translations in odd rings, where nothing is tied.
+   10x10x10 shrinks from 271,000 rows and 6,000 bins to 33,875 and 750.
+2. **Annealing.** Sweeps over the rows; each is taken out and put back on the route that is
+   cheapest at prices exp(β · load), with β from 0.03 to 2. Equal routes are drawn at random.
+3. **Repair.** The goal is one less than the best maximum so far; bins above it become dearer by a
+   tenth after every sweep that has not met it.
+4. **Proof.** Prices prove a lower bound at any time: the mean load, weighted with the prices, if
+   every row took its cheapest route. Where that meets the maximum load, the search ends.
+5. **Evening out.** Moves that lower the sum of |load − mean|⁴ (the paper's σ(4)) and leave the
+   maximum.
+
+With `phases=xor` or `shift` the bins are channels in each phase of an all-to-all exchange, and
+what is made small is the sum of the phases' maximum loads.
+
+Costs: one breadth-first search a class of sources, O(V + E) each; O(total hops of the listed
+routes) a sweep; O(total hops) for the table. Annealing by prices: Young, *Randomized rounding
+without solving the linear program* (SODA 1995); breaking out: Morris, *The breakout method for
+escaping from local minima* (AAAI 1993). That the folded problem is enough on tori, and the choice
+of the group, is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    Parameters,
+    RouteChoices,
+    RouteTable,
+    RoutingGraph,
+    SelectionPlugin,
+    SourceSymmetry,
+    parameter,
+    route_choices,
+)
+from routelab.api.topology import Int32Array, Int64Array
+
+from .kernels import Rows, balance, even_out, open_rows
+
+COOLING = 40
+"""Sweeps of annealing, where they are cheap."""
+
+
+class BalancedParameters(Parameters):
+    """How long and how to search."""
+
+    seed: int = parameter(0, ge=0, description="Seed of the draws between equally cheap routes")
+    phases: Literal["none", "xor", "shift"] = parameter(
+        "none",
+        description="Balance the sum of all pairs (none), or each phase of an all-to-all exchange "
+        "in which terminal i sends to i xor p, or to i + p",
+    )
+    routes: int = parameter(
+        32, ge=1, le=4096, description="Routes of a pair to choose from, if it has that many"
+    )
+    sweeps: int = parameter(400, ge=1, description="Most sweeps over the pairs")
+    effort: float = parameter(
+        1.0, gt=0, description="Scales the work on large networks, 40 million looked-at hops"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Rows and bins of `choices`; `open` are the numbers of the rows with more than one route."""
+
+    choices: RouteChoices
+    rows: Rows
+    base: Int64Array
+    open: Int64Array
+
+
+class Balanced(SelectionPlugin):
+    """Anneals, repairs and evens out; stops where prices prove that nothing is better."""
+
+    name = "balanced"
+    summary = "Next to the least maximum load, by annealing over distinct routes and symmetry"
+    citations = (
+        Citation(
+            key="young1995",
+            title="Randomized Rounding without Solving the Linear Program",
+            authors="Young, Neal E.",
+            year=1995,
+            venue="ACM-SIAM Symposium on Discrete Algorithms",
+            cited_for="choosing by exponential prices",
+        ),
+        Citation(
+            key="morris1993",
+            title="The Breakout Method for Escaping from Local Minima",
+            authors="Morris, Paul",
+            year=1993,
+            venue="AAAI National Conference on Artificial Intelligence",
+            cited_for="emphasis that grows where the goal is missed",
+        ),
+    )
+    capabilities = Capabilities(minimal=None)
+    Parameters = BalancedParameters
+
+    def supports(self, graph: RoutingGraph) -> str | None:
+        """Phases need one rank a terminal, and XOR phases a power of two."""
+        options: BalancedParameters = self.parameters
+        ranks = graph.topology.num_terminals
+        if options.phases == "none":
+            return None
+        if len(graph.topology.endpoints) != ranks:
+            return "phases are balanced with one terminal at each switch that has any"
+        if options.phases == "xor" and ranks & (ranks - 1):
+            return f"phases=xor needs a power of two of terminals, there are {ranks}"
+        return None
+
+    def select(self, graph: RoutingGraph) -> RouteTable:
+        """One shortest legal route a pair, the loads balanced."""
+        options: BalancedParameters = self.parameters
+        choices = route_choices(graph, options.routes)
+        if options.phases == "none":
+            choices = choices.refined(folding(choices.symmetry))
+            problem = _all_at_once(choices)
+        else:
+            choices = choices.each_source()
+            problem = _by_phase(choices, options.phases)
+        chosen, counters = _solve(problem, options)
+        lengths, hops = choices.table(chosen)
+        return RouteTable.from_lengths(graph.topology, lengths, hops, counters=counters)
+
+
+def folding(symmetry: SourceSymmetry) -> SourceSymmetry:
+    """The group under which the problem is folded; see this module's docstring."""
+    period = symmetry.arrays.period
+    steps = [_least_prime_factor(n // 2) if n > 2 and n % 2 == 0 else 1 for n in period.tolist()]
+    return symmetry.subgroup(steps)
+
+
+def _least_prime_factor(n: int) -> int:
+    return next(p for p in range(2, n + 1) if n % p == 0)
+
+
+def _row_weights(choices: RouteChoices) -> Int64Array:
+    """Terminal pairs that each row's route serves; int64, shape (Q · P,)."""
+    topology = choices.topology
+    own = topology.terminals_per_switch[choices.symmetry.arrays.representative]
+    return np.outer(own.astype(np.int64), topology.demand).reshape(-1)
+
+
+def _all_at_once(choices: RouteChoices) -> _Problem:
+    """Bins are classes of channels."""
+    bins = choices.symmetry.channel_class
+    count = int(bins.max(initial=-1)) + 1
+    return _problem(choices, bins[choices.arrays.hops], np.zeros(count, dtype=np.int32))
+
+
+def _by_phase(choices: RouteChoices, phases: str) -> _Problem:
+    """Bins are channels in each phase; a phase is a segment."""
+    topology = choices.topology
+    ranks, channels = topology.num_terminals, topology.num_channels
+    source, target = np.divmod(np.arange(ranks * ranks), max(ranks, 1))
+    phase = source ^ target if phases == "xor" else (target - source) % max(ranks, 1)
+    arrays = choices.arrays
+    hops = np.maximum(arrays.length, 0).astype(np.int64) * arrays.count
+    bins = np.repeat(phase, hops) * channels + arrays.hops
+    segment = np.repeat(np.arange(ranks, dtype=np.int32), channels)
+    return _problem(choices, bins.astype(np.int32), segment)
+
+
+def _problem(choices: RouteChoices, bins: Int32Array, segment: Int32Array) -> _Problem:
+    arrays, weight = choices.arrays, _row_weights(choices)
+    base, rows = open_rows(arrays, weight, bins, len(segment))
+    table = Rows(
+        first=arrays.first_hop[rows],
+        routes=arrays.count[rows],
+        length=arrays.length[rows],
+        weight=weight[rows],
+        bins=bins,
+        segment=segment,
+    )
+    return _Problem(choices, table, base, rows)
+
+
+def _solve(problem: _Problem, options: BalancedParameters) -> tuple[Int32Array, dict[str, float]]:
+    """Number of the route of every row, and what it took."""
+    rows, base = problem.rows, problem.base
+    chosen = np.zeros(len(problem.choices.arrays.count), dtype=np.int32)
+    if not len(problem.open):
+        return chosen, {"sweeps": 0}
+    looked_at = int((rows.routes.astype(np.int64) * rows.length).sum())
+    affordable = max(8, int(40e6 * options.effort / max(looked_at, 1)))
+    sweeps = min(options.sweeps, affordable)
+    cooling = min(COOLING, (sweeps + 1) // 2)
+    choice, _, done, _ = balance(rows, base, cooling, sweeps - cooling, options.seed)
+    load = _loads(rows, base, choice)
+    fullest = np.zeros(int(rows.segment.max()) + 1, dtype=np.int64)
+    np.maximum.at(fullest, rows.segment, load)
+    evening = min(20, max(1, sweeps // 8))
+    done += even_out(rows, load, choice, fullest[rows.segment], float(load.mean()), evening)
+    chosen[problem.open] = choice
+    return chosen, {"sweeps": done}
+
+
+def _loads(rows: Rows, base: Int64Array, choice: Int32Array) -> Int64Array:
+    """Load of every bin under a choice."""
+    length = rows.length.astype(np.int64)
+    first = rows.first + choice * length
+    ends = np.cumsum(length)
+    hop = np.arange(ends[-1]) + np.repeat(first - (ends - length), length)
+    load = base.copy()
+    np.add.at(load, rows.bins[hop], np.repeat(rows.weight, length))
+    return load

@@ -1,0 +1,300 @@
+"""Choosing one route a pair so that the fullest bin is as empty as can be.
+
+A *row* stands for pairs that choose alike, a *bin* for channels that are loaded alike (on a network
+without symmetry: one pair, one channel). The hops of a row's routes are given as the bins that
+they load.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+
+class Rows(NamedTuple):
+    """Rows with more than one route (M of them), and what they may load (B bins).
+
+    Routes of row m start at ``first[m]`` in `bins`, ``routes[m]`` routes of ``length[m]`` hops;
+    each adds ``weight[m]`` to the bin of every hop. The maximum is taken in each *segment* of
+    bins, and the sum of these is the objective.
+    """
+
+    first: NDArray[np.int64]
+    routes: NDArray[np.int32]
+    length: NDArray[np.int32]
+    weight: NDArray[np.int64]
+    bins: NDArray[np.int32]
+    segment: NDArray[np.int32]
+
+
+@njit(cache=True)
+def open_rows(choices, row_weight, bins, num_bins):
+    """Load of the rows with one route, and the rows with more.
+
+    Parameters
+    ----------
+    choices : ChoiceArrays
+    row_weight : int64 array, shape (R,)
+    bins : int32 array
+        Bin of every hop in ``choices.hops``.
+    num_bins : int
+
+    Returns
+    -------
+    load : int64 array, shape (B,)
+    rows : int64 array, shape (M,)
+    """
+    load = np.zeros(num_bins, np.int64)
+    rows = np.empty(len(row_weight), np.int64)
+    found = 0
+    length, count, first_hop = choices.length, choices.count, choices.first_hop
+    for p in range(len(row_weight)):
+        if count[p] > 1:
+            rows[found] = p
+            found += 1
+        elif length[p] > 0:
+            for h in range(first_hop[p], first_hop[p] + length[p]):
+                load[bins[h]] += row_weight[p]
+    return load, rows[:found].copy()
+
+
+@njit(cache=True)
+def objective(load, segment):
+    """Sum over the segments of their fullest bin's load."""
+    fullest = np.zeros(segment.max() + 1, np.int64)
+    for c in range(len(load)):
+        fullest[segment[c]] = max(fullest[segment[c]], load[c])
+    return fullest.sum()
+
+
+@njit(cache=True)
+def _random(state):
+    """The next state of an xorshift generator (Marsaglia 2003); a number of 64 bits, never 0."""
+    state ^= state << np.uint64(13)
+    state ^= state >> np.uint64(7)
+    state ^= state << np.uint64(17)
+    return state
+
+
+@njit(cache=True)
+def price_bins(load, segment, emphasis, beta, price):
+    """Price of every bin: emphasis · exp(beta · load), relative to the fullest of its segment."""
+    fullest = np.zeros(segment.max() + 1, np.int64)
+    for c in range(len(load)):
+        fullest[segment[c]] = max(fullest[segment[c]], load[c])
+    for c in range(len(load)):
+        price[c] = emphasis[c] * np.exp(beta * (load[c] - fullest[segment[c]]))
+
+
+@njit(cache=True)
+def sweep(rows, load, choice, price, beta, placed, state):
+    """Take every row out in turn and put it back on a cheapest route.
+
+    With bins that no route loads twice, the potential Σ emphasis · exp(beta · load) never grows.
+
+    Parameters
+    ----------
+    rows : Rows
+    load : int64 array, shape (B,)
+        Changed.
+    choice : int32 array, shape (M,)
+        Changed: number of each row's route.
+    price : float64 array, shape (B,)
+        From `price_bins`; kept up to date.
+    beta : float
+    placed : bool
+        The rows' routes are in the loads already; else each is put down for the first time.
+    state : uint64
+        Of the random numbers that decide between equally cheap routes, and where to begin.
+
+    Returns
+    -------
+    state : uint64
+    """
+    count = len(rows.first)
+    state = _random(state)
+    begin = np.int64(state % np.uint64(max(count, 1))) if placed else 0
+    backwards = placed and (state >> np.uint64(40)) & np.uint64(1) == np.uint64(1)
+    first_of, count_of, length_of = rows.first, rows.routes, rows.length
+    weight_of, bins = rows.weight, rows.bins
+    known = np.int64(-1)
+    up, down = 1.0, 1.0
+    for x in range(count):
+        m = begin - x if backwards else begin + x
+        if m < 0:
+            m += count
+        elif m >= count:
+            m -= count
+        first, length = first_of[m], np.int64(length_of[m])
+        if weight_of[m] != known:
+            known = weight_of[m]
+            up, down = np.exp(beta * known), np.exp(-beta * known)
+        if placed:
+            for h in range(first + choice[m] * length, first + (choice[m] + 1) * length):
+                load[bins[h]] -= known
+                price[bins[h]] *= down
+        cheapest, pick, equal = np.inf, 0, 0
+        for r in range(count_of[m]):
+            cost = 0.0
+            for h in range(first + r * length, first + (r + 1) * length):
+                cost += price[bins[h]]
+            if cost < cheapest * (1 - 1e-9):
+                cheapest, pick, equal = cost, r, 1
+            elif cost <= cheapest * (1 + 1e-9):
+                equal += 1
+                state = _random(state)
+                if state % np.uint64(equal) == np.uint64(0):
+                    pick = r
+        choice[m] = pick
+        for h in range(first + pick * length, first + (pick + 1) * length):
+            load[bins[h]] += known
+            price[bins[h]] *= up
+    return state
+
+
+@njit(cache=True)
+def dual_bound(rows, base, price):
+    """What the prices prove: no choice has a smaller fullest bin (one segment).
+
+    The load of the fullest bin is at least the mean load weighted with any prices, and that is
+    least where every row takes its cheapest route.
+
+    Parameters
+    ----------
+    base : int64 array, shape (B,)
+        Load of the rows with one route.
+    """
+    total, worth = 0.0, 0.0
+    for c in range(len(base)):
+        total += price[c]
+        worth += price[c] * base[c]
+    for m in range(len(rows.first)):
+        length, cheapest = np.int64(rows.length[m]), np.inf
+        for r in range(rows.routes[m]):
+            cost = 0.0
+            first = rows.first[m] + r * length
+            for h in range(first, first + length):
+                cost += price[rows.bins[h]]
+            cheapest = min(cheapest, cost)
+        worth += cheapest * rows.weight[m]
+    return worth / total
+
+
+@njit(cache=True)
+def balance(rows, base, cooling, repairs, seed):
+    """Anneal a choice of routes, then repair what is left above the goal.
+
+    First sweeps under exponential prices that grow steeper (from 0.03 to 2 a unit of load). Then,
+    with one less than the best maximum as the goal, the emphasis of every bin above it grows
+    until a sweep finds its way round: the breakout method of Morris (AAAI 1993), which is also
+    the multiplicative-weights method for the dual. Ends when the prices prove that no choice is
+    better, or after so many sweeps.
+
+    Parameters
+    ----------
+    rows : Rows
+    base : int64 array, shape (B,)
+    cooling, repairs : int
+        Sweeps of either part.
+    seed : int
+
+    Returns
+    -------
+    choice : int32 array, shape (M,)
+    best : int
+        Its objective.
+    sweeps : int
+        How many were made.
+    proven : bool
+        No choice has a smaller objective.
+    """
+    bins, unit = len(base), 1.0
+    for m in range(len(rows.first)):
+        unit = max(unit, np.float64(rows.weight[m]))
+    state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(88172645463325252)
+    if state == np.uint64(0):
+        state = np.uint64(1)
+    load, choice = base.copy(), np.zeros(len(rows.first), np.int32)
+    emphasis, price = np.ones(bins), np.empty(bins)
+    one_segment = rows.segment.max() == 0
+    best, kept = np.int64(1) << 62, choice.copy()
+    mean_price = np.zeros(bins)
+    for s in range(cooling + repairs):
+        if s < cooling:
+            beta = 0.03 * (2.0 / 0.03) ** (s / max(cooling - 1, 1)) / unit
+        else:
+            beta = 1.2 / unit
+        price_bins(load, rows.segment, emphasis, beta, price)
+        state = sweep(rows, load, choice, price, beta, s > 0, state)
+        value = objective(load, rows.segment)
+        if value < best:
+            best = value
+            kept[:] = choice
+            emphasis[:] = 1.0
+        elif s >= cooling:
+            total = 0.0
+            for c in range(bins):
+                if load[c] >= best:
+                    emphasis[c] *= 1.1
+                total += emphasis[c]
+            for c in range(bins):
+                emphasis[c] *= bins / total
+        if not one_segment:
+            continue
+        price_bins(load, rows.segment, emphasis, beta, price)
+        mean_price += price / price.sum()
+        # proofs are tried when a better choice was found, and now and then
+        if value == best or s % 16 == 15:
+            bound = max(dual_bound(rows, base, mean_price), dual_bound(rows, base, price))
+            if best <= np.ceil(bound - 1e-6):
+                return kept, best, s + 1, True
+    return kept, best, cooling + repairs, False
+
+
+@njit(cache=True)
+def even_out(rows, load, choice, limit, mean, most_sweeps):
+    """Lower Σ |load − mean|⁴ move by move, and load no bin above `limit`.
+
+    Parameters
+    ----------
+    load : int64 array, shape (B,)
+        Changed.
+    choice : int32 array, shape (M,)
+        Changed.
+    limit : int64 array, shape (B,)
+    mean : float
+    most_sweeps : int
+
+    Returns
+    -------
+    sweeps : int
+    """
+    for s in range(most_sweeps):
+        moves = 0
+        for m in range(len(rows.first)):
+            first, length, weight = rows.first[m], np.int64(rows.length[m]), rows.weight[m]
+            for h in range(first + choice[m] * length, first + (choice[m] + 1) * length):
+                load[rows.bins[h]] -= weight
+            least, pick = np.inf, choice[m]
+            for k in range(rows.routes[m]):
+                # the present route first: only a better one takes its place
+                r = choice[m] if k == 0 else (k - 1 if k <= choice[m] else k)
+                cost, fits = 0.0, True
+                for h in range(first + r * length, first + (r + 1) * length):
+                    c = rows.bins[h]
+                    cost -= (load[c] - mean) ** 4
+                    load[c] += weight
+                    cost += (load[c] - mean) ** 4
+                    fits &= load[c] <= limit[c]
+                for h in range(first + r * length, first + (r + 1) * length):
+                    load[rows.bins[h]] -= weight
+                if (fits or k == 0) and cost < least - 1e-6 * abs(least):
+                    least, pick = cost, r
+            moves += pick != choice[m]
+            choice[m] = pick
+            for h in range(first + pick * length, first + (pick + 1) * length):
+                load[rows.bins[h]] += weight
+        if moves == 0:
+            return s + 1
+    return most_sweeps
