@@ -108,6 +108,7 @@ def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
     assert run.returncode == 0
     assert "2 failed or timed-out jobs are tried again." in run.stderr
     assert "2 failed or timed-out jobs are left; the report tells why" in run.stderr
+    assert "1 unsupported jobs are left out; the report tells why." in run.stderr
     assert finished.made() == sorted([*ROUTES[:2], *REPORTS])
 
 

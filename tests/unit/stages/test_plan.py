@@ -270,6 +270,7 @@ def test_jobs_that_have_to_run_again_are_known(outcomes):
     assert plan.again() == [runs[kind] for kind in again]
     # one that is missing or stale has not failed
     assert plan.failed() == [runs[kind] for kind in ("failed", "timeout", "unreadable")]
+    assert plan.unsupported() == [runs["unsupported"]]
 
 
 def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
