@@ -51,6 +51,7 @@ SHOWN = {
     "routing/angara-bfs": ("torus~dims=4x2x2x2", "angara-bfs"),
     "routing/angara-genetic": ("torus~dims=4x2x2x2", "angara-genetic"),
     "routing/angara-sssp": ("torus~dims=4x2x2x2", "angara-sssp"),
+    "routing/balanced-dor": ("torus~dims=4x2x2x2", "balanced-dor"),
     "routing/dfsssp": ("torus~dims=4x2x2x2", "dfsssp"),
     "routing/dor": ("torus~dims=4x2x2x2", "dor"),
 }

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from routelab.api import RoutingGraph, Topology, build_grid
-from routelab_plugins.rules.angara import Angara
-from routelab_plugins.rules.unrestricted import Unrestricted
-from routelab_plugins.rules.up_down import UpDown
+from routelab.api import RoutingGraph, Topology, build_grid, determinized
+from routelab.testing.graphs import GRAPHS
 
 
 @st.composite
@@ -25,8 +23,22 @@ def networks(draw: st.DrawFn) -> Topology:
     )
 
 
+def plain_graphs() -> st.SearchStrategy[RoutingGraph]:
+    """Routing graphs of the rules that the conformance kit brings along."""
+    return st.builds(
+        lambda rules, topology: determinized(rules(topology)),
+        st.sampled_from(list(GRAPHS.values())),
+        networks(),
+    )
+
+
 def graphs() -> st.SearchStrategy[RoutingGraph]:
-    """Routing graphs of different rules."""
+    """Routing graphs of the built-in rules."""
+    # tests of the core draw `plain_graphs` where there are no built-in plugins
+    from routelab_plugins.rules.angara import Angara
+    from routelab_plugins.rules.unrestricted import Unrestricted
+    from routelab_plugins.rules.up_down import UpDown
+
     torus = st.builds(
         lambda dims, fail, seed: build_grid("torus", dims, True, fail_links=fail, seed=seed),
         st.sampled_from([(4,), (2, 3), (4, 2), (3, 3), (2, 2, 2)]),

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given, settings
 from naive_selection import shortest_routes
-from small_graphs import graphs
+from small_graphs import plain_graphs
 
 from routelab.api import ListedRoutes, build_grid, too_many_routes
 from routelab.api.listed_routes import listed_hops
-from routelab_plugins.rules.unrestricted import Unrestricted
-
-pytestmark = pytest.mark.builtins
+from routelab.testing.graphs import walks
 
 
 @settings(max_examples=40)
-@given(graphs())
+@given(plain_graphs())
 def test_the_list_is_that_of_the_naive_twin(graph) -> None:
     listed = ListedRoutes.of(graph)
     ends = graph.topology.endpoints.tolist()
@@ -36,7 +33,7 @@ def test_the_list_is_that_of_the_naive_twin(graph) -> None:
 
 def test_a_table_of_several_weighted_routes() -> None:
     # opposite corners of a square: two routes each way
-    graph = Unrestricted().routing_graph(build_grid("mesh", (2, 2), False))
+    graph = walks(build_grid("mesh", (2, 2), False))
     listed = ListedRoutes.of(graph)
     shares = 1.0 / (listed.route_start[1:] - listed.route_start[:-1])[listed.route_pair]
     table = listed.table(range(listed.num_routes), shares, {"told": 3})
@@ -46,6 +43,6 @@ def test_a_table_of_several_weighted_routes() -> None:
 
 
 def test_it_says_when_there_are_too_many() -> None:
-    graph = Unrestricted().routing_graph(build_grid("mesh", (2, 2), False))
+    graph = walks(build_grid("mesh", (2, 2), False))
     assert too_many_routes(graph, listed_hops(graph)) is None
     assert too_many_routes(graph, 23) == ("lists all shortest legal routes, here 24 hops; limit 23")

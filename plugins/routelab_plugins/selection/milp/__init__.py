@@ -32,7 +32,7 @@ from routelab.kernels.least_loaded import least_loaded_paths
 
 from .program import minimise
 
-MAX_HOPS = 500_000
+MAX_HOPS = 200_000
 """Hops of all listed routes together; above, even the relaxation takes minutes."""
 
 

@@ -13,7 +13,8 @@ left (see `kernels.decompose`). So the loads of stage 1 are attained exactly, by
 With `paths=single` each pair keeps one of its paths, and the load is what rounding makes of it.
 
 Measured on one core with the rules `angara~turns=exact`: 0.03 s on 4x2x2x2 (3,737 columns), 0.3 s
-on 4x4x4 (13,441), 6 s on 4x4x4x2 (65,601), 13 s on 8x8x4; the limit is where it takes minutes.
+on 4x4x4 (13,441), 6 s on 4x4x4x2 (65,601), 14 s on 8x8x4 (187,393); 4x4x4x4 (237,313) is beyond
+the limit.
 """
 
 from __future__ import annotations
