@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args
 
@@ -49,6 +50,17 @@ class Parameters(BaseModel):
             return value
         allowed = get_args(cls.model_fields[info.field_name].annotation)
         return None if NoneType in allowed and str not in allowed else value
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _expand_home(cls, value: Any) -> Any:
+        """``~/file`` is a file in the user's home folder, as shells have it."""
+        if not isinstance(value, Path):
+            return value
+        try:
+            return value.expanduser()
+        except RuntimeError:
+            raise ValueError(f"there is no home folder for {value}; write the whole path") from None
 
     def texts(self) -> dict[str, str]:
         """All fields as they are written in an instance name, in order of declaration."""

@@ -5,7 +5,7 @@
     routing   = name [ "@" name [ "@" name ] ]          selection @ rules @ layers
     name      = word [ "~" parameter { "," parameter } ]
     parameter = word "=" value
-    value     = text without , ~ @ = [ ]  |  "[" any text with balanced brackets "]"
+    value     = [ "~/" ] text without , ~ @ = [ ]  |  "[" any text with balanced brackets "]"
 
 Brackets only quote: ``valiant~base=[dor~order=longest]`` gives ``base`` the value
 ``dor~order=longest``. What a value's text means (``4x2x2``, ``a+b+c``) is the business of the
@@ -190,6 +190,8 @@ class _Reader:
         start = self.at
         if self.rest.startswith("["):
             return self.bracketed()
+        if self.rest.startswith("~/"):  # a file in the home folder; no parameters begin so
+            self.at += 2
         while self.rest and self.text[self.at] not in _SPECIAL:
             self.at += 1
         if self.rest and self.text[self.at] not in ",@":

@@ -56,6 +56,10 @@ def test_nesting_a_name_in_a_name_keeps_it(name):
     [
         ("torus", Name("torus")),
         (
+            "graph~file=~/a.csv,directed=true",
+            Name("graph", (("file", "~/a.csv"), ("directed", "true"))),
+        ),
+        (
             "torus~dims=4x2x2x2,failed_switches=3+7",
             Name("torus", (("dims", "4x2x2x2"), ("failed_switches", "3+7"))),
         ),

@@ -155,3 +155,22 @@ def test_rows_describe_parameters_as_users_write_them():
 def test_a_default_in_a_row_can_be_typed_and_means_the_default():
     typed = parse_name("x~" + ",".join(f"{row.name}={row.default or '4'}" for row in rows(Shape)))
     assert read(Shape, dict(typed.parameters)) == (Shape(dims=(4,)), [])
+
+
+def test_a_tilde_is_the_home_folder(monkeypatch):
+    class Files(Parameters):
+        file: Path = parameter(description="a file")
+        other: Path | None = parameter(Path("~/b"), description="another file")
+        label: str = parameter("", description="any text")
+
+    monkeypatch.setenv("HOME", "/home/me")
+    parameters, problems = read(Files, {"file": "~/nets/a.csv", "label": "~/nets"})
+    assert not problems
+    assert parameters.file == Path("/home/me/nets/a.csv")
+    assert parameters.other == Path("/home/me/b")
+    assert parameters.label == "~/nets"
+    assert read(Files, {"file": "a~/b"})[0].file == Path("a~/b")
+    _, problems = read(Files, {"file": "~no-such-user/a"})
+    assert problems == [
+        "file=~no-such-user/a: there is no home folder for ~no-such-user/a; write the whole path"
+    ]
