@@ -228,7 +228,10 @@ def run(plugin: Any, value: Any) -> Any:
         "rules": ("routing_graph()", lambda: plugin.routing_graph(value)),
         "selection": ("select()", lambda: plugin.select(value)),
         "layers": ("assign()", lambda: plugin.assign(value)),
-        "metric": ("measure_in()", lambda: plugin.measure_in(MetricContext(value[0], value[1], table_on))),
+        "metric": (
+            "measure_in()",
+            lambda: plugin.measure_in(MetricContext(value[0], value[1], table_on)),
+        ),
     }[plugin.kind]
     return guarded(method, call)
 
