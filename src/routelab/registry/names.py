@@ -86,7 +86,7 @@ class CompositionName:
 
 def quoted(value: str) -> str:
     """A value as it stands in a name: in brackets if it needs them."""
-    return value if value and _SPECIAL.isdisjoint(value) else f"[{value}]"
+    return value if value and _SPECIAL.isdisjoint(value.removeprefix("~/")) else f"[{value}]"
 
 
 def parse_name(text: str) -> Name:
