@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.symmetry import SourceSymmetry, source_symmetry
-from routelab.api.topology import Int32Array, Topology
-from routelab.kernels.choices import ChoiceArrays, list_routes, translate_routes, write_chosen
+from routelab.api.topology import Int32Array, Int64Array, Topology
+from routelab.kernels.choices import (
+    ChoiceArrays,
+    list_routes,
+    single_route_load,
+    translate_routes,
+    write_chosen,
+)
 from routelab.kernels.graph import GraphArrays
 
 
@@ -38,30 +45,61 @@ class RouteChoices:
         """All routes of all pairs are listed, and not a sample of some."""
         return not bool(self.arrays.sampled.any())
 
+    @property
+    def row_weight(self) -> Int64Array:
+        """Terminal pairs that each row's route serves from its source; int64, shape (Q · P,)."""
+        own = self.topology.terminals_per_switch[self.symmetry.arrays.representative]
+        weights: Int64Array = np.outer(own.astype(np.int64), self.topology.demand).reshape(-1)
+        return weights
+
+    @cached_property
+    def single_load(self) -> Int64Array:
+        """Load of every class of channels by the pairs with one route; int64.
+
+        It is that of each of the class's channels.
+        """
+        bins = self.symmetry.channel_class
+        load: Int64Array = single_route_load(
+            self.arrays, self.row_weight, bins[self.arrays.hops], int(bins.max(initial=-1)) + 1
+        )
+        return load
+
     def refined(self, symmetry: SourceSymmetry) -> RouteChoices:
         """The same routes for the more classes of a subgroup."""
         if symmetry.order == self.symmetry.order:
             return self
-        routes = translate_routes(
-            self.arrays,
-            self.symmetry.arrays,
-            symmetry.arrays.representative,
-            self.topology.endpoints,
-            self.topology.num_channels,
-        )
-        return RouteChoices(symmetry, routes)
+        return RouteChoices(symmetry, self._translated(symmetry.arrays.representative, False))
 
     def each_source(self) -> RouteChoices:
         """The same routes with every endpoint a class of its own: row ``i * P + j`` is a pair."""
         return self.refined(self.symmetry.subgroup(self.symmetry.arrays.period))
 
-    def table(self, chosen: Int32Array) -> tuple[Int32Array, Int32Array]:
+    def open_pairs(self) -> ChoiceArrays:
+        """The routes of all pairs, row ``i * P + j``, without the hops of single routes."""
+        if self.symmetry.order == 1:
+            return self.arrays
+        return self._translated(self.topology.endpoints, True)
+
+    def _translated(self, sources: Int32Array, only_open: bool) -> ChoiceArrays:
+        routes: ChoiceArrays = translate_routes(
+            self.arrays,
+            self.symmetry.arrays,
+            sources,
+            self.topology.endpoints,
+            self.topology.num_channels,
+            only_open,
+        )
+        return routes
+
+    def table(self, chosen: Int32Array, *, by_pair: bool = False) -> tuple[Int32Array, Int32Array]:
         """Lengths and hops of the table in which every pair has one of its routes.
 
         Parameters
         ----------
-        chosen : int32 array, shape (Q * P,)
-            For each row the number of its route.
+        chosen : int32 array, shape (Q * P,) or (P * P,)
+            Number of the route for each row, or for each pair.
+        by_pair : bool
+            It is for each pair.
 
         Returns
         -------
@@ -73,6 +111,7 @@ class RouteChoices:
         lengths, hops = write_chosen(
             self.arrays,
             np.ascontiguousarray(chosen, dtype=np.int32),
+            by_pair,
             self.symmetry.arrays,
             self.topology.endpoints,
             self.topology.num_channels,

@@ -39,9 +39,10 @@ def _grow(array, needed):
 def _levels_from(graph, root, level, queue, ways, parent):
     """Breadth-first search from a vertex; counts the shortest ways to every vertex.
 
-    Returns the number of reached vertices, which `queue` lists in ascending order of level. Some
-    edge that comes from one level before is every vertex's `parent`.
+    Returns the number of reached vertices, which `queue` lists in ascending order of level. A
+    vertex's `parent` is a vertex one level before, an edge from there, and the edge's channel.
     """
+    parent_vertex, parent_edge, parent_channel = parent
     level[:] = -1
     level[root] = 0
     ways[root] = 1.0
@@ -55,7 +56,9 @@ def _levels_from(graph, root, level, queue, ways, parent):
             if level[v] < 0:
                 level[v] = level[u] + 1
                 ways[v] = 0.0
-                parent[v] = e
+                parent_vertex[v] = u
+                parent_edge[v] = e
+                parent_channel[v] = graph.edge_channel[e]
                 queue[tail] = v
                 tail += 1
             if level[v] == level[u] + 1:
@@ -64,11 +67,11 @@ def _levels_from(graph, root, level, queue, ways, parent):
 
 
 @njit(cache=True)
-def _sort_rows(rows, count, width):
+def _sort_rows(rows, count, width, spare):
     """Insertion sort of the first `count` rows, by all entries in turn."""
-    spare = np.empty(width, rows.dtype)
     for i in range(1, count):
-        spare[:] = rows[i, :width]
+        for d in range(width):
+            spare[d] = rows[i, d]
         k = i
         while k > 0:
             differs = 0
@@ -78,9 +81,11 @@ def _sort_rows(rows, count, width):
                     break
             if differs <= 0:
                 break
-            rows[k, :width] = rows[k - 1, :width]
+            for d in range(width):
+                rows[k, d] = rows[k - 1, d]
             k -= 1
-        rows[k, :width] = spare
+        for d in range(width):
+            rows[k, d] = spare[d]
 
 
 @njit(cache=True)
@@ -90,6 +95,7 @@ def _walk_back_all(
     """Append all shortest ways from the root to `vertex` as rows of edges; return their number."""
     length = level[vertex]
     place, at = scratch
+    parent_vertex, parent_edge, _ = parent
     depth = length
     at[depth] = vertex
     place[depth] = in_start[vertex]
@@ -107,8 +113,8 @@ def _walk_back_all(
         if ways[u] == 1:
             # the rest of the way is the only one
             for d in range(depth - 2, -1, -1):
-                rows[found, d] = parent[u]
-                u = edge_source[parent[u]]
+                rows[found, d] = parent_edge[u]
+                u = parent_vertex[u]
             # the next row shares what has not changed
             for d in range(1, length):
                 rows[found + 1, d] = rows[found, d]
@@ -165,10 +171,13 @@ def list_routes(graph, roots, endpoints, most):
     count = np.zeros(len(roots) * ends, np.int32)
     first_hop = np.zeros(len(roots) * ends, np.int64)
     sampled = np.zeros(len(roots) * ends, np.bool_)
-    hops = np.empty(len(roots) * ends * 4 + 64, np.int32)
+    hops = np.empty(ends * 4 + 64, np.int32)
     used = 0
     level, queue = np.empty(size, np.int32), np.empty(size, np.int32)
-    ways, parent = np.empty(size, np.float64), np.empty(size, np.int32)
+    ways = np.empty(size, np.float64)
+    parent_vertex, parent_edge = np.empty(size, np.int32), np.empty(size, np.int32)
+    parent_channel = np.empty(size, np.int32)
+    parent = parent_vertex, parent_edge, parent_channel
     # accepting vertices that were reached at their switch's shortest distance, as linked lists
     nearest = np.empty(switches, np.int32)
     head, following = np.empty(switches, np.int32), np.empty(size, np.int32)
@@ -191,6 +200,9 @@ def list_routes(graph, roots, endpoints, most):
             deepest = level[queue[reached - 1]]
             rows = np.empty((most + 1, deepest), np.int32)
             scratch = np.empty(deepest + 1, np.int32), np.empty(deepest + 1, np.int32)
+        if q == 1:
+            # the other roots' routes will need about as much room as the first one's
+            hops = _grow(hops, used * len(roots) + used * len(roots) // 16)
         for j in range(ends):
             s = endpoints[j]
             if head[s] < 0:
@@ -213,8 +225,8 @@ def list_routes(graph, roots, endpoints, most):
                 used += hop_count
                 v = head[s]
                 for d in range(1, hop_count + 1):
-                    hops[used - d] = edge_channel[parent[v]]
-                    v = edge_source[parent[v]]
+                    hops[used - d] = parent_channel[v]
+                    v = parent_vertex[v]
                 count[p] = 1
                 continue
             sampled[p] = total > most
@@ -247,7 +259,7 @@ def list_routes(graph, roots, endpoints, most):
                     before += ways[v]
                     v = following[v]
             if routes > 1:
-                _sort_rows(rows, routes, hop_count)
+                _sort_rows(rows, routes, hop_count, scratch[0])
             if used + routes * hop_count > len(hops):
                 hops = _grow(hops, used + routes * hop_count)
             for r in range(routes):
@@ -259,7 +271,7 @@ def list_routes(graph, roots, endpoints, most):
 
 
 @njit(cache=True)
-def translate_routes(choices, symmetry, sources, endpoints, num_channels):
+def translate_routes(choices, symmetry, sources, endpoints, num_channels, only_open):
     """Routes from any switches, from those of the classes' representatives.
 
     Parameters
@@ -271,6 +283,8 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
         Switches.
     endpoints : int32 array, shape (P,)
     num_channels : int
+    only_open : bool
+        Leave out the hops of single routes, as if they had none.
 
     Returns
     -------
@@ -289,7 +303,8 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     for source in sources:
         q = symmetry.source_class[source]
         for p in range(q * ends, (q + 1) * ends):
-            total += np.int64(choices.count[p]) * max(choices.length[p], 0)
+            if choices.count[p] > 1 or not only_open:
+                total += np.int64(choices.count[p]) * max(choices.length[p], 0)
     hops = np.empty(total, np.int32)
     used = 0
     known_length, known_count, known_hops = choices.length, choices.count, choices.hops
@@ -303,6 +318,8 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
             length[row], count[row] = known_length[p], known_count[p]
             sampled[row] = choices.sampled[p]
             first_hop[row] = used
+            if only_open and count[row] <= 1:
+                continue
             first = choices.first_hop[p]
             for h in range(first, first + np.int64(max(length[row], 0)) * count[row]):
                 hops[used] = channel_image[known_hops[h]]
@@ -321,15 +338,17 @@ def _own_targets(endpoints, switch_image, own):
 
 
 @njit(cache=True)
-def write_chosen(choices, chosen, symmetry, endpoints, num_channels):
+def write_chosen(choices, chosen, by_pair, symmetry, endpoints, num_channels):
     """The table in which every pair has the chosen one of its routes.
 
     Parameters
     ----------
     choices : ChoiceArrays
         Of the representatives.
-    chosen : int32 array, shape (Q * P,)
-        Number of the route of each row; anything where there is none.
+    chosen : int32 array, shape (Q * P,) or (P * P,)
+        Number of the route of each row, or of each pair; anything where there is none.
+    by_pair : bool
+        It is of each pair.
     symmetry : SymmetryArrays
     endpoints : int32 array, shape (P,)
     num_channels : int
@@ -362,8 +381,33 @@ def write_chosen(choices, chosen, symmetry, endpoints, num_channels):
             p = q * ends + own[j]
             n = known_length[p]
             lengths[i, j] = n
-            first = first_hop[p] + np.int64(n) * chosen[p]
+            first = first_hop[p] + np.int64(n) * chosen[i * ends + j if by_pair else p]
             for h in range(n):
                 hops[used + h] = channel_image[known_hops[first + h]]
             used += max(n, 0)
     return lengths, hops
+
+
+@njit(cache=True)
+def single_route_load(choices, weight, bins, num_bins):
+    """Load that the rows with one route put on bins.
+
+    Parameters
+    ----------
+    weight : int64 array, shape (R,)
+        Of each row's route.
+    bins : int32 array
+        Bin of every hop in ``choices.hops``.
+    num_bins : int
+
+    Returns
+    -------
+    load : int64 array, shape (B,)
+    """
+    load = np.zeros(num_bins, np.int64)
+    length, count, first_hop = choices.length, choices.count, choices.first_hop
+    for p in range(len(weight)):
+        if count[p] == 1:
+            for h in range(first_hop[p], first_hop[p] + length[p]):
+                load[bins[h]] += weight[p]
+    return load

@@ -52,8 +52,9 @@ from routelab.api import (
     route_choices,
 )
 from routelab.api.topology import Int32Array, Int64Array
+from routelab.kernels.choices import single_route_load
 
-from .kernels import Rows, balance, even_out, open_rows
+from .kernels import Rows, balance, even_out
 
 COOLING = 40
 """Sweeps of annealing, where they are cheap."""
@@ -151,13 +152,6 @@ def _least_prime_factor(n: int) -> int:
     return next(p for p in range(2, n + 1) if n % p == 0)
 
 
-def _row_weights(choices: RouteChoices) -> Int64Array:
-    """Terminal pairs that each row's route serves; int64, shape (Q · P,)."""
-    topology = choices.topology
-    own = topology.terminals_per_switch[choices.symmetry.arrays.representative]
-    return np.outer(own.astype(np.int64), topology.demand).reshape(-1)
-
-
 def _all_at_once(choices: RouteChoices) -> _Problem:
     """Bins are classes of channels."""
     bins = choices.symmetry.channel_class
@@ -179,8 +173,9 @@ def _by_phase(choices: RouteChoices, phases: str) -> _Problem:
 
 
 def _problem(choices: RouteChoices, bins: Int32Array, segment: Int32Array) -> _Problem:
-    arrays, weight = choices.arrays, _row_weights(choices)
-    base, rows = open_rows(arrays, weight, bins, len(segment))
+    arrays, weight = choices.arrays, choices.row_weight
+    base = single_route_load(arrays, weight, bins, len(segment))
+    rows = np.flatnonzero(arrays.count > 1)
     table = Rows(
         first=arrays.first_hop[rows],
         routes=arrays.count[rows],

@@ -29,37 +29,6 @@ class Rows(NamedTuple):
 
 
 @njit(cache=True)
-def open_rows(choices, row_weight, bins, num_bins):
-    """Load of the rows with one route, and the rows with more.
-
-    Parameters
-    ----------
-    choices : ChoiceArrays
-    row_weight : int64 array, shape (R,)
-    bins : int32 array
-        Bin of every hop in ``choices.hops``.
-    num_bins : int
-
-    Returns
-    -------
-    load : int64 array, shape (B,)
-    rows : int64 array, shape (M,)
-    """
-    load = np.zeros(num_bins, np.int64)
-    rows = np.empty(len(row_weight), np.int64)
-    found = 0
-    length, count, first_hop = choices.length, choices.count, choices.first_hop
-    for p in range(len(row_weight)):
-        if count[p] > 1:
-            rows[found] = p
-            found += 1
-        elif length[p] > 0:
-            for h in range(first_hop[p], first_hop[p] + length[p]):
-                load[bins[h]] += row_weight[p]
-    return load, rows[:found].copy()
-
-
-@njit(cache=True)
 def objective(load, segment):
     """Sum over the segments of their fullest bin's load."""
     fullest = np.zeros(segment.max() + 1, np.int64)

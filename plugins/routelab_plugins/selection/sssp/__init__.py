@@ -71,30 +71,39 @@ class Sssp(SelectionPlugin):
         choices = route_choices(graph, MOST_ROUTES, arrays)
         if choices.complete:
             return self._compare(graph, choices)
-        del choices
         return self._grow(graph)
 
     def _compare(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
         options: SsspParameters = self.parameters
         topology = graph.topology
-        choices = choices.each_source()
+        pairs = choices.open_pairs()
+        single, ends = pairs.count == 1, len(topology.endpoints)
+        single &= pairs.length > 0
+        if options.unique_first:
+            # the first stage needs no trees: a single route is the same whatever the loads are
+            weight = choices.single_load[choices.symmetry.channel_class]
+            unique_trees = int(single.reshape(ends, ends).any(axis=1).sum())
+        else:
+            pairs, unique_trees = choices.each_source().arrays, 0
+            weight = np.zeros(topology.num_channels, dtype=np.int64)
+        # half as wide where that is wide enough: the kernel spends its time reading weights
+        narrow = topology.num_terminals**2 < np.iinfo(np.int32).max
         groups = group_pairs(
-            choices.arrays,
+            pairs,
             options.unique_first,
             topology.channel_direction,
             endpoint_order(graph, options.tie_seed),
         )
-        chosen, unique_trees, group_trees = choose_routes_sssp(
-            choices.arrays,
-            options.unique_first,
+        chosen, group_trees = choose_routes_sssp(
+            pairs,
+            weight.astype(np.int32 if narrow else np.int64),
             groups,
             topology.demand,
             backwards_at(graph, options.ties),
-            topology.num_channels,
         )
-        lengths, hops = choices.table(chosen)
+        del pairs  # it may be larger than the table
+        lengths, hops = choices.table(chosen, by_pair=True)
         counters = {"unique_trees": unique_trees, "group_trees": group_trees}
-        del choices  # it may be larger than the table
         return RouteTable.from_lengths(topology, lengths, hops, counters=counters)
 
     def _grow(self, graph: RoutingGraph) -> RouteTable:

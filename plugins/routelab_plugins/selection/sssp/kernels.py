@@ -154,71 +154,75 @@ def group_pairs(choices, unique_first, channel_direction, order):
 
 
 @njit(cache=True)
-def choose_routes_sssp(choices, unique_first, groups, demand, backwards, num_channels):
-    """Apply unique routes, then choose the others' group by group on the loads so far.
+def choose_routes_sssp(choices, weight, groups, demand, backwards):
+    """Choose routes group by group on the loads so far: stage 3 of Algorithm 3.
 
     What the trees of `build_routes_sssp` find, found by comparing the few routes that there are.
+    Weights only grow, so what a route weighed when it was last looked at is a lower bound, and
+    most routes need not be looked at again.
 
     Parameters
     ----------
     choices : ChoiceArrays
-        All routes of all pairs, in tie order.
-    unique_first : bool
+        All routes of the pairs in `groups`, in tie order: row ``i * P + j`` is pair (i, j).
+    weight : int array, shape (C,)
+        Load so far; changed.
     groups : tuple of arrays
         From `group_pairs`.
     demand : int64 array, shape (P,)
     backwards : bool array, shape (P,)
-    num_channels : int
 
     Returns
     -------
     chosen : int32 array, shape (P * P,)
         Number of each pair's route.
-    unique_trees, group_trees : int
-        Trees that Algorithm 3 builds in stage 1 and in stages 2 and 3 (Figure 4 of the paper).
+    trees : int
+        Trees that Algorithm 3 builds for it.
     """
     pairs, group_start = groups
     count = len(demand)
     length, routes, first_hop = choices.length, choices.count, choices.first_hop
     hops = choices.hops
     chosen = np.zeros(len(length), np.int32)
-    weight = np.zeros(num_channels, np.int64)
-    unique_trees = 0
-    if unique_first:
-        for i in range(count):
-            any_unique = False
-            for j in range(count):
-                p = i * count + j
-                if routes[p] != 1 or length[p] <= 0:
-                    continue
-                any_unique = True
-                amount = demand[i] * demand[j]
-                for h in range(first_hop[p], first_hop[p] + length[p]):
-                    weight[hops[h]] += amount
-            unique_trees += any_unique
-    group_trees = 0
-    crossed = np.full(num_channels, -1, np.int64)
+    trees = 0
+    crossed = np.full(len(weight), -1, np.int64)
     remaining = np.empty(count, np.int64)
+    most = 1
+    for p in pairs:
+        most = max(most, routes[p])
+    # what each route of each remaining pair weighed, and in which round
+    weighed = np.empty((count, most), np.int64)
+    fresh = np.empty((count, most), np.int64)
     for g in range(len(group_start) - 1):
         left = group_start[g + 1] - group_start[g]
-        remaining[:left] = pairs[group_start[g] : group_start[g + 1]]
-        i = remaining[0] // count
-        n = np.int64(length[remaining[0]])
+        i = pairs[group_start[g]] // count
+        n = np.int64(length[pairs[group_start[g]]])
+        for k in range(left):
+            p = pairs[group_start[g] + k]
+            remaining[k] = p
+            for r in range(routes[p]):
+                weighed[k, r] = -1
+                fresh[k, r] = -1
         while left:
-            group_trees += 1
+            trees += 1
             # all routes of a round are chosen on the weights at its beginning
             for k in range(left):
                 p = remaining[k]
-                lightest, pick = np.int64(-1), 0
-                for r in range(routes[p]):
+                while True:
                     # of equally light routes the first in tie order, or the last one
-                    nth = routes[p] - 1 - r if backwards[i] else r
+                    pick = routes[p] - 1 if backwards[i] else 0
+                    for r in range(1, routes[p]):
+                        nth = routes[p] - 1 - r if backwards[i] else r
+                        if weighed[k, nth] < weighed[k, pick]:
+                            pick = nth
+                    if fresh[k, pick] == trees:
+                        break
                     cost = np.int64(0)
-                    first = first_hop[p] + nth * n
+                    first = first_hop[p] + pick * n
                     for h in range(first, first + n):
                         cost += weight[hops[h]]
-                    if lightest < 0 or cost < lightest:
-                        lightest, pick = cost, nth
+                    weighed[k, pick] = cost
+                    fresh[k, pick] = trees
                 chosen[p] = pick
             kept = 0
             for k in range(left):
@@ -226,14 +230,19 @@ def choose_routes_sssp(choices, unique_first, groups, demand, backwards, num_cha
                 first = first_hop[p] + chosen[p] * n
                 crosses = False
                 for h in range(first, first + n):
-                    crosses |= crossed[hops[h]] == group_trees
+                    if crossed[hops[h]] == trees:
+                        crosses = True
+                        break
                 if crosses:
                     remaining[kept] = p
+                    for r in range(routes[p]):
+                        weighed[kept, r] = weighed[k, r]
+                        fresh[kept, r] = fresh[k, r]
                     kept += 1
                     continue
                 amount = demand[i] * demand[p % count]
                 for h in range(first, first + n):
-                    crossed[hops[h]] = group_trees
+                    crossed[hops[h]] = trees
                     weight[hops[h]] += amount
             left = kept
-    return chosen, unique_trees, group_trees
+    return chosen, trees
