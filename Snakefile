@@ -10,6 +10,8 @@
 #   topologies/<topology>/outcome.json            network.   Beside it: topology.npz, channels.csv
 #   routes/<topology>/<routing>/outcome.json      routing.   Beside it: metrics.csv, channels.csv,
 #                                                 routes.npz, certificate.json
+#   bounds/<topology>/<rules>/outcome.json        bound.     Beside it: bound.csv, its certificate;
+#                                                 <rules> is _network where all minimal routes count
 #   batches/<kind>/<batch>.json                   what became of the jobs that one process did
 #   surveys/<shard>.csv                           runs of a survey, a row each
 #   report/<study>/index.html                     report.    Beside it: tables/, figures/
@@ -25,6 +27,7 @@ configfile: "config/config.yaml"
 include: "workflow/rules/common.smk"
 include: "workflow/rules/topologies.smk"
 include: "workflow/rules/routes.smk"
+include: "workflow/rules/bounds.smk"
 include: "workflow/rules/surveys.smk"
 include: "workflow/rules/report.smk"
 

@@ -4,7 +4,7 @@
 of minimal routes; `certified` checks either with a shortest-path routine.
 """
 
-from routelab.bounds.facts import BOUND_FIELDS, bound_facts
+from routelab.bounds.facts import BOUND_FIELDS, bound_facts, bound_numbers, bound_of
 from routelab.bounds.load_bound import (
     ALL_MINIMAL,
     LoadBound,
@@ -19,6 +19,8 @@ __all__ = [
     "BOUND_FIELDS",
     "LoadBound",
     "bound_facts",
+    "bound_numbers",
+    "bound_of",
     "certified",
     "lower_bound_rules",
     "lower_bound_topology",

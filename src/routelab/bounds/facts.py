@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from routelab.bounds.load_bound import LoadBound
 
 BOUND_FIELDS = (
@@ -16,6 +18,29 @@ BOUND_FIELDS = (
     "turn_set",
 )
 """What `bound_facts` tells, in order."""
+
+
+def bound_numbers(bound: LoadBound) -> dict[str, Any]:
+    """A bound as facts that a file can hold, without the weights."""
+    return {
+        "bound_value": bound.value,
+        "bound_load": bound.load,
+        "bound_method": bound.method,
+        "turn_set": bound.turn_set,
+        "bound_seconds": bound.seconds,
+    }
+
+
+def bound_of(numbers: Mapping[str, Any]) -> LoadBound:
+    """The bound that `bound_numbers` told of, without the weights."""
+    return LoadBound(
+        value=float(numbers["bound_value"]),
+        load=int(numbers["bound_load"]),
+        method=str(numbers["bound_method"]),
+        turn_set=str(numbers["turn_set"]),
+        seconds=float(numbers["bound_seconds"]),
+        weights=np.empty(0, dtype=np.int64),
+    )
 
 
 def bound_facts(

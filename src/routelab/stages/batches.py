@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from routelab.api import build_grid
 from routelab.api.errors import RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.registry.catalogue import QuarantinedError
@@ -27,7 +28,7 @@ SPEC, MANIFEST = "batch/1", "batch-outcomes/1"
 TRY_AGAIN = ("failed", "timeout")
 """Outcomes that the next run tries to better."""
 
-Kind = Literal["topologies", "routes"]
+Kind = Literal["topologies", "routes", "bounds"]
 
 logger = logging.getLogger(__name__)
 
@@ -45,11 +46,15 @@ class Run:
     seconds, memory_gb : float
         Limits.
     topology : str
-        Instance name of the network to build; of a routing, the network's folder.
+        Instance name of the network to build; of a routing or a bound, the network's folder.
     routing : str
-        Instance name; empty for a network.
+        Instance name; empty for a network or a bound.
     metrics : tuple of str
         Instance names.
+    rules : str
+        Of a bound: instance name, or `routelab.stages.jobs.BARE`.
+    bound_seconds, bound_exact
+        See `routelab.bounds.lower_bound_rules`.
     """
 
     folder: str
@@ -59,6 +64,9 @@ class Run:
     topology: str
     routing: str = ""
     metrics: tuple[str, ...] = ()
+    rules: str = ""
+    bound_seconds: float = 0.0
+    bound_exact: bool = False
 
     @property
     def outcome(self) -> Path:
@@ -90,7 +98,7 @@ class Batch:
 
     Attributes
     ----------
-    kind : {"topologies", "routes"}
+    kind : {"topologies", "routes", "bounds"}
     id : str
         Unique among batches of its kind; names its files.
     runs : tuple of Run
@@ -172,8 +180,11 @@ def _do_all(runs: Sequence[Run]) -> None:
 
 def _prepare(runs: Iterable[Run]) -> None:
     """Import what the jobs need and load their kernels, so that their processes inherit both."""
-    from routelab.stages import route, topology, warm  # noqa: F401
+    from routelab.stages import bound, route, topology, warm  # noqa: F401
 
+    if any(run.rules for run in runs):
+        # the rules' own kernels are the jobs' business: a plugin may hold them up
+        bound.compute(build_grid("torus", (3, 2), wrap=True), None)
     routings = {run.routing: run for run in runs if run.routing}
     by_key = {name.partition("~")[0]: name for name in routings}
     for name in by_key.values():
@@ -181,10 +192,19 @@ def _prepare(runs: Iterable[Run]) -> None:
 
 
 def _do(run: Run) -> int:
-    from routelab.stages import route, topology
+    from routelab.stages import bound, route, topology
 
     try:
-        if run.routing:
+        if run.rules:
+            bound.run(
+                run.topology,
+                run.rules,
+                Path(run.folder),
+                seconds=run.bound_seconds,
+                exact=run.bound_exact,
+                fingerprint=run.fingerprint,
+            )
+        elif run.routing:
             route.run(run.topology, run.routing, Path(run.folder), run.metrics, run.fingerprint)
         else:
             topology.run(run.topology, Path(run.folder), run.fingerprint)
@@ -197,10 +217,12 @@ def _do(run: Run) -> int:
 
 
 def _write_breach(run: Run, breach: Breach) -> None:
-    from routelab.stages import route, topology
+    from routelab.stages import bound, route, topology
 
     logger.warning("%s: %s: %s", run.folder, breach.status, breach.reason)
-    if run.routing:
+    if run.rules:
+        bound.write_breach(run.topology, run.rules, Path(run.folder), breach, run.fingerprint)
+    elif run.routing:
         route.write_breach(run.topology, run.routing, Path(run.folder), breach, run.fingerprint)
     else:
         topology.write_breach(run.topology, Path(run.folder), breach, run.fingerprint)

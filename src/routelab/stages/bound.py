@@ -6,14 +6,12 @@ Bounds belong to a network and rules, not to a run; `BARE` stands for the networ
 from __future__ import annotations
 
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from routelab._progress import tell
 from routelab.api import InputError, Plugin, RulesPlugin, Topology, UnsupportedError, determinized
@@ -25,6 +23,7 @@ from routelab.bounds import (
     ALL_MINIMAL,
     LoadBound,
     bound_facts,
+    bound_numbers,
     lower_bound_rules,
     lower_bound_topology,
     with_exact,
@@ -33,14 +32,14 @@ from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, name_of
 from routelab.stages.chain import Routed
 from routelab.stages.facts import topology_facts
+from routelab.stages.jobs import BARE
 from routelab.stages.limits import Breach
 from routelab.stages.topology import OUTCOME, name_at, obtain, unusable
 
 WEIGHTS = "bound.csv"
 """File of a bound's folder beside its outcome: the certificate."""
 
-BARE = "_network"
-"""In the place of rules: none, all minimal routes. No plugin can have this name."""
+WEIGHT_COLUMNS = ("channel", "source", "target", "direction", "weight")
 
 
 def compute(
@@ -120,29 +119,6 @@ class NetworkBounds:
         return bound_facts(facts, self._rules[rules], self.bare)
 
 
-def numbers_of(bound: LoadBound) -> dict[str, Any]:
-    """A bound as facts, without the weights."""
-    return {
-        "bound_value": bound.value,
-        "bound_load": bound.load,
-        "bound_method": bound.method,
-        "turn_set": bound.turn_set,
-        "bound_seconds": bound.seconds,
-    }
-
-
-def bound_of(numbers: Mapping[str, Any]) -> LoadBound:
-    """The bound that `numbers_of` told of, without the weights."""
-    return LoadBound(
-        value=float(numbers["bound_value"]),
-        load=int(numbers["bound_load"]),
-        method=str(numbers["bound_method"]),
-        turn_set=str(numbers["turn_set"]),
-        seconds=float(numbers["bound_seconds"]),
-        weights=np.empty(0, dtype=np.int64),
-    )
-
-
 def run(
     topology: str,
     rules: str,
@@ -192,7 +168,7 @@ def run(
             status, reason = "failed", f"{type(error).__name__}: {error}"
     tell(task, status, ended=True)
     provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
-    facts = topology_facts(network) | ({} if bound is None else numbers_of(bound))
+    facts = topology_facts(network) | ({} if bound is None else bound_numbers(bound))
     outcome = Outcome("bound", name, task, status, reason, facts, provenance)
     return _written(outcome, bound, network, directory)
 
@@ -216,22 +192,20 @@ def _written(
 ) -> Outcome:
     with atomic_directory(directory) as folder:
         if bound is not None and network is not None:
-            write_weights(bound, network, folder / WEIGHTS)
+            write_csv(folder / WEIGHTS, WEIGHT_COLUMNS, weight_rows(bound, network))
         write_outcome(outcome, folder / OUTCOME)
     return outcome
 
 
-def write_weights(bound: LoadBound, topology: Topology, path: Path) -> None:
-    """Write the certificate of a bound: the weight of every channel."""
+def weight_rows(bound: LoadBound, topology: Topology) -> Iterator[tuple[Any, ...]]:
+    """The certificate of a bound by `WEIGHT_COLUMNS`: the weight of every channel."""
     names = topology.switch_names
-    rows = (
-        (
+    for channel, weight in enumerate(bound.weights.tolist()):
+        direction = int(topology.channel_direction[channel])
+        yield (
             channel,
             names[topology.channel_source[channel]],
             names[topology.channel_target[channel]],
-            topology.directions[d].name if (d := topology.channel_direction[channel]) >= 0 else "",
+            topology.directions[direction].name if direction >= 0 else "",
             weight,
         )
-        for channel, weight in enumerate(bound.weights.tolist())
-    )
-    write_csv(path, ("channel", "source", "target", "direction", "weight"), rows)

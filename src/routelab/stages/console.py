@@ -33,6 +33,7 @@ _CHATTER = (
 _KINDS: dict[str, tuple[Kind, str]] = {
     "topologies": ("topologies", "networks"),
     "routes": ("routes", "routes"),
+    "bounds": ("bounds", "bounds"),
 }
 """Rules of batches: their kind, and what they make."""
 

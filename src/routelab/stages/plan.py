@@ -13,15 +13,22 @@ from routelab.config import Choice, ConfigError, Limits, Study, Use, choices, lo
 from routelab.registry.catalogue import installed
 from routelab.stages.batches import TRY_AGAIN, Batch, Kind, Run
 from routelab.stages.instances import Instance, instance_of
-from routelab.stages.jobs import RouteJob, TopologyJob, cut, route_folder
+from routelab.stages.jobs import (
+    BARE,
+    MAX_ID,
+    BoundJob,
+    RouteJob,
+    TopologyJob,
+    bound_folder,
+    cut,
+    route_folder,
+)
+from routelab.stages.plan_bounds import WantedBounds
 from routelab.stages.samples import chosen
 from routelab.stages.shards import Item, Shard, store
 from routelab.stages.surveys import SurveyPlan, plan_survey
 
 Key = TypeVar("Key")
-
-MAX_ID = 150
-"""Longest name of a job's directory: file names have 255 bytes, and log files add an ending."""
 
 
 @dataclass(frozen=True)
@@ -37,12 +44,23 @@ class StudyPlan:
         The study's file and the files of the reference that it cites.
     fingerprint : str
         Changes when the report may look different though no result changed.
+    rules : dict of (str, str) to str
+        For every run the id of its rules, `BARE` for a complete algorithm; empty if the study asks
+        for no bounds.
     """
 
     study: Study
     runs: tuple[tuple[str, str], ...]
     inputs: tuple[str, ...]
     fingerprint: str
+    rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    @property
+    def bounds(self) -> tuple[tuple[str, str], ...]:
+        """Ids of topology and rules of all bounds that the study shows."""
+        networks = ((topology, BARE) for topology, _ in self.rules)
+        named = ((topology, rules) for (topology, _), rules in self.rules.items())
+        return tuple(dict.fromkeys((*networks, *named)))
 
 
 @dataclass(frozen=True)
@@ -66,6 +84,8 @@ class Plan:
         Why topologies and routings of the studies cannot be used; their jobs fail for it.
     surveys : dict of str to SurveyPlan
         Of the studies that are surveys, by name; their runs are no jobs.
+    bounds : dict of (str, str) to BoundJob
+        By ids of topology and rules.
     """
 
     results: Path
@@ -76,6 +96,7 @@ class Plan:
     batches: Mapping[tuple[Kind, str], Batch]
     quarantined: tuple[str, ...] = ()
     surveys: Mapping[str, SurveyPlan] = field(default_factory=dict)
+    bounds: Mapping[tuple[str, str], BoundJob] = field(default_factory=dict)
 
     def spec(self, batch: Batch) -> Path:
         """The file that tells a process what the batch is."""
@@ -85,9 +106,16 @@ class Plan:
         """The file that a batch leaves when all its jobs have an outcome."""
         return self.results / "batches" / batch.kind / f"{batch.id}.json"
 
-    def manifests(self, runs: Iterable[tuple[str, str]] | None = None) -> list[str]:
-        """Manifests of all batches, or of those that do some runs."""
-        wanted = None if runs is None else {route_folder(self.results, *run) for run in runs}
+    def manifests(
+        self,
+        runs: Iterable[tuple[str, str]] | None = None,
+        bounds: Iterable[tuple[str, str]] = (),
+    ) -> list[str]:
+        """Manifests of all batches, or of those that do some runs and bounds."""
+        wanted = None
+        if runs is not None:
+            wanted = {route_folder(self.results, *ids) for ids in runs}
+            wanted |= {bound_folder(self.results, *ids) for ids in bounds}
         return [
             str(self.manifest(batch))
             for batch in self.batches.values()
@@ -108,7 +136,7 @@ class Plan:
         return [str(path) for survey in surveys for path in survey.tables(self.results)]
 
     def manifests_of_networks(self, batch: Batch) -> list[str]:
-        """Manifests of the topology batches that a batch of routings needs."""
+        """Manifests of the topology batches that a batch of routings or bounds needs."""
         return [str(self.manifest(self.batches["topologies", id_])) for id_ in batch.after]
 
     def again(self) -> list[Run]:
@@ -205,6 +233,8 @@ class _Expansion:
         self._instances: dict[tuple[object, ...], Instance] = {}
         self.quarantined: dict[str, None] = {}
         self.surveys: dict[str, SurveyPlan] = {}
+        self.rules: dict[str, dict[tuple[str, str], str]] = {}
+        self._wanted_bounds = WantedBounds()
 
     def add(self, path: Path) -> None:
         """Read a study and note its jobs."""
@@ -233,6 +263,7 @@ class _Expansion:
             if not self.mistakes:
                 self.surveys[study.name] = plan_survey(study, topologies, routings, metrics, runs)
             return
+        self.rules[study.name] = self._wanted_bounds.add(study, runs, routings)
         for t, r in runs:
             _want(self.topologies, t, (topologies[t],), study.limits, {})
             _want(self.routes, (t, r), (topologies[t], routings[r]), study.limits, metrics)
@@ -266,8 +297,10 @@ class _Expansion:
             (t, r): _route_job(topologies[t], r, wanted) for (t, r), wanted in self.routes.items()
         }
         studies = {
-            name: _study_plan(study, tuple(runs)) for name, (study, runs) in self.studies.items()
+            name: _study_plan(study, tuple(runs), self.rules.get(name, {}))
+            for name, (study, runs) in self.studies.items()
         }
+        bounds = self._wanted_bounds.jobs(topologies)
         kernel_users: dict[tuple[type, ...], str] = {}
         routings = [wanted.instances[1] for wanted in self.routes.values()]
         routings += [one for survey in self.surveys.values() for one in survey.routings.values()]
@@ -280,9 +313,10 @@ class _Expansion:
             routes,
             studies,
             tuple(kernel_users.values()),
-            cut(results, topologies, routes, {n: s.runs for n, s in studies.items()}),
+            cut(results, topologies, routes, bounds, {n: s.runs for n, s in studies.items()}),
             tuple(self.quarantined),
             self.surveys,
+            bounds,
         )
 
     def _named(self, study: Study, part: str, kind: str) -> list[dict[str, Instance]]:
@@ -413,9 +447,14 @@ def _classes(*instances: Instance) -> list[type]:
     return [type(plugin) for instance in instances for plugin in instance.plugins]
 
 
-def _study_plan(study: Study, runs: tuple[tuple[str, str], ...]) -> StudyPlan:
+def _study_plan(
+    study: Study,
+    runs: tuple[tuple[str, str], ...],
+    rules: Mapping[tuple[str, str], str],
+) -> StudyPlan:
     inputs = [study.path]
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
-    return StudyPlan(study, runs, files, fingerprint("routelab.stages.report", "", (), files))
+    changes = fingerprint("routelab.stages.report", "", (), files)
+    return StudyPlan(study, runs, files, changes, rules)

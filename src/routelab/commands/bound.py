@@ -1,0 +1,94 @@
+"""``routelab bound``: how small the maximum load of a network can be under some rules."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from routelab.commands._batch import add_batch, require, run_batch, warn
+from routelab.commands._output import FORMATS, print_table
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "bound",
+        help="prove how small the maximum load can be",
+        description="Prove a lower bound of the maximum channel load of all tables of shortest "
+        "legal routes, or of all minimal routes if no rules are named. Writes a folder with the "
+        "weights that prove it, or prints: the bound as a table or JSON, the weights as CSV.",
+        epilog="Example: routelab bound torus~dims=4x2x2x2 angara~turns=exact",
+    )
+    parser.add_argument(
+        "topology", metavar="TOPOLOGY", nargs="?", help="instance name, folder or npz file"
+    )
+    parser.add_argument("rules", metavar="RULES", nargs="?", help="instance name; default: none")
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, metavar="N", help="for the search; default: 60"
+    )
+    parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="look for the least maximum load of tables with one path a pair, if there are few "
+        "routes; that is the solver's word and no proof",
+    )
+    parser.add_argument("--fingerprint", default="", help="noted in the provenance")
+    add_batch(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Bound, then write or print."""
+    if arguments.batch is not None:
+        return run_batch(arguments)
+    require(arguments, "topology")
+    from routelab.stages.child import in_child
+
+    return in_child(lambda: _print(arguments) if arguments.output is None else _write(arguments))
+
+
+def _write(arguments: argparse.Namespace) -> int:
+    from routelab.commands._logging import progress
+    from routelab.stages import bound as stage
+    from routelab.stages.jobs import BARE
+
+    with progress(arguments):
+        outcome = stage.run(
+            arguments.topology,
+            arguments.rules or BARE,
+            arguments.output,
+            seconds=arguments.seconds,
+            exact=arguments.exact,
+            fingerprint=arguments.fingerprint,
+        )
+    if outcome.status != "ok":
+        warn(outcome.routing, outcome)
+    return 0 if outcome.status == "ok" else 1
+
+
+def _print(arguments: argparse.Namespace) -> int:
+    from routelab.bounds import bound_numbers
+    from routelab.commands._logging import progress
+    from routelab.registry.instances import load
+    from routelab.stages.bound import WEIGHT_COLUMNS, compute, weight_rows
+    from routelab.stages.topology import obtain
+
+    rules: Any = load("rules", arguments.rules) if arguments.rules else None
+    name, network = obtain(arguments.topology)
+    with progress(arguments):
+        bound = compute(network, rules, seconds=arguments.seconds, exact=arguments.exact)
+    facts = {"topology": name, "rules": arguments.rules or "", **bound_numbers(bound)}
+    if arguments.format == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerows([WEIGHT_COLUMNS, *weight_rows(bound, network)])
+    elif arguments.format == "json":
+        print(json.dumps(facts, indent=2, ensure_ascii=False))
+    else:
+        print_table(("fact", "value"), [(key, str(value)) for key, value in facts.items()])
+    return 0
