@@ -1,4 +1,4 @@
-"""The heaviest assignment, and the worst permutation for any channel of a route table."""
+"""Which pairs cross a channel, and their heaviest assignment."""
 
 import numpy as np
 from numba import njit
@@ -31,7 +31,8 @@ def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels
             if latest[c] != p:
                 latest[c] = p
                 start[c + 1] += 1
-    start[1:] = np.cumsum(start[1:])
+    for c in range(num_channels):
+        start[c + 1] += start[c]
     pair = np.empty(start[-1], np.int64)
     share = np.zeros(start[-1], np.float64)
     free = start[:-1].copy()
@@ -49,53 +50,49 @@ def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels
 
 
 @njit(cache=True)
-def assignment_bound(source, target, weight, demand):
-    """No assignment is heavier: every unit takes its best entry, by sources or by targets.
+def assignment_bounds(start, pair, share, demand):
+    """What no assignment of a channel's pairs exceeds: every unit takes its best entry.
+
+    The less of what can be sent and of what can be received that way.
 
     Parameters
     ----------
-    source, target : int64 array, shape (E,)
-        Endpoints.
-    weight : float64 array, shape (E,)
-        Positive.
+    start, pair, share : arrays
+        As `channel_pairs` returns them.
     demand : int64 array, shape (P,)
         Units that each endpoint can send, and can receive.
+
+    Returns
+    -------
+    bounds : float64 array, shape (C,)
     """
-    of_source = np.zeros(len(demand))
-    of_target = np.zeros(len(demand))
-    for e in range(len(source)):
-        of_source[source[e]] = max(of_source[source[e]], weight[e])
-        of_target[target[e]] = max(of_target[target[e]], weight[e])
-    return min((of_source * demand).sum(), (of_target * demand).sum())
+    count = len(demand)
+    bounds = np.zeros(len(start) - 1)
+    best = np.zeros((2, count))
+    for c in range(len(bounds)):
+        best[:] = 0
+        for e in range(start[c], start[c + 1]):
+            i, j = pair[e] // count, pair[e] % count
+            best[0, i] = max(best[0, i], share[e])
+            best[1, j] = max(best[1, j], share[e])
+        sent = received = 0.0
+        for i in range(count):
+            sent += best[0, i] * demand[i]
+            received += best[1, i] * demand[i]
+        bounds[c] = min(sent, received)
+    return bounds
 
 
 @njit(cache=True)
-def _compact(labels):
-    """Ranks of the labels among those that occur, and the label of each rank."""
-    rank = np.full(labels.max() + 1, -1, np.int64)
-    kept = np.empty(len(labels), np.int64)
-    count = 0
-    number = np.empty(len(labels), np.int64)
-    for e in range(len(labels)):
-        if rank[labels[e]] < 0:
-            rank[labels[e]] = count
-            kept[count] = labels[e]
-            count += 1
-        number[e] = rank[labels[e]]
-    return number, kept[:count]
-
-
-@njit(cache=True)
-def heaviest_assignment(source, target, weight, demand):
-    """Send units between endpoints so that the weights of the entries used are most together.
+def heaviest_assignment(pair, weight, demand):
+    """Send units between endpoints so that the weights of the pairs used are most together.
 
     Shortest augmenting paths with potentials, one path for each unit (Kuhn 1955, Tomizawa 1971).
 
     Parameters
     ----------
-    source : int64 array, shape (E,)
-        At least one, ascending; no (source, target) occurs twice.
-    target : int64 array, shape (E,)
+    pair : int64 array, shape (E,)
+        ``source * P + target``, ascending, each pair once.
     weight : float64 array, shape (E,)
         Positive.
     demand : int64 array, shape (P,)
@@ -107,36 +104,55 @@ def heaviest_assignment(source, target, weight, demand):
     sender, receiver : int64 array, shape (U,)
         Endpoint that each of the units is sent from, and the one that it is sent to, or −1.
     """
-    row, rows = _compact(source)
-    column, columns = _compact(target)
-    row_start = np.zeros(len(rows) + 1, np.int64)
-    for e in range(len(row)):
-        row_start[row[e] + 1] += 1
-    row_start = np.cumsum(row_start)
-    unit_row = np.repeat(np.arange(len(rows)), demand[rows])
-    capacity = demand[columns]
-    price = np.zeros(len(columns))  # of columns, never negative, 0 while there is room
-    gain = np.zeros(len(unit_row))  # of units: what their best entry is worth at these prices
-    match = np.full(len(unit_row), -1, np.int64)
-    for unit in range(len(unit_row)):
-        for e in range(row_start[unit_row[unit]], row_start[unit_row[unit] + 1]):
+    count = len(demand)
+    row_start = np.zeros(count + 1, np.int64)
+    number = np.full(count, -1, np.int64)
+    columns = np.empty(count, np.int64)
+    capacity = np.empty(count, np.int64)
+    column = np.empty(len(pair), np.int64)
+    used = 0
+    for e in range(len(pair)):
+        row_start[pair[e] // count + 1] += 1
+        j = pair[e] % count
+        if number[j] < 0:
+            number[j] = used
+            columns[used] = j
+            capacity[used] = demand[j]
+            used += 1
+        column[e] = number[j]
+    units = 0
+    for i in range(count):
+        units += demand[i] if row_start[i + 1] else 0
+        row_start[i + 1] += row_start[i]
+    sender = np.empty(units, np.int64)
+    unit = 0
+    for i in range(count):
+        if row_start[i + 1] > row_start[i]:
+            for _ in range(demand[i]):
+                sender[unit] = i
+                unit += 1
+    price = np.zeros(used)  # of columns, never negative, 0 while there is room
+    gain = np.zeros(units)  # of units: what their best entry is worth at these prices
+    match = np.full(units, -1, np.int64)
+    for unit in range(units):
+        for e in range(row_start[sender[unit]], row_start[sender[unit] + 1]):
             gain[unit] = max(gain[unit], weight[e] - price[column[e]])
-        _augment(unit, unit_row, row_start, column, weight, capacity, price, gain, match)
+        _augment(unit, sender, row_start, column, weight, capacity, (price, gain), match)
     total = 0.0
-    receiver = np.full(len(unit_row), -1, np.int64)
-    for unit in range(len(unit_row)):
-        if match[unit] >= 0:
-            receiver[unit] = columns[match[unit]]
-            for e in range(row_start[unit_row[unit]], row_start[unit_row[unit] + 1]):
-                if column[e] == match[unit]:
-                    total += weight[e]
-    return total, rows[unit_row], receiver
+    receiver = np.full(units, -1, np.int64)
+    for unit in range(units):
+        for e in range(row_start[sender[unit]], row_start[sender[unit] + 1]):
+            if column[e] == match[unit]:
+                total += weight[e]
+                receiver[unit] = columns[column[e]]
+    return total, sender, receiver
 
 
 @njit(cache=True)
-def _augment(root, unit_row, row_start, column, weight, capacity, price, gain, match):
-    """Find a place for one more unit; `capacity` (what is left), prices, gains, matches change."""
-    count = len(capacity)
+def _augment(root, unit_row, row_start, column, weight, capacity, potentials, match):
+    """Find a place for one more unit; `capacity` (what is left), potentials and matches change."""
+    price, gain = potentials
+    count = len(price)
     distance = np.full(count, np.inf)
     before = np.full(count, -1, np.int64)
     settled = np.zeros(count, np.bool_)
@@ -192,50 +208,3 @@ def _augment(root, unit_row, row_start, column, weight, capacity, price, gain, m
         end, match[u] = match[u], end
         if u == root:
             return
-
-
-@njit(cache=True)
-def worst_channel(start, pair, share, demand):
-    """The channel that some permutation of terminals loads most; a later equal one gives way.
-
-    Parameters
-    ----------
-    start, pair, share : arrays
-        As `channel_pairs` returns them.
-    demand : int64 array, shape (P,)
-        Terminals at each endpoint.
-
-    Returns
-    -------
-    load : float
-    channel : int
-        −1 if no pair crosses any channel.
-    sender, receiver : int64 array
-        As `heaviest_assignment` returns them.
-    """
-    count = len(start) - 1
-    bound = np.zeros(count)
-    for c in range(count):
-        crossing = pair[start[c] : start[c + 1]]
-        if len(crossing):
-            bound[c] = assignment_bound(
-                crossing // len(demand),
-                crossing % len(demand),
-                share[start[c] : start[c + 1]],
-                demand,
-            )
-    load, channel = 0.0, -1
-    sender = np.empty(0, np.int64)
-    receiver = np.empty(0, np.int64)
-    for c in np.argsort(-bound, kind="mergesort"):
-        # shares are sums of floats: what is ahead by rounding alone is not ahead
-        if bound[c] <= load * (1 + 1e-12):
-            break
-        crossing = pair[start[c] : start[c + 1]]
-        found = heaviest_assignment(
-            crossing // len(demand), crossing % len(demand), share[start[c] : start[c + 1]], demand
-        )
-        if found[0] > load:
-            load, channel = found[0], c
-            sender, receiver = found[1], found[2]
-    return load, channel, sender, receiver

@@ -13,7 +13,7 @@ import numpy as np
 
 from routelab.api import RouteTable
 from routelab.api.topology import Int32Array, Int64Array, frozen_array
-from routelab.kernels.assignment import channel_pairs, worst_channel
+from routelab.kernels.assignment import assignment_bounds, channel_pairs, heaviest_assignment
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,10 +50,21 @@ def worst_permutation(table: RouteTable) -> WorstPermutation:
         table.hop_channel,
         topology.num_channels,
     )
-    load, channel, sender, receiver = worst_channel(start, pair, share, topology.demand)
+    bounds = assignment_bounds(start, pair, share, topology.demand)
+    load, channel = 0.0, -1
+    sender = receiver = np.empty(0, np.int64)
+    for c in np.argsort(-bounds, kind="stable").tolist():
+        # shares are sums of floats: what is ahead by rounding alone is not ahead
+        if bounds[c] <= load * (1 + 1e-12):
+            break
+        mine = slice(start[c], start[c + 1])
+        found = heaviest_assignment(pair[mine], share[mine], topology.demand)
+        if found[0] > load:
+            load, channel = float(found[0]), c
+            sender, receiver = found[1:]
     ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
     target = _by_terminal(ends, sender[receiver >= 0], receiver[receiver >= 0])
-    return WorstPermutation(float(load), int(channel), frozen_array(target, np.int32))
+    return WorstPermutation(load, channel, frozen_array(target, np.int32))
 
 
 def _by_terminal(ends: Int64Array, sender: Int64Array, receiver: Int64Array) -> Int64Array:
