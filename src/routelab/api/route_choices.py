@@ -12,6 +12,7 @@ from routelab.api.symmetry import SourceSymmetry, source_symmetry
 from routelab.api.topology import Int32Array, Int64Array, Topology
 from routelab.kernels.choices import (
     ChoiceArrays,
+    image_rows,
     list_routes,
     single_route_load,
     translate_routes,
@@ -73,6 +74,16 @@ class RouteChoices:
     def each_source(self) -> RouteChoices:
         """The same routes with every endpoint a class of its own: row ``i * P + j`` is a pair."""
         return self.refined(self.symmetry.subgroup(self.symmetry.arrays.period))
+
+    def rows_of(self, finer: RouteChoices) -> Int64Array:
+        """The row here of which each row of `finer`, from `refined`, is an image; int64."""
+        rows: Int64Array = image_rows(
+            self.symmetry.arrays,
+            finer.symmetry.arrays.representative,
+            self.topology.endpoints,
+            self.topology.num_channels,
+        )
+        return rows
 
     def open_pairs(self) -> ChoiceArrays:
         """The routes of all pairs, row ``i * P + j``, without the hops of single routes."""

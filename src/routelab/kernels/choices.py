@@ -328,6 +328,27 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels, only_o
 
 
 @njit(cache=True)
+def image_rows(symmetry, sources, endpoints, num_channels):
+    """Row of the representatives' routes that each row of `translate_routes` is an image of.
+
+    Returns
+    -------
+    rows : int64 array, shape (R * P,)
+    """
+    ends = len(endpoints)
+    switch_image = np.empty(len(symmetry.source_class), np.int32)
+    channel_image = np.empty(num_channels, np.int32)
+    own = np.empty(ends, np.int32)
+    rows = np.empty(len(sources) * ends, np.int64)
+    for r in range(len(sources)):
+        source_images(symmetry, sources[r], switch_image, channel_image)
+        _own_targets(endpoints, switch_image, own)
+        for j in range(ends):
+            rows[r * ends + j] = symmetry.source_class[sources[r]] * ends + own[j]
+    return rows
+
+
+@njit(cache=True)
 def _own_targets(endpoints, switch_image, own):
     """own[j]: the endpoint that the translation takes to endpoint j."""
     endpoint_of = np.empty(len(switch_image), np.int32)

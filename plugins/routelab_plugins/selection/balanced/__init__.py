@@ -54,10 +54,19 @@ from routelab.api import (
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels.choices import single_route_load
 
-from .kernels import Rows, balance, even_out
+from .kernels import Rows, balance, even_out, put_down
 
 COOLING = 40
 """Sweeps of annealing, where they are cheap."""
+
+EVENING = 20
+"""Most sweeps of evening out."""
+
+WORK = 40e6
+"""Hops that a search looks at before it gives up."""
+
+CHEAP = 1_000_000
+"""Hops a sweep of the unfolded problem up to which it is searched, too."""
 
 
 class BalancedParameters(Parameters):
@@ -74,7 +83,7 @@ class BalancedParameters(Parameters):
     )
     sweeps: int = parameter(400, ge=1, description="Most sweeps over the pairs")
     effort: float = parameter(
-        1.0, gt=0, description="Scales the work on large networks, 40 million looked-at hops"
+        1.0, gt=0, description="Scales the work of a search: 40 million looked-at hops"
     )
 
 
@@ -86,6 +95,11 @@ class _Problem:
     rows: Rows
     base: Int64Array
     open: Int64Array
+
+    @property
+    def hops(self) -> int:
+        """Hops that a sweep looks at."""
+        return int((self.rows.routes.astype(np.int64) * self.rows.length).sum())
 
 
 class Balanced(SelectionPlugin):
@@ -128,17 +142,60 @@ class Balanced(SelectionPlugin):
 
     def select(self, graph: RoutingGraph) -> RouteTable:
         """One shortest legal route a pair, the loads balanced."""
-        options: BalancedParameters = self.parameters
-        choices = route_choices(graph, options.routes)
-        if options.phases == "none":
-            choices = choices.refined(folding(choices.symmetry))
-            problem = _all_at_once(choices)
+        choices = route_choices(graph, self.parameters.routes)
+        if self.parameters.phases == "none":
+            choices, chosen, sweeps = self._balance_sum(choices)
         else:
             choices = choices.each_source()
-            problem = _by_phase(choices, options.phases)
-        chosen, counters = _solve(problem, options)
+            problem = _by_phase(choices, self.parameters.phases)
+            chosen, sweeps, _ = self._search(problem, None)
+            chosen, evened = _even(problem, chosen, EVENING)
+            sweeps += evened
         lengths, hops = choices.table(chosen)
-        return RouteTable.from_lengths(graph.topology, lengths, hops, counters=counters)
+        return RouteTable.from_lengths(graph.topology, lengths, hops, counters={"sweeps": sweeps})
+
+    def _balance_sum(self, choices: RouteChoices) -> tuple[RouteChoices, Int32Array, int]:
+        """Fold, search, and where it is cheap unfold and search on."""
+        folded = choices.refined(folding(choices.symmetry))
+        problem = _all_at_once(folded)
+        chosen, sweeps, proven = self._search(problem, None)
+        whole = problem.hops * folded.symmetry.order
+        if folded.symmetry.order > 1 and whole <= CHEAP:
+            unfolded = choices.each_source()
+            chosen = chosen[folded.rows_of(unfolded)]
+            folded, problem = unfolded, _all_at_once(unfolded)
+            if not proven:
+                chosen, more, proven = self._search(problem, chosen)
+                sweeps += more
+        chosen, evened = _even(problem, chosen, min(EVENING, 1 + CHEAP * 4 // max(whole, 1)))
+        return folded, chosen, sweeps + evened
+
+    def _search(self, problem: _Problem, chosen: Int32Array | None) -> tuple[Int32Array, int, bool]:
+        """Anneal and repair; from `chosen` on, repair only.
+
+        Returns
+        -------
+        chosen : int32 array, shape (Q · P,)
+            Number of every row's route.
+        sweeps : int
+        proven : bool
+            No choice is better.
+        """
+        options: BalancedParameters = self.parameters
+        affordable = max(8, int(WORK * options.effort / max(problem.hops, 1)))
+        sweeps = min(options.sweeps, affordable)
+        cooling = min(COOLING, (sweeps + 1) // 2) if chosen is None else 0
+        result = np.zeros(len(problem.choices.arrays.count), dtype=np.int32)
+        if chosen is not None:
+            result[:] = chosen
+        choice = result[problem.open]
+        if not len(choice):
+            return result, 0, True
+        done, proven = balance(
+            problem.rows, problem.base, choice, cooling, sweeps - cooling, options.seed
+        )
+        result[problem.open] = choice
+        return result, done, proven
 
 
 def folding(symmetry: SourceSymmetry) -> SourceSymmetry:
@@ -187,32 +244,15 @@ def _problem(choices: RouteChoices, bins: Int32Array, segment: Int32Array) -> _P
     return _Problem(choices, table, base, rows)
 
 
-def _solve(problem: _Problem, options: BalancedParameters) -> tuple[Int32Array, dict[str, float]]:
-    """Number of the route of every row, and what it took."""
-    rows, base = problem.rows, problem.base
-    chosen = np.zeros(len(problem.choices.arrays.count), dtype=np.int32)
-    if not len(problem.open):
-        return chosen, {"sweeps": 0}
-    looked_at = int((rows.routes.astype(np.int64) * rows.length).sum())
-    affordable = max(8, int(40e6 * options.effort / max(looked_at, 1)))
-    sweeps = min(options.sweeps, affordable)
-    cooling = min(COOLING, (sweeps + 1) // 2)
-    choice, _, done, _ = balance(rows, base, cooling, sweeps - cooling, options.seed)
-    load = _loads(rows, base, choice)
+def _even(problem: _Problem, chosen: Int32Array, sweeps: int) -> tuple[Int32Array, int]:
+    """Lower σ(4) without a higher maximum; the choice and the sweeps it took."""
+    rows, choice = problem.rows, chosen[problem.open]
+    if not len(choice):
+        return chosen, 0
+    load = put_down(rows, problem.base, choice)
     fullest = np.zeros(int(rows.segment.max()) + 1, dtype=np.int64)
     np.maximum.at(fullest, rows.segment, load)
-    evening = min(20, max(1, sweeps // 8))
-    done += even_out(rows, load, choice, fullest[rows.segment], float(load.mean()), evening)
-    chosen[problem.open] = choice
-    return chosen, {"sweeps": done}
-
-
-def _loads(rows: Rows, base: Int64Array, choice: Int32Array) -> Int64Array:
-    """Load of every bin under a choice."""
-    length = rows.length.astype(np.int64)
-    first = rows.first + choice * length
-    ends = np.cumsum(length)
-    hop = np.arange(ends[-1]) + np.repeat(first - (ends - length), length)
-    load = base.copy()
-    np.add.at(load, rows.bins[hop], np.repeat(rows.weight, length))
-    return load
+    done = even_out(rows, load, choice, fullest[rows.segment], float(load.mean()), sweeps)
+    result = chosen.copy()
+    result[problem.open] = choice
+    return result, done

@@ -151,7 +151,18 @@ def dual_bound(rows, base, price):
 
 
 @njit(cache=True)
-def balance(rows, base, cooling, repairs, seed):
+def put_down(rows, base, choice):
+    """Load of every bin under a choice; int64, shape (B,)."""
+    load = base.copy()
+    for m in range(len(rows.first)):
+        first = rows.first[m] + np.int64(choice[m]) * rows.length[m]
+        for h in range(first, first + rows.length[m]):
+            load[rows.bins[h]] += rows.weight[m]
+    return load
+
+
+@njit(cache=True)
+def balance(rows, base, choice, cooling, repairs, seed):
     """Anneal a choice of routes, then repair what is left above the goal.
 
     First sweeps under exponential prices that grow steeper (from 0.03 to 2 a unit of load). Then,
@@ -164,15 +175,15 @@ def balance(rows, base, cooling, repairs, seed):
     ----------
     rows : Rows
     base : int64 array, shape (B,)
+        Load of the rows with one route.
+    choice : int32 array, shape (M,)
+        What to begin with if `cooling` is 0; overwritten with the best choice.
     cooling, repairs : int
         Sweeps of either part.
     seed : int
 
     Returns
     -------
-    choice : int32 array, shape (M,)
-    best : int
-        Its objective.
     sweeps : int
         How many were made.
     proven : bool
@@ -184,10 +195,14 @@ def balance(rows, base, cooling, repairs, seed):
     state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(88172645463325252)
     if state == np.uint64(0):
         state = np.uint64(1)
-    load, choice = base.copy(), np.zeros(len(rows.first), np.int32)
+    kept = choice.copy()
     emphasis, price = np.ones(bins), np.empty(bins)
     one_segment = rows.segment.max() == 0
-    best, kept = np.int64(1) << 62, choice.copy()
+    if cooling > 0:
+        load, best = base.copy(), np.int64(1) << 62
+    else:
+        load = put_down(rows, base, choice)
+        best = objective(load, rows.segment)
     mean_price = np.zeros(bins)
     for s in range(cooling + repairs):
         if s < cooling:
@@ -195,7 +210,7 @@ def balance(rows, base, cooling, repairs, seed):
         else:
             beta = 1.2 / unit
         price_bins(load, rows.segment, emphasis, beta, price)
-        state = sweep(rows, load, choice, price, beta, s > 0, state)
+        state = sweep(rows, load, choice, price, beta, s > 0 or cooling == 0, state)
         value = objective(load, rows.segment)
         if value < best:
             best = value
@@ -217,8 +232,10 @@ def balance(rows, base, cooling, repairs, seed):
         if value == best or s % 16 == 15:
             bound = max(dual_bound(rows, base, mean_price), dual_bound(rows, base, price))
             if best <= np.ceil(bound - 1e-6):
-                return kept, best, s + 1, True
-    return kept, best, cooling + repairs, False
+                choice[:] = kept
+                return s + 1, True
+    choice[:] = kept
+    return cooling + repairs, False
 
 
 @njit(cache=True)
