@@ -3,20 +3,13 @@
 from routelab.config.entries import Choice, Named, Range, Sweep, Systems, Use, choices
 from routelab.config.mistakes import ConfigError
 from routelab.config.reference import Reference, Source, load_reference
-from routelab.config.study import (
-    Beside,
-    Bound,
-    Figure,
-    Limits,
-    Study,
-    Survey,
-    Table,
-    load_draft,
-    load_study,
-)
+from routelab.config.study import Bound, Limits, Study, Survey, load_draft, load_study
+from routelab.config.views import STATISTICS, Beside, Between, Figure, Relative, Table
 
 __all__ = [
+    "STATISTICS",
     "Beside",
+    "Between",
     "Bound",
     "Choice",
     "ConfigError",
@@ -25,6 +18,7 @@ __all__ = [
     "Named",
     "Range",
     "Reference",
+    "Relative",
     "Source",
     "Study",
     "Survey",

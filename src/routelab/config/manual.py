@@ -10,7 +10,8 @@ from pydantic import BaseModel
 
 from routelab.config.entries import Box, Range, Sweep, Systems, Use
 from routelab.config.reference import Source
-from routelab.config.study import Beside, Bound, Figure, Limits, Study, Survey, Table
+from routelab.config.study import Bound, Limits, Study, Survey
+from routelab.config.views import Beside, Between, Figure, Relative, Table
 
 _INTRODUCTION = """\
 # Study files
@@ -70,6 +71,8 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("Tables", Table),
     ("Beside", Beside),
     ("Figures", Figure),
+    ("Relative", Relative),
+    ("Between", Between),
 )
 
 
@@ -119,6 +122,8 @@ _LINKS = {
     "Beside": "[beside](#beside)",
     "Named": "[entries](#entries)",
     "Use": "[entries](#entries)",
+    "Between": "value, list of values or [between](#between)",
+    "Relative": "[relative](#relative)",
     "Systems": "[on](#on)",
     "Bound": "[bound](#bound)",
     "Survey": "[survey](#survey)",

@@ -6,27 +6,17 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, model_validator
 
 from routelab.config.document import Document, load_document
-from routelab.config.entries import Entry, Scalars, StudyPart, instances, read_entry
+from routelab.config.entries import Entry, StudyPart, instances, read_entry
 from routelab.config.mistakes import ConfigError, describe, suggestion
 from routelab.config.reference import Reference, load_reference
+from routelab.config.views import Figure, Table
 
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
-Pooling: TypeAlias = Annotated[
-    dict[str, Literal["median", "range", "mean"]],
-    Field(
-        description="Parameters whose runs are pooled: to the lower median, with the range too, or "
-        "to the mean, which of what is true (1) or not (0) is a share"
-    ),
-]
-Filter: TypeAlias = Annotated[
-    dict[str, Scalars],
-    Field(description="Columns with the value, or the values, of the rows to keep"),
-]
 
 
 class Limits(StudyPart):
@@ -51,78 +41,6 @@ class Survey(StudyPart):
     runs: int = Field(
         default=200, ge=1, le=5000, description="Most runs of a process, about: networks stay whole"
     )
-
-
-class Beside(StudyPart):
-    """Published numbers that stand beside ours."""
-
-    reference: str = Field(description="A CSV file of the reference that the study cites")
-    on: list[str] = Field(min_length=1, description="Columns that match our rows with theirs")
-    prefix: str = Field(default="paper_", description="Put before the names of their columns")
-
-
-class Table(StudyPart):
-    """A table of the report."""
-
-    title: str | None = Field(default=None, description="Caption; the table's name by default")
-    rows: list[str] = Field(min_length=1, description="Columns that identify a row")
-    values: list[str] = Field(min_length=1, description="Columns to show")
-    over: Pooling = {}
-    where: Filter = {}
-    beside: Beside | None = Field(
-        default=None, description="Published numbers to stand beside ours"
-    )
-    count: bool = Field(
-        default=False, description="Rows and values identify a row together; `runs` counts"
-    )
-
-    @model_validator(mode="after")
-    def _fits_together(self) -> Table:
-        if self.count and self.beside:
-            raise ValueError("a table that counts runs has nothing to stand beside")
-        if self.beside and (foreign := set(self.beside.on) - set(self.rows)):
-            raise ValueError(f"beside.on names {', '.join(sorted(foreign))}, not among the rows")
-        return self
-
-
-_FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
-    "ecdf": ({"x"}, {"hue", "col"}),
-    "line": ({"x", "y"}, {"hue", "col"}),
-    "network": ({"colour"}, set()),
-}
-"""Keys that each kind of figure needs, and those that it may have."""
-
-
-class Figure(StudyPart):
-    """A figure of the report."""
-
-    kind: Literal["ecdf", "line", "network"] = Field(
-        description="Shares of channels (ecdf), a value over another (line), or the network drawn"
-    )
-    title: str | None = Field(default=None, description="Caption; the figure's name by default")
-    x: str | None = Field(default=None, description="Column along the horizontal axis")
-    y: str | None = Field(default=None, description="Column along the vertical axis (line)")
-    hue: str | None = Field(default=None, description="Column that tells colours apart")
-    col: str | None = Field(default=None, description="Column that tells panels apart")
-    colour: str | None = Field(
-        default=None, description="Column that channels are coloured by (network)"
-    )
-    over: Pooling = {}
-    where: Filter = {}
-
-    @model_validator(mode="after")
-    def _keys_of_the_kind(self) -> Figure:
-        needed, allowed = _FIGURE_KEYS[self.kind]
-        given = {key for key in ("x", "y", "hue", "col", "colour") if getattr(self, key)}
-        if missing := needed - given:
-            raise ValueError(f"a figure of kind {self.kind} needs {', '.join(sorted(missing))}")
-        if foreign := given - needed - allowed:
-            raise ValueError(
-                f"a figure of kind {self.kind} does not use {', '.join(sorted(foreign))}"
-            )
-        if self.kind != "line" and "mean" in self.over.values():
-            raise ValueError(f"a figure of kind {self.kind} has no mean; pool to the median")
-        return self
 
 
 MAX_RUNS = 100_000

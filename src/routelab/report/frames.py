@@ -15,7 +15,9 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.tables import read_csv
+from routelab.config import Between, Relative
 from routelab.registry.suggest import did_you_mean
+from routelab.report.derived import GROUPS, add_compared, add_derived, lies_between
 from routelab.report.labels import without_parameters
 
 OK = "ok"
@@ -99,7 +101,8 @@ class Frames:
 
         Columns: ``topology``, ``routing``, ``status``, ``reason``, ``nodes`` (terminals), every
         fact and metric, ``topology.<parameter>``, ``routing.<parameter>`` and parameters by their
-        bare name (the routing's, where any routing has one of that name).
+        bare name (the routing's, where any routing has one of that name), and what
+        `routelab.report.derived` makes of them.
         """
         measured: dict[int, dict[str, float]] = {}
         for run, metric, value in self.metrics[["run", "metric", "value"]].itertuples(index=False):
@@ -123,6 +126,7 @@ class Frames:
                 bare = column.removeprefix(f"{kind}.")
                 if bare not in frame:
                     frame[bare] = frame[column]
+        add_derived(frame)
         return frame
 
     @cached_property
@@ -164,18 +168,25 @@ class Frames:
         return pd.concat(frames, ignore_index=True)[["run", *CHANNEL_COLUMNS]]
 
     def select(
-        self, where: Mapping[str, Any] | None, pooled: Collection[str], place: str
+        self,
+        where: Mapping[str, Any] | None,
+        pooled: Collection[str],
+        place: str,
+        relative: Relative | None = None,
     ) -> pd.DataFrame:
         """The runs that match `where`; runs that differ in `pooled` only have one name.
 
         Parameters
         ----------
         where : mapping or None
-            Column to a value or a list of values.
+            Column to a value, a list of values, or limits.
         pooled : collection of str
             Parameters, bare or qualified (``routing.seed``).
         place : str
             What asks, to begin messages with.
+        relative : Relative, optional
+            Compare runs with those of other routings; then a run has a row for each of these,
+            and rows have the columns that `routelab.report.derived.add_compared` tells.
 
         Raises
         ------
@@ -185,15 +196,24 @@ class Frames:
         frame = self.jobs.copy()
         for kind in ("topology", "routing"):
             mine = self._pooled_of(kind, pooled)
+            names = {(getattr(r, kind), getattr(r, f"{kind}_name")) for r in self.records}
+            short = {
+                (label, name): label if label != name else without_parameters(name, mine)
+                for label, name in names
+            }
             frame[kind] = [
-                label if label != name else without_parameters(name, mine)
-                for label, name in (
-                    (getattr(record, kind), getattr(record, f"{kind}_name"))
-                    for record in self.records
-                )
+                short[getattr(record, kind), getattr(record, f"{kind}_name")]
+                for record in self.records
             ]
+        if relative is not None:
+            self.numbers(frame, relative.column, f"{place}relative: ")
+            networks = [record.topology_name for record in self.records]
+            frame = add_compared(frame, relative, networks, place)
         for column, wanted in (where or {}).items():
             values = self.column(frame, column, f"{place}where: ")
+            if isinstance(wanted, Between):
+                frame = frame[lies_between(values, wanted)]
+                continue
             choices = wanted if isinstance(wanted, (list, tuple)) else [wanted]
             texts = {key_text(choice) for choice in choices}
             frame = frame[[key_text(value) in texts for value in values]]
@@ -305,8 +325,13 @@ def key_text(value: Any) -> str:
 
 
 def in_order(texts: Iterable[str]) -> list[str]:
-    """Distinct texts: ascending if all are numbers (nothing comes last), else as they come."""
+    """Distinct texts: ascending if all are numbers (nothing comes last), else as they come.
+
+    The `GROUPS` of comparisons have their own order.
+    """
     distinct = list(dict.fromkeys(texts))
+    if set(distinct) <= set(GROUPS):
+        return [group for group in GROUPS if group in distinct]
     try:
         return sorted(distinct, key=lambda text: float(text) if text else float("inf"))
     except ValueError:

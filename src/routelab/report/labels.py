@@ -20,13 +20,41 @@ LABELS = {
     "load": "channel load",
     "single_route_share": "pairs with a single route",
     "routing_seconds": "routing time (s)",
+    "cpu_seconds": "CPU time (s)",
+    "optimal": "proven optimal",
+    "gap_percent": "gap (%)",
+    "near_optimal": "gap of at most one route or 1 %",
+    "max_load_ratio": "maximum load, ratio",
+    "max_load_gain": "maximum load, less by (%)",
+    "max_load_group": "maximum load, compared",
+    "group_trees": "trees built by sort and group",
+    "relative_to": "compared with",
+    "lower_bound_rules": "lower bound, rules",
+    "lower_bound_topology": "lower bound, network",
     "runs": "runs",
 }
 """Columns whose name does not read well with spaces for underscores."""
 
 
+STATISTIC_LABELS = {
+    "mean": "mean",
+    "median": "median",
+    "min": "least",
+    "max": "greatest",
+    "sum": "sum",
+    "share": "share",
+    "total": "of the sums",
+    "argmin": "least on",
+    "argmax": "greatest on",
+}
+"""What a column of statistics has behind its name, after an underscore."""
+
+
 def label(column: str) -> str:
     """A column's name for people."""
+    base, _, statistic = column.rpartition("_")
+    if column not in LABELS and base in LABELS and statistic in STATISTIC_LABELS:
+        return f"{LABELS[base]}: {STATISTIC_LABELS[statistic]}"
     return LABELS.get(column, column.replace("_", " "))
 
 

@@ -13,8 +13,13 @@ from routelab.api import InputError
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
 from routelab.report.frames import OK, Frames, in_order, key_text, lower_median
+from routelab.report.statistics import SYSTEMS, statistics_of
 
 Role = Literal["row", "value", "reference", "low", "high", "runs"]
+
+
+MOST_CAUSES = 5
+"""Reasons that a note below a table names."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,8 @@ class Table:
         Whether rows differ by their values too and say how many runs have them.
     averages : bool
         Whether values are means over runs.
+    statistics : bool
+        Whether values are statistics of many runs.
     notes : tuple of str
         What a reader has to know, e.g. runs without a result.
     """
@@ -63,6 +70,7 @@ class Table:
     attained: tuple[dict[str, int], ...]
     counts: bool
     averages: bool
+    statistics: bool
     notes: tuple[str, ...]
 
     def named(self, role: Role) -> list[Column]:
@@ -92,16 +100,28 @@ def build_table(
         If a column does not exist, the rows do not tell runs apart, or the reference names a
         row twice.
     """
-    jobs = frames.select(spec.where, spec.over, place)
     for parameter in spec.over:
         frames.parameter(parameter, f"{place}over: ")
+    jobs = frames.select(spec.where, spec.over, place, spec.relative)
+    if spec.statistics:
+        # with what they are compared with, runs may be there several times
+        jobs = jobs.reset_index()
+    elif not jobs.index.is_unique:
+        raise InputError(
+            f"{place}relative: several runs to compare with; name one routing in 'relative.to', or "
+            "show 'statistics'"
+        )
     every = _grouped(frames, jobs, spec.rows, place)
-    if spec.count:
+    if spec.statistics:
+        rows, attained = _statistic_rows(spec, frames, jobs, every, place)
+    elif spec.count:
         rows, attained = _counted_rows(spec, frames, jobs[jobs["status"] == OK], place)
     else:
         rows, attained = _pooled_rows(spec, frames, jobs, every, place)
 
-    values = spec.values
+    values = spec.values or [
+        f"{column}_{name}" for column, names in spec.statistics.items() for name in names
+    ]
     columns = [Column(column, "row") for column in spec.rows]
     columns += [Column(column, "value") for column in values]
     if spec.beside is not None:
@@ -110,7 +130,9 @@ def build_table(
         columns += [
             Column(f"{column}_{end}", end, column) for column in values for end in ("low", "high")
         ]
-    if spec.over or spec.count:
+    if spec.statistics:
+        columns.append(Column(SYSTEMS, "runs"))
+    elif spec.over or spec.count:
         columns.append(Column("runs", "runs"))
     return Table(
         name=name,
@@ -120,6 +142,7 @@ def build_table(
         attained=tuple(attained),
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
+        statistics=bool(spec.statistics),
         notes=tuple(_notes(jobs, every, spec.rows)),
     )
 
@@ -140,6 +163,25 @@ def _grouped(
         groups, key=lambda key: [rank[text] for rank, text in zip(ranks, key, strict=True)]
     )
     return {key: groups[key] for key in ordered}
+
+
+def _statistic_rows(
+    spec: TableSpec,
+    frames: Frames,
+    jobs: pd.DataFrame,
+    groups: Mapping[tuple[str, ...], list[int]],
+    place: str,
+) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
+    """A row for every group of runs, with statistics of those that have a result."""
+    rows, attained = [], []
+    for positions in groups.values():
+        mine = jobs.loc[positions]
+        row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
+        done = mine[mine["status"] == OK]
+        values, by = statistics_of(done, spec.statistics, spec.over, frames, place)
+        rows.append(row | values)
+        attained.append(by)
+    return rows, attained
 
 
 def _counted_rows(
@@ -297,9 +339,12 @@ def _notes(
             text if column in ("routing", "topology") else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )
-        causes = "; ".join(
+        told = [
             f"{status}: {reason}"
             for status, reason in lost[["status", "reason"]].drop_duplicates().itertuples(False)
-        )
+        ]
+        causes = "; ".join(told[:MOST_CAUSES])
+        if len(told) > MOST_CAUSES:
+            causes += f"; and {len(told) - MOST_CAUSES} more"
         notes.append(f"Without a result: {len(lost)} of {len(mine)} runs of {what} ({causes})")
     return notes

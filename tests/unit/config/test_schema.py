@@ -132,4 +132,4 @@ def test_the_page_has_every_key():
     for key in ("topologies", "sweep", "as", "memory_gb", "beside", "prefix", "colour", "cites"):
         assert f"| `{key}` | " in page
     assert "`max_load`" in page
-    assert "`ecdf` or `line` or `network`" in page
+    assert "`ecdf` or `line` or `scatter` or `bar` or `network`" in page

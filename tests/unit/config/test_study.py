@@ -90,7 +90,7 @@ figures:
         ":10: tables.t.values: 'max_load' should be a valid list",
         ":11: tables.t.over.tie_seed: 'mode' should be 'median', 'range' or 'mean'",
         ":13: figures.f: a figure of kind ecdf needs x",
-        ":14: figures.n.kind: 'netwrk' should be 'ecdf', 'line' or 'network'",
+        ":14: figures.n.kind: 'netwrk' should be 'ecdf', 'line', 'scatter', 'bar' or 'network'",
     ]
 
 

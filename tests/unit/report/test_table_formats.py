@@ -38,6 +38,7 @@ def table(rows, notes=(), title="Loads"):
         attained=tuple({} for _ in rows),
         counts=False,
         averages=False,
+        statistics=False,
         notes=tuple(notes),
     )
 

@@ -70,7 +70,7 @@ def _shares(spec: FigureSpec, frames: Frames, pooled: Collection[str], place: st
     """How often each value occurs, and the share of values that are no larger."""
     x = spec.x or "load"
     facets = list(dict.fromkeys([spec.hue or "routing", *([spec.col] if spec.col else [])]))
-    jobs = frames.select(spec.where, pooled, place)
+    jobs = frames.select(spec.where, pooled, place, spec.relative)
     jobs = jobs[jobs["status"] == OK]
     labels = pd.DataFrame({name: frames.column(jobs, name, place) for name in facets})
     if x == "load":

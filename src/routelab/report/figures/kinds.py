@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 
 from routelab.config import Figure as FigureSpec
+from routelab.report.figures.bar import draw_bars
 from routelab.report.figures.distribution import draw_distribution
 from routelab.report.figures.drawing import Drawing, house_style
 from routelab.report.figures.line import draw_lines
 from routelab.report.figures.network import draw_networks
+from routelab.report.figures.scatter import draw_points
 from routelab.report.frames import Frames
 
 Draw = Callable[[FigureSpec, Frames, Collection[str], str], Drawing | None]
@@ -16,6 +18,8 @@ Draw = Callable[[FigureSpec, Frames, Collection[str], str], Drawing | None]
 KINDS: dict[str, Draw] = {
     "ecdf": draw_distribution,
     "line": draw_lines,
+    "scatter": draw_points,
+    "bar": draw_bars,
     "network": draw_networks,
 }
 """Kind to the function that draws it from (spec, frames, pooled parameters, place)."""

@@ -18,6 +18,7 @@ from routelab.report.figures.panels import (
     panel_grid,
     panel_title,
     ranks,
+    scale_axis,
 )
 from routelab.report.frames import OK, Frames, key_text, lower_median
 from routelab.report.labels import label
@@ -64,12 +65,14 @@ def draw_lines(
             axis.fill_between(at, low, high, color=one.color, alpha=0.15, linewidth=0)
         if words:
             axis.set_xticks(range(len(places)), places)
-        else:
+        elif "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axis.set_title(panel_title(col, text))
         axis.set_xlabel(label(x))
         axis.set_ylabel(label(y))
-        axis.set_ylim(bottom=min(0.0, float(data[f"{y}_low"].min())))
+        if "y" not in spec.log:
+            axis.set_ylim(bottom=min(0.0, float(data[f"{y}_low"].min())))
+        scale_axis(axis, spec)
     add_legend(figure, look, hue, markers=True)
     return Drawing(figure, data, f"{label(y)} against {label(x)}, by {hue}.")
 
@@ -79,7 +82,7 @@ def _pooled(
 ) -> pd.DataFrame:
     x, y = spec.x or "", spec.y or ""
     keys = list(dict.fromkeys([*facets, x]))
-    jobs = frames.select(spec.where, pooled, place)
+    jobs = frames.select(spec.where, pooled, place, spec.relative)
     jobs = jobs[jobs["status"] == OK]
     values = pd.DataFrame({name: frames.column(jobs, name, place) for name in keys})
     values[y] = frames.numbers(jobs, y, f"{place}y: ")

@@ -11,9 +11,11 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from routelab.api import InputError
-from routelab.report.figures.drawing import DASHES, PALETTE
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import DASHES, INK, PALETTE
 from routelab.report.frames import in_order, key_text
 from routelab.report.labels import label
 
@@ -94,14 +96,16 @@ def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
     return figure, axes[: len(texts)]
 
 
-def add_legend(figure: Figure, look: dict[str, Look], title: str, markers: bool = False) -> None:
+def add_legend(
+    figure: Figure, look: dict[str, Look], title: str, markers: bool = False, lines: bool = True
+) -> None:
     """One legend for all panels, above them."""
     handles = [
         Line2D(
             [],
             [],
             color=one.color,
-            linestyle=one.dashes,
+            linestyle=one.dashes if lines else "",
             linewidth=one.width,
             marker=one.marker if markers else "",
             markersize=5,
@@ -117,6 +121,21 @@ def add_legend(figure: Figure, look: dict[str, Look], title: str, markers: bool 
         alignment="left",
         handlelength=3.2,
     )
+
+
+def scale_axis(axis: Axes, spec: FigureSpec) -> None:
+    """Make axes logarithmic, and draw the line across, as a figure asks for."""
+    for name, scale, ticks in (
+        ("x", axis.set_xscale, axis.xaxis),
+        ("y", axis.set_yscale, axis.yaxis),
+    ):
+        if name in spec.log:
+            scale("log")
+            ticks.set_minor_locator(LogLocator(subs=(2, 5)))
+            ticks.set_major_formatter(StrMethodFormatter("{x:g}"))
+            ticks.set_minor_formatter(StrMethodFormatter("{x:g}"))
+    if spec.mark is not None:
+        axis.axhline(spec.mark, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
 
 
 def panel_title(column: str | None, text: str) -> str:

@@ -1,0 +1,179 @@
+"""What a study shows of its runs: tables and figures."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypeAlias, get_args
+
+from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
+
+from routelab.config.entries import Scalar, Scalars, StudyPart
+
+Pooling: TypeAlias = Annotated[
+    dict[str, Literal["median", "range", "mean"]],
+    Field(
+        description="Parameters whose runs are pooled: to the lower median, with the range too, or "
+        "to the mean, which of what is true (1) or not (0) is a share"
+    ),
+]
+
+
+class Between(StudyPart):
+    """Numbers from a least to a greatest one."""
+
+    min: float | None = Field(default=None, description="Least number")
+    max: float | None = Field(default=None, description="Greatest number")
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Between:
+        if self.min is None and self.max is None:
+            raise ValueError("say min, max or both")
+        return self
+
+
+def _filter_form(value: Any) -> str:
+    if isinstance(value, (dict, Between)):
+        return "<between>"
+    return "<list>" if isinstance(value, list) else "<scalar>"
+
+
+Filter: TypeAlias = Annotated[
+    dict[
+        str,
+        Annotated[
+            Annotated[Between, Tag("<between>")]
+            | Annotated[list[Scalar], Tag("<list>")]
+            | Annotated[Scalar, Tag("<scalar>")],
+            Discriminator(_filter_form),
+        ],
+    ],
+    Field(
+        description="Columns with the value, the values, or the least and greatest number "
+        "(`{min: 2, max: 64}`) of the rows to keep"
+    ),
+]
+
+
+class Relative(StudyPart):
+    """Compare each run with that of another routing on the same network."""
+
+    to: Scalars = Field(description="The other routing, or several: each makes rows of its own")
+    column: str = Field(description="What is compared; the greater the worse")
+
+    @property
+    def routings(self) -> list[str]:
+        """The other routings."""
+        return [str(name) for name in (self.to if isinstance(self.to, list) else [self.to])]
+
+
+Statistic: TypeAlias = Literal[
+    "mean", "median", "min", "max", "sum", "share", "total", "argmin", "argmax"
+]
+STATISTICS: tuple[str, ...] = get_args(Statistic)
+_STATISTICS = Field(
+    description="Of all runs of a row: mean, median, min, max or sum of the values; the share of "
+    "runs for which it is true; the total of ratios or gains, that of the sums; argmin and argmax, "
+    "the networks with the least and the greatest value"
+)
+
+
+class Beside(StudyPart):
+    """Published numbers that stand beside ours."""
+
+    reference: str = Field(description="A CSV file of the reference that the study cites")
+    on: list[str] = Field(min_length=1, description="Columns that match our rows with theirs")
+    prefix: str = Field(default="paper_", description="Put before the names of their columns")
+
+
+class Table(StudyPart):
+    """A table of the report: values of runs, or statistics of many."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["values"]}, {"required": ["statistics"]}]}
+    )
+
+    title: str | None = Field(default=None, description="Caption; the table's name by default")
+    rows: list[str] = Field(min_length=1, description="Columns that identify a row")
+    values: list[str] = Field(default=[], description="Columns to show")
+    statistics: Annotated[dict[str, list[Statistic]], _STATISTICS] = {}
+    relative: Relative | None = Field(
+        default=None, description="Adds columns that compare runs with those of another routing"
+    )
+    over: Pooling = {}
+    where: Filter = {}
+    beside: Beside | None = Field(
+        default=None, description="Published numbers to stand beside ours"
+    )
+    count: bool = Field(
+        default=False, description="Rows and values identify a row together; `runs` counts"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Table:
+        if bool(self.values) == bool(self.statistics):
+            raise ValueError("a table has values or statistics")
+        if self.statistics and (self.count or "mean" in self.over.values()):
+            raise ValueError("a table of statistics has no count, and pools to no mean")
+        if self.count and self.beside:
+            raise ValueError("a table that counts runs has nothing to stand beside")
+        if self.beside and (foreign := set(self.beside.on) - set(self.rows)):
+            raise ValueError(f"beside.on names {', '.join(sorted(foreign))}, not among the rows")
+        return self
+
+
+_AXES = {"log", "mark"}
+_FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
+    "ecdf": ({"x"}, {"hue", "col"}),
+    "line": ({"x", "y"}, {"hue", "col", *_AXES}),
+    "scatter": ({"x", "y"}, {"hue", "col", *_AXES}),
+    "bar": ({"x", "y"}, {"hue", "col", "mark", "statistic"}),
+    "network": ({"colour"}, set()),
+}
+"""Keys that each kind of figure needs, and those that it may have."""
+_ANY_KIND = {"kind", "title", "relative", "over", "where"}
+
+
+class Figure(StudyPart):
+    """A figure of the report."""
+
+    kind: Literal["ecdf", "line", "scatter", "bar", "network"] = Field(
+        description="Shares of channels (ecdf), a value over another (line; scatter, a point a "
+        "run), a statistic of many runs (bar), or the network drawn"
+    )
+    title: str | None = Field(default=None, description="Caption; the figure's name by default")
+    x: str | None = Field(default=None, description="Column along the horizontal axis")
+    y: str | None = Field(default=None, description="Column along the vertical axis")
+    hue: str | None = Field(default=None, description="Column that tells colours apart")
+    col: str | None = Field(default=None, description="Column that tells panels apart")
+    colour: str | None = Field(
+        default=None, description="Column that channels are coloured by (network)"
+    )
+    statistic: Literal["mean", "median", "min", "max", "sum", "share", "total"] | None = Field(
+        default=None, description="What a bar shows of its runs; the mean by default"
+    )
+    log: list[Literal["x", "y"]] = Field(default=[], description="Axes with a logarithmic scale")
+    mark: float | None = Field(
+        default=None, description="Value on the vertical axis at which a line is drawn across"
+    )
+    relative: Relative | None = Field(
+        default=None, description="Adds columns that compare runs with those of another routing"
+    )
+    over: Pooling = {}
+    where: Filter = {}
+
+    @model_validator(mode="after")
+    def _keys_of_the_kind(self) -> Figure:
+        needed, allowed = _FIGURE_KEYS[self.kind]
+        given = {
+            key
+            for key in type(self).model_fields.keys() - _ANY_KIND
+            if getattr(self, key) not in (None, [])
+        }
+        if missing := needed - given:
+            raise ValueError(f"a figure of kind {self.kind} needs {', '.join(sorted(missing))}")
+        if foreign := given - needed - allowed:
+            raise ValueError(
+                f"a figure of kind {self.kind} does not use {', '.join(sorted(foreign))}"
+            )
+        if self.kind != "line" and "mean" in self.over.values():
+            raise ValueError(f"a figure of kind {self.kind} has no mean; pool to the median")
+        return self

@@ -1,0 +1,113 @@
+"""Columns that are made from others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from routelab.api import InputError
+from routelab.config import Between, Relative
+
+DIMS = "topology.dims"
+RELATIVE_TO = "relative_to"
+REFERENCE_RUN = "relative_run"
+"""Column with the run that a run is compared with."""
+
+GROUPS = ("less", "equal", "greater")
+"""How a value compares with that of another routing."""
+
+NEAR = 0.01
+"""Share of the bound, but at least one route, by which a near-optimal load exceeds it."""
+
+
+def add_derived(frame: pd.DataFrame) -> None:
+    """Add what follows from the sizes of grids and from bounds, where there are any.
+
+    ``dimensions``, ``smallest_size`` and ``sizes`` (without order: greatest first) of a grid;
+    ``gap_percent``, the gap in percent of the bound, and ``near_optimal``, whether it is at most
+    one route or 1 %.
+    """
+    if DIMS in frame:
+        sizes = [_sizes(text) for text in frame[DIMS]]
+        frame["dimensions"] = [len(grid) or None for grid in sizes]
+        frame["smallest_size"] = [min(grid, default=None) for grid in sizes]
+        frame["sizes"] = ["x".join(map(str, sorted(grid, reverse=True))) for grid in sizes]
+    if "gap" in frame and "max_load" in frame:
+        gap, load = (pd.to_numeric(frame[name]) for name in ("gap", "max_load"))
+        bound = load - gap
+        frame["gap_percent"] = 100 * gap / bound.where(bound > 0)
+        near = (gap <= np.maximum(1, NEAR * bound)).astype(object)
+        frame["near_optimal"] = near.where(gap.notna(), None)
+
+
+def _sizes(text: Any) -> list[int]:
+    parts = str(text).split("x")
+    return list(map(int, parts)) if all(part.isdecimal() for part in parts) else []
+
+
+def add_compared(
+    frame: pd.DataFrame, spec: Relative, networks: Sequence[str], place: str
+) -> pd.DataFrame:
+    """A row for every run and every run of another routing on the same network.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        A row a run, which the index numbers.
+    spec : Relative
+    networks : sequence of str
+        Network of every run.
+    place : str
+        Where it is asked for, to begin messages with.
+
+    Returns
+    -------
+    frame : DataFrame
+        With ``relative_to`` and, for the column c that is compared, ``c_reference``, ``c_ratio``,
+        ``c_gain`` (by how many percent it is less) and ``c_group`` (less, equal, greater). Runs
+        of the other routing itself are left out; the index may repeat.
+
+    Raises
+    ------
+    InputError
+        If a routing or the column does not exist.
+    """
+    column = spec.column
+    known = dict.fromkeys(frame["routing"])
+    for name in spec.routings:
+        if name not in known:
+            raise InputError(f"{place}relative: no routing {name!r}; there are {', '.join(known)}")
+    if column not in frame:
+        frame = frame.assign(**{column: np.full(len(frame), np.nan)})
+    values = pd.to_numeric(frame[column], errors="coerce")
+    mine = frame.copy()
+    mine[column] = values
+    mine["_network"] = [networks[run] for run in frame.index]
+    mine["_run"] = mine.index
+    others = mine.loc[mine["routing"].isin(spec.routings) & values.notna()]
+    reference = pd.DataFrame(
+        {
+            "_network": others["_network"],
+            RELATIVE_TO: others["routing"],
+            f"{column}_reference": others[column],
+            REFERENCE_RUN: others.index,
+        }
+    )
+    both = mine.merge(reference, on="_network", how="inner")
+    both = both[both["routing"] != both[RELATIVE_TO]]
+    ratio = both[column] / both[f"{column}_reference"]
+    both[f"{column}_ratio"] = ratio
+    both[f"{column}_gain"] = 100 * (1 - ratio)
+    both[f"{column}_group"] = np.select([ratio < 1, ratio == 1, ratio > 1], GROUPS, default="")
+    return both.set_index("_run").drop(columns="_network").rename_axis("run")
+
+
+def lies_between(values: pd.Series[Any], wanted: Between) -> pd.Series[bool]:
+    """Which of the values are numbers within the limits."""
+    low = -inf if wanted.min is None else wanted.min
+    high = inf if wanted.max is None else wanted.max
+    return pd.to_numeric(values, errors="coerce").between(low, high)

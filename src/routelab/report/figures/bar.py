@@ -1,0 +1,111 @@
+"""Bars: a statistic of many runs, with the number of networks that they are on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.panels import (
+    Look,
+    add_legend,
+    looks,
+    ordered_texts,
+    panel_grid,
+    panel_title,
+    ranks,
+    scale_axis,
+)
+from routelab.report.frames import OK, Frames, key_text
+from routelab.report.labels import STATISTIC_LABELS, label
+from routelab.report.statistics import SYSTEMS, statistics_of
+
+WIDTH = 0.8
+"""Of all bars at one place, in steps between places."""
+
+
+def draw_bars(
+    spec: FigureSpec, frames: Frames, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """A statistic of ``y`` at every ``x`` for every ``hue``, a panel for every ``col``.
+
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    x, y = spec.x or "", spec.y or ""
+    hue, col = spec.hue or "routing", spec.col
+    data = _heights(spec, frames, pooled, [hue, *([col] if col else []), x], place)
+    if data.empty:
+        return None
+    look = looks(ordered_texts(data[hue]), place)
+    texts = ordered_texts(data[col]) if col else [""]
+    places = ordered_texts(data[x])
+    figure, axes = panel_grid(texts, place)
+    for axis, text in zip(axes, texts, strict=True):
+        here = data[data[col].map(key_text) == text] if col else data
+        _draw_panel(axis, here, (x, y, hue), places, look)
+        axis.set_title(panel_title(col, text))
+        axis.set_xlabel(label(x))
+        axis.set_ylabel(f"{label(y)}: {STATISTIC_LABELS[spec.statistic or 'mean']}")
+        axis.margins(y=0.12)
+        scale_axis(axis, spec)
+    squares = {name: replace(one, marker="s") for name, one in look.items()}
+    add_legend(figure, squares, hue, markers=True, lines=False)
+    what = f"{label(y)}, {spec.statistic or 'mean'}, at each {label(x)}, by {hue}"
+    return Drawing(figure, data, f"{what}; above each bar the number of networks.")
+
+
+def _draw_panel(
+    axis: Axes,
+    data: pd.DataFrame,
+    names: tuple[str, str, str],
+    places: list[str],
+    look: dict[str, Look],
+) -> None:
+    x, y, hue = names
+    shown = pd.DataFrame(
+        {
+            "x": data[x].map(key_text),
+            "y": data[y].to_numpy(float),
+            "hue": data[hue].map(key_text),
+        }
+    )
+    sns.barplot(
+        data=shown,
+        x="x",
+        y="y",
+        hue="hue",
+        order=places,
+        hue_order=list(look),
+        palette={name: one.color for name, one in look.items()},
+        width=WIDTH,
+        errorbar=None,
+        saturation=1,
+        legend=False,
+        ax=axis,
+    )
+    step = WIDTH / len(look)
+    for (_, bar), systems in zip(shown.iterrows(), data[SYSTEMS], strict=True):
+        at = places.index(bar["x"]) - WIDTH / 2 + step * (list(look).index(bar["hue"]) + 0.5)
+        axis.text(at, bar["y"], str(systems), ha="center", va="bottom", fontsize=7)
+
+
+def _heights(
+    spec: FigureSpec, frames: Frames, pooled: Collection[str], keys: list[str], place: str
+) -> pd.DataFrame:
+    jobs = frames.select(spec.where, pooled, place, spec.relative)
+    jobs = jobs[jobs["status"] == OK].reset_index()
+    for name in keys:
+        jobs[name] = frames.column(jobs, name, place)
+    y, statistic = spec.y or "", spec.statistic or "mean"
+    rows = []
+    for key, mine in jobs.groupby(list(dict.fromkeys(keys)), sort=False, dropna=True):
+        found, _ = statistics_of(mine, {y: [statistic]}, spec.over, frames, place)
+        if (value := found.get(f"{y}_{statistic}")) is not None:
+            rows.append((*key, value, found[SYSTEMS]))
+    data = pd.DataFrame(rows, columns=[*dict.fromkeys(keys), y, SYSTEMS])
+    return data.sort_values(list(dict.fromkeys(keys)), key=ranks, ignore_index=True)

@@ -1,0 +1,75 @@
+"""Points: one value against another, a point a run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pandas as pd
+import seaborn as sns
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.panels import (
+    add_legend,
+    looks,
+    ordered_texts,
+    panel_grid,
+    panel_title,
+    ranks,
+    scale_axis,
+)
+from routelab.report.frames import OK, Frames, key_text
+from routelab.report.labels import label
+
+MAX_VECTORS = 2000
+"""Points up to which each is a shape of its own; more become one image."""
+
+
+def draw_points(
+    spec: FigureSpec, frames: Frames, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
+
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    x, y = spec.x or "", spec.y or ""
+    hue, col = spec.hue or "routing", spec.col
+    data = _points(spec, frames, pooled, [hue, *([col] if col else [])], place)
+    if data.empty:
+        return None
+    look = looks(ordered_texts(data[hue]), place)
+    texts = ordered_texts(data[col]) if col else [""]
+    figure, axes = panel_grid(texts, place)
+    for axis, text in zip(axes, texts, strict=True):
+        here = data[data[col].map(key_text) == text] if col else data
+        for name, one in look.items():
+            mine = here[here[hue].map(key_text) == name]
+            sns.scatterplot(
+                x=mine[x].to_numpy(float),
+                y=mine[y].to_numpy(float),
+                ax=axis,
+                color=one.color,
+                marker=one.marker,
+                s=14,
+                alpha=0.5,
+                linewidth=0,
+                rasterized=len(data) > MAX_VECTORS,
+            )
+        axis.set_title(panel_title(col, text))
+        axis.set_xlabel(label(x))
+        axis.set_ylabel(label(y))
+        scale_axis(axis, spec)
+    add_legend(figure, look, hue, markers=True, lines=False)
+    return Drawing(figure, data, f"{label(y)} against {label(x)}, a point a run, by {hue}.")
+
+
+def _points(
+    spec: FigureSpec, frames: Frames, pooled: Collection[str], facets: list[str], place: str
+) -> pd.DataFrame:
+    jobs = frames.select(spec.where, pooled, place, spec.relative)
+    jobs = jobs[jobs["status"] == OK]
+    x, y = spec.x or "", spec.y or ""
+    columns = {name: frames.column(jobs, name, place) for name in facets}
+    columns |= {name: frames.numbers(jobs, name, place) for name in (x, y)}
+    data = pd.DataFrame(columns).dropna(subset=[x, y])
+    return data.sort_values([*facets, x], key=ranks, ignore_index=True)
