@@ -118,7 +118,7 @@ def _as_json(found: Preview) -> dict[str, Any]:
 
     return {
         "jobs": [asdict(job) for job in found.jobs],
-        "totals": {"topologies": found.totals("topologies"), "routes": found.totals("routes")},
+        "totals": {kind: found.totals(kind) for kind in ("topologies", "routes", "bounds")},
         "batches": {"all": found.batches, "to_run": found.batches_to_run},
     }
 
@@ -128,7 +128,10 @@ def _print_totals(found: Preview) -> None:
     for words, totals in (
         ("networks", found.totals("topologies")),
         ("routings", found.totals("routes")),
+        ("bounds", found.totals("bounds")),
     ):
+        if not any(totals.values()) and words == "bounds":
+            continue
         told = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
         print(f"{words}: {sum(totals.values())} ({told})")
     print(f"batches: {found.batches}, of which {found.batches_to_run} would run")

@@ -17,6 +17,7 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.tables import read_csv
 from routelab.config import Between, Relative
 from routelab.registry.suggest import did_you_mean
+from routelab.report.bounds import bound_outcomes, with_bounds
 from routelab.report.derived import GROUPS, add_compared, add_derived, lies_between
 from routelab.report.labels import without_parameters
 
@@ -44,6 +45,8 @@ class JobRecord:
     kept : tuple of (Outcome, tuple) or None
         Of a survey's run, which has no folder: what came of it, and what its metrics measured
         (name, value, unit, better).
+    rules_bound, network_bound : Path or None
+        Folders of the bounds of the run's rules and of the bare network, where there are any.
     """
 
     topology: str
@@ -55,6 +58,8 @@ class JobRecord:
     topology_parameters: Mapping[str, Any] = field(default_factory=dict)
     routing_parameters: Mapping[str, Any] = field(default_factory=dict)
     kept: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
+    rules_bound: Path | None = None
+    network_bound: Path | None = None
 
 
 class Frames:
@@ -68,7 +73,10 @@ class Frames:
 
     def __init__(self, records: Sequence[JobRecord]) -> None:
         self.records = tuple(records)
-        self.outcomes = tuple(_outcome(record) for record in self.records)
+        self.outcomes = tuple(
+            with_bounds(_outcome(record), record.rules_bound, record.network_bound)
+            for record in self.records
+        )
         self._channels: dict[int, pd.DataFrame] = {}
 
     @cached_property
@@ -79,6 +87,12 @@ class Frames:
             with suppress(InputError):
                 outcomes.append(read_outcome(folder / "outcome.json"))
         return tuple(outcomes)
+
+    @cached_property
+    def bound_outcomes(self) -> tuple[Outcome, ...]:
+        """Outcomes of the bounds, each once."""
+        folders = ((record.network_bound, record.rules_bound) for record in self.records)
+        return tuple(bound_outcomes(folder for pair in folders for folder in pair))
 
     @cached_property
     def metrics(self) -> pd.DataFrame:

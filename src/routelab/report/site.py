@@ -151,7 +151,9 @@ def write_study_report(
         total=len(frames.records),
         verdicts=verdicts(frames, pooled),
         works=works,
-        provenance=provenance_lines([*frames.outcomes, *frames.topology_outcomes]),
+        provenance=provenance_lines(
+            [*frames.outcomes, *frames.topology_outcomes, *frames.bound_outcomes]
+        ),
         command=study_command(study.path),
         results=str(results),
     )

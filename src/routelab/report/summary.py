@@ -21,6 +21,7 @@ def summarize(frames: Frames, tables: Sequence[Table]) -> list[str]:
     """Sentences about the runs, the proofs, the tables' main values and the published numbers."""
     sentences = [runs_sentence(frames)]
     sentences += _proof_sentence(frames)
+    sentences += _bounds_sentence(frames)
     for table in tables:
         sentences += _headline(table, frames.better)
         sentences += _published_sentence(table)
@@ -111,6 +112,25 @@ def _proof_sentence(frames: Frames) -> list[str]:
     others = [f"{number} {verdict}" for verdict, number in counts.items() if verdict != PROVEN]
     proven = f"{counts[PROVEN]} of {_count(total, 'route table')}"
     return [f"Proven free of deadlock: {proven}; {', '.join(others)}."]
+
+
+def _bounds_sentence(frames: Frames) -> list[str]:
+    """How many tables are as good as they can be, and which bounds could not be found."""
+    facts = [outcome.facts for outcome in frames.outcomes if outcome.status == OK]
+    known = [fact["optimal"] for fact in facts if fact.get("optimal") is not None]
+    sentences = []
+    if known:
+        proven = f"{sum(known)} of {_count(len(known), 'table')}"
+        sentences.append(
+            f"Maximum load proven the least that the rules of a routing allow: {proven}."
+        )
+    lost = [outcome for outcome in frames.bound_outcomes if outcome.status != OK]
+    if lost:
+        causes = "; ".join(
+            dict.fromkeys(f"{outcome.routing}: {outcome.reason}" for outcome in lost)
+        )
+        sentences.append(f"Without a bound: {_count(len(lost), 'network')} × rules ({causes}).")
+    return sentences
 
 
 def _headline(table: Table, better: dict[str, str]) -> list[str]:

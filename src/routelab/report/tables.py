@@ -123,9 +123,14 @@ def build_table(
         f"{column}_{name}" for column, names in spec.statistics.items() for name in names
     ]
     columns = [Column(column, "row") for column in spec.rows]
-    columns += [Column(column, "value") for column in values]
+    shown = [Column(column, "value") for column in values]
     if spec.beside is not None:
-        columns += _join_reference(rows, spec.beside, reference, values, place)
+        published = _join_reference(rows, spec.beside, reference, values, place)
+        # what stands beside each other comes first, then what was never published
+        known = {column.of for column in published}
+        shown.sort(key=lambda column: column.name not in known)
+        shown[len(known - {""}) : len(known - {""})] = published
+    columns += shown
     if "range" in spec.over.values() and not spec.count:
         columns += [
             Column(f"{column}_{end}", end, column) for column in values for end in ("low", "high")

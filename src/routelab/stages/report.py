@@ -14,6 +14,7 @@ from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.report.frames import JobRecord
 from routelab.report.site import write_index, write_study_report
 from routelab.report.survey import kept_records
+from routelab.stages.jobs import BARE, bound_folder
 from routelab.stages.plan import StudyPlan, expand
 
 
@@ -73,9 +74,20 @@ def _records(
             topology_directory=results / "topologies" / topology,
             topology_parameters=networks[topology],
             routing_parameters=algorithms[routing],
+            rules_bound=_rules_bound(shown, (topology, routing), results),
+            network_bound=_network_bound(shown, (topology, routing), results),
         )
         for topology, routing in shown.runs
     ]
+
+
+def _rules_bound(shown: StudyPlan, run: tuple[str, str], results: Path) -> Path | None:
+    rules = shown.rules.get(run, BARE)
+    return None if rules == BARE else Path(bound_folder(results, run[0], rules))
+
+
+def _network_bound(shown: StudyPlan, run: tuple[str, str], results: Path) -> Path | None:
+    return Path(bound_folder(results, run[0], BARE)) if run in shown.rules else None
 
 
 def _plugins(

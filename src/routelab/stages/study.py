@@ -13,7 +13,7 @@ from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
 from routelab.registry.catalogue import installed
 from routelab.stages.batches import TRY_AGAIN, Kind, Run
-from routelab.stages.facts import FIELDS
+from routelab.stages.facts import BOUND_FIELDS, FIELDS
 from routelab.stages.plan import Plan, expand
 
 State = Literal["cached", "missing", "stale", "failed"]
@@ -28,9 +28,9 @@ class PlannedJob:
 
     Attributes
     ----------
-    kind : {"topologies", "routes"}
+    kind : {"topologies", "routes", "bounds"}
     topology, routing : str
-        Names as in the results folder; a network has no routing.
+        Names as in the results folder; a network has no routing, and of a bound it is the rules.
     state : {"cached", "missing", "stale", "failed"}
         See `STATES`.
     reason : str
@@ -51,7 +51,7 @@ class Preview:
     Attributes
     ----------
     jobs : tuple of PlannedJob
-        Networks, then routings of each network.
+        Networks, then routings of each network, then bounds.
     batches, batches_to_run : int
     """
 
@@ -92,8 +92,9 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
     """
     plan = expand(studies, results)
     runs = {run.folder: run for batch in plan.batches.values() for run in batch.runs}
-    jobs = [_planned(plan, runs, topology) for topology in plan.topologies]
-    jobs += [_planned(plan, runs, *names) for names in plan.routes]
+    jobs = [_planned(plan, runs, "topologies", topology) for topology in plan.topologies]
+    jobs += [_planned(plan, runs, "routes", *names) for names in plan.routes]
+    jobs += [_planned(plan, runs, "bounds", *names) for names in plan.bounds]
     to_run = [
         batch
         for batch in plan.batches.values()
@@ -110,14 +111,15 @@ def schema_text(built_in: bool = False) -> str:
 
 def page_text() -> str:
     """The reference page of study files, in Markdown."""
-    return study_page([name for name in FIELDS if name not in _NAMES])
+    return study_page([name for name in (*FIELDS, *BOUND_FIELDS) if name not in _NAMES])
 
 
 _NAMES = ("topology", "routing", "status", "reason")
 
 
-def _planned(plan: Plan, runs: dict[str, Run], topology: str, routing: str = "") -> PlannedJob:
-    kind: Kind = "routes" if routing else "topologies"
+def _planned(
+    plan: Plan, runs: dict[str, Run], kind: Kind, topology: str, routing: str = ""
+) -> PlannedJob:
     names = [name for name in (str(plan.results), kind, topology, routing) if name]
     return PlannedJob(kind, topology, routing, *_state(runs["/".join(names)]))
 
