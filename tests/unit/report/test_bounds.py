@@ -1,0 +1,60 @@
+"""Bounds in reports: joined to runs, and told of when they are missing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from routelab.artifacts.outcome import Outcome, write_outcome
+from routelab.bounds import LoadBound, bound_numbers
+from routelab.report.frames import Frames, JobRecord
+from routelab.report.summary import summarize
+
+TABLE = {"multipath": False, "minimal": True, "shortest_legal": True}
+
+
+def bounded(record: JobRecord, folder: Path, rules: int | None, network: int) -> JobRecord:
+    """The record with bounds; one of the rules that is 0 has failed."""
+    for name, load in (("rules", rules), ("network", network)):
+        found = LoadBound(float(load or 0), load or 0, "lp", name, 0.1, np.empty(0, np.int64))
+        outcome = Outcome("bound", record.topology, name, facts=bound_numbers(found))
+        if load == 0:
+            outcome = Outcome("bound", record.topology, name, "failed", "it broke")
+        write_outcome(outcome, folder / name / "outcome.json")
+    return replace(
+        record,
+        rules_bound=None if rules is None else folder / "rules",
+        network_bound=folder / "network",
+    )
+
+
+def test_runs_have_the_bounds_of_their_rules_and_of_the_network(world, tmp_path) -> None:
+    legal = bounded(world.add("bfs", load=[6], facts=TABLE), tmp_path / "a", 6, 4)
+    free = bounded(
+        world.add("whole", load=[6], facts=TABLE | {"shortest_legal": None}),
+        tmp_path / "b",
+        None,
+        4,
+    )
+    frames = Frames([legal, free])
+    columns = ["lower_bound_rules", "lower_bound_topology", "gap", "turn_set"]
+    assert frames.jobs[columns].iloc[0].tolist() == [6, 4, 0, "rules"]
+    assert frames.jobs[columns].iloc[1].tolist()[1:] == [4, 2, "network"]
+    assert "Maximum load proven the least that the rules of a routing allow: 1 of 2 tables." in (
+        summarize(frames, [])
+    )
+
+
+def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) -> None:
+    frames = Frames([bounded(world.add("bfs", facts=TABLE), tmp_path, 0, 4)])
+    row = frames.jobs.iloc[0]
+    assert row["lower_bound_topology"] == 4
+    assert row[["lower_bound_rules", "gap", "optimal", "turn_set"]].isna().all()
+    assert "Without a bound: 1 network × rules (rules: it broke)." in summarize(frames, [])
+
+
+def test_a_bound_that_never_ran_is_told_of(world, tmp_path) -> None:
+    record = replace(world.add("bfs", facts=TABLE), network_bound=tmp_path / "torus" / "_network")
+    assert any("no outcome" in sentence for sentence in summarize(Frames([record]), []))

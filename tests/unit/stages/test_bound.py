@@ -1,0 +1,146 @@
+"""Bounds as jobs, in evaluate and in plans."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from routelab import bounds as core
+from routelab.api import InputError
+from routelab.artifacts.outcome import read_outcome
+from routelab.artifacts.tables import read_csv
+from routelab.bounds import BOUND_FIELDS, certified, network_graph
+from routelab.cli import main
+from routelab.stages import bound, topology
+from routelab.stages.evaluate import evaluate
+from routelab.stages.facts import FIELDS
+from routelab.stages.jobs import BARE
+from routelab.stages.limits import Breach
+from routelab.stages.plan import expand
+
+pytestmark = pytest.mark.builtins
+
+
+def weights(folder: Path) -> np.ndarray:
+    rows = read_csv(folder / "bound.csv", bound.WEIGHT_COLUMNS, {"channel", "weight"})
+    assert [row[0] for row in rows] == list(range(len(rows)))
+    return np.array([row[4] for row in rows]).astype(np.int64)
+
+
+def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
+    from routelab_plugins.rules.angara import Angara
+
+    network = topology.obtain("torus~dims=2x4")[1]
+    for rules, graph in (
+        ("angara", Angara().routing_graph(network)),
+        (BARE, network_graph(network)),
+    ):
+        outcome = bound.run("torus~dims=2x4", rules, tmp_path / rules, fingerprint="abc")
+        assert read_outcome(tmp_path / rules / "outcome.json") == outcome
+        assert (outcome.kind, outcome.routing, outcome.status) == ("bound", rules, "ok")
+        assert outcome.provenance["fingerprint"] == "abc"
+        proven = certified(graph, weights(tmp_path / rules))
+        assert float(proven) == outcome.facts["bound_value"]
+    assert outcome.facts["turn_set"] == "all minimal routes"
+
+
+def test_rules_that_do_not_apply_and_networks_that_are_none_are_outcomes(tmp_path: Path) -> None:
+    (tmp_path / "two.csv").write_text("source,target\na,b\n")
+    network = f"graph~file={tmp_path / 'two.csv'}"
+    outcome = bound.run(network, "angara", tmp_path / "a")
+    assert outcome.status == "unsupported"
+    assert "direction labels" in outcome.reason
+    topology.run("torus~dims=4,fail_switches=4", tmp_path / "none")
+    outcome = bound.run(str(tmp_path / "none"), "angara", tmp_path / "b")
+    assert (outcome.status, outcome.kind) == ("unsupported", "bound")
+    assert outcome.reason.startswith("no network: ")
+
+
+def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
+    outcome = bound.write_breach(
+        "torus~dims=4", "angara", tmp_path / "o", Breach("timeout", "took too long"), "abc"
+    )
+    assert read_outcome(tmp_path / "o" / "outcome.json") == outcome
+    assert (outcome.status, outcome.reason, outcome.kind) == ("timeout", "took too long", "bound")
+
+
+def test_evaluate_finds_the_bound_of_each_rules_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[str] = []
+    exact: list[str] = []
+
+    def counted(graph, **options):
+        calls.append(graph.turn_set)
+        return core.lower_bound_rules(graph, **options)
+
+    def counted_exact(graph, found, seconds):
+        exact.append(graph.turn_set)
+        return core.with_exact(graph, found, seconds)
+
+    monkeypatch.setattr(bound, "lower_bound_rules", counted)
+    monkeypatch.setattr(bound, "with_exact", counted_exact)
+    names = ["angara-sssp", "angara-sssp~tie_seed=1", "sssp@angara~turns=exact", "dor"]
+    rows = evaluate("torus~dims=2x4", names, bound_seconds=10)
+    assert calls == ["angara/theorem2", "angara/exact", "dimension-order/natural"]
+    assert len(exact) == len(set(exact))
+    assert [row["lower_bound_rules"] for row in rows] == [5, 5, 4, 4]
+    for row in rows:
+        assert list(row)[-len(BOUND_FIELDS) :] == list(BOUND_FIELDS)
+        assert row["gap"] == row["max_load"] - row["lower_bound_rules"] >= 0
+        assert row["optimal"] == (row["gap"] == 0)
+        assert row["lower_bound_topology"] == 4
+
+
+def test_evaluate_tells_bounds_only_when_asked_and_refuses_no_time() -> None:
+    (row,) = evaluate("torus~dims=4", ["dor"])
+    assert not set(BOUND_FIELDS) & set(row)
+    with pytest.raises(InputError, match="more than 0 seconds"):
+        evaluate("torus~dims=4", ["dor"], bound_seconds=0)
+
+
+def test_the_promised_columns_come_first(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "torus~dims=4", "dor", "--bound", "--format", "csv"]) == 0
+    header = capfd.readouterr().out.splitlines()[0].split(",")
+    assert header == [*FIELDS, *BOUND_FIELDS]
+
+
+STUDY = """
+title: t
+topologies: [torus~dims=4, torus~dims=4x2]
+routings: [angara-sssp, "first@angara", "sssp@angara~turns=exact", balanced-dor]
+metrics: [channel-load]
+"""
+
+
+def test_a_study_s_bounds_are_jobs_of_networks_and_rules(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text(f"{STUDY}bound: true\n")
+    plan = expand([tmp_path / "a.yaml"])
+    rules = [BARE, "angara", "angara~turns=exact"]
+    networks = ["torus~dims=4", "torus~dims=4x2"]
+    assert set(plan.bounds) == {(t, r) for t in networks for r in rules}
+    shown = plan.studies["a"]
+    assert shown.rules["torus~dims=4", "first@angara"] == "angara"
+    assert shown.rules["torus~dims=4", "balanced-dor"] == BARE
+    assert set(shown.bounds) == set(plan.bounds)
+    jobs = {run.folder: run for b in plan.batches.values() if b.kind == "bounds" for run in b.runs}
+    assert set(jobs) == {f"results/bounds/{t}/{r}" for t, r in plan.bounds}
+    run = jobs["results/bounds/torus~dims=4/angara~turns=exact"]
+    assert (run.topology, run.rules) == ("results/topologies/torus~dims=4", "angara~turns=exact")
+    wanted = plan.manifests(shown.runs, shown.bounds)
+    assert all(
+        str(plan.manifest(batch)) in wanted
+        for batch in plan.batches.values()
+        if batch.kind != "topologies"
+    )
+
+
+def test_what_a_search_may_spend_makes_bounds_stale_and_no_routes(tmp_path: Path) -> None:
+    plans = []
+    for key in ("false", "true", "{seconds: 5}", "{exact: true}"):
+        (tmp_path / "a.yaml").write_text(f"{STUDY}bound: {key}\n")
+        plans.append(expand([tmp_path / "a.yaml"]))
+    assert not plans[0].bounds
+    assert len({plan.bounds["torus~dims=4", "angara"].fingerprint for plan in plans[1:]}) == 3
+    routes = [{k: job.fingerprint for k, job in plan.routes.items()} for plan in plans]
+    assert all(one == routes[0] for one in routes)
