@@ -29,7 +29,7 @@ class Limits(StudyPart):
 class Bound(StudyPart):
     """Lower bounds of the maximum load, of each network with each of the rules."""
 
-    seconds: float = Field(default=60, gt=0, description="Time limit of each solver")
+    seconds: float = Field(default=60, gt=0, description="About the longest time of each search")
     exact: bool = Field(
         default=False, description="Prove more by a mixed-integer program, if there are few routes"
     )
