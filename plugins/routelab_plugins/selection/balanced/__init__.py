@@ -62,6 +62,9 @@ COOLING = 40
 EVENING = 20
 """Most sweeps of evening out."""
 
+KICKS = 50
+"""Most random kicks while evening out."""
+
 WORK = 40e6
 """Hops that a search looks at before it gives up."""
 
@@ -149,7 +152,7 @@ class Balanced(SelectionPlugin):
             choices = choices.each_source()
             problem = _by_phase(choices, self.parameters.phases)
             chosen, sweeps, _ = self._search(problem, None)
-            chosen, evened = _even(problem, chosen, EVENING)
+            chosen, evened = self._even(problem, chosen, EVENING)
             sweeps += evened
         lengths, hops = choices.table(chosen)
         return RouteTable.from_lengths(graph.topology, lengths, hops, counters={"sweeps": sweeps})
@@ -167,7 +170,7 @@ class Balanced(SelectionPlugin):
             if not proven:
                 chosen, more, proven = self._search(problem, chosen)
                 sweeps += more
-        chosen, evened = _even(problem, chosen, min(EVENING, 1 + CHEAP * 4 // max(whole, 1)))
+        chosen, evened = self._even(problem, chosen, min(EVENING, 1 + CHEAP * 4 // max(whole, 1)))
         return folded, chosen, sweeps + evened
 
     def _search(self, problem: _Problem, chosen: Int32Array | None) -> tuple[Int32Array, int, bool]:
@@ -196,6 +199,21 @@ class Balanced(SelectionPlugin):
         )
         result[problem.open] = choice
         return result, done, proven
+
+    def _even(self, problem: _Problem, chosen: Int32Array, sweeps: int) -> tuple[Int32Array, int]:
+        """Lower σ(4) without a higher maximum; the choice and the sweeps it took."""
+        rows, choice = problem.rows, chosen[problem.open]
+        if not len(choice):
+            return chosen, 0
+        load = put_down(rows, problem.base, choice)
+        fullest = np.zeros(int(rows.segment.max()) + 1, dtype=np.int64)
+        np.maximum.at(fullest, rows.segment, load)
+        limit, mean = fullest[rows.segment], float(load.mean())
+        kicks = min(KICKS, CHEAP // max(problem.hops, 1))
+        done = even_out(rows, load, choice, limit, mean, sweeps, kicks, self.parameters.seed)
+        result = chosen.copy()
+        result[problem.open] = choice
+        return result, done
 
 
 def folding(symmetry: SourceSymmetry) -> SourceSymmetry:
@@ -242,17 +260,3 @@ def _problem(choices: RouteChoices, bins: Int32Array, segment: Int32Array) -> _P
         segment=segment,
     )
     return _Problem(choices, table, base, rows)
-
-
-def _even(problem: _Problem, chosen: Int32Array, sweeps: int) -> tuple[Int32Array, int]:
-    """Lower σ(4) without a higher maximum; the choice and the sweeps it took."""
-    rows, choice = problem.rows, chosen[problem.open]
-    if not len(choice):
-        return chosen, 0
-    load = put_down(rows, problem.base, choice)
-    fullest = np.zeros(int(rows.segment.max()) + 1, dtype=np.int64)
-    np.maximum.at(fullest, rows.segment, load)
-    done = even_out(rows, load, choice, fullest[rows.segment], float(load.mean()), sweeps)
-    result = chosen.copy()
-    result[problem.open] = choice
-    return result, done

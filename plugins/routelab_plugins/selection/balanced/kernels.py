@@ -239,30 +239,92 @@ def balance(rows, base, choice, cooling, repairs, seed):
 
 
 @njit(cache=True)
-def even_out(rows, load, choice, limit, mean, most_sweeps):
-    """Lower Σ |load − mean|⁴ move by move, and load no bin above `limit`.
+def deviation(load, mean):
+    """Σ |load − mean|⁴ over the bins."""
+    total = 0.0
+    for x in load:
+        total += (x - mean) ** 4
+    return total
+
+
+@njit(cache=True)
+def even_out(rows, load, choice, limit, mean, most_sweeps, kicks, seed):
+    """Lower Σ |load − mean|⁴ and load no bin above `limit`.
+
+    Moves one row at a time as long as that helps. Then some rows are moved at random, and what
+    comes of it is kept if it is better (an iterated local search).
 
     Parameters
     ----------
     load : int64 array, shape (B,)
-        Changed.
+        Changed; never to a greater deviation.
     choice : int32 array, shape (M,)
         Changed.
     limit : int64 array, shape (B,)
     mean : float
     most_sweeps : int
+        For each local search.
+    kicks : int
+    seed : int
 
     Returns
     -------
     sweeps : int
     """
+    state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(88172645463325252)
+    if state == np.uint64(0):
+        state = np.uint64(1)
+    sweeps = _descend(rows, load, choice, limit, mean, most_sweeps)
+    least = deviation(load, mean)
+    kept, kept_load = choice.copy(), load.copy()
+    count = len(rows.first)
+    for _ in range(kicks):
+        for _ in range(1 + count // 50):
+            state = _random(state)
+            m = np.int64(state % np.uint64(count))
+            state = _random(state)
+            r = np.int64(state % np.uint64(rows.routes[m]))
+            _move(rows, load, choice, m, r, limit)
+        sweeps += _descend(rows, load, choice, limit, mean, most_sweeps)
+        value = deviation(load, mean)
+        if value <= least:
+            least = value
+            kept[:], kept_load[:] = choice, load
+        else:
+            choice[:], load[:] = kept, kept_load
+    return sweeps
+
+
+@njit(cache=True)
+def _move(rows, load, choice, m, r, limit):
+    """Put row m on route r, unless that loads a bin above its limit."""
+    length, weight = np.int64(rows.length[m]), rows.weight[m]
+    old, new = rows.first[m] + choice[m] * length, rows.first[m] + r * length
+    fits = True
+    for h in range(length):
+        load[rows.bins[old + h]] -= weight
+    for h in range(length):
+        load[rows.bins[new + h]] += weight
+        fits &= load[rows.bins[new + h]] <= limit[rows.bins[new + h]]
+    if fits:
+        choice[m] = r
+        return
+    for h in range(length):
+        load[rows.bins[new + h]] -= weight
+    for h in range(length):
+        load[rows.bins[old + h]] += weight
+
+
+@njit(cache=True)
+def _descend(rows, load, choice, limit, mean, most_sweeps):
+    """Move rows to routes that lower Σ |load − mean|⁴, until none does; the sweeps it took."""
     for s in range(most_sweeps):
         moves = 0
         for m in range(len(rows.first)):
             first, length, weight = rows.first[m], np.int64(rows.length[m]), rows.weight[m]
             for h in range(first + choice[m] * length, first + (choice[m] + 1) * length):
                 load[rows.bins[h]] -= weight
-            least, pick = np.inf, choice[m]
+            least, pick = 0.0, choice[m]
             for k in range(rows.routes[m]):
                 # the present route first: only a better one takes its place
                 r = choice[m] if k == 0 else (k - 1 if k <= choice[m] else k)
@@ -275,7 +337,7 @@ def even_out(rows, load, choice, limit, mean, most_sweeps):
                     fits &= load[c] <= limit[c]
                 for h in range(first + r * length, first + (r + 1) * length):
                     load[rows.bins[h]] -= weight
-                if (fits or k == 0) and cost < least - 1e-6 * abs(least):
+                if k == 0 or (fits and cost < least - 1e-9 * abs(least)):
                     least, pick = cost, r
             moves += pick != choice[m]
             choice[m] = pick
