@@ -16,7 +16,11 @@ logger = logging.getLogger(__name__)
 
 
 def in_prepared_process(
-    prepare: Callable[[], None], work: Callable[[], None], seconds: float, memory_gb: float
+    prepare: Callable[[], None],
+    work: Callable[[], None],
+    seconds: float,
+    memory_gb: float,
+    steps: int = 1,
 ) -> None:
     """Do `work`, which forks its jobs, in a child of this process after `prepare`.
 
@@ -28,6 +32,8 @@ def in_prepared_process(
     prepare, work : callable
     seconds, memory_gb : float
         Limits of the preparation.
+    steps : int
+        How many things it loads, each of which may take so long.
 
     Raises
     ------
@@ -48,7 +54,7 @@ def in_prepared_process(
 
     ended = run_limited(
         prepare_and_do,
-        min(PREPARE_SECONDS, seconds),
+        steps * min(PREPARE_SECONDS, seconds),
         memory_gb,
         released=lambda: prepared[0] == 1,
     )

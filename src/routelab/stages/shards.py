@@ -172,6 +172,7 @@ def run_shard(spec: Path, results: Path, table: Path) -> int:
                 partial(_do_all, shard, missing, writer),
                 shard.seconds,
                 shard.memory_gb,
+                steps=len({(item.routing, item.rules) for item in missing}),
             )
     write_survey_table(_table(shard, rows), table)
     return len(missing)
@@ -197,24 +198,15 @@ def _table(shard: Shard, store: RowStore) -> SurveyTable:
             metrics[name] = {"unit": unit, "better": better}
         names = {key: row[key] for key in ("topology", "routing", "status", "reason")}
         times = {f"run_{key}": row.get(key) for key in ("wall_seconds", "cpu_seconds")}
-        facts = {**row["facts"], **(_bounds(item, row, bounds) if bounds else {})}
+        facts = dict(row["facts"])
+        if bounds and row["status"] == "ok":
+            from routelab.stages.survey_bounds import facts_beside
+
+            rules = bounds[item.topology, item.rules] if item.rules else None
+            facts |= facts_beside(facts, rules, bounds[item.topology, ""])
         rows.append({**names, **measured, **facts, **times, "origin": row["origin"]})
     origins = store.rows({row["origin"] for row in rows})
     return SurveyTable(rows, origins, metrics)
-
-
-def _bounds(
-    item: Item, row: Mapping[str, Any], bounds: Mapping[tuple[str, str], dict[str, Any]]
-) -> dict[str, Any]:
-    """Bounds beside what a run reached; nothing beside one without a result."""
-    from routelab.bounds import bound_facts
-    from routelab.stages.survey_bounds import kept_bound
-
-    if row["status"] != "ok":
-        return {}
-    rules = bounds.get((item.topology, item.rules)) if item.rules else None
-    of_network = bounds.get((item.topology, ""))
-    return bound_facts(row["facts"], kept_bound(rules), kept_bound(of_network))
 
 
 def _prepare(shard: Shard, items: Sequence[Item]) -> None:
@@ -272,9 +264,9 @@ class Clock:
         self._memory = mmap.mmap(-1, 16)
         self.begin(0)
 
-    def begin(self, position: int) -> None:
-        """Say that an item begins now."""
-        struct.pack_into("<qd", self._memory, 0, position, time.monotonic())
+    def begin(self, position: int, spare: float = 0.0) -> None:
+        """Say that an item begins now, or in the spare seconds that it has beyond others."""
+        struct.pack_into("<qd", self._memory, 0, position, time.monotonic() + spare)
 
     @property
     def position(self) -> int:
@@ -293,7 +285,8 @@ def _do(shard: Shard, items: Sequence[Item], writer: RowWriter, origin: str, clo
 
     network = Network(items[0].topology)
     for position, item in enumerate(items):
-        clock.begin(position)
+        # solvers of bounds keep their own time, and what they have found by then counts
+        clock.begin(position, 0.0 if item.routing else 2 * shard.bound_seconds)
         row = _row(shard, item, network)
         if row["status"] in TRY_AGAIN:
             _tell(item, row["status"], row["reason"])

@@ -15,6 +15,7 @@ from routelab.registry.catalogue import installed
 from routelab.stages.batches import TRY_AGAIN, Kind, Run
 from routelab.stages.facts import BOUND_FIELDS, FIELDS
 from routelab.stages.plan import Plan, expand
+from routelab.stages.shards import store
 
 State = Literal["cached", "missing", "stale", "failed"]
 STATES: tuple[State, ...] = ("cached", "missing", "stale", "failed")
@@ -95,12 +96,24 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
     jobs = [_planned(plan, runs, "topologies", topology) for topology in plan.topologies]
     jobs += [_planned(plan, runs, "routes", *names) for names in plan.routes]
     jobs += [_planned(plan, runs, "bounds", *names) for names in plan.bounds]
+    statuses = store(results).statuses() if plan.surveys else {}
+    jobs += [
+        PlannedJob("routes", *names, _row_state(statuses.get(item.fingerprint)))
+        for survey in plan.surveys.values()
+        for names, item in survey.rows.items()
+    ]
     to_run = [
         batch
         for batch in plan.batches.values()
         if not plan.manifest(batch).exists() or not all(run.is_done() for run in batch.runs)
     ]
-    return Preview(tuple(jobs), len(plan.batches), len(to_run))
+    shards = [(survey, shard) for survey in plan.surveys.values() for shard in survey.shards]
+    shards_to_run = [
+        shard
+        for survey, shard in shards
+        if shard.missing(statuses) or not survey.table(results, shard).exists()
+    ]
+    return Preview(tuple(jobs), len(plan.batches) + len(shards), len(to_run) + len(shards_to_run))
 
 
 def schema_text(built_in: bool = False) -> str:
@@ -135,6 +148,13 @@ def _state(run: Run) -> tuple[State, str]:
     except (OSError, ValueError, KeyError, TypeError):
         return "stale", "its outcome cannot be read"
     return ("failed", reason) if status in TRY_AGAIN else ("stale", "")
+
+
+def _row_state(status: str | None) -> State:
+    """State of a survey's run; a row of other code is not found."""
+    if status is None:
+        return "missing"
+    return "failed" if status in TRY_AGAIN else "cached"
 
 
 def _count(number: int, thing: str) -> str:

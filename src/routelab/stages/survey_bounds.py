@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import cast
+from typing import Any, cast
 
-import numpy as np
-
-from routelab.api import RulesPlugin, Topology, UnsupportedError
-from routelab.bounds import LoadBound, lower_bound_rules, lower_bound_topology
+from routelab.api import RulesPlugin, Topology
+from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_numbers, bound_of
 from routelab.registry.instances import load
+from routelab.stages.bound import compute
 from routelab.stages.survey_rows import Network, Row, timed_row
-
-_FACTS = ("value", "load", "method", "turn_set", "seconds")
 
 
 @cache
@@ -33,21 +31,37 @@ def bound_row(network: Network, rules: str, seconds: float, exact: bool) -> Row:
     """
 
     def work(topology: Topology) -> Row:
-        if rules:
-            plugin = _rules(rules)
-            if (reason := plugin.supports(topology)) is not None:
-                raise UnsupportedError(f"{plugin.name}: {reason}")
-            graph = plugin.routing_graph(topology)
-            bound = lower_bound_rules(graph, seconds=seconds, exact=exact)
-        else:
-            bound = lower_bound_topology(topology, seconds=seconds)
-        return {"facts": {name: getattr(bound, name) for name in _FACTS}}
+        plugin = _rules(rules) if rules else None
+        return {"facts": bound_numbers(compute(topology, plugin, seconds=seconds, exact=exact))}
 
     return timed_row(network, work)
 
 
-def kept_bound(row: Row | None) -> LoadBound | None:
-    """The bound that a row tells of, without certificate; None if there is none."""
-    if row is None or row["status"] != "ok":
-        return None
-    return LoadBound(**row["facts"], weights=np.zeros(0, dtype=np.int64))
+def facts_beside(facts: Mapping[str, Any], rules: Row | None, network: Row) -> Row:
+    """Bounds beside what a run reached.
+
+    Parameters
+    ----------
+    facts : mapping
+        Of the run.
+    rules : dict or None
+        Row of the bound of its rules; None for a complete algorithm.
+    network : dict
+        Row of the bound of the bare network.
+
+    Returns
+    -------
+    facts : dict
+        By `routelab.bounds.BOUND_FIELDS`, and ``bound_reason`` if a bound is missing.
+    """
+    of_rules = None if rules is None else _bound(rules)
+    found = bound_facts(facts, of_rules, _bound(network))
+    if rules is not None and of_rules is None:
+        # the network's is no stand-in: the gap would be against routes that the rules forbid
+        found |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
+    lost = [row["reason"] for row in (rules, network) if row is not None and row["reason"]]
+    return found | ({"bound_reason": "; ".join(dict.fromkeys(lost))} if lost else {})
+
+
+def _bound(row: Row) -> LoadBound | None:
+    return bound_of(row["facts"]) if row["status"] == "ok" else None

@@ -232,8 +232,7 @@ def test_the_cited_reference_is_an_input_of_the_report(write):
     assert set(plan.studies["cites"].inputs) == {
         "config/studies/cites.yaml",
         f"{folder}/citation.yaml",
-        f"{folder}/table2.csv",
-        f"{folder}/table3.csv",
+        *(f"{folder}/{name}.csv" for name in ("survey", "table2", "table3", "unique-routes")),
     }
 
 

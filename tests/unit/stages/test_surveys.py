@@ -13,6 +13,7 @@ from routelab.artifacts.survey_table import read_survey_table
 from routelab.stages import shards
 from routelab.stages.plan import expand
 from routelab.stages.shards import Item, Shard, run_shard, store
+from routelab.stages.study import preview
 from routelab.stages.survey_rows import Network
 from routelab.stages.survey_runs import route_row
 
@@ -198,3 +199,38 @@ def test_a_spec_of_another_format_is_refused(tmp_path):
     (tmp_path / "spec.json").write_text(json.dumps({"format": "shard/0"}))
     with pytest.raises(InputError, match="expected format shard/1"):
         run_shard(tmp_path / "spec.json", tmp_path, tmp_path / "s.csv")
+
+
+def test_bounds_stand_beside_the_runs_of_their_rules(tmp_path):
+    rules = "angara~turns=exact"
+    items = [Item("0" * 64, "torus~dims=4x2"), Item("1" * 64, "torus~dims=4x2", rules=rules)]
+    runs = [
+        Item("2" * 64, "torus~dims=4x2", f"sssp@{rules}", rules),
+        Item("3" * 64, "torus~dims=4x2", "angara-sssp", "angara"),
+    ]
+    lost = Item("4" * 64, "torus~dims=4x2", rules="angara")
+    with store(tmp_path).writer("old") as writer:
+        writer.append(lost.fingerprint, "unsupported", {"status": "unsupported", "reason": "so"})
+    made, rows = done(Shard("s-1", (*items, lost, *runs), 60.0, 4.0), tmp_path)
+    assert made == 4
+    # angara.md: on 2x4 the exact turns lower the optimum from 5 to 4, as on 4x2
+    assert (rows[0]["lower_bound_rules"], rows[0]["turn_set"]) == ("4", "angara/exact")
+    assert int(rows[0]["gap"]) == int(rows[0]["max_load"]) - 4
+    assert rows[0]["optimal"] == ("true" if rows[0]["gap"] == "0" else "false")
+    # the bound of the bare network is no stand-in for a missing one
+    assert (rows[1]["gap"], rows[1]["lower_bound_rules"], rows[1]["bound_reason"]) == ("", "", "so")
+    assert rows[1]["lower_bound_topology"] == "4"
+
+
+def test_a_plan_tells_which_rows_there_are(plan, tmp_path):
+    plan(runs=30)
+    before = preview([Path("survey.yaml")], Path("results"))
+    assert before.totals("routes") == {"cached": 0, "missing": 23, "stale": 0, "failed": 0}
+    assert (before.batches, before.batches_to_run) == (1, 1)
+    keys = [item.fingerprint for item in plan(runs=30).shards()["survey-1"].items]
+    with store(Path("results")).writer("a") as writer:
+        for key, status in zip(keys, ("ok", "unsupported", "timeout"), strict=False):
+            writer.append(key, status, {})
+    after = preview([Path("survey.yaml")], Path("results"))
+    assert after.totals("routes") == {"cached": 2, "missing": 20, "stale": 0, "failed": 1}
+    assert len(plan(runs=30).failed()) == 1
