@@ -271,6 +271,78 @@ def list_routes(graph, roots, endpoints, most):
 
 
 @njit(cache=True)
+def count_routes_from(graph, roots, endpoints):
+    """Number and length of the shortest legal routes from some switches to all endpoints.
+
+    Parameters
+    ----------
+    graph : GraphArrays
+        Deterministic: then paths are physical routes and nothing is counted twice.
+    roots : int32 array, shape (Q,)
+        Switches.
+    endpoints : int32 array, shape (P,)
+
+    Returns
+    -------
+    counts : float64 array, shape (Q, P)
+        Exact up to 2^53; 0 where there is no route.
+    lengths : int32 array, shape (Q, P)
+        Hops; −1 where there is no route.
+    """
+    size, ends = len(graph.vertex_switch), len(endpoints)
+    counts = np.zeros((len(roots), ends), np.float64)
+    lengths = np.full((len(roots), ends), -1, np.int32)
+    level, queue = np.empty(size, np.int32), np.empty(size, np.int32)
+    ways = np.empty(size, np.float64)
+    parent = np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size, np.int32)
+    endpoint_of = np.full(len(graph.begin), -1, np.int32)
+    for j in range(ends):
+        endpoint_of[endpoints[j]] = j
+    for q in range(len(roots)):
+        reached = _levels_from(graph, graph.begin[roots[q]], level, queue, ways, parent)
+        for k in range(reached):
+            v = queue[k]
+            j = endpoint_of[graph.vertex_switch[v]]
+            if j < 0 or not graph.accepting[v]:
+                continue
+            if lengths[q, j] < 0:
+                lengths[q, j] = level[v]
+            if lengths[q, j] == level[v]:
+                counts[q, j] += ways[v]
+    return counts, lengths
+
+
+@njit(cache=True)
+def first_longer_path(pair_start, path_start, lengths, symmetry, endpoints, num_channels):
+    """The first path of a table with more hops than the shortest legal routes; −1 if none.
+
+    Parameters
+    ----------
+    pair_start, path_start
+        As in `routelab.api.RouteTable`.
+    lengths : int32 array, shape (Q, P)
+        Of the shortest legal routes from the representatives.
+    symmetry : SymmetryArrays
+    endpoints : int32 array, shape (P,)
+    num_channels : int
+    """
+    ends = len(endpoints)
+    switch_image = np.empty(len(symmetry.source_class), np.int32)
+    channel_image = np.empty(num_channels, np.int32)
+    own = np.empty(ends, np.int32)
+    for i in range(ends):
+        q = symmetry.source_class[endpoints[i]]
+        source_images(symmetry, endpoints[i], switch_image, channel_image)
+        _own_targets(endpoints, switch_image, own)
+        for j in range(ends):
+            p = i * ends + j
+            for k in range(pair_start[p], pair_start[p + 1]):
+                if path_start[k + 1] - path_start[k] > lengths[q, own[j]]:
+                    return k
+    return -1
+
+
+@njit(cache=True)
 def translate_routes(choices, symmetry, sources, endpoints, num_channels, only_open):
     """Routes from any switches, from those of the classes' representatives.
 

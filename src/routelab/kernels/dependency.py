@@ -13,8 +13,8 @@ from numba import njit
 def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
     """All dependencies of a table as a graph over its resources (R = C * vcs, D dependencies).
 
-    Time and memory grow with the hops and the resources only, however many turns and virtual
-    channels a network has.
+    Beside the table, memory grows with the resources and the most dependencies of one of them
+    only, so that a table of a billion hops is checked in the room of some thousand channels.
 
     Parameters
     ----------
@@ -31,34 +31,35 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
         Dependencies of resource r are ``target[start[r]:start[r + 1]]``, ascending.
     """
     size = num_channels * vcs
-    start = np.zeros(size + 1, np.int64)
-    for k in range(len(path_start) - 1):
-        for h in range(path_start[k], path_start[k + 1] - 1):
-            start[hop_channel[h] * vcs + hop_vc[h] + 1] += 1
-    for a in range(size):
-        start[a + 1] += start[a]
-    fill = start[:-1].copy()
-    target = np.empty(start[-1], np.int32)
+    # rows of distinct dependencies, as wide as the widest needs
+    width = 8
+    following = np.empty((size, width), np.int32)
+    found = np.zeros(size, np.int32)
     for k in range(len(path_start) - 1):
         for h in range(path_start[k], path_start[k + 1] - 1):
             a = hop_channel[h] * vcs + hop_vc[h]
-            target[fill[a]] = hop_channel[h + 1] * vcs + hop_vc[h + 1]
-            fill[a] += 1
-    # drop what is repeated, in place: what is kept never overtakes what is read
-    seen_by = np.full(size, -1, np.int32)
-    kept = 0
+            b = hop_channel[h + 1] * vcs + hop_vc[h + 1]
+            known = False
+            for i in range(found[a]):
+                if following[a, i] == b:
+                    known = True
+                    break
+            if known:
+                continue
+            if found[a] == width:
+                wider = np.empty((size, 2 * width), np.int32)
+                wider[:, :width] = following
+                following = wider
+                width *= 2
+            following[a, found[a]] = b
+            found[a] += 1
+    start = np.zeros(size + 1, np.int64)
     for a in range(size):
-        first = kept
-        for i in range(start[a], start[a + 1]):
-            b = target[i]
-            if seen_by[b] != a:
-                seen_by[b] = a
-                target[kept] = b
-                kept += 1
-        target[first:kept].sort()
-        start[a] = first
-    start[size] = kept
-    return start, target[:kept].copy()
+        start[a + 1] = start[a] + found[a]
+    target = np.empty(start[-1], np.int32)
+    for a in range(size):
+        target[start[a] : start[a + 1]] = np.sort(following[a, : found[a]])
+    return start, target
 
 
 @njit(cache=True)

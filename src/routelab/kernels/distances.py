@@ -86,41 +86,43 @@ def eccentricities(out_start, out_channel, channel_target):
 
 
 @njit(cache=True)
-def joined_demand(out_start, out_channel, channel_target, endpoints, pair_weight, routes):
-    """Weights of the pairs that the network joins, and of those with shortest routes only.
+def joined_demand(out_start, out_channel, channel_target, endpoints, demand, routes):
+    """Terminal pairs that the network joins, and those of them with shortest routes only.
 
     Parameters
     ----------
     out_start, out_channel : int32 array, shape (S + 1,) and (C,)
     channel_target : int32 array, shape (C,)
     endpoints : int32 array, shape (P,)
-    pair_weight : float64 array, shape (P, P)
+    demand : int64 array, shape (P,)
+        Terminals at each endpoint.
     routes : tuple of two int arrays, shape (P * P + 1,) and (K + 1,)
         ``pair_start`` and ``path_start`` of a route table.
 
     Returns
     -------
-    joined : float
-        Weight of the pairs with a way between them, pairs of an endpoint with itself included.
-    shortest : float
-        Weight of those that have routes, all of them as short as the network allows.
+    joined : int
+        Ordered pairs of different terminals with a way between them.
+    shortest : int
+        Those that have routes, all of them as short as the network allows.
     """
     pair_start, path_start = routes
     size, count = len(out_start) - 1, len(endpoints)
     distance = np.empty(size, np.int32)
     queue = np.empty(size, np.int32)
-    joined, shortest = 0.0, 0.0
+    joined, shortest = np.int64(0), np.int64(0)
     for i in range(count):
         hop_distances(out_start, out_channel, channel_target, endpoints[i], distance, queue)
         for j in range(count):
             hops = distance[endpoints[j]]
             if hops < 0:
                 continue
-            joined += pair_weight[i, j]
+            pairs = demand[i] * (demand[j] - (i == j))
+            joined += pairs
             p = i * count + j
             short = pair_start[p + 1] > pair_start[p]
             for k in range(pair_start[p], pair_start[p + 1]):
                 short &= path_start[k + 1] - path_start[k] == hops
             if short:
-                shortest += pair_weight[i, j]
+                shortest += pairs
     return joined, shortest

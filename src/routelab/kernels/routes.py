@@ -91,6 +91,65 @@ def channel_loads(pair_start, path_start, path_weight, hop_channel, pair_weight,
 
 
 @njit(cache=True)
+def demand_loads(pair_start, path_start, path_weight, hop_channel, demand, num_channels):
+    """Load of every channel if every terminal sends to every other one.
+
+    Source after source, so that nothing as large as all pairs is needed beside the table.
+
+    Parameters
+    ----------
+    demand : int64 array, shape (P,)
+        Terminals at each endpoint.
+
+    Returns
+    -------
+    loads : float64 array, shape (C,)
+    """
+    loads = np.zeros(num_channels, np.float64)
+    count = len(demand)
+    for i in range(count):
+        for j in range(count):
+            if i == j:
+                continue
+            p = i * count + j
+            for k in range(pair_start[p], pair_start[p + 1]):
+                share = demand[i] * demand[j] * path_weight[k]
+                for h in range(path_start[k], path_start[k + 1]):
+                    loads[hop_channel[h]] += share
+    return loads
+
+
+@njit(cache=True)
+def demand_mean(pair_start, path_weight, values, demand):
+    """Mean of a value of paths over the ordered pairs of different terminals that are joined.
+
+    Parameters
+    ----------
+    values : array, shape (K,)
+    demand : int64 array, shape (P,)
+
+    Returns
+    -------
+    mean : float
+        0 if no pair is joined.
+    joined : int
+        Pairs of terminals that a path joins.
+    """
+    count = len(demand)
+    total, weight, joined = 0.0, 0.0, np.int64(0)
+    for i in range(count):
+        for j in range(count):
+            p = i * count + j
+            pairs = demand[i] * (demand[j] - (i == j))
+            if pair_start[p + 1] > pair_start[p]:
+                joined += pairs
+            for k in range(pair_start[p], pair_start[p + 1]):
+                total += pairs * path_weight[k] * values[k]
+                weight += pairs * path_weight[k]
+    return (total / weight if weight > 0 else 0.0), joined
+
+
+@njit(cache=True)
 def path_turns(path_start, hop_channel, channel_direction):
     """Changes of direction on every path; int32, shape (K,)."""
     turns = np.zeros(len(path_start) - 1, np.int32)

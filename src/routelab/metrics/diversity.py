@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routelab.api import RoutingGraph
-from routelab.kernels.graph import count_routes
-from routelab.metrics.load import terminal_pairs
+from routelab.api import RoutingGraph, source_symmetry
+from routelab.kernels.choices import count_routes_from
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,14 @@ def route_diversity(graph: RoutingGraph) -> RouteDiversity | None:
     diversity : RouteDiversity or None
         None if no two terminals on different switches are joined by a legal route.
     """
-    counts = count_routes(graph.arrays, graph.topology.endpoints)
-    weight = terminal_pairs(graph.topology)
-    np.fill_diagonal(weight, 0)
+    topology = graph.topology
+    symmetry = source_symmetry(graph)
+    sources = symmetry.representatives
+    counts, _ = count_routes_from(graph.arrays, sources, topology.endpoints)
+    # a class's sources have as many routes each as its representative
+    own = topology.terminals_per_switch[sources].astype(np.float64) * symmetry.order
+    weight = np.outer(own, topology.demand.astype(np.float64))
+    weight[sources[:, np.newaxis] == topology.endpoints] = 0
     weight[counts == 0] = 0
     joined = float(weight.sum())
     if not joined:

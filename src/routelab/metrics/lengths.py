@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import RouteTable
-from routelab.api.topology import Float64Array
-from routelab.kernels.routes import path_turns
-from routelab.metrics.load import terminal_pairs
+from routelab.api.topology import Float64Array, Int64Array
+from routelab.kernels.routes import demand_mean, path_turns
 
 
 def max_hops(table: RouteTable) -> int:
@@ -22,7 +21,7 @@ def max_hops(table: RouteTable) -> int:
 
 def mean_hops(table: RouteTable) -> float | None:
     """Average the hops of a route; None if no two terminals are joined."""
-    return _mean(table, table.path_length.astype(np.float64))
+    return _mean(table, table.path_length)
 
 
 def turns(table: RouteTable) -> Float64Array | None:
@@ -54,8 +53,7 @@ def mean_turns(table: RouteTable) -> float | None:
     return None if counts is None else _mean(table, counts)
 
 
-def _mean(table: RouteTable, values: Float64Array) -> float | None:
+def _mean(table: RouteTable, values: Float64Array | Int64Array) -> float | None:
     """Average a number of each path over the terminal pairs that use it."""
-    weight = terminal_pairs(table.topology).reshape(-1)[table.path_pair] * table.path_weight
-    total = float(weight.sum())
-    return float((weight * values).sum()) / total if total > 0 else None
+    mean, joined = demand_mean(table.pair_start, table.path_weight, values, table.topology.demand)
+    return float(mean) if joined else None

@@ -32,12 +32,12 @@ def channel_loads(table: RouteTable) -> Float64Array:
     -------
     loads : float64 array, shape (C,)
     """
-    loads: Float64Array = routes.channel_loads(
+    loads: Float64Array = routes.demand_loads(
         table.pair_start,
         table.path_start,
         table.path_weight,
         table.hop_channel,
-        terminal_pairs(table.topology),
+        table.topology.demand,
         table.topology.num_channels,
     )
     return loads

@@ -7,7 +7,7 @@ import numpy as np
 from routelab.api import RouteTable, Topology
 from routelab.api.topology import Int32Array
 from routelab.kernels.distances import joined_demand
-from routelab.metrics.load import terminal_pairs
+from routelab.kernels.routes import demand_mean
 
 
 def pairs(topology: Topology) -> int:
@@ -17,8 +17,8 @@ def pairs(topology: Topology) -> int:
 
 def reachable_pairs(table: RouteTable) -> int:
     """Count the ordered pairs of different terminals that have a path."""
-    routed = np.diff(table.pair_start) > 0
-    return int(terminal_pairs(table.topology).reshape(-1)[routed].sum())
+    demand = table.topology.demand
+    return int(demand_mean(table.pair_start, table.path_weight, table.path_weight, demand)[1])
 
 
 def joined_pairs(table: RouteTable) -> tuple[int, int]:
@@ -38,7 +38,7 @@ def joined_pairs(table: RouteTable) -> tuple[int, int]:
         channel,
         topology.channel_target,
         topology.endpoints,
-        terminal_pairs(topology),
+        topology.demand,
         (table.pair_start, table.path_start),
     )
     return int(connected), int(shortest)

@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
 from routelab._progress import tell
 from routelab.api import (
     InputError,
@@ -22,9 +20,10 @@ from routelab.api import (
     UnsupportedError,
     build_grid,
     determinized,
+    source_symmetry,
 )
 from routelab.deadlock import Verdict, check
-from routelab.kernels.graph import route_lengths
+from routelab.kernels.choices import count_routes_from, first_longer_path
 from routelab.kernels.legality import first_illegal_path
 from routelab.registry.instances import Routing
 
@@ -134,9 +133,16 @@ def _check_legality(table: RouteTable, graph: RoutingGraph, routing: Routing) ->
     )
     if path < 0 and graph.minimal_only:
         # such a graph speaks for shortest routes only
-        shortest = route_lengths(graph.arrays, ends).reshape(-1)[table.path_pair]
-        longer = np.flatnonzero(table.path_length > shortest)
-        path = int(longer[0]) if longer.size else -1
+        symmetry = source_symmetry(graph).arrays
+        _, shortest = count_routes_from(graph.arrays, symmetry.representative, ends)
+        path = first_longer_path(
+            table.pair_start,
+            table.path_start,
+            shortest,
+            symmetry,
+            ends,
+            table.topology.num_channels,
+        )
     if path >= 0:
         assert routing.rules is not None
         assert routing.selection is not None
