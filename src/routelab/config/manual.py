@@ -54,7 +54,11 @@ _COLUMNS = """\
 {facts}
 - every metric, by the name that it has in `metrics.csv` of a run;
 - every parameter: `dims`, `seed`; where a network and a routing have one of the same name,
-  `topology.seed` and `routing.seed`.
+  `topology.seed` and `routing.seed`;
+- of grids `dimensions`, `smallest_size` and `sizes`, those in descending order; with bounds
+  `gap_percent` and `near_optimal`: a gap of at most one route or 1 %;
+- with `relative`, for its column c, `relative_to`, `c_reference`, `c_ratio`, `c_gain` (by how many
+  percent c is less) and `c_group` (less, equal, greater).
 
 For `x: load` and `colour: load` there is one row for each channel.
 """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -234,3 +236,19 @@ def test_a_plan_tells_which_rows_there_are(plan, tmp_path):
     after = preview([Path("survey.yaml")], Path("results"))
     assert after.totals("routes") == {"cached": 2, "missing": 20, "stale": 0, "failed": 1}
     assert len(plan(runs=30).failed()) == 1
+
+
+def test_rows_need_no_heavy_imports():
+    code = (
+        "import sys\n"
+        "from routelab.stages import shards\n"
+        "from routelab.stages.survey_bounds import bound_row\n"
+        "from routelab.stages.survey_rows import Network\n"
+        "from routelab.stages.survey_runs import route_row\n"
+        "network = Network('torus~dims=3x2')\n"
+        "assert route_row(network, 'angara-sssp', ())['status'] == 'ok'\n"
+        "assert bound_row(network, 'angara', 9.0, False)['status'] == 'ok'\n"
+        "print([m for m in ('pandas', 'networkx', 'seaborn', 'matplotlib') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
