@@ -12,14 +12,14 @@ from routelab.kernels.symmetry import source_images
 class ChoiceArrays(NamedTuple):
     """Routes of the classes' representatives (Q classes, P endpoints); all read-only.
 
-    Row ``q * P + j`` of `length`, `count` and `first_hop` is about the routes from the
+    Row ``q * P + j`` of `length`, `routes` and `first_hop` is about the routes from the
     representative of class q to endpoint j: their hops (−1: no route), how many there are, and
     where the hops of the first one start; the others follow, in the order of the graph's edges.
     ``sampled`` tells where there are more routes than are listed.
     """
 
     length: NDArray[np.int32]
-    count: NDArray[np.int32]
+    routes: NDArray[np.int32]
     first_hop: NDArray[np.int64]
     hops: NDArray[np.int32]
     sampled: NDArray[np.bool_]
@@ -375,11 +375,11 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels, only_o
     for source in sources:
         q = symmetry.source_class[source]
         for p in range(q * ends, (q + 1) * ends):
-            if choices.count[p] > 1 or not only_open:
-                total += np.int64(choices.count[p]) * max(choices.length[p], 0)
+            if choices.routes[p] > 1 or not only_open:
+                total += np.int64(choices.routes[p]) * max(choices.length[p], 0)
     hops = np.empty(total, np.int32)
     used = 0
-    known_length, known_count, known_hops = choices.length, choices.count, choices.hops
+    known_length, known_count, known_hops = choices.length, choices.routes, choices.hops
     for r in range(len(sources)):
         q = symmetry.source_class[sources[r]]
         source_images(symmetry, sources[r], switch_image, channel_image)
@@ -498,7 +498,7 @@ def single_route_load(choices, weight, bins, num_bins):
     load : int64 array, shape (B,)
     """
     load = np.zeros(num_bins, np.int64)
-    length, count, first_hop = choices.length, choices.count, choices.first_hop
+    length, count, first_hop = choices.length, choices.routes, choices.first_hop
     for p in range(len(weight)):
         if count[p] == 1:
             for h in range(first_hop[p], first_hop[p] + length[p]):

@@ -41,7 +41,7 @@ def test_every_pair_has_its_routes_in_tie_order(graph: RoutingGraph, tie_seed: i
     each = choices.each_source().arrays
     lengths, counts, hop_start, hops = listed(graph, arrays)
     assert np.array_equal(each.length, lengths)
-    assert np.array_equal(each.count, counts)
+    assert np.array_equal(each.routes, counts)
     for pair, first in enumerate(each.first_hop):
         size = hop_start[pair + 1] - hop_start[pair]
         assert np.array_equal(
@@ -54,7 +54,7 @@ def test_every_pair_has_its_routes_in_tie_order(graph: RoutingGraph, tie_seed: i
 def test_a_table_has_the_chosen_routes(graph: RoutingGraph, draw) -> None:
     choices = route_choices(graph)
     each = choices.each_source()
-    chosen = np.array([draw.randrange(max(n, 1)) for n in each.arrays.count], dtype=np.int32)
+    chosen = np.array([draw.randrange(max(n, 1)) for n in each.arrays.routes], dtype=np.int32)
     lengths, hops = choices.table(chosen, by_pair=True)
     expected = each.table(chosen)
     assert np.array_equal(lengths, expected[0])
@@ -73,15 +73,15 @@ def test_a_table_has_the_chosen_routes(graph: RoutingGraph, draw) -> None:
 @given(graph=whole_tori() | plain_graphs(), most=st.integers(1, 3))
 def test_a_sample_is_of_distinct_routes(graph: RoutingGraph, most: int) -> None:
     sample, whole = route_choices(graph, most).arrays, route_choices(graph, 10_000).arrays
-    assert np.array_equal(sample.count, np.minimum(whole.count, most))
-    assert np.array_equal(sample.sampled, whole.count > most)
-    for row, count in enumerate(sample.count):
+    assert np.array_equal(sample.routes, np.minimum(whole.routes, most))
+    assert np.array_equal(sample.sampled, whole.routes > most)
+    for row, count in enumerate(sample.routes):
         length = int(max(sample.length[row], 0))
         if length:
             some, every = (
                 {tuple(r.hops[f : f + length].tolist()) for f in range(a, b, length)}
                 for r, a, b in (
-                    (x, x.first_hop[row], x.first_hop[row] + x.count[row] * length)
+                    (x, x.first_hop[row], x.first_hop[row] + x.routes[row] * length)
                     for x in (sample, whole)
                 )
             )
@@ -92,5 +92,5 @@ def test_a_sample_is_of_distinct_routes(graph: RoutingGraph, most: int) -> None:
 def test_searches_are_one_a_class() -> None:
     graph = walks(build_grid("torus", (5, 4, 2), wrap=True))
     choices = route_choices(graph)
-    assert len(choices.arrays.count) == 2 * 40
+    assert len(choices.arrays.routes) == 2 * 40
     assert len(choices.open_pairs().count) == 40 * 40

@@ -188,7 +188,7 @@ class Balanced(SelectionPlugin):
         affordable = max(8, int(WORK * options.effort / max(problem.hops, 1)))
         sweeps = min(options.sweeps, affordable)
         cooling = min(COOLING, (sweeps + 1) // 2) if chosen is None else 0
-        result = np.zeros(len(problem.choices.arrays.count), dtype=np.int32)
+        result = np.zeros(len(problem.choices.arrays.routes), dtype=np.int32)
         if chosen is not None:
             result[:] = chosen
         choice = result[problem.open]
@@ -241,7 +241,7 @@ def _by_phase(choices: RouteChoices, phases: str) -> _Problem:
     source, target = np.divmod(np.arange(ranks * ranks), max(ranks, 1))
     phase = source ^ target if phases == "xor" else (target - source) % max(ranks, 1)
     arrays = choices.arrays
-    hops = np.maximum(arrays.length, 0).astype(np.int64) * arrays.count
+    hops = np.maximum(arrays.length, 0).astype(np.int64) * arrays.routes
     bins = np.repeat(phase, hops) * channels + arrays.hops
     segment = np.repeat(np.arange(ranks, dtype=np.int32), channels)
     return _problem(choices, bins.astype(np.int32), segment)
@@ -250,10 +250,10 @@ def _by_phase(choices: RouteChoices, phases: str) -> _Problem:
 def _problem(choices: RouteChoices, bins: Int32Array, segment: Int32Array) -> _Problem:
     arrays, weight = choices.arrays, choices.row_weight
     base = single_route_load(arrays, weight, bins, len(segment))
-    rows = np.flatnonzero(arrays.count > 1)
+    rows = np.flatnonzero(arrays.routes > 1)
     table = Rows(
         first=arrays.first_hop[rows],
-        routes=arrays.count[rows],
+        routes=arrays.routes[rows],
         length=arrays.length[rows],
         weight=weight[rows],
         bins=bins,

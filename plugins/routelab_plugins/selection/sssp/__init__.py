@@ -77,7 +77,7 @@ class Sssp(SelectionPlugin):
         options: SsspParameters = self.parameters
         topology = graph.topology
         pairs = choices.open_pairs()
-        single, ends = pairs.count == 1, len(topology.endpoints)
+        single, ends = pairs.routes == 1, len(topology.endpoints)
         single &= pairs.length > 0
         if options.unique_first:
             # the first stage needs no trees: a single route is the same whatever the loads are

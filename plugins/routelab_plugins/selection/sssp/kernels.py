@@ -109,7 +109,7 @@ def group_pairs(choices, unique_first, channel_direction, order):
         Groups of equal turns, length and source.
     """
     count = len(order)
-    length, routes, first_hop = choices.length, choices.count, choices.first_hop
+    length, routes, first_hop = choices.length, choices.routes, choices.first_hop
     hops = choices.hops
     # a pair's turns are the least of its routes; the sort is one by counting
     longest = 0
@@ -181,7 +181,7 @@ def choose_routes_sssp(choices, weight, groups, demand, backwards):
     """
     pairs, group_start = groups
     count = len(demand)
-    length, routes, first_hop = choices.length, choices.count, choices.first_hop
+    length, routes, first_hop = choices.length, choices.routes, choices.first_hop
     hops = choices.hops
     chosen = np.zeros(len(length), np.int32)
     trees = 0
