@@ -10,15 +10,14 @@ import numpy as np
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.symmetry import SourceSymmetry, source_symmetry
 from routelab.api.topology import Int32Array, Int64Array, Topology
-from routelab.kernels.choices import (
-    ChoiceArrays,
+from routelab.kernels.choices import ChoiceArrays, list_routes
+from routelab.kernels.graph import GraphArrays
+from routelab.kernels.translations import (
     image_rows,
-    list_routes,
     single_route_load,
     translate_routes,
     write_chosen,
 )
-from routelab.kernels.graph import GraphArrays
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,9 @@ from routelab.api import (
     source_symmetry,
 )
 from routelab.deadlock import Verdict, check
-from routelab.kernels.choices import count_routes_from, first_longer_path
+from routelab.kernels.choices import count_routes_from
 from routelab.kernels.legality import first_illegal_path
+from routelab.kernels.translations import first_longer_path
 from routelab.registry.instances import Routing
 
 

@@ -52,7 +52,7 @@ from routelab.api import (
     route_choices,
 )
 from routelab.api.topology import Int32Array, Int64Array
-from routelab.kernels.choices import single_route_load
+from routelab.kernels.translations import single_route_load
 
 from .kernels import Rows, balance, even_out, put_down
 

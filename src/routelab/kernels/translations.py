@@ -1,0 +1,201 @@
+"""From the routes of classes' representatives to those of all sources, by translation."""
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.choices import ChoiceArrays
+from routelab.kernels.symmetry import source_images
+
+
+@njit(cache=True)
+def first_longer_path(pair_start, path_start, lengths, symmetry, endpoints, num_channels):
+    """The first path of a table with more hops than the shortest legal routes; −1 if none.
+
+    Parameters
+    ----------
+    pair_start, path_start
+        As in `routelab.api.RouteTable`.
+    lengths : int32 array, shape (Q, P)
+        Of the shortest legal routes from the representatives.
+    symmetry : SymmetryArrays
+    endpoints : int32 array, shape (P,)
+    num_channels : int
+    """
+    ends = len(endpoints)
+    switch_image = np.empty(len(symmetry.source_class), np.int32)
+    channel_image = np.empty(num_channels, np.int32)
+    own = np.empty(ends, np.int32)
+    for i in range(ends):
+        q = symmetry.source_class[endpoints[i]]
+        source_images(symmetry, endpoints[i], switch_image, channel_image)
+        _own_targets(endpoints, switch_image, own)
+        for j in range(ends):
+            p = i * ends + j
+            for k in range(pair_start[p], pair_start[p + 1]):
+                if path_start[k + 1] - path_start[k] > lengths[q, own[j]]:
+                    return k
+    return -1
+
+
+@njit(cache=True)
+def translate_routes(choices, symmetry, sources, endpoints, num_channels, only_open):
+    """Routes from any switches, from those of the classes' representatives.
+
+    Parameters
+    ----------
+    choices : ChoiceArrays
+        Of the representatives.
+    symmetry : SymmetryArrays
+    sources : int32 array, shape (R,)
+        Switches.
+    endpoints : int32 array, shape (P,)
+    num_channels : int
+    only_open : bool
+        Leave out the hops of single routes, as if they had none.
+
+    Returns
+    -------
+    ChoiceArrays
+        Rows ``r * P + j`` are about the routes from source r to endpoint j.
+    """
+    ends = len(endpoints)
+    switch_image = np.empty(len(symmetry.source_class), np.int32)
+    channel_image = np.empty(num_channels, np.int32)
+    own = np.empty(ends, np.int32)
+    length = np.empty(len(sources) * ends, np.int32)
+    count = np.empty(len(sources) * ends, np.int32)
+    first_hop = np.empty(len(sources) * ends, np.int64)
+    sampled = np.empty(len(sources) * ends, np.bool_)
+    total = 0
+    for source in sources:
+        q = symmetry.source_class[source]
+        for p in range(q * ends, (q + 1) * ends):
+            if choices.routes[p] > 1 or not only_open:
+                total += np.int64(choices.routes[p]) * max(choices.length[p], 0)
+    hops = np.empty(total, np.int32)
+    used = 0
+    known_length, known_count, known_hops = choices.length, choices.routes, choices.hops
+    for r in range(len(sources)):
+        q = symmetry.source_class[sources[r]]
+        source_images(symmetry, sources[r], switch_image, channel_image)
+        _own_targets(endpoints, switch_image, own)
+        for j in range(ends):
+            p = q * ends + own[j]
+            row = r * ends + j
+            length[row], count[row] = known_length[p], known_count[p]
+            sampled[row] = choices.sampled[p]
+            first_hop[row] = used
+            if only_open and count[row] <= 1:
+                continue
+            first = choices.first_hop[p]
+            for h in range(first, first + np.int64(max(length[row], 0)) * count[row]):
+                hops[used] = channel_image[known_hops[h]]
+                used += 1
+    return ChoiceArrays(length, count, first_hop, hops, sampled)
+
+
+@njit(cache=True)
+def image_rows(symmetry, sources, endpoints, num_channels):
+    """Row of the representatives' routes that each row of `translate_routes` is an image of.
+
+    Returns
+    -------
+    rows : int64 array, shape (R * P,)
+    """
+    ends = len(endpoints)
+    switch_image = np.empty(len(symmetry.source_class), np.int32)
+    channel_image = np.empty(num_channels, np.int32)
+    own = np.empty(ends, np.int32)
+    rows = np.empty(len(sources) * ends, np.int64)
+    for r in range(len(sources)):
+        source_images(symmetry, sources[r], switch_image, channel_image)
+        _own_targets(endpoints, switch_image, own)
+        for j in range(ends):
+            rows[r * ends + j] = symmetry.source_class[sources[r]] * ends + own[j]
+    return rows
+
+
+@njit(cache=True)
+def _own_targets(endpoints, switch_image, own):
+    """own[j]: the endpoint that the translation takes to endpoint j."""
+    endpoint_of = np.empty(len(switch_image), np.int32)
+    for j in range(len(endpoints)):
+        endpoint_of[endpoints[j]] = j
+    for j in range(len(endpoints)):
+        own[endpoint_of[switch_image[endpoints[j]]]] = j
+
+
+@njit(cache=True)
+def write_chosen(choices, chosen, by_pair, symmetry, endpoints, num_channels):
+    """The table in which every pair has the chosen one of its routes.
+
+    Parameters
+    ----------
+    choices : ChoiceArrays
+        Of the representatives.
+    chosen : int32 array, shape (Q * P,) or (P * P,)
+        Number of the route of each row, or of each pair; anything where there is none.
+    by_pair : bool
+        It is of each pair.
+    symmetry : SymmetryArrays
+    endpoints : int32 array, shape (P,)
+    num_channels : int
+
+    Returns
+    -------
+    lengths : int32 array, shape (P, P)
+        −1 where there is no route.
+    hops : int32 array
+        Channels of all routes, pair after pair.
+    """
+    ends = len(endpoints)
+    switch_image = np.empty(len(symmetry.source_class), np.int32)
+    channel_image = np.empty(num_channels, np.int32)
+    own = np.empty(ends, np.int32)
+    lengths = np.empty((ends, ends), np.int32)
+    total = 0
+    for i in range(ends):
+        q = symmetry.source_class[endpoints[i]]
+        for p in range(q * ends, (q + 1) * ends):
+            total += max(choices.length[p], 0)
+    hops = np.empty(total, np.int32)
+    used = 0
+    known_length, first_hop, known_hops = choices.length, choices.first_hop, choices.hops
+    for i in range(ends):
+        q = symmetry.source_class[endpoints[i]]
+        source_images(symmetry, endpoints[i], switch_image, channel_image)
+        _own_targets(endpoints, switch_image, own)
+        for j in range(ends):
+            p = q * ends + own[j]
+            n = known_length[p]
+            lengths[i, j] = n
+            first = first_hop[p] + np.int64(n) * chosen[i * ends + j if by_pair else p]
+            for h in range(n):
+                hops[used + h] = channel_image[known_hops[first + h]]
+            used += max(n, 0)
+    return lengths, hops
+
+
+@njit(cache=True)
+def single_route_load(choices, weight, bins, num_bins):
+    """Load that the rows with one route put on bins.
+
+    Parameters
+    ----------
+    weight : int64 array, shape (R,)
+        Of each row's route.
+    bins : int32 array
+        Bin of every hop in ``choices.hops``.
+    num_bins : int
+
+    Returns
+    -------
+    load : int64 array, shape (B,)
+    """
+    load = np.zeros(num_bins, np.int64)
+    length, count, first_hop = choices.length, choices.routes, choices.first_hop
+    for p in range(len(weight)):
+        if count[p] == 1:
+            for h in range(first_hop[p], first_hop[p] + length[p]):
+                load[bins[h]] += weight[p]
+    return load
