@@ -67,6 +67,9 @@ def test_a_batch_is_told_all_about_its_jobs(finished_run):
         "topology": "results/topologies/torus~dims=4",
         "routing": "p-sssp@unrestricted@cycle-breaking",
         "metrics": installed().default_metrics(),
+        "rules": "",
+        "bound_seconds": 0.0,
+        "bound_exact": False,
     }
     assert second["folder"] == "results/routes/torus~dims=4x2/layered"
 

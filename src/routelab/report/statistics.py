@@ -18,6 +18,9 @@ SYSTEMS = "systems"
 MOST_NAMED = 3
 """Networks that are named where several attain an extreme."""
 
+NAMED = ("argmin", "argmax")
+"""Statistics that are names of networks."""
+
 _TOTALS = ("_ratio", "_gain")
 
 
@@ -63,7 +66,7 @@ def statistics_of(
         settings = _settings(mine.loc[values.index], over, frames)
         for name in names:
             key = f"{column}_{name}"
-            if name in ("argmin", "argmax"):
+            if name in NAMED:
                 row[key] = _attaining(values, mine, name)
                 continue
             if not settings:

@@ -13,7 +13,7 @@ from routelab.api import InputError
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
 from routelab.report.frames import OK, Frames, in_order, key_text, lower_median
-from routelab.report.statistics import SYSTEMS, statistics_of
+from routelab.report.statistics import NAMED, SYSTEMS, statistics_of
 
 Role = Literal["row", "value", "reference", "low", "high", "runs"]
 
@@ -132,8 +132,9 @@ def build_table(
         shown[len(known - {""}) : len(known - {""})] = published
     columns += shown
     if "range" in spec.over.values() and not spec.count:
+        ranged = [name for name in values if not name.endswith(NAMED) or spec.values]
         columns += [
-            Column(f"{column}_{end}", end, column) for column in values for end in ("low", "high")
+            Column(f"{column}_{end}", end, column) for column in ranged for end in ("low", "high")
         ]
     if spec.statistics:
         columns.append(Column(SYSTEMS, "runs"))

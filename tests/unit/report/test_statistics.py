@@ -10,6 +10,8 @@ from routelab.report.figures.kinds import draw_figure
 from routelab.report.frames import Frames
 from routelab.report.tables import build_table
 
+KINDS = ("ratio_mean", "ratio_total", "gain_total")
+
 
 @pytest.fixture
 def three(world):
@@ -78,15 +80,18 @@ def test_a_comparison_is_with_the_same_network(three):
 
 
 def test_totals_are_of_the_sums_and_ranges_over_settings(three):
-    rows, _ = built(
+    rows, table = built(
         three,
         rows=["routing", "relative_to"],
         relative={"to": "bfs", "column": "max_load"},
-        statistics={"max_load_ratio": ["mean", "total"], "max_load_gain": ["total"]},
+        statistics={"max_load_ratio": ["mean", "total"], "max_load_gain": ["total", "argmax"]},
         where={"routing": "sssp"},
         over={"sort": "range", "tie_seed": "range"},
     )
     (row,) = rows
+    ends = [f"max_load_{what}_{end}" for what in KINDS for end in ("low", "high")]
+    assert [column.name for column in table.columns if column.role in ("low", "high")] == ends
+    assert row["max_load_gain_argmax"] == "4x2"
     # 20 against 19 under the first reading, 20 against 15 under the other
     assert (row["max_load_ratio_total_low"], row["max_load_ratio_total_high"]) == (
         pytest.approx(20 / 19),
