@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from routelab.api.errors import InputError, PluginError
 from routelab.api.topology import (
@@ -80,30 +80,32 @@ class RouteTable:
     ) -> RouteTable:
         """Build a table and check its form (lengths, ranges, weights) and every path's course.
 
-        Arrays of the right type are taken over and become read-only; others are copied.
+        Arrays of the right type are taken over and become read-only; others are copied. Keep no
+        views of them that you write to.
 
         Raises
         ------
         PluginError
-            If offsets do not fit, a hop names a channel that does not exist, a path does not
-            lead from its source to its target, or a pair's weights do not add up to 1.
+            If an array does not hold numbers of its kind, offsets do not fit, a hop names a
+            channel that does not exist, a path does not lead from its source to its target, a
+            pair's weights do not add up to 1, or a counter is no number.
         """
-        hops = adopted_array(hop_channel, np.int32)
-        paths = adopted_array(path_start, np.int64)
+        hops = _adopted("hop_channel", hop_channel, np.int32)
         # zeros cost no memory before they are written to
+        layers = np.zeros(len(hops), dtype=np.int16) if hop_vc is None else hop_vc
+        paths = _adopted("path_start", path_start, np.int64)
+        if not len(paths):
+            raise PluginError("route table: path_start is empty, expected a 0 to begin with")
+        weights = np.ones(len(paths) - 1) if path_weight is None else path_weight
         table = cls(
             topology=topology,
-            pair_start=adopted_array(pair_start, np.int64),
+            pair_start=_adopted("pair_start", pair_start, np.int64),
             path_start=paths,
-            path_weight=adopted_array(
-                np.ones(len(paths) - 1) if path_weight is None else path_weight, np.float64
-            ),
+            path_weight=_adopted("path_weight", weights, np.float64),
             hop_channel=hops,
-            hop_vc=adopted_array(
-                np.zeros(len(hops), dtype=np.int16) if hop_vc is None else hop_vc, np.int16
-            ),
+            hop_vc=_adopted("hop_vc", layers, np.int16),
             flow_control=flow_control,
-            counters=MappingProxyType(dict(counters or {})),
+            counters=_counted(counters or {}),
         )
         table._check_form()
         if hop_vc is not None:
@@ -126,7 +128,7 @@ class RouteTable:
         hop_channel : array of int
             The paths' channels, pair after pair.
         """
-        flat = np.ascontiguousarray(lengths).reshape(-1)
+        flat = np.ascontiguousarray(_numbers("lengths", lengths, np.int64)).reshape(-1)
         pair_start, path_start = single_path_offsets(flat)
         return cls.create(
             topology,
@@ -148,10 +150,10 @@ class RouteTable:
         Raises
         ------
         PluginError
-            If the table has another shape, names a channel that does not exist, or following the
-            next hops runs in a loop.
+            If the table has another shape, is not one of integers, names a channel that does not
+            exist, or following the next hops runs in a loop.
         """
-        steps = np.ascontiguousarray(table, dtype=np.int32)
+        steps = np.ascontiguousarray(_numbers("next hops", table, np.int32))
         expected = (topology.num_switches, len(topology.endpoints))
         if steps.shape != expected:
             raise PluginError(f"next-hop table: has shape {steps.shape}, expected {expected}")
@@ -204,7 +206,8 @@ class RouteTable:
         # a path's weight is a share: prefix sums tell every pair's total at once
         shares = np.diff(np.concatenate(([0.0], np.cumsum(self.path_weight)))[self.pair_start])
         used = np.diff(self.pair_start) > 0
-        if self.path_weight.min() <= 0 or np.abs(shares[used] - 1).max() > 1e-6:
+        # of weights that are no numbers neither comparison holds
+        if not (self.path_weight.min() > 0 and np.abs(shares[used] - 1).max() <= 1e-6):
             raise PluginError(
                 "route table: the weights of a pair's paths must be positive and add up to 1"
             )
@@ -295,7 +298,7 @@ class RouteTable:
         """The same routes on other virtual channels."""
         table = replace(
             self,
-            hop_vc=adopted_array(hop_vc, np.int16),
+            hop_vc=_adopted("hop_vc", hop_vc, np.int16),
             flow_control=self.flow_control if flow_control is None else flow_control,
         )
         table._check_form()
@@ -317,3 +320,39 @@ class RouteTable:
             len(self.topology.endpoints),
         )
         return frozen_array(steps, np.int32) if ok else None
+
+
+def _counted(counters: Mapping[str, float]) -> Mapping[str, float]:
+    """Read-only counters; they become facts of a run."""
+    own = dict(counters)
+    for name, value in own.items():
+        if not (isinstance(name, str) and isinstance(value, int | float | np.number | np.bool_)):
+            raise PluginError(f"route table: counter {name!r} is {value!r}, expected a number")
+    return MappingProxyType(own)
+
+
+def _adopted(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """A read-only array of one dimension; see `adopted_array`."""
+    given = _numbers(name, values, dtype)
+    if given.ndim != 1:
+        raise PluginError(f"route table: {name} has shape {given.shape}, expected one dimension")
+    return adopted_array(given, dtype)
+
+
+def _numbers(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """`values` as an array of that type, in which no entry was cut off or wrapped around."""
+    try:
+        given = np.asarray(values)
+    except ValueError:
+        raise PluginError(f"route table: {name} is a list of lists of unequal length") from None
+    if given.size and given.dtype.kind not in "biuf":
+        raise PluginError(f"route table: {name} holds {given.dtype}, expected numbers")
+    if given.dtype == dtype:
+        return given
+    with np.errstate(invalid="ignore"):
+        cast = given.astype(dtype)
+    bent = np.flatnonzero(cast != given)
+    if bent.size:
+        wrong = given.reshape(-1)[bent[0]]
+        raise PluginError(f"route table: {name} has {wrong}, which is no {np.dtype(dtype).name}")
+    return cast

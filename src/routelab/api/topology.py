@@ -36,18 +36,29 @@ def frozen_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
 def adopted_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
     """A read-only, C-contiguous array: `values` itself if it is one already or can become one.
 
-    An array of the right type that is not a view of another one is taken over and becomes
-    read-only in place; anything else is copied. For arrays too large to be copied for safety.
+    An array of the right type that has its memory for itself is taken over and becomes read-only
+    in place; views and arrays over foreign memory (a buffer, a mapped file, what compiled code
+    returned twice) are copied. For arrays too large to be copied for safety. Views that the
+    caller has made of an array before stay writable: nobody can tell, so none may be kept.
     """
     if (
-        isinstance(values, np.ndarray)
+        type(values) is np.ndarray
         and values.dtype == dtype
         and values.flags.c_contiguous
-        and not isinstance(values.base, np.ndarray)
+        and _has_own_memory(values)
     ):
         values.setflags(write=False)
         return values
     return frozen_array(values, dtype)
+
+
+def _has_own_memory(array: NDArray[Any]) -> bool:
+    memory: Any = array.base
+    if memory is None:
+        return True
+    # what compiled code returns lies in memory of numba, which counts the arrays over it, and
+    # names the array that it was borrowed from
+    return getattr(memory, "refcount", None) == 1 and getattr(memory, "parent", memory) is None
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from routelab.api import RouteTable, Topology
+from routelab.api import PluginError, RouteTable, Topology
 from routelab.api.topology import Float64Array, Int32Array
 from routelab.bounds import BOUND_FIELDS, bound_facts, network_graph, takes_shortest
 from routelab.deadlock import Verdict
@@ -49,6 +49,9 @@ FIELDS = (
 
 __all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_facts"]
 
+TOPOLOGY_FIELDS = ("switches", "terminals", "channels", "pairs", "connected_parts", "parts")
+"""What `topology_facts` tells."""
+
 NAMED_PARTS = 5
 """Parts of a disconnected network that are named."""
 
@@ -79,11 +82,17 @@ def _named(parts: Sequence[Int32Array], topology: Topology) -> str:
 
 
 def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
-    """Loads, lengths, proof and time of a routed network; None where there is no value."""
+    """Loads, lengths, proof and time of a routed network; None where there is no value.
+
+    Raises
+    ------
+    PluginError
+        If a counter of the table has the name of a fact.
+    """
     table = routed.table
     loads = channel_loads(table)
     diversity = None if routed.graph is None else route_diversity(routed.graph)
-    return {
+    facts = {
         "reachable_pairs": reachable_pairs(table),
         **_load_facts(table, loads),
         **_shape_facts(routed, float(loads.sum())),
@@ -97,8 +106,12 @@ def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
         "virtual_channels": table.virtual_channels,
         "routing_seconds": routed.seconds,
         "cpu_seconds": routed.cpu_seconds,
-        **table.counters,
     }
+    # what an algorithm counts must not pass for what was found out about its table
+    taken = sorted({*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS} & table.counters.keys())
+    if taken:
+        raise PluginError(f"route table: counters {', '.join(taken)} have the names of facts")
+    return facts | dict(table.counters)
 
 
 def _cycle(routed: Routed, verdict: Verdict) -> str:
