@@ -1,0 +1,169 @@
+"""The jobs of some studies, and what the results folder has of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from routelab.config import Study
+from routelab.stages.batches import TRY_AGAIN, Batch, Kind, Run
+from routelab.stages.jobs import BARE, BoundJob, RouteJob, TopologyJob, bound_folder, route_folder
+from routelab.stages.shards import Item, Shard, store
+from routelab.stages.surveys import SurveyPlan
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What a study shows.
+
+    Attributes
+    ----------
+    study : Study
+    runs : tuple of (str, str)
+        Ids of topology and routing, in the study's order.
+    inputs : tuple of str
+        The study's file and the files of the reference that it cites.
+    fingerprint : str
+        Changes when the report may look different though no result changed.
+    rules : dict of (str, str) to str
+        For every run the id of its rules, `BARE` for a complete algorithm; empty if the study asks
+        for no bounds.
+    """
+
+    study: Study
+    runs: tuple[tuple[str, str], ...]
+    inputs: tuple[str, ...]
+    fingerprint: str
+    rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    @property
+    def bounds(self) -> tuple[tuple[str, str], ...]:
+        """Ids of topology and rules of all bounds that the study shows."""
+        networks = ((topology, BARE) for topology, _ in self.rules)
+        named = ((topology, rules) for (topology, _), rules in self.rules.items())
+        return tuple(dict.fromkeys((*networks, *named)))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All jobs of some studies.
+
+    Attributes
+    ----------
+    results : Path
+    topologies : dict of str to TopologyJob
+        By id.
+    routes : dict of (str, str) to RouteJob
+        By ids of topology and routing.
+    studies : dict of str to StudyPlan
+        By name.
+    kernel_users : tuple of str
+        Routings that use, between them, the plugins of all routings.
+    batches : dict of (kind, str) to Batch
+        By kind and id.
+    quarantined : tuple of str
+        Why topologies and routings of the studies cannot be used; their jobs fail for it.
+    surveys : dict of str to SurveyPlan
+        Of the studies that are surveys, by name; their runs are no jobs.
+    bounds : dict of (str, str) to BoundJob
+        By ids of topology and rules.
+    """
+
+    results: Path
+    topologies: Mapping[str, TopologyJob]
+    routes: Mapping[tuple[str, str], RouteJob]
+    studies: Mapping[str, StudyPlan]
+    kernel_users: tuple[str, ...]
+    batches: Mapping[tuple[Kind, str], Batch]
+    quarantined: tuple[str, ...] = ()
+    surveys: Mapping[str, SurveyPlan] = field(default_factory=dict)
+    bounds: Mapping[tuple[str, str], BoundJob] = field(default_factory=dict)
+
+    def spec(self, batch: Batch) -> Path:
+        """The file that tells a process what the batch is."""
+        return self.results / ".plan" / batch.kind / f"{batch.id}.json"
+
+    def manifest(self, batch: Batch) -> Path:
+        """The file that a batch leaves when all its jobs have an outcome."""
+        return self.results / "batches" / batch.kind / f"{batch.id}.json"
+
+    def manifests(
+        self,
+        runs: Iterable[tuple[str, str]] | None = None,
+        bounds: Iterable[tuple[str, str]] = (),
+    ) -> list[str]:
+        """Manifests of all batches, or of those that do some runs and bounds."""
+        wanted = None
+        if runs is not None:
+            wanted = {route_folder(self.results, *ids) for ids in runs}
+            wanted |= {bound_folder(self.results, *ids) for ids in bounds}
+        return [
+            str(self.manifest(batch))
+            for batch in self.batches.values()
+            if wanted is None or any(run.folder in wanted for run in batch.runs)
+        ]
+
+    def shards(self) -> dict[str, Shard]:
+        """All shards by id."""
+        return {shard.id: shard for survey in self.surveys.values() for shard in survey.shards}
+
+    def shard_spec(self, shard: Shard) -> Path:
+        """The file that tells a process what the shard is."""
+        return self.results / ".plan" / "surveys" / f"{shard.id}.json"
+
+    def tables(self, study: str | None = None) -> list[str]:
+        """Tables of the shards of all surveys, or of one study, which may be none."""
+        surveys = [plan for name, plan in self.surveys.items() if study in (None, name)]
+        return [str(path) for survey in surveys for path in survey.tables(self.results)]
+
+    def manifests_of_networks(self, batch: Batch) -> list[str]:
+        """Manifests of the topology batches that a batch of routings or bounds needs."""
+        return [str(self.manifest(self.batches["topologies", id_])) for id_ in batch.after]
+
+    def again(self) -> list[Run]:
+        """Jobs of finished batches that have to run again.
+
+        They failed, ran out of time, or their outcome is missing or belongs to other code.
+        """
+        finished = [batch for batch in self.batches.values() if self.manifest(batch).exists()]
+        return [run for batch in finished for run in batch.runs if not run.is_done()]
+
+    def write_specs(self) -> None:
+        """Write all specs, and forget the manifests of batches with jobs that run `again`.
+
+        So with the tables of shards.
+        """
+        again = set(self.again())
+        for batch in self.batches.values():
+            batch.write_spec(self.spec(batch))
+            if again.intersection(batch.runs):
+                self.manifest(batch).unlink()
+        if not self.surveys:
+            return
+        statuses = store(self.results).statuses()
+        for survey in self.surveys.values():
+            for shard in survey.shards:
+                shard.write_spec(self.shard_spec(shard))
+                if shard.missing(statuses):
+                    survey.table(self.results, shard).unlink(missing_ok=True)
+
+    def failed(self) -> list[Run | Item]:
+        """Jobs that failed or ran out of time, and those whose outcome cannot be read."""
+        return self._ended(TRY_AGAIN)
+
+    def unsupported(self) -> list[Run | Item]:
+        """Jobs of routings that do not apply to the network, or of networks that cannot be."""
+        return self._ended(("unsupported",))
+
+    def _ended(self, with_: Collection[str]) -> list[Run | Item]:
+        """Jobs with an outcome of one of some statuses."""
+        runs = [run for batch in self.batches.values() for run in batch.runs]
+        statuses = store(self.results).statuses() if self.surveys else {}
+        rows = [
+            item
+            for shard in self.shards().values()
+            for item in shard.items
+            if statuses.get(item.fingerprint) in with_
+        ]
+        return [*(run for run in runs if run.status() in with_), *rows]
