@@ -68,7 +68,7 @@ class RouteChoices:
         """The same routes for the more classes of a subgroup."""
         if symmetry.order == self.symmetry.order:
             return self
-        return RouteChoices(symmetry, self._translated(symmetry.arrays.representative, False))
+        return RouteChoices(symmetry, self._translated(symmetry.arrays.representative))
 
     def each_source(self) -> RouteChoices:
         """The same routes with every endpoint a class of its own: row ``i * P + j`` is a pair."""
@@ -84,20 +84,13 @@ class RouteChoices:
         )
         return rows
 
-    def open_pairs(self) -> ChoiceArrays:
-        """The routes of all pairs, row ``i * P + j``, without the hops of single routes."""
-        if self.symmetry.order == 1:
-            return self.arrays
-        return self._translated(self.topology.endpoints, True)
-
-    def _translated(self, sources: Int32Array, only_open: bool) -> ChoiceArrays:
+    def _translated(self, sources: Int32Array) -> ChoiceArrays:
         routes: ChoiceArrays = translate_routes(
             self.arrays,
             self.symmetry.arrays,
             sources,
             self.topology.endpoints,
             self.topology.num_channels,
-            only_open,
         )
         return routes
 

@@ -52,20 +52,21 @@ def fill_images(symmetry, shift, switch_image, channel_image):
         for c in range(len(channel_image)):
             channel_image[c] = c
         return
+    coordinates, period, stride = symmetry.coordinates, symmetry.period, symmetry.stride
+    switch_at, channel_at = symmetry.switch_at, symmetry.channel_at
     for s in range(len(switch_image)):
         position = 0
         for d in range(len(shift)):
-            x = symmetry.coordinates[s, d]
-            if shift[d] != 0:
-                x += shift[d]
-                if x >= symmetry.period[d]:
-                    x -= symmetry.period[d]
-            position += x * symmetry.stride[d]
-        switch_image[s] = symmetry.switch_at[position]
-    for c in range(len(channel_image)):
-        channel_image[c] = symmetry.channel_at[
-            switch_image[symmetry.channel_source[c]], symmetry.channel_direction[c]
-        ]
+            x = coordinates[s, d] + shift[d]
+            if shift[d] != 0 and x >= period[d]:
+                x -= period[d]
+            position += x * stride[d]
+        switch_image[s] = switch_at[position]
+    # a channel moves with its source and keeps its direction
+    for s in range(len(switch_image)):
+        for d in range(channel_at.shape[1]):
+            if channel_at[s, d] >= 0:
+                channel_image[channel_at[s, d]] = channel_at[switch_image[s], d]
 
 
 @njit(cache=True)

@@ -28,7 +28,7 @@ def first_longer_path(pair_start, path_start, lengths, symmetry, endpoints, num_
     for i in range(ends):
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
-        _own_targets(endpoints, switch_image, own)
+        own_targets(endpoints, switch_image, own)
         for j in range(ends):
             p = i * ends + j
             for k in range(pair_start[p], pair_start[p + 1]):
@@ -38,7 +38,7 @@ def first_longer_path(pair_start, path_start, lengths, symmetry, endpoints, num_
 
 
 @njit(cache=True)
-def translate_routes(choices, symmetry, sources, endpoints, num_channels, only_open):
+def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     """Routes from any switches, from those of the classes' representatives.
 
     Parameters
@@ -50,8 +50,6 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels, only_o
         Switches.
     endpoints : int32 array, shape (P,)
     num_channels : int
-    only_open : bool
-        Leave out the hops of single routes, as if they had none.
 
     Returns
     -------
@@ -70,23 +68,20 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels, only_o
     for source in sources:
         q = symmetry.source_class[source]
         for p in range(q * ends, (q + 1) * ends):
-            if choices.routes[p] > 1 or not only_open:
-                total += np.int64(choices.routes[p]) * max(choices.length[p], 0)
+            total += np.int64(choices.routes[p]) * max(choices.length[p], 0)
     hops = np.empty(total, np.int32)
     used = 0
     known_length, known_count, known_hops = choices.length, choices.routes, choices.hops
     for r in range(len(sources)):
         q = symmetry.source_class[sources[r]]
         source_images(symmetry, sources[r], switch_image, channel_image)
-        _own_targets(endpoints, switch_image, own)
+        own_targets(endpoints, switch_image, own)
         for j in range(ends):
             p = q * ends + own[j]
             row = r * ends + j
             length[row], count[row] = known_length[p], known_count[p]
             sampled[row] = choices.sampled[p]
             first_hop[row] = used
-            if only_open and count[row] <= 1:
-                continue
             first = choices.first_hop[p]
             for h in range(first, first + np.int64(max(length[row], 0)) * count[row]):
                 hops[used] = channel_image[known_hops[h]]
@@ -109,14 +104,14 @@ def image_rows(symmetry, sources, endpoints, num_channels):
     rows = np.empty(len(sources) * ends, np.int64)
     for r in range(len(sources)):
         source_images(symmetry, sources[r], switch_image, channel_image)
-        _own_targets(endpoints, switch_image, own)
+        own_targets(endpoints, switch_image, own)
         for j in range(ends):
             rows[r * ends + j] = symmetry.source_class[sources[r]] * ends + own[j]
     return rows
 
 
 @njit(cache=True)
-def _own_targets(endpoints, switch_image, own):
+def own_targets(endpoints, switch_image, own):
     """own[j]: the endpoint that the translation takes to endpoint j."""
     endpoint_of = np.empty(len(switch_image), np.int32)
     for j in range(len(endpoints)):
@@ -164,7 +159,7 @@ def write_chosen(choices, chosen, by_pair, symmetry, endpoints, num_channels):
     for i in range(ends):
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
-        _own_targets(endpoints, switch_image, own)
+        own_targets(endpoints, switch_image, own)
         for j in range(ends):
             p = q * ends + own[j]
             n = known_length[p]

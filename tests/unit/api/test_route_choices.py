@@ -93,4 +93,4 @@ def test_searches_are_one_a_class() -> None:
     graph = walks(build_grid("torus", (5, 4, 2), wrap=True))
     choices = route_choices(graph)
     assert len(choices.arrays.routes) == 2 * 40
-    assert len(choices.open_pairs().routes) == 40 * 40
+    assert len(choices.each_source().arrays.routes) == 40 * 40

@@ -26,7 +26,7 @@ from routelab.api.ties import backwards_at, endpoint_order, tie_order
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.kernels.graph import count_routes, fewest_turns
 
-from .kernels import build_routes_sssp, choose_routes_sssp, group_pairs
+from .kernels import build_routes_sssp, choose_routes_sssp, group_routes
 
 MOST_ROUTES = 16
 """Routes of a pair that are still compared one by one; trees serve where there are more."""
@@ -75,33 +75,26 @@ class Sssp(SelectionPlugin):
 
     def _compare(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
         options: SsspParameters = self.parameters
-        topology = graph.topology
-        pairs = choices.open_pairs()
-        single, ends = pairs.routes == 1, len(topology.endpoints)
-        single &= pairs.length > 0
-        if options.unique_first:
-            # the first stage needs no trees: a single route is the same whatever the loads are
-            weight = choices.single_load[choices.symmetry.channel_class]
-            unique_trees = int(single.reshape(ends, ends).any(axis=1).sum())
-        else:
-            pairs, unique_trees = choices.each_source().arrays, 0
-            weight = np.zeros(topology.num_channels, dtype=np.int64)
-        # half as wide where that is wide enough: the kernel spends its time reading weights
-        narrow = topology.num_terminals**2 < np.iinfo(np.int32).max
-        groups = group_pairs(
-            pairs,
+        topology, symmetry = graph.topology, choices.symmetry
+        groups = group_routes(
+            choices.arrays,
+            symmetry.arrays,
             options.unique_first,
             topology.channel_direction,
+            topology.endpoints,
             endpoint_order(graph, options.tie_seed),
         )
+        load, unique_trees = np.zeros(topology.num_channels, dtype=np.int64), 0
+        if options.unique_first:
+            # the first stage needs no trees: a single route is the same whatever the loads are
+            load += choices.single_load[symmetry.channel_class]
+            single = (choices.arrays.routes == 1) & (choices.arrays.length > 0)
+            own = single.reshape(len(symmetry.representatives), len(topology.endpoints)).any(axis=1)
+            unique_trees = int(own.sum()) * symmetry.order
         chosen, group_trees = choose_routes_sssp(
-            pairs,
-            weight.astype(np.int32 if narrow else np.int64),
-            groups,
-            topology.demand,
-            backwards_at(graph, options.ties),
+            groups, load, topology.demand, backwards_at(graph, options.ties)
         )
-        del pairs  # it may be larger than the table
+        del groups  # it may be larger than the table
         lengths, hops = choices.table(chosen, by_pair=True)
         counters = {"unique_trees": unique_trees, "group_trees": group_trees}
         return RouteTable.from_lengths(topology, lengths, hops, counters=counters)

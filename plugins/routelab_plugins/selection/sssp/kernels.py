@@ -1,10 +1,34 @@
 """Algorithm 3 of the Angara paper, on trees and on listed routes; both choose the same routes."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch, write_route
+from routelab.kernels.symmetry import source_images
+from routelab.kernels.translations import own_targets
 from routelab.kernels.trees import add_route, route_offsets
+
+CROSSED = 1 << 40
+"""Marks a channel beside its load: more than any sum of loads, and room for the hops of a route."""
+
+
+class GroupedRoutes(NamedTuple):
+    """Listed routes of pairs in groups of equal turns, length and source (M pairs, G groups).
+
+    Pairs ``start[g]:start[g + 1]`` are from endpoint ``source[g]`` to endpoints `target`, and have
+    routes of ``length[g]`` hops, ``routes[m]`` of them. The routes of pair after pair follow one
+    another in `hops`, so that who goes from group to group reads memory in order.
+    """
+
+    source: NDArray[np.int32]
+    length: NDArray[np.int32]
+    start: NDArray[np.int64]
+    target: NDArray[np.int32]
+    routes: NDArray[np.int32]
+    hops: NDArray[np.int32]
 
 
 @njit(cache=True)
@@ -89,88 +113,165 @@ def build_routes_sssp(search, unique, pairs, group_start):
 
 
 @njit(cache=True)
-def group_pairs(choices, unique_first, channel_direction, order):
+def _rank_rows(choices, unique_first, channel_direction):
+    """Rank of each row's turns and length among all; −1 for rows that are left out.
+
+    The turns are the fewest of the row's routes.
+
+    Returns
+    -------
+    rank : int32 array, shape (Q * P,)
+    ranks : int
+    """
+    length, routes, first_hop = choices.length, choices.routes, choices.first_hop
+    hops = choices.hops
+    longest = np.int64(0)
+    for p in range(len(length)):
+        longest = max(longest, length[p])
+    rank = np.full(len(length), -1, np.int32)
+    rank_of = np.full((longest + 1) * (longest + 1), -1, np.int32)
+    for p in range(len(length)):
+        n = np.int64(length[p])
+        if n <= 0 or (unique_first and routes[p] == 1):
+            continue
+        fewest = n
+        for r in range(routes[p]):
+            first = first_hop[p] + r * n
+            turns = 0
+            for h in range(first + 1, first + n):
+                turns += channel_direction[hops[h]] != channel_direction[hops[h - 1]]
+            fewest = min(fewest, turns)
+        rank[p] = fewest * (longest + 1) + n
+        rank_of[rank[p]] = 0
+    ranks = 0
+    for key in range(len(rank_of)):
+        if rank_of[key] == 0:
+            rank_of[key] = ranks
+            ranks += 1
+    for p in range(len(length)):
+        if rank[p] >= 0:
+            rank[p] = rank_of[rank[p]]
+    return rank, ranks
+
+
+@njit(cache=True)
+def _cut_groups(choices, rank, ranks, source_class, order):
+    """Where each group of `GroupedRoutes` will lie.
+
+    Parameters
+    ----------
+    choices : ChoiceArrays
+    rank, ranks
+        From `_rank_rows`.
+    source_class : int32 array, shape (P,)
+        Class of each endpoint.
+    order : int64 array, shape (P,)
+
+    Returns
+    -------
+    source, length : int32 array, shape (G,)
+    start : int64 array, shape (G + 1,)
+    pair_at, hop_at : int64 array, shape (ranks, P)
+        First pair and first hop of a rank's group from each endpoint.
+    hops : int
+        Of all groups.
+    """
+    ends = len(order)
+    classes = len(rank) // max(ends, 1)
+    size = np.zeros((ranks, classes), np.int64)
+    volume = np.zeros((ranks, classes), np.int64)
+    length_of = np.zeros(ranks, np.int32)
+    for p in range(len(rank)):
+        if rank[p] >= 0:
+            length_of[rank[p]] = choices.length[p]
+            size[rank[p], p // ends] += 1
+            volume[rank[p], p // ends] += np.int64(choices.routes[p]) * choices.length[p]
+    source, length = np.empty(ranks * ends, np.int32), np.empty(ranks * ends, np.int32)
+    start = np.zeros(ranks * ends + 1, np.int64)
+    pair_at, hop_at = np.empty((ranks, ends), np.int64), np.empty((ranks, ends), np.int64)
+    groups, pairs, hops = 0, np.int64(0), np.int64(0)
+    for k in range(ranks):
+        for i in order:
+            q = source_class[i]
+            if size[k, q] == 0:
+                continue
+            source[groups], length[groups] = i, length_of[k]
+            pair_at[k, i], hop_at[k, i] = pairs, hops
+            pairs += size[k, q]
+            hops += volume[k, q]
+            groups += 1
+            start[groups] = pairs
+    return source[:groups], length[:groups], start[: groups + 1], pair_at, hop_at, hops
+
+
+@njit(cache=True)
+def group_routes(choices, symmetry, unique_first, channel_direction, endpoints, order):
     """Stage 2 of Algorithm 3 on listed routes: sort pairs by turns, length and source.
 
     Parameters
     ----------
     choices : ChoiceArrays
-        All routes of all pairs: row ``i * P + j`` is pair (i, j).
+        All routes of the classes' representatives, in tie order.
+    symmetry : SymmetryArrays
     unique_first : bool
         Leave out the pairs with one route.
     channel_direction : int16 array, shape (C,)
+    endpoints : int32 array, shape (P,)
     order : int64 array, shape (P,)
         Endpoints in tie order; it decides among sources and among targets.
 
     Returns
     -------
-    pairs : int64 array, shape (M,)
-    group_start : int64 array, shape (G + 1,)
-        Groups of equal turns, length and source.
+    GroupedRoutes
     """
-    count = len(order)
-    length, routes, first_hop = choices.length, choices.routes, choices.first_hop
-    hops = choices.hops
-    # a pair's turns are the least of its routes; the sort is one by counting
-    longest = 0
-    wanted = 0
-    for p in range(len(length)):
-        if length[p] > 0 and not (unique_first and routes[p] == 1):
-            longest = max(longest, length[p])
-            wanted += 1
-    key = np.full(len(length), -1, np.int32)
-    size = np.zeros((longest + 1) * (longest + 1) + 1, np.int64)
-    for p in range(len(length)):
-        n = length[p]
-        if n <= 0 or (unique_first and routes[p] == 1):
-            continue
-        fewest = n
-        for r in range(routes[p]):
-            first = first_hop[p] + np.int64(r) * n
-            turns = 0
-            for h in range(first + 1, first + n):
-                turns += channel_direction[hops[h]] != channel_direction[hops[h - 1]]
-            fewest = min(fewest, turns)
-        key[p] = fewest * (longest + 1) + n
-        size[key[p] + 1] += 1
-    for k in range(len(size) - 1):
-        size[k + 1] += size[k]
-    pairs = np.empty(wanted, np.int64)
-    for i in order:
+    ends = len(endpoints)
+    rank, ranks = _rank_rows(choices, unique_first, channel_direction)
+    source_class = symmetry.source_class[endpoints]
+    source, length, start, pair_at, hop_at, total = _cut_groups(
+        choices, rank, ranks, source_class, order
+    )
+    target, routes = np.empty(start[-1], np.int32), np.empty(start[-1], np.int32)
+    hops = np.empty(total, np.int32)
+    known_length, known_routes = choices.length, choices.routes
+    first_hop, known_hops = choices.first_hop, choices.hops
+    switch_image = np.empty(len(symmetry.source_class), np.int32)
+    channel_image = np.empty(len(channel_direction), np.int32)
+    own = np.empty(ends, np.int32)
+    for i in range(ends):
+        source_images(symmetry, endpoints[i], switch_image, channel_image)
+        own_targets(endpoints, switch_image, own)
         for j in order:
-            p = i * count + j
-            if key[p] >= 0:
-                pairs[size[key[p]]] = p
-                size[key[p]] += 1
-    group_start = np.empty(wanted + 1, np.int64)
-    groups = 0
-    for m in range(wanted):
-        p, before = pairs[m], pairs[m - 1]
-        if m == 0 or key[p] != key[before] or p // count != before // count:
-            group_start[groups] = m
-            groups += 1
-    group_start[groups] = wanted
-    return pairs, group_start[: groups + 1].copy()
+            p = source_class[i] * ends + own[j]
+            k = rank[p]
+            if k < 0:
+                continue
+            target[pair_at[k, i]], routes[pair_at[k, i]] = j, known_routes[p]
+            pair_at[k, i] += 1
+            first, to = first_hop[p], hop_at[k, i]
+            volume = np.int64(known_routes[p]) * known_length[p]
+            for h in range(volume):
+                hops[to + h] = channel_image[known_hops[first + h]]
+            hop_at[k, i] += volume
+    return GroupedRoutes(source, length, start, target, routes, hops)
 
 
 @njit(cache=True)
-def choose_routes_sssp(choices, weight, groups, demand, backwards):
+def choose_routes_sssp(groups, load, demand, backwards):
     """Choose routes group by group on the loads so far: stage 3 of Algorithm 3.
 
     What the trees of `build_routes_sssp` find, found by comparing the few routes that there are.
-    Weights only grow, so what a route weighed when it was last looked at is a lower bound, and
-    most routes need not be looked at again.
+    A round takes the loads as they are at its beginning: a channel that a route of this round
+    crosses is marked by `CROSSED`, and gets its load at the round's end. So the sum over a route's
+    channels tells its weight and whether it has to wait for the next round.
 
     Parameters
     ----------
-    choices : ChoiceArrays
-        All routes of the pairs in `groups`, in tie order: row ``i * P + j`` is pair (i, j).
-    weight : int array, shape (C,)
-        Load so far; changed.
-    groups : tuple of arrays
-        From `group_pairs`.
+    groups : GroupedRoutes
+    load : int64 array, shape (C,)
+        Weights so far; changed.
     demand : int64 array, shape (P,)
     backwards : bool array, shape (P,)
+        Of equally light routes the last in tie order is taken, from this endpoint.
 
     Returns
     -------
@@ -179,70 +280,67 @@ def choose_routes_sssp(choices, weight, groups, demand, backwards):
     trees : int
         Trees that Algorithm 3 builds for it.
     """
-    pairs, group_start = groups
     count = len(demand)
-    length, routes, first_hop = choices.length, choices.routes, choices.first_hop
-    hops = choices.hops
-    chosen = np.zeros(len(length), np.int32)
-    trees = 0
-    crossed = np.full(len(weight), -1, np.int64)
-    remaining = np.empty(count, np.int64)
-    most = 1
-    for p in pairs:
-        most = max(most, routes[p])
-    # what each route of each remaining pair weighed, and in which round
-    weighed = np.empty((count, most), np.int64)
-    fresh = np.empty((count, most), np.int64)
-    for g in range(len(group_start) - 1):
-        left = group_start[g + 1] - group_start[g]
-        i = pairs[group_start[g]] // count
-        n = np.int64(length[pairs[group_start[g]]])
+    target, hops = groups.target, groups.hops
+    chosen = np.zeros(count * count, np.int32)
+    first = np.empty(count, np.int64)
+    waiting, applied = np.empty(count, np.int32), np.empty(count, np.int32)
+    trees, next_hop = 0, np.int64(0)
+    for g in range(len(groups.source)):
+        i, n = np.int64(groups.source[g]), np.int64(groups.length[g])
+        begin, left = groups.start[g], groups.start[g + 1] - groups.start[g]
+        routes = groups.routes[begin : begin + left]
         for k in range(left):
-            p = pairs[group_start[g] + k]
-            remaining[k] = p
-            for r in range(routes[p]):
-                weighed[k, r] = -1
-                fresh[k, r] = -1
+            waiting[k], first[k] = k, next_hop
+            next_hop += n * routes[k]
         while left:
             trees += 1
-            # all routes of a round are chosen on the weights at its beginning
-            for k in range(left):
-                p = remaining[k]
-                while True:
-                    # of equally light routes the first in tie order, or the last one
-                    pick = routes[p] - 1 if backwards[i] else 0
-                    for r in range(1, routes[p]):
-                        nth = routes[p] - 1 - r if backwards[i] else r
-                        if weighed[k, nth] < weighed[k, pick]:
-                            pick = nth
-                    if fresh[k, pick] == trees:
-                        break
-                    cost = np.int64(0)
-                    first = first_hop[p] + pick * n
-                    for h in range(first, first + n):
-                        cost += weight[hops[h]]
-                    weighed[k, pick] = cost
-                    fresh[k, pick] = trees
-                chosen[p] = pick
-            kept = 0
-            for k in range(left):
-                p = remaining[k]
-                first = first_hop[p] + chosen[p] * n
-                crosses = False
-                for h in range(first, first + n):
-                    if crossed[hops[h]] == trees:
-                        crosses = True
-                        break
-                if crosses:
-                    remaining[kept] = p
-                    for r in range(routes[p]):
-                        weighed[kept, r] = weighed[k, r]
-                        fresh[kept, r] = fresh[k, r]
+            kept, done = 0, 0
+            for w in range(left):
+                k = waiting[w]
+                pick = _free_lightest(hops, first[k], n, np.int64(routes[k]), load, backwards[i])
+                if pick < 0:
+                    waiting[kept] = k
                     kept += 1
                     continue
-                amount = demand[i] * demand[p % count]
-                for h in range(first, first + n):
-                    crossed[hops[h]] = trees
-                    weight[hops[h]] += amount
+                chosen[i * count + target[begin + k]] = pick
+                first[k] += pick * n
+                for h in range(first[k], first[k] + n):
+                    load[hops[h]] += CROSSED
+                applied[done] = k
+                done += 1
+            for d in range(done):
+                k = applied[d]
+                amount = demand[i] * demand[target[begin + k]]
+                for h in range(first[k], first[k] + n):
+                    load[hops[h]] += amount - CROSSED
             left = kept
     return chosen, trees
+
+
+@njit(cache=True)
+def _free_lightest(hops, first, n, routes, load, backwards):
+    """The lightest of a pair's routes, if no channel of it is marked; else −1.
+
+    Parameters
+    ----------
+    hops : int32 array
+        With the pair's routes of `n` hops from `first` on.
+    """
+    # most often the pair has to wait because all its routes begin with marked channels
+    marked = CROSSED
+    for r in range(routes):
+        marked &= load[hops[first + r * n]]
+    if marked:
+        return np.int64(-1)
+    pick, least = np.int64(-1), np.int64(0)
+    h = first
+    for r in range(routes):
+        cost = np.int64(0)
+        for _ in range(n):
+            cost += load[hops[h]]
+            h += 1
+        weight, known = cost & (CROSSED - 1), least & (CROSSED - 1)
+        if r == 0 or weight < known or (backwards and weight == known):
+            pick, least = r, cost
+    return pick if least < CROSSED else np.int64(-1)
