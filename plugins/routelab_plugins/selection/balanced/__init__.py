@@ -54,7 +54,7 @@ from routelab.api import (
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels.translations import single_route_load
 
-from .kernels import Rows, balance, even_out, put_down
+from .kernels import Rows, balance, even_out, objective, put_down
 
 COOLING = 40
 """Sweeps of annealing, where they are cheap."""
@@ -69,7 +69,7 @@ WORK = 40e6
 """Hops that a search looks at before it gives up."""
 
 CHEAP = 1_000_000
-"""Hops a sweep of the unfolded problem up to which it is searched, too."""
+"""Hops a sweep up to which the problem is searched under smaller groups, too."""
 
 
 class BalancedParameters(Parameters):
@@ -103,6 +103,10 @@ class _Problem:
     def hops(self) -> int:
         """Hops that a sweep looks at."""
         return int((self.rows.routes.astype(np.int64) * self.rows.length).sum())
+
+    def fullest(self, chosen: Int32Array) -> int:
+        """Objective of a choice of a route for every row."""
+        return int(objective(put_down(self.rows, self.base, chosen[self.open]), self.rows.segment))
 
 
 class Balanced(SelectionPlugin):
@@ -158,19 +162,27 @@ class Balanced(SelectionPlugin):
         return RouteTable.from_lengths(graph.topology, lengths, hops, counters={"sweeps": sweeps})
 
     def _balance_sum(self, choices: RouteChoices) -> tuple[RouteChoices, Int32Array, int]:
-        """Fold, search, and where it is cheap unfold and search on."""
-        folded = choices.refined(folding(choices.symmetry))
+        """Search under one group after another, as long as that is cheap and nothing is proven."""
+        first, *smaller = foldings(choices.symmetry)
+        folded = choices.refined(first)
         problem = _all_at_once(folded)
         chosen, sweeps, proven = self._search(problem, None)
-        whole = problem.hops * folded.symmetry.order
-        if folded.symmetry.order > 1 and whole <= CHEAP:
-            unfolded = choices.each_source()
-            chosen = chosen[folded.rows_of(unfolded)]
-            folded, problem = unfolded, _all_at_once(unfolded)
-            if not proven:
-                chosen, more, proven = self._search(problem, chosen)
-                sweeps += more
-        chosen, evened = self._even(problem, chosen, min(EVENING, 1 + CHEAP * 4 // max(whole, 1)))
+        for group in smaller:
+            growth = folded.symmetry.order // group.order
+            if problem.hops * growth > CHEAP:
+                break
+            finer = choices.refined(group)
+            chosen = chosen[folded.rows_of(finer)]
+            folded, problem = finer, _all_at_once(finer)
+            if proven:
+                continue
+            # under a group a new start is worth it; without one, search from what was found
+            again, more, proven = self._search(problem, chosen if group.order == 1 else None)
+            sweeps += more
+            if problem.fullest(again) < problem.fullest(chosen):
+                chosen = again
+        evening = min(EVENING, 1 + 4 * CHEAP // max(problem.hops, 1))
+        chosen, evened = self._even(problem, chosen, evening)
         return folded, chosen, sweeps + evened
 
     def _search(self, problem: _Problem, chosen: Int32Array | None) -> tuple[Int32Array, int, bool]:
@@ -216,15 +228,16 @@ class Balanced(SelectionPlugin):
         return result, done
 
 
-def folding(symmetry: SourceSymmetry) -> SourceSymmetry:
-    """The group under which the problem is folded; see this module's docstring."""
-    period = symmetry.arrays.period
-    steps = [_least_prime_factor(n // 2) if n > 2 and n % 2 == 0 else 1 for n in period.tolist()]
-    return symmetry.subgroup(steps)
+def foldings(symmetry: SourceSymmetry) -> list[SourceSymmetry]:
+    """The groups under which the problem is folded, from the largest to none."""
+    halves = [n // 2 if n > 2 and n % 2 == 0 else 1 for n in symmetry.arrays.period.tolist()]
+    factors = [_least_prime_factor(half) for half in halves]
+    groups = [symmetry.subgroup(steps) for steps in (factors, halves, symmetry.arrays.period)]
+    return [g for k, g in enumerate(groups) if k == 0 or g.order < groups[k - 1].order]
 
 
 def _least_prime_factor(n: int) -> int:
-    return next(p for p in range(2, n + 1) if n % p == 0)
+    return next((p for p in range(2, n + 1) if n % p == 0), 1)
 
 
 def _all_at_once(choices: RouteChoices) -> _Problem:

@@ -13,7 +13,7 @@ from small_graphs import graphs
 from routelab.api import RoutingGraph, build_grid, route_choices
 from routelab.metrics import channel_loads, perfect_load, phase_load, sigma
 from routelab_plugins.rules.angara import Angara
-from routelab_plugins.selection.balanced import Balanced, folding
+from routelab_plugins.selection.balanced import Balanced, foldings
 from routelab_plugins.selection.balanced.kernels import (
     Rows,
     balance,
@@ -78,18 +78,25 @@ def test_the_same_seed_gives_the_same_shortest_routes(graph: RoutingGraph, seed:
 
 @pytest.mark.parametrize(
     ("dims", "steps"),
-    [((4, 6, 10), [2, 3, 5]), ((8, 2, 5), [2, 1, 1]), ((12, 3), [2, 1])],
+    [
+        ((4, 6, 10), [[2, 3, 5], [4, 6, 10]]),
+        ((8, 2, 5), [[2, 1, 1], [4, 1, 1], [8, 1, 5]]),
+        ((12, 3), [[2, 1], [6, 1], [12, 3]]),
+        ((2, 2), [[1]]),
+    ],
 )
-def test_choices_repeat_after_half_an_even_ring(dims: tuple[int, ...], steps: list[int]) -> None:
-    symmetry = route_choices(angara(*dims)).symmetry
-    assert folding(symmetry).arrays.step.tolist() == steps
+def test_choices_repeat_after_half_an_even_ring(
+    dims: tuple[int, ...], steps: list[list[int]]
+) -> None:
+    groups = foldings(route_choices(angara(*dims)).symmetry)
+    assert [group.arrays.step.tolist() for group in groups] == steps
 
 
 def test_folded_tables_load_the_channels_of_a_class_alike() -> None:
-    # an hour's worth of unfolded search is not affordable here: the table stays folded
+    # too large to be searched unfolded
     graph = angara(10, 10, 5)
     table = Balanced(effort=0.2).select(graph)
-    classes = folding(route_choices(graph).symmetry).channel_class
+    classes = foldings(route_choices(graph).symmetry)[0].channel_class
     loads = channel_loads(table)
     for number in range(int(classes.max()) + 1):
         assert len(set(loads[classes == number])) == 1
