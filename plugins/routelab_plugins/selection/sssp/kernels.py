@@ -20,7 +20,8 @@ class GroupedRoutes(NamedTuple):
 
     Pairs ``start[g]:start[g + 1]`` are from endpoint ``source[g]`` to endpoints `target`, and have
     routes of ``length[g]`` hops, ``routes[m]`` of them. The routes of pair after pair follow one
-    another in `hops`, so that who goes from group to group reads memory in order.
+    another in `hops`, so that who goes from group to group reads memory in order. (Channels are
+    unsigned here: so compiled code need not ask whether an index counts from the end.)
     """
 
     source: NDArray[np.int32]
@@ -28,7 +29,7 @@ class GroupedRoutes(NamedTuple):
     start: NDArray[np.int64]
     target: NDArray[np.int32]
     routes: NDArray[np.int32]
-    hops: NDArray[np.int32]
+    hops: NDArray[np.uint32]
 
 
 @njit(cache=True)
@@ -231,7 +232,7 @@ def group_routes(choices, symmetry, unique_first, channel_direction, endpoints, 
         choices, rank, ranks, source_class, order
     )
     target, routes = np.empty(start[-1], np.int32), np.empty(start[-1], np.int32)
-    hops = np.empty(total, np.int32)
+    hops = np.empty(total, np.uint32)
     known_length, known_routes = choices.length, choices.routes
     first_hop, known_hops = choices.first_hop, choices.hops
     switch_image = np.empty(len(symmetry.source_class), np.int32)
@@ -324,22 +325,24 @@ def _free_lightest(hops, first, n, routes, load, backwards):
 
     Parameters
     ----------
-    hops : int32 array
+    hops : uint32 array
         With the pair's routes of `n` hops from `first` on.
     """
     # most often the pair has to wait because all its routes begin with marked channels
     marked = CROSSED
-    for r in range(routes):
-        marked &= load[hops[first + r * n]]
+    h = np.uint64(first)
+    for _ in range(routes):
+        marked &= load[hops[h]]
+        h += np.uint64(n)
     if marked:
         return np.int64(-1)
     pick, least = np.int64(-1), np.int64(0)
-    h = first
+    h = np.uint64(first)
     for r in range(routes):
         cost = np.int64(0)
         for _ in range(n):
             cost += load[hops[h]]
-            h += 1
+            h += np.uint64(1)
         weight, known = cost & (CROSSED - 1), least & (CROSSED - 1)
         if r == 0 or weight < known or (backwards and weight == known):
             pick, least = r, cost
