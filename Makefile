@@ -59,6 +59,14 @@ schema: $(VENV)/installed ## Write the schema and the reference page of study fi
 perf: $(VENV)/installed-perf ## Measure how fast it is
 	$(RUN) python -m pytest perf $(ARGS)
 
+.PHONY: scaling
+scaling: $(VENV)/installed-perf ## Time and memory of routing up to 4,096 nodes; ARGS=--largest: 10,000
+	$(RUN) python perf/scaling.py curves $(ARGS)
+
+.PHONY: profile
+profile: $(VENV)/installed-perf ## Where the time of routing, proof and facts goes, stage by stage
+	$(RUN) python perf/scaling.py profile $(ARGS)
+
 .PHONY: docs
 docs: $(VENV)/installed-docs ## Build the documentation in site/
 	$(RUN) mkdocs build --strict
