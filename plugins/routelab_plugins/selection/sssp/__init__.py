@@ -28,7 +28,7 @@ from routelab.kernels.graph import count_routes, fewest_turns
 
 from .kernels import build_routes_sssp, choose_routes_sssp, group_routes
 
-MOST_ROUTES = 16
+MOST_ROUTES = 64
 """Routes of a pair that are still compared one by one; trees serve where there are more."""
 
 
