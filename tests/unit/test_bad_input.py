@@ -238,3 +238,42 @@ def test_an_interrupt_is_heeded_inside_a_kernel(tmp_path):
 def processor_seconds(pid: str) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_all_that_is_wrong_is_told_at_once(refused):
+    for arguments in (
+        ["evaluate", "tours~dims=3", "nope"],
+        ["route", "tours~dims=3", "nope"],
+        ["bound", "tours~dims=3", "nope"],
+    ):
+        said = refused(*arguments)
+        assert "'tours'" in said
+        assert "'nope'" in said
+    said = refused(
+        "route", "torus~dims=3", "nope", "--metrics", "load+effective-bisection~samples=1"
+    )
+    assert "'nope'" in said
+    assert "'load'" in said
+    assert "samples=1" in said
+
+
+@pytest.mark.parametrize(
+    "arguments", [["bound", "torus~dims=3"], ["route", "torus~dims=3", "dor", "-o", "folder"]]
+)
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "long"])
+def test_limits_are_numbers_above_0(capsys, tmp_path, monkeypatch, arguments, seconds):
+    monkeypatch.chdir(tmp_path)
+    assert main([*arguments, "--seconds", seconds]) == 2
+    assert f"argument --seconds: '{seconds}' is no number above 0" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_cannot_be_made(refused):
+    assert "cannot write /proc/x" in refused("topology", "torus~dims=3", "-o", "/proc/x")
+
+
+@pytest.mark.parametrize(
+    "text", ["seed=9223372036854775808", "sweeps=1000000001", "effort=inf", "effort=1e300"]
+)
+def test_numbers_that_compiled_code_cannot_hold(refused, text):
+    assert text.split("=")[0] in refused("evaluate", "torus~dims=3x3", f"balanced~{text}@up-down")

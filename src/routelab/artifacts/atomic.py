@@ -25,6 +25,7 @@ _MENDS = {
     errno.EACCES: "permission denied; choose a folder that you may write to",
     errno.EPERM: "permission denied; choose a folder that you may write to",
     errno.ENOTDIR: "a part of the path is a file and no folder; choose another folder",
+    errno.ENOENT: "the folder cannot be made, or has been removed; choose another folder",
     errno.EEXIST: "a file is where a folder is needed; remove it or choose another folder",
     errno.EISDIR: "there is a folder of that name; remove it or choose another name",
     errno.ENAMETOOLONG: "the name is too long; give it an alias",

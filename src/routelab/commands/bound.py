@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from routelab.commands._arguments import positive
 from routelab.commands._batch import add_batch, require, run_batch, warn
 from routelab.commands._output import FORMATS, print_table
 
@@ -30,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
-        "--seconds", type=float, default=60.0, metavar="N", help="for the search; default: 60"
+        "--seconds", type=positive, default=60.0, metavar="N", help="for the search; default: 60"
     )
     parser.add_argument(
         "--exact",
@@ -77,10 +78,13 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.commands._logging import progress
     from routelab.registry.instances import load
     from routelab.stages.bound import WEIGHT_COLUMNS, compute, weight_rows
+    from routelab.stages.together import together
     from routelab.stages.topology import obtain
 
-    rules: Any = load("rules", arguments.rules) if arguments.rules else None
-    name, network = obtain(arguments.topology)
+    rules, (name, network) = together(
+        lambda: load("rules", arguments.rules) if arguments.rules else None,
+        lambda: obtain(arguments.topology),
+    )
     with progress(arguments):
         bound = compute(network, rules, seconds=arguments.seconds, exact=arguments.exact)
     facts = {"topology": name, "rules": arguments.rules or "", **bound_numbers(bound)}

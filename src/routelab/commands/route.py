@@ -7,9 +7,11 @@ import csv
 import json
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from routelab.commands._arguments import positive
 from routelab.commands._batch import add_batch, require, run_batch, warn
 from routelab.commands._output import FORMATS, print_table
 
@@ -35,8 +37,8 @@ def add_parser(subparsers: Any) -> None:
         "--metrics", metavar="A+B", help="metrics, separated by '+'; default: all installed"
     )
     parser.add_argument("--certificate", metavar="FILE", type=Path, help="save the proof")
-    parser.add_argument("--seconds", type=float, metavar="N", help="with -o: time limit")
-    parser.add_argument("--memory-gb", type=float, metavar="N", help="with -o: memory limit")
+    parser.add_argument("--seconds", type=positive, metavar="N", help="with -o: time limit")
+    parser.add_argument("--memory-gb", type=positive, metavar="N", help="with -o: memory limit")
     parser.add_argument("--fingerprint", default="", help="noted in the provenance")
     parser.add_argument(
         "--keep-going",
@@ -117,11 +119,14 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
     from routelab.stages.route import compute
+    from routelab.stages.together import together
     from routelab.stages.topology import obtain
 
-    routing = load_routing(arguments.routing)
-    metrics = [load("metric", name) for name in _metrics(arguments)]
-    name, network = obtain(arguments.topology)
+    routing, (name, network), *metrics = together(
+        lambda: load_routing(arguments.routing),
+        lambda: obtain(arguments.topology),
+        *(partial(load, "metric", name) for name in _metrics(arguments)),
+    )
     with progress(arguments):
         result = compute(network, routing, metrics)
     if arguments.certificate is not None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from routelab.registry.instances import Routing, load_routing, name_of
 from routelab.stages.bound import NetworkBounds
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.facts import routing_facts, topology_facts
+from routelab.stages.together import together
 from routelab.stages.topology import obtain
 
 
@@ -49,23 +51,28 @@ def evaluate(
         If a name is wrong (all wrong ones are reported), or a certificate is asked for and
         there is not exactly one routing or no proof.
     """
-    chosen, problems = [], []
-    for text in routings:
-        try:
-            chosen.append(load_routing(text))
-        except InputError as error:
-            problems.append(str(error))
-    if certificate is not None and len(chosen) != 1:
+    texts = tuple(routings)
+    _, (name, network), *chosen = together(
+        lambda: _check_options(texts, certificate, bound_seconds),
+        lambda: obtain(topology),
+        *(partial(load_routing, text) for text in texts),
+    )
+    for routing in chosen:
+        tell(routing.name, WAITING)
+    bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
+    return [_row(name, network, routing, certificate, bounds) for routing in chosen]
+
+
+def _check_options(
+    texts: Sequence[str], certificate: Path | None, bound_seconds: float | None
+) -> None:
+    problems = []
+    if certificate is not None and len(texts) != 1:
         problems.append("--certificate saves one proof: name one routing")
     if bound_seconds is not None and not bound_seconds > 0:
         problems.append(f"--bound-seconds {bound_seconds:g}: give a bound more than 0 seconds")
     if problems:
         raise InputError("\n".join(problems))
-    name, network = obtain(topology)
-    for routing in chosen:
-        tell(routing.name, WAITING)
-    bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
-    return [_row(name, network, routing, certificate, bounds) for routing in chosen]
 
 
 def _row(

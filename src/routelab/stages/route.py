@@ -32,6 +32,7 @@ from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages.chain import Routed, apply_routing, prove, reroute
 from routelab.stages.facts import routing_facts, topology_facts
 from routelab.stages.limits import Breach
+from routelab.stages.together import together
 from routelab.stages.topology import OUTCOME, name_at, obtain, unusable
 
 METRICS, CHANNELS, ROUTES, CERTIFICATE = (
@@ -109,8 +110,9 @@ def run(
     InputError
         If a name is wrong or the folder cannot be written.
     """
-    chosen = load_routing(routing)
-    measures = [load("metric", name) for name in metrics]
+    chosen, *measures = together(
+        lambda: load_routing(routing), *(partial(load, "metric", name) for name in metrics)
+    )
     lost = unusable(topology)
     if lost is not None:
         with Measured() as nothing:

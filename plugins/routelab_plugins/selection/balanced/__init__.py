@@ -75,7 +75,9 @@ CHEAP = 1_000_000
 class BalancedParameters(Parameters):
     """How long and how to search."""
 
-    seed: int = parameter(0, ge=0, description="Seed of the draws between equally cheap routes")
+    seed: int = parameter(
+        0, ge=0, le=2**63 - 1, description="Seed of the draws between equally cheap routes"
+    )
     phases: Literal["none", "xor", "shift"] = parameter(
         "none",
         description="Balance the sum of all pairs (none), or each phase of an all-to-all exchange "
@@ -84,9 +86,9 @@ class BalancedParameters(Parameters):
     routes: int = parameter(
         32, ge=1, le=4096, description="Routes of a pair to choose from, if it has that many"
     )
-    sweeps: int = parameter(400, ge=1, description="Most sweeps over the pairs")
+    sweeps: int = parameter(400, ge=1, le=10**9, description="Most sweeps over the pairs")
     effort: float = parameter(
-        1.0, gt=0, description="Scales the work of a search: 40 million looked-at hops"
+        1.0, gt=0, le=1e6, description="Scales the work of a search: 40 million looked-at hops"
     )
 
 
