@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routelab.api import InputError, RoutingGraph, SourceSymmetry, source_symmetry
+from routelab.api import InputError, RoutingGraph, SourceSymmetry
 from routelab.api.topology import Int64Array, Topology, frozen_array
 from routelab.kernels.bounds import least_weights
+from routelab.metrics import RouteDiversity, route_diversity
 
 ALL_MINIMAL = "all minimal routes"
 """Turn set of a bound that no rules limit."""
@@ -111,7 +112,7 @@ def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int
     if not total:
         return Fraction(0)
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
-    _, _, least = least_weights(graph.arrays, sources, terminals, weights)
+    least = least_weights(graph.arrays, sources, terminals, weights)
     demand = terminals[sources].tolist()
     covered = sum(of * weight for of, weight in zip(demand, least.tolist(), strict=True))
     return Fraction(times * covered, total)
@@ -133,7 +134,10 @@ def network_graph(topology: Topology) -> RoutingGraph:
 
 
 def takes_shortest(
-    graph: RoutingGraph, table_pairs: int, table_hops: float, symmetry: SourceSymmetry | None = None
+    graph: RoutingGraph,
+    table_pairs: int,
+    table_hops: float,
+    routes: RouteDiversity | None = None,
 ) -> bool:
     """Whether a table joins all pairs that it may, by shortest legal routes only.
 
@@ -142,23 +146,17 @@ def takes_shortest(
     Parameters
     ----------
     graph : RoutingGraph
-        Every route of the table is legal in it.
+        Every route of the table is legal in it; deterministic.
     table_pairs : int
         Ordered pairs of different terminals that the table joins.
     table_hops : float
         Hops of their routes together, by the weight of each: the sum of all channel loads.
-    symmetry : SourceSymmetry, optional
-        The graph's, if known.
+    routes : RouteDiversity, optional
+        What `routelab.metrics.route_diversity` tells of the graph, if it has been asked.
     """
-    topology = graph.topology
-    symmetry = symmetry or source_symmetry(graph)
-    sources = class_sources(symmetry)
-    terminals = topology.terminals_per_switch.astype(np.int64)
-    nothing = np.zeros(topology.num_channels, dtype=np.int64)
-    reached, hops, _ = least_weights(graph.arrays, sources, terminals, nothing)
-    demand = terminals[sources] * symmetry.order
+    terminals = graph.topology.terminals_per_switch.astype(np.int64)
     same_switch = int((terminals * (terminals - 1)).sum())
-    if table_pairs != int((demand * reached).sum()) + same_switch:
-        return False
+    routes = routes or route_diversity(graph)
+    pairs, hops = (0, 0) if routes is None else (routes.pairs, routes.total_hops)
     # no route is shorter than a shortest one, so equal sums are equal term by term
-    return isclose(table_hops, int((demand * hops).sum()), rel_tol=1e-9)
+    return table_pairs == pairs + same_switch and isclose(table_hops, hops, rel_tol=1e-9)

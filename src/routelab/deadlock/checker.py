@@ -76,6 +76,7 @@ from routelab.kernels.dependency import (
     example_paths,
     short_cycle,
     strong_components,
+    used_resources,
 )
 
 _CYCLE_BUDGET = 50_000_000
@@ -146,7 +147,8 @@ def check(
     dependencies = frozen_array(np.column_stack((source, target)), np.int32)
     if offending.any():
         return _refusal(table, flow, dependencies, (start, target, component, offending))
-    rank = np.where(_used(table, vcs), component_ranks(start, target, component), -1)
+    used = used_resources(table.hop_channel, table.hop_vc, table.topology.num_channels, vcs)
+    rank = np.where(used, component_ranks(start, target, component), -1)
     cyclic = np.zeros(len(component), dtype=np.bool_)
     cyclic[source[inside]] = True
     needed = tuple(
@@ -203,12 +205,6 @@ def _successors(topology: Topology, rings: list[list[int]], vcs: int) -> NDArray
         following = np.roll(ring, -1)
         after[ring] = following[:, np.newaxis] * vcs + np.arange(vcs)
     return after.reshape(-1)
-
-
-def _used(table: RouteTable, vcs: int) -> BoolArray:
-    used = np.zeros(table.topology.num_channels * vcs, dtype=np.bool_)
-    used[table.hop_channel.astype(np.int64) * vcs + table.hop_vc] = True
-    return used
 
 
 def _refusal(

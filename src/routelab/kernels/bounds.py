@@ -26,14 +26,10 @@ def least_weights(graph, sources, terminals, weight):
 
     Returns
     -------
-    reached : int64 array, shape (Q,)
-        Terminals on other switches to which there is a legal route.
-    hops, least : int64 array, shape (Q,)
-        Hops, and least weight, of the shortest legal routes to these terminals, summed.
+    least : int64 array, shape (Q,)
+        Over the terminals of other switches to which there is a legal route.
     """
     count = len(sources)
-    reached = np.zeros(count, np.int64)
-    hops = np.zeros(count, np.int64)
     least = np.zeros(count, np.int64)
     tree = tree_scratch(len(graph.vertex_switch))
     best = np.empty(len(graph.begin), np.int32)
@@ -43,10 +39,8 @@ def least_weights(graph, sources, terminals, weight):
         settle_switches(graph, tree, visited, best)
         for t in range(len(best)):
             if t != sources[q] and best[t] >= 0:
-                reached[q] += terminals[t]
-                hops[q] += terminals[t] * tree.level[best[t]]
                 least[q] += terminals[t] * tree.cost[best[t]]
-    return reached, hops, least
+    return least
 
 
 @njit(cache=True)

@@ -63,6 +63,15 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
 
 
 @njit(cache=True)
+def used_resources(hop_channel, hop_vc, num_channels, vcs):
+    """Which resources some path uses; bool, shape (R,). Arguments as in `dependency_graph`."""
+    used = np.zeros(num_channels * vcs, np.bool_)
+    for h in range(len(hop_channel)):
+        used[hop_channel[h] * vcs + hop_vc[h]] = True
+    return used
+
+
+@njit(cache=True)
 def strong_components(start, target):
     """Strongly connected components, by Tarjan's algorithm without recursion.
 

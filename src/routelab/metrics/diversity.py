@@ -23,11 +23,17 @@ class RouteDiversity:
     mean_routes : float
     total_routes : float
         Sum over the pairs; exact up to 2^53.
+    pairs : int
+        The pairs themselves.
+    total_hops : int
+        Hops of one shortest legal route of each pair, summed.
     """
 
     single_route_share: float
     mean_routes: float
     total_routes: float
+    pairs: int
+    total_hops: int
 
 
 def route_diversity(graph: RoutingGraph) -> RouteDiversity | None:
@@ -41,14 +47,20 @@ def route_diversity(graph: RoutingGraph) -> RouteDiversity | None:
     topology = graph.topology
     symmetry = source_symmetry(graph)
     sources = symmetry.representatives
-    counts, _ = count_routes_from(graph.arrays, sources, topology.endpoints)
+    counts, lengths = count_routes_from(graph.arrays, sources, topology.endpoints)
     # a class's sources have as many routes each as its representative
-    own = topology.terminals_per_switch[sources].astype(np.float64) * symmetry.order
-    weight = np.outer(own, topology.demand.astype(np.float64))
+    own = topology.terminals_per_switch[sources].astype(np.int64) * symmetry.order
+    weight = np.outer(own, topology.demand)
     weight[sources[:, np.newaxis] == topology.endpoints] = 0
     weight[counts == 0] = 0
-    joined = float(weight.sum())
+    joined = int(weight.sum())
     if not joined:
         return None
     total = float((weight * counts).sum())
-    return RouteDiversity(float(weight[counts == 1].sum()) / joined, total / joined, total)
+    return RouteDiversity(
+        single_route_share=float(weight[counts == 1].sum()) / joined,
+        mean_routes=total / joined,
+        total_routes=total,
+        pairs=joined,
+        total_hops=int((weight * lengths).sum()),
+    )

@@ -10,6 +10,7 @@ from routelab.api.topology import Float64Array, Int32Array
 from routelab.bounds import BOUND_FIELDS, bound_facts, network_graph, takes_shortest
 from routelab.deadlock import Verdict
 from routelab.metrics import (
+    RouteDiversity,
     channel_loads,
     connected_parts,
     max_hops,
@@ -95,7 +96,7 @@ def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
     facts = {
         "reachable_pairs": reachable_pairs(table),
         **_load_facts(table, loads),
-        **_shape_facts(routed, float(loads.sum())),
+        **_shape_facts(routed, float(loads.sum()), diversity),
         "max_hops": max_hops(table),
         "mean_hops": mean_hops(table),
         "single_route_share": None if diversity is None else diversity.single_route_share,
@@ -130,10 +131,10 @@ def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
     }
 
 
-def _shape_facts(routed: Routed, hops: float) -> dict[str, Any]:
+def _shape_facts(routed: Routed, hops: float, diversity: RouteDiversity | None) -> dict[str, Any]:
     """What decides which bounds hold for a table: `routelab.bounds.bound_facts`."""
     joined = reachable_pairs(routed.table)
-    legal = None if routed.graph is None else takes_shortest(routed.graph, joined, hops)
+    legal = None if routed.graph is None else takes_shortest(routed.graph, joined, hops, diversity)
     return {
         "multipath": bool((routed.table.path_weight != 1).any()),
         "minimal": takes_shortest(network_graph(routed.table.topology), joined, hops),
