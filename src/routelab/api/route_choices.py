@@ -7,12 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
+from routelab.api.parallel import over_ranges
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.symmetry import SourceSymmetry, source_symmetry
 from routelab.api.topology import Int32Array, Int64Array, Topology
 from routelab.kernels.choices import ChoiceArrays, list_routes
 from routelab.kernels.graph import GraphArrays
 from routelab.kernels.translations import (
+    hops_by_source,
     image_rows,
     single_route_load,
     translate_routes,
@@ -111,14 +113,18 @@ class RouteChoices:
         hops : int32 array
             Channels of all routes, pair after pair, as `RouteTable.from_lengths` takes them.
         """
-        lengths, hops = write_chosen(
-            self.arrays,
-            np.ascontiguousarray(chosen, dtype=np.int32),
-            by_pair,
-            self.symmetry.arrays,
-            self.topology.endpoints,
-            self.topology.num_channels,
-        )
+        topology, symmetry = self.topology, self.symmetry.arrays
+        ends = topology.endpoints
+        numbers = np.ascontiguousarray(chosen, dtype=np.int32)
+        start = hops_by_source(self.arrays, symmetry, ends)
+        lengths = np.empty((len(ends), len(ends)), dtype=np.int32)
+        hops = np.empty(start[-1], dtype=np.int32)
+
+        def write(first: int, last: int) -> None:
+            part = first, last
+            write_chosen(self.arrays, numbers, by_pair, symmetry, ends, start, part, lengths, hops)
+
+        over_ranges(write, len(ends))
         return lengths, hops
 
 
@@ -144,6 +150,26 @@ def route_choices(
     """
     ordered = arrays or graph.arrays
     symmetry = source_symmetry(graph, ordered)
-    endpoints = graph.topology.endpoints
-    routes = list_routes(ordered, symmetry.arrays.representative, endpoints, most)
-    return RouteChoices(symmetry, routes)
+    endpoints, roots = graph.topology.endpoints, symmetry.arrays.representative
+
+    def listed(first: int, last: int) -> ChoiceArrays:
+        part: ChoiceArrays = list_routes(ordered, roots[first:last], endpoints, most)
+        return part
+
+    return RouteChoices(symmetry, _joined(over_ranges(listed, len(roots))))
+
+
+def _joined(parts: list[ChoiceArrays]) -> ChoiceArrays:
+    """The routes from consecutive ranges of sources as one list."""
+    if len(parts) == 1:
+        return parts[0]
+    before = np.cumsum([0] + [len(part.hops) for part in parts[:-1]])
+    return ChoiceArrays(
+        length=np.concatenate([part.length for part in parts]),
+        routes=np.concatenate([part.routes for part in parts]),
+        first_hop=np.concatenate(
+            [part.first_hop + shift for part, shift in zip(parts, before, strict=True)]
+        ),
+        hops=np.concatenate([part.hops for part in parts]),
+        sampled=np.concatenate([part.sampled for part in parts]),
+    )

@@ -141,7 +141,7 @@ def _walk_back_one(graph, level, ways, vertex, pick, row):
             pick -= ways[u]
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def list_routes(graph, roots, endpoints, most):
     """List the distinct shortest legal routes from some switches to all endpoints.
 

@@ -121,8 +121,22 @@ def own_targets(endpoints, switch_image, own):
 
 
 @njit(cache=True)
-def write_chosen(choices, chosen, by_pair, symmetry, endpoints, num_channels):
-    """The table in which every pair has the chosen one of its routes.
+def hops_by_source(choices, symmetry, endpoints):
+    """Where each source's hops start in a table of one route a pair; int64, shape (P + 1,)."""
+    ends = len(endpoints)
+    of_class = np.zeros(len(symmetry.representative), np.int64)
+    for q in range(len(of_class)):
+        for p in range(q * ends, (q + 1) * ends):
+            of_class[q] += max(choices.length[p], 0)
+    start = np.zeros(ends + 1, np.int64)
+    for i in range(ends):
+        start[i + 1] = start[i] + of_class[symmetry.source_class[endpoints[i]]]
+    return start
+
+
+@njit(cache=True, nogil=True)
+def write_chosen(choices, chosen, by_pair, symmetry, endpoints, start, sources, lengths, hops):
+    """Write the routes of some sources into the table in which every pair has the chosen route.
 
     Parameters
     ----------
@@ -134,32 +148,25 @@ def write_chosen(choices, chosen, by_pair, symmetry, endpoints, num_channels):
         It is of each pair.
     symmetry : SymmetryArrays
     endpoints : int32 array, shape (P,)
-    num_channels : int
-
-    Returns
-    -------
+    start : int64 array, shape (P + 1,)
+        From `hops_by_source`.
+    sources : tuple of two ints
+        The first one and the one behind the last.
     lengths : int32 array, shape (P, P)
-        −1 where there is no route.
+        The sources' rows are overwritten; −1 where there is no route.
     hops : int32 array
-        Channels of all routes, pair after pair.
+        The sources' part is overwritten: channels of all routes, pair after pair.
     """
     ends = len(endpoints)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
-    channel_image = np.empty(num_channels, np.int32)
+    channel_image = np.empty(len(symmetry.channel_source), np.int32)
     own = np.empty(ends, np.int32)
-    lengths = np.empty((ends, ends), np.int32)
-    total = 0
-    for i in range(ends):
-        q = symmetry.source_class[endpoints[i]]
-        for p in range(q * ends, (q + 1) * ends):
-            total += max(choices.length[p], 0)
-    hops = np.empty(total, np.int32)
-    used = 0
     known_length, first_hop, known_hops = choices.length, choices.first_hop, choices.hops
-    for i in range(ends):
+    for i in range(sources[0], sources[1]):
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
         own_targets(endpoints, switch_image, own)
+        used = start[i]
         for j in range(ends):
             p = q * ends + own[j]
             n = known_length[p]
@@ -168,7 +175,6 @@ def write_chosen(choices, chosen, by_pair, symmetry, endpoints, num_channels):
             for h in range(n):
                 hops[used + h] = channel_image[known_hops[first + h]]
             used += max(n, 0)
-    return lengths, hops
 
 
 @njit(cache=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import plain_graphs
@@ -94,3 +95,18 @@ def test_searches_are_one_a_class() -> None:
     choices = route_choices(graph)
     assert len(choices.arrays.routes) == 2 * 40
     assert len(choices.each_source().arrays.routes) == 40 * 40
+
+
+@pytest.mark.parametrize("failed", [0, 3])
+def test_any_number_of_threads_gives_the_same_routes(
+    failed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = walks(build_grid("torus", (4, 5, 10), wrap=True, fail_links=failed))
+    results = []
+    for threads in (1, 2, 3):
+        monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads))
+        choices = route_choices(graph)
+        results.append([*choices.arrays, *choices.table(choices.arrays.routes - 1)])
+    for other in results[1:]:
+        for one, same in zip(results[0], other, strict=True):
+            assert np.array_equal(one, same)
