@@ -27,13 +27,16 @@ def bare(topology):
 @given(networks())
 def test_diversity_is_that_of_the_definition(topology):
     ends = topology.terminal_switch.tolist()
-    counts = [len(naive.shortest_ways(topology, a, b)) for a in ends for b in ends if a != b]
-    counts = [count for count in counts if count]
+    ways = [naive.shortest_ways(topology, a, b) for a in ends for b in ends if a != b]
+    ways = [each for each in ways if each]
+    counts = [len(each) for each in ways]
     diversity = route_diversity(bare(topology))
     if not counts:
         assert diversity is None
         return
     assert diversity.total_routes == sum(counts)
+    assert diversity.pairs == len(counts)
+    assert diversity.total_hops == sum(len(each[0]) for each in ways)
     assert diversity.mean_routes == pytest.approx(sum(counts) / len(counts))
     assert diversity.single_route_share == pytest.approx(counts.count(1) / len(counts))
 
