@@ -129,7 +129,10 @@ class RouteTable:
             The paths' channels, pair after pair.
         """
         flat = np.ascontiguousarray(_numbers("lengths", lengths, np.int64)).reshape(-1)
-        pair_start, path_start = single_path_offsets(flat)
+        # numpy's arrays, unlike those that compiled code makes, come in few large pages
+        pair_start = np.empty(len(flat) + 1, dtype=np.int64)
+        path_start = np.empty(np.count_nonzero(flat >= 0) + 1, dtype=np.int64)
+        single_path_offsets(flat, pair_start, path_start)
         return cls.create(
             topology,
             pair_start=pair_start,

@@ -41,29 +41,25 @@ def rises(start, total):
 
 
 @njit(cache=True)
-def single_path_offsets(lengths):
+def single_path_offsets(lengths, pair_start, path_start):
     """Offsets of a table with at most one path a pair.
 
     Parameters
     ----------
     lengths : int array, shape (P * P,)
         Hops of each pair's path; negative where a pair is unreachable.
-
-    Returns
-    -------
     pair_start : int64 array, shape (P * P + 1,)
+        Overwritten.
     path_start : int64 array, shape (K + 1,)
+        Overwritten; K pairs are reachable.
     """
-    pair_start = np.zeros(len(lengths) + 1, np.int64)
-    for p in range(len(lengths)):
-        pair_start[p + 1] = pair_start[p] + (lengths[p] >= 0)
-    path_start = np.zeros(pair_start[-1] + 1, np.int64)
     k = 0
+    pair_start[0] = path_start[0] = 0
     for p in range(len(lengths)):
         if lengths[p] >= 0:
             path_start[k + 1] = path_start[k] + lengths[p]
             k += 1
-    return pair_start, path_start
+        pair_start[p + 1] = k
 
 
 @njit(cache=True)

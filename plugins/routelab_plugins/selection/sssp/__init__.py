@@ -22,11 +22,18 @@ from routelab.api import (
     route_choices,
     search_arrays,
 )
+from routelab.api.parallel import over_ranges
 from routelab.api.ties import backwards_at, endpoint_order, tie_order
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.kernels.graph import count_routes, fewest_turns
 
-from .kernels import build_routes_sssp, choose_routes_sssp, group_routes
+from .kernels import (
+    GroupedRoutes,
+    build_routes_sssp,
+    choose_routes_sssp,
+    cut_groups,
+    fill_groups,
+)
 
 MOST_ROUTES = 64
 """Routes of a pair that are still compared one by one; trees serve where there are more."""
@@ -76,14 +83,7 @@ class Sssp(SelectionPlugin):
     def _compare(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
         options: SsspParameters = self.parameters
         topology, symmetry = graph.topology, choices.symmetry
-        groups = group_routes(
-            choices.arrays,
-            symmetry.arrays,
-            options.unique_first,
-            topology.channel_direction,
-            topology.endpoints,
-            endpoint_order(graph, options.tie_seed),
-        )
+        groups = self._grouped(graph, choices)
         load, unique_trees = np.zeros(topology.num_channels, dtype=np.int64), 0
         if options.unique_first:
             # the first stage needs no trees: a single route is the same whatever the loads are
@@ -91,13 +91,44 @@ class Sssp(SelectionPlugin):
             single = (choices.arrays.routes == 1) & (choices.arrays.length > 0)
             own = single.reshape(len(symmetry.representatives), len(topology.endpoints)).any(axis=1)
             unique_trees = int(own.sum()) * symmetry.order
-        chosen, group_trees = choose_routes_sssp(
-            groups, load, topology.demand, backwards_at(graph, options.ties)
+        # a single route is number 0
+        chosen = np.zeros(len(topology.endpoints) ** 2, dtype=np.int32)
+        group_trees = choose_routes_sssp(
+            groups, load, topology.demand, backwards_at(graph, options.ties), chosen
         )
         del groups  # it may be larger than the table
         lengths, hops = choices.table(chosen, by_pair=True)
         counters = {"unique_trees": unique_trees, "group_trees": group_trees}
         return RouteTable.from_lengths(topology, lengths, hops, counters=counters)
+
+    def _grouped(self, graph: RoutingGraph, choices: RouteChoices) -> GroupedRoutes:
+        """Stage 2, and the routes in its order."""
+        options: SsspParameters = self.parameters
+        ends, symmetry = graph.topology.endpoints, choices.symmetry
+        order = endpoint_order(graph, options.tie_seed)
+        source, length, start, rank, *places, hops = cut_groups(
+            choices.arrays,
+            symmetry.source_class[ends],
+            options.unique_first,
+            graph.topology.channel_direction,
+            order,
+        )
+        # numpy's arrays, unlike those that compiled code makes, come in few large pages
+        groups = GroupedRoutes(
+            source=source,
+            length=length,
+            start=start,
+            target=np.empty(start[-1], dtype=np.int32),
+            routes=np.empty(start[-1], dtype=np.int32),
+            hops=np.empty(hops, dtype=np.uint32),
+        )
+
+        def fill(first: int, last: int) -> None:
+            part, at = (first, last), tuple(places)
+            fill_groups(choices.arrays, symmetry.arrays, ends, order, rank, at, part, groups)
+
+        over_ranges(fill, len(ends))
+        return groups
 
     def _grow(self, graph: RoutingGraph) -> RouteTable:
         options: SsspParameters = self.parameters

@@ -156,27 +156,33 @@ def _rank_rows(choices, unique_first, channel_direction):
 
 
 @njit(cache=True)
-def _cut_groups(choices, rank, ranks, source_class, order):
-    """Where each group of `GroupedRoutes` will lie.
+def cut_groups(choices, source_class, unique_first, channel_direction, order):
+    """Stage 2 of Algorithm 3 on listed routes: sort pairs by turns, length and source.
 
     Parameters
     ----------
     choices : ChoiceArrays
-    rank, ranks
-        From `_rank_rows`.
+        All routes of the classes' representatives, in tie order.
     source_class : int32 array, shape (P,)
         Class of each endpoint.
+    unique_first : bool
+        Leave out the pairs with one route.
+    channel_direction : int16 array, shape (C,)
     order : int64 array, shape (P,)
+        Endpoints in tie order; it decides among sources and among targets.
 
     Returns
     -------
-    source, length : int32 array, shape (G,)
-    start : int64 array, shape (G + 1,)
+    source, length, start
+        As in `GroupedRoutes`.
+    rank : int32 array, shape (Q * P,)
+        Rank of each row's turns and length; −1 for rows that are left out.
     pair_at, hop_at : int64 array, shape (ranks, P)
         First pair and first hop of a rank's group from each endpoint.
     hops : int
         Of all groups.
     """
+    rank, ranks = _rank_rows(choices, unique_first, channel_direction)
     ends = len(order)
     classes = len(rank) // max(ends, 1)
     size = np.zeros((ranks, classes), np.int64)
@@ -202,47 +208,45 @@ def _cut_groups(choices, rank, ranks, source_class, order):
             hops += volume[k, q]
             groups += 1
             start[groups] = pairs
-    return source[:groups], length[:groups], start[: groups + 1], pair_at, hop_at, hops
+    cut = source[:groups].copy(), length[:groups].copy(), start[: groups + 1].copy()
+    return *cut, rank, pair_at, hop_at, hops
 
 
-@njit(cache=True)
-def group_routes(choices, symmetry, unique_first, channel_direction, endpoints, order):
-    """Stage 2 of Algorithm 3 on listed routes: sort pairs by turns, length and source.
+@njit(cache=True, nogil=True)
+def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, groups):
+    """Write the routes from some endpoints into their groups.
 
     Parameters
     ----------
     choices : ChoiceArrays
         All routes of the classes' representatives, in tie order.
     symmetry : SymmetryArrays
-    unique_first : bool
-        Leave out the pairs with one route.
-    channel_direction : int16 array, shape (C,)
     endpoints : int32 array, shape (P,)
     order : int64 array, shape (P,)
-        Endpoints in tie order; it decides among sources and among targets.
-
-    Returns
-    -------
-    GroupedRoutes
+        Endpoints in tie order.
+    rank
+        From `cut_groups`.
+    places : tuple of two int64 arrays
+        ``pair_at`` and ``hop_at`` from `cut_groups`; the sources' columns are changed.
+    sources : tuple of two ints
+        The first one and the one behind the last.
+    groups : GroupedRoutes
+        The sources' parts of `target`, `routes` and `hops` are overwritten.
     """
     ends = len(endpoints)
-    rank, ranks = _rank_rows(choices, unique_first, channel_direction)
-    source_class = symmetry.source_class[endpoints]
-    source, length, start, pair_at, hop_at, total = _cut_groups(
-        choices, rank, ranks, source_class, order
-    )
-    target, routes = np.empty(start[-1], np.int32), np.empty(start[-1], np.int32)
-    hops = np.empty(total, np.uint32)
+    pair_at, hop_at = places
+    target, routes, hops = groups.target, groups.routes, groups.hops
     known_length, known_routes = choices.length, choices.routes
     first_hop, known_hops = choices.first_hop, choices.hops
     switch_image = np.empty(len(symmetry.source_class), np.int32)
-    channel_image = np.empty(len(channel_direction), np.int32)
+    channel_image = np.empty(len(symmetry.channel_source), np.int32)
     own = np.empty(ends, np.int32)
-    for i in range(ends):
+    for i in range(sources[0], sources[1]):
         source_images(symmetry, endpoints[i], switch_image, channel_image)
         own_targets(endpoints, switch_image, own)
+        q = symmetry.source_class[endpoints[i]]
         for j in order:
-            p = source_class[i] * ends + own[j]
+            p = q * ends + own[j]
             k = rank[p]
             if k < 0:
                 continue
@@ -253,11 +257,10 @@ def group_routes(choices, symmetry, unique_first, channel_direction, endpoints, 
             for h in range(volume):
                 hops[to + h] = channel_image[known_hops[first + h]]
             hop_at[k, i] += volume
-    return GroupedRoutes(source, length, start, target, routes, hops)
 
 
 @njit(cache=True)
-def choose_routes_sssp(groups, load, demand, backwards):
+def choose_routes_sssp(groups, load, demand, backwards, chosen):
     """Choose routes group by group on the loads so far: stage 3 of Algorithm 3.
 
     What the trees of `build_routes_sssp` find, found by comparing the few routes that there are.
@@ -273,17 +276,16 @@ def choose_routes_sssp(groups, load, demand, backwards):
     demand : int64 array, shape (P,)
     backwards : bool array, shape (P,)
         Of equally light routes the last in tie order is taken, from this endpoint.
+    chosen : int32 array, shape (P * P,)
+        The grouped pairs' entries are overwritten: number of the route.
 
     Returns
     -------
-    chosen : int32 array, shape (P * P,)
-        Number of each pair's route.
     trees : int
         Trees that Algorithm 3 builds for it.
     """
     count = len(demand)
     target, hops = groups.target, groups.hops
-    chosen = np.zeros(count * count, np.int32)
     first = np.empty(count, np.int64)
     waiting, applied = np.empty(count, np.int32), np.empty(count, np.int32)
     trees, next_hop = 0, np.int64(0)
@@ -316,7 +318,7 @@ def choose_routes_sssp(groups, load, demand, backwards):
                 for h in range(first[k], first[k] + n):
                     load[hops[h]] += amount - CROSSED
             left = kept
-    return chosen, trees
+    return trees
 
 
 @njit(cache=True)
