@@ -17,7 +17,8 @@ def plain(value: Any) -> Any:
     """`value` as dictionaries, lists, strings, numbers, booleans and None.
 
     Numbers that JSON does not have (NaN and the infinities) become None, "no value"; arrays and
-    tuples become lists, keys and paths become strings.
+    tuples become lists, keys and paths become strings. Bytes of a file's name that are no UTF-8
+    are written as escapes.
 
     Raises
     ------
@@ -26,16 +27,18 @@ def plain(value: Any) -> Any:
     """
     if hasattr(value, "tolist"):  # numpy's arrays and scalars, without importing numpy
         value = value.tolist()
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
+        return {plain(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return plain(os.fspath(value))
     raise TypeError(f"{value!r} of type {type(value).__name__} cannot be written as JSON")
 
 

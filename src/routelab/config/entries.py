@@ -80,6 +80,13 @@ class Box(StudyPart):
             raise ValueError(f"{list(sizes)} should be two sizes from 2 on, the lesser one first")
         return sizes
 
+    @model_validator(mode="after")
+    def _some_fit(self) -> Box:
+        least = self.sizes[0] ** self.dimensions
+        if self.max_nodes is not None and least > self.max_nodes:
+            raise ValueError(f"the least of these grids has {least} nodes; raise max_nodes")
+        return self
+
     @cached_property
     def grids(self) -> tuple[str, ...]:
         """The sizes as text, such as ``4x2x2``, ascending from the first dimension on.

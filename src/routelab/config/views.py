@@ -27,6 +27,8 @@ class Between(StudyPart):
     def _bounded(self) -> Between:
         if self.min is None and self.max is None:
             raise ValueError("say min, max or both")
+        if self.min is not None and self.max is not None and self.min > self.max:
+            raise ValueError(f"nothing lies between {self.min:g} and {self.max:g}")
         return self
 
 

@@ -230,7 +230,8 @@ class Frames:
                 continue
             choices = wanted if isinstance(wanted, (list, tuple)) else [wanted]
             texts = {key_text(choice) for choice in choices}
-            frame = frame[[key_text(value) in texts for value in values]]
+            # of no rows, a plain list would choose no columns
+            frame = frame[np.array([key_text(value) in texts for value in values], dtype=bool)]
         return frame
 
     def column(self, frame: pd.DataFrame, name: str, place: str) -> pd.Series[Any]:

@@ -7,8 +7,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from routelab._progress import tell
 from routelab.api import (
@@ -17,6 +20,7 @@ from routelab.api import (
     Measurement,
     MetricContext,
     Plugin,
+    PluginError,
     Topology,
     UnsupportedError,
 )
@@ -82,9 +86,22 @@ def compute(
     context = MetricContext(routed.table, routed.graph, partial(reroute, routing))
     for metric in metrics:
         tell(routing.name, f"metric {metric.name}")
-        measured += metric.measure_in(context)
+        measured += _measurements(metric, context)
     tell(routing.name, "ok", ended=True)
     return RouteResult(routed, verdict, facts, tuple(measured))
+
+
+def _measurements(metric: ContextMetricPlugin, context: MetricContext) -> list[Measurement]:
+    """What a metric tells, if files can hold it and reports can reckon with it."""
+    told = metric.measure_in(context)
+    if not isinstance(told, list | tuple):
+        raise PluginError(f"{metric.name}: expected a list of Measurements, found {told!r}")
+    for one in told:
+        if not isinstance(one, Measurement):
+            raise PluginError(f"{metric.name}: expected a Measurement, found {one!r}")
+        if not (isinstance(one.metric, str) and isinstance(one.value, Real | np.bool_)):
+            raise PluginError(f"{metric.name}: {one.metric!r} is {one.value!r}, expected a number")
+    return list(told)
 
 
 def run(

@@ -97,3 +97,11 @@ def test_written_file_is_read(tmp_path: Path) -> None:
     value = {"format": "x/1", "names": ["ü"], "n": 3}
     write_json(tmp_path / "x.json", value)
     assert read_json(tmp_path / "x.json", "x/1") == value
+
+
+def test_a_file_name_that_is_no_utf_8_can_be_told_of(tmp_path: Path) -> None:
+    name = b"stra\xdfe.csv".decode(errors="surrogateescape")
+    write_json(tmp_path / "a.json", {"format": "a/1", "reason": name, name: Path(name)})
+    written = "stra\\udcdfe.csv"
+    assert read_json(tmp_path / "a.json", "a/1")["reason"] == written
+    assert read_json(tmp_path / "a.json", "a/1")[written] == written

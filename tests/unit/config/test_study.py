@@ -110,6 +110,11 @@ figures:
             "x: load, over: {seed: mean}, hue",
             ":14: figures.loads: a figure of kind",
         ),
+        (
+            "over:",
+            "where: {max_load: {min: 5, max: 2}}\n    over:",
+            ":11: tables.table2.where.max_load: nothing lies between 5 and 2",
+        ),
         ("{seconds: 5}", "{seconds: fast}", ":6: limits.seconds: 'fast' should be a valid number"),
     ],
 )

@@ -168,3 +168,10 @@ def test_texts_are_in_order():
 )
 def test_key_text(value, text):
     assert key_text(value) == text
+
+
+def test_a_filter_after_one_that_leaves_nothing_leaves_nothing(world):
+    world.add("bfs", "4", load=[3, 1])
+    frame = Frames(world.records).select({"routing": "none", "topology": "4"}, [], "")
+    assert frame.empty
+    assert "max_load" in frame

@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import pytest
 
-from routelab.api import PluginError, build_grid
+from routelab.api import Measurement, MetricPlugin, PluginError, build_grid
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.facts import routing_facts
+from routelab.stages.route import compute
 
 ROUTED = apply_routing(build_grid("torus", (3, 2), wrap=True), load_routing("first@up-down"))
 
@@ -23,3 +24,32 @@ def test_other_counters_are_facts():
     counted = replace(ROUTED, table=replace(ROUTED.table, counters={"trees": 3}))
     facts = routing_facts(ROUTED, prove(ROUTED))
     assert routing_facts(counted, prove(counted)) == {**facts, "trees": 3}
+
+
+class Said(MetricPlugin):
+    """Tells what it was told to tell."""
+
+    name = "said"
+    summary = "What it was told to tell"
+
+    def __init__(self, told: object) -> None:
+        super().__init__()
+        self.told = told
+
+    def measure(self, table, graph):
+        return self.told
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (None, "expected a list of Measurements, found None"),
+        ([3], "expected a Measurement, found 3"),
+        ([Measurement("a", "b")], "'a' is 'b', expected a number"),
+        ([Measurement(None, 1.0)], "None is 1.0, expected a number"),
+    ],
+)
+def test_a_metric_that_tells_no_numbers_fails_its_run_and_not_the_report(told, message):
+    network = build_grid("torus", (3, 2), wrap=True)
+    with pytest.raises(PluginError, match=f"said: {message}"):
+        compute(network, load_routing("first@up-down"), [Said(told)])
