@@ -11,8 +11,11 @@ from routelab.registry.catalogue import installed
 from routelab.testing import run_checks
 from routelab.testing.checks import CHECKS
 
-ABILENE = Path(__file__).parents[1] / "data/abilene.graphml"
-INSTANCES = {"topology/graph": f"topology/graph~file=[{ABILENE}]"}
+DATA = Path(__file__).parents[1] / "data"
+INSTANCES = {
+    "topology/graph": f"topology/graph~file=[{DATA / 'abilene.graphml'}]",
+    "metric/traffic-load": f"metric/traffic-load~matrix=[{DATA / 'traffic.csv'}]",
+}
 """Plugins that cannot be tried without being told something."""
 
 VARIANTS = (

@@ -55,7 +55,7 @@ def test_every_pair_has_its_routes_in_tie_order(graph: RoutingGraph, tie_seed: i
 def test_a_table_has_the_chosen_routes(graph: RoutingGraph, draw) -> None:
     choices = route_choices(graph)
     each = choices.each_source()
-    chosen = np.array([draw.randrange(max(n, 1)) for n in each.arrays.routes], dtype=np.int32)
+    chosen = np.array([draw.randrange(max(int(n), 1)) for n in each.arrays.routes], dtype=np.int32)
     lengths, hops = choices.table(chosen, by_pair=True)
     expected = each.table(chosen)
     assert np.array_equal(lengths, expected[0])

@@ -177,7 +177,7 @@ def test_a_sweep_never_worsens_its_potential(
 ) -> None:
     rows, base = problem
     emphasis = np.array([1 + draw.random() for _ in base])
-    choice = np.array([draw.randrange(n) for n in rows.routes], dtype=np.int32)
+    choice = np.array([draw.randrange(int(n)) for n in rows.routes], dtype=np.int32)
     load, price, beta = put_down(rows, base, choice), np.empty(len(base)), 0.7
     before = (emphasis * np.exp(beta * load)).sum()
     price_bins(load, rows.segment, emphasis, beta, price)
@@ -190,7 +190,7 @@ def test_a_sweep_never_worsens_its_potential(
 @given(problem=problems(repeats=True), draw=st.randoms(use_true_random=False))
 def test_evening_out_keeps_the_maximum(problem: tuple[Rows, np.ndarray], draw) -> None:
     rows, base = problem
-    choice = np.array([draw.randrange(n) for n in rows.routes], dtype=np.int32)
+    choice = np.array([draw.randrange(int(n)) for n in rows.routes], dtype=np.int32)
     load = put_down(rows, base, choice)
     highest, mean = objective(load, rows.segment), float(load.mean())
     before = deviation(load, mean)
