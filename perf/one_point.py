@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("dims")
     parser.add_argument("failed", type=int)
     parser.add_argument("routing")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--memory-gb", type=float, default=20.0)
     parser.add_argument("--profile", action="store_true")
     given = parser.parse_args()

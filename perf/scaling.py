@@ -4,9 +4,9 @@ Every point is a process of its own (`perf/one_point.py`), one after the other. 
 and a figure to ``perf/results/``; the page ``docs/concepts/scale.md`` quotes them by hand. Machines
 differ and are shared: read the numbers of one run against each other.
 
-    python perf/scaling.py curves             10 minutes
+    python perf/scaling.py curves             5 minutes
     python perf/scaling.py profile            where the time goes, a row a stage
-    python perf/scaling.py curves --largest   with 10,000 nodes: 20 GB of memory, an hour
+    python perf/scaling.py curves --largest   with 10,000 nodes: 9 GB of memory, half an hour more
     python perf/scaling.py curves --only 6x6  points with this in their dimensions
 """
 
@@ -113,7 +113,8 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
                     if row["routing"] == routing and row["dims"].count("x") == dimensions - 1
                 ]
                 if line:
-                    name = routing if dimensions == 3 else None
+                    known = axis.get_legend_handles_labels()[1]
+                    name = None if routing in known else routing
                     style = "-" if dimensions == 3 else ""
                     axis.plot(*zip(*line, strict=True), style + marker, color=colour, label=name)
         axis.set(xscale="log", yscale="log", xlabel="nodes", ylabel=label)
