@@ -6,6 +6,7 @@ import csv
 import json
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 FORMATS = ("table", "csv", "json")
 
@@ -18,6 +19,17 @@ def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], form: str)
         csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *rows])
     else:
         print_table(columns, rows)
+
+
+def cell(value: Any) -> str:
+    """A value in a table for people; JSON and CSV have all digits."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        if value.is_integer():
+            return str(int(value))
+        return f"{value:.1f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return str(value)
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "") -> None:

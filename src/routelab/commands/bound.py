@@ -11,7 +11,7 @@ from typing import Any
 
 from routelab.commands._arguments import positive
 from routelab.commands._batch import add_batch, require, run_batch, warn
-from routelab.commands._output import FORMATS, print_table
+from routelab.commands._output import FORMATS, cell, print_table
 
 
 def add_parser(subparsers: Any) -> None:
@@ -94,5 +94,5 @@ def _print(arguments: argparse.Namespace) -> int:
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        print_table(("fact", "value"), [(key, str(value)) for key, value in facts.items()])
+        print_table(("fact", "value"), [(key, cell(value)) for key, value in facts.items()])
     return 0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._output import FORMATS, print_table
+from routelab.commands._output import FORMATS, cell, print_table
 
 SHOWN = (
     "routing",
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
     columns = (*SHOWN, *more)
-    print_table(columns, [[_cell(row.get(field)) for field in columns] for row in rows])
+    print_table(columns, [[cell(row.get(field)) for field in columns] for row in rows])
     for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
         print(f"the network is not connected: {parts}")
     for row in rows:
@@ -108,9 +108,3 @@ def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
             print(f"{row['routing']}: {row['deadlock_reason']}")
             for line in row.get("deadlock_cycle", "").splitlines():
                 print(f"    {line}")
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)

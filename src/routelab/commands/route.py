@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from routelab.commands._arguments import positive
 from routelab.commands._batch import add_batch, require, run_batch, warn
-from routelab.commands._output import FORMATS, print_table
+from routelab.commands._output import FORMATS, cell, print_table
 
 if TYPE_CHECKING:
     from routelab.api import RouteTable
@@ -34,7 +34,9 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
-        "--metrics", metavar="A+B", help="metrics, separated by '+'; default: all installed"
+        "--metrics",
+        metavar="A+B",
+        help="metrics, separated by '+'; default: all but those that run only where they are named",
     )
     parser.add_argument("--certificate", metavar="FILE", type=Path, help="save the proof")
     parser.add_argument("--seconds", type=positive, metavar="N", help="with -o: time limit")
@@ -139,12 +141,8 @@ def _print(arguments: argparse.Namespace) -> int:
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        print_table(("fact", "value"), [(key, _cell(value)) for key, value in facts.items()])
+        print_table(("fact", "value"), [(key, cell(value)) for key, value in facts.items()])
     return 0
-
-
-def _cell(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 def _routes(table: RouteTable) -> Iterator[tuple[Any, ...]]:
