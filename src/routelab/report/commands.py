@@ -7,10 +7,12 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from routelab.bounds import BOUND_FIELDS
 from routelab.report.frames import JobRecord
 from routelab.report.labels import label, number_text
 from routelab.report.tables import Table
 
+_BOUND_COLUMNS = (*BOUND_FIELDS, "gap_percent", "near_optimal")
 _ENDS = {"low": " (lowest)", "high": " (highest)"}
 
 
@@ -24,8 +26,18 @@ class Reproduction:
 
 
 def run_command(record: JobRecord) -> str:
-    """The command that routes, proves and measures one run again, and prints all its numbers."""
-    return f"routelab route {_word(record.topology_name)} {_word(record.routing_name)}"
+    """The command that routes, proves and measures one run again, and prints its numbers."""
+    metrics = f" --metrics {_word('+'.join(record.metrics))}" if record.metrics else ""
+    return f"routelab route {_run(record)}{metrics}"
+
+
+def bound_command(record: JobRecord) -> str:
+    """The command that prints the bounds of one run, and how far it is from them."""
+    return f"routelab evaluate {_run(record)} --bound"
+
+
+def _run(record: JobRecord) -> str:
+    return f"{_word(record.topology_name)} {_word(record.routing_name)}"
 
 
 def loads_command(record: JobRecord, folder: str) -> str:
@@ -49,19 +61,25 @@ def reproductions(table: Table, records: tuple[JobRecord, ...]) -> list[Reproduc
             else f"{label(column.name)} {number_text(column.name, row[column.name])}"
             for column in table.named("row")
         )
-        numbers: dict[int, list[str]] = {}
+        numbers: dict[str, list[str]] = {}
         for column in table.columns:
             if column.name in attained:
                 value = number_text(column.name, row[column.name])
                 if column.of and value == number_text(column.of, row[column.of]):
                     continue
                 text = f"{label(column.of or column.name)} {value}{_ENDS.get(column.role, '')}"
-                numbers.setdefault(attained[column.name], []).append(text)
+                command_of = bound_command if _of_bound(column.name) else run_command
+                command = command_of(records[attained[column.name]])
+                numbers.setdefault(command, []).append(text)
         found += [
-            Reproduction(name, ", ".join(texts), run_command(records[run]))
-            for run, texts in numbers.items()
+            Reproduction(name, "; ".join(texts), command) for command, texts in numbers.items()
         ]
     return found
+
+
+def _of_bound(column: str) -> bool:
+    """Whether a column, or the one that it is a statistic of, tells of bounds."""
+    return any(column == name or column.startswith(f"{name}_") for name in _BOUND_COLUMNS)
 
 
 def _word(text: str) -> str:

@@ -45,6 +45,8 @@ class JobRecord:
     kept : tuple of (Outcome, tuple) or None
         Of a survey's run, which has no folder: what came of it, and what its metrics measured
         (name, value, unit, better).
+    metrics : tuple of str
+        Canonical names of all metrics, for commands; empty where the usual ones are measured.
     rules_bound, network_bound : Path or None
         Folders of the bounds of the run's rules and of the bare network, where there are any.
     """
@@ -58,6 +60,7 @@ class JobRecord:
     topology_parameters: Mapping[str, Any] = field(default_factory=dict)
     routing_parameters: Mapping[str, Any] = field(default_factory=dict)
     kept: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
+    metrics: tuple[str, ...] = ()
     rules_bound: Path | None = None
     network_bound: Path | None = None
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from routelab._progress import tell
 from routelab.api import Plugin
-from routelab.registry.catalogue import QuarantinedError
+from routelab.registry.catalogue import QuarantinedError, installed
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.report.frames import JobRecord
@@ -45,7 +45,7 @@ def run(study: Path, results: Path, directory: Path) -> None:
         topologies |= {id_: instance.text for id_, instance in survey.topologies.items()}
         routings |= {id_: instance.text for id_, instance in survey.routings.items()}
         metrics |= dict.fromkeys(name for shard in survey.shards for name in shard.metrics)
-    records = _records(shown, topologies, routings, results)
+    records = _records(shown, topologies, routings, _to_name(metrics), results)
     if shown.study.name in plan.surveys:
         survey = plan.surveys[shown.study.name]
         records = kept_records(records, survey.tables(results))
@@ -59,8 +59,18 @@ def run_index(results: Path) -> None:
     write_index(results / "report")
 
 
+def _to_name(metrics: Iterable[str]) -> tuple[str, ...]:
+    """The metrics if any of them runs only where it is named, or in another way than usual."""
+    named = tuple(metrics)
+    return () if set(named) <= set(installed().default_metrics()) else named
+
+
 def _records(
-    shown: StudyPlan, topologies: dict[str, str], routings: dict[str, str], results: Path
+    shown: StudyPlan,
+    topologies: dict[str, str],
+    routings: dict[str, str],
+    metrics: tuple[str, ...],
+    results: Path,
 ) -> list[JobRecord]:
     networks = {id_: _of_topology(text) for id_, text in topologies.items()}
     algorithms = {id_: _of_routing(text) for id_, text in routings.items()}
@@ -74,6 +84,7 @@ def _records(
             topology_directory=results / "topologies" / topology,
             topology_parameters=networks[topology],
             routing_parameters=algorithms[routing],
+            metrics=metrics,
             rules_bound=_rules_bound(shown, (topology, routing), results),
             network_bound=_network_bound(shown, (topology, routing), results),
         )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,32 @@ def test_every_number_has_the_command_of_a_run_that_attained_it(compared):
         ("sssp, nodes 8", "maximum load 27 (lowest)", f"{command} sssp~tie_seed=2"),
         ("genetic, nodes 8", "maximum load 26", f"{command} genetic"),
     ]
+
+
+def test_bounds_are_printed_by_the_command_that_looks_for_them(world, write_study):
+    bounds = {"lower_bound_rules": 26, "gap": 2.0, "optimal": False}
+    world.add("a", "4x2", load=[28], facts=bounds)
+    study = write_study(
+        "tables: {t: {rows: [routing], values: [max_load, lower_bound_rules, gap]}, "
+        "s: {rows: [routing], statistics: {gap_percent: [max], max_load: [max]}}}\n"
+    )
+    frames = Frames(world.records)
+    route = "routelab route torus~dims=4x2 a"
+    evaluate = "routelab evaluate torus~dims=4x2 a --bound"
+    for name, shown in {
+        "t": [("maximum load 28", route), ("lower bound, rules 26; gap 2", evaluate)],
+        "s": [("gap (%): greatest 7.692", evaluate), ("maximum load: greatest 28", route)],
+    }.items():
+        table = build_table(name, study.tables[name], frames, None, "")
+        found = reproductions(table, frames.records)
+        assert [(item.numbers, item.command) for item in found] == shown
+
+
+def test_commands_name_metrics_that_run_only_where_they_are_named(world):
+    record = replace(world.add("dor"), metrics=("channel-load", "traffic-load~matrix=a b.csv"))
+    assert run_command(record) == (
+        "routelab route torus~dims=4 dor --metrics 'channel-load+traffic-load~matrix=a b.csv'"
+    )
 
 
 def test_commands_use_canonical_names_and_quote_what_a_shell_would_change(world):
