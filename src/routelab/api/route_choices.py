@@ -31,7 +31,18 @@ class RouteChoices:
     symmetry : SourceSymmetry
         Which switches' routes are translations of one another.
     arrays : ChoiceArrays
-        Row ``q * P + j`` tells of the routes from the representative of class q to endpoint j.
+        Row ``q * P + j`` tells of the routes from the representative of class q to endpoint j:
+        ``length`` (hops of each route; −1: there is none, 0: the endpoint itself), ``routes`` (how
+        many are listed), ``first_hop`` (where their channels begin in ``hops``, route after
+        route) and ``sampled`` (there are more).
+
+    Examples
+    --------
+    The routes of one row, a line each, of which ``chosen`` of `table` is the number:
+
+    >>> length, routes, first_hop, hops, _ = choices.arrays  # doctest: +SKIP
+    >>> hops[first_hop[row] :][: routes[row] * length[row]].reshape(-1, length[row])
+    ... # doctest: +SKIP
     """
 
     symmetry: SourceSymmetry
@@ -102,7 +113,8 @@ class RouteChoices:
         Parameters
         ----------
         chosen : int32 array, shape (Q * P,) or (P * P,)
-            Number of the route for each row, or for each pair.
+            Number of the route, from 0, for each row, or for each pair ``i * P + j``; 0 where
+            there is none or only one.
         by_pair : bool
             It is for each pair.
 

@@ -59,7 +59,9 @@ class Study(StudyPart):
         min_length=1, description="Routings; each of them runs on each network"
     )
     metrics: list[str] | None = Field(
-        default=None, min_length=1, description="Metric plugins; all that are installed by default"
+        default=None,
+        min_length=1,
+        description="Metric plugins; by default all but those that run only where they are named",
     )
     limits: Limits = Field(default=Limits(), description="What one job may use")
     bound: Bound | bool = Field(

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import mmap
-import struct
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -261,22 +260,26 @@ class Clock:
     """Which item a child works at, and since when: memory that it shares with its parent."""
 
     def __init__(self) -> None:
-        self._memory = mmap.mmap(-1, 16)
+        memory = memoryview(mmap.mmap(-1, 16))
+        # each number is stored at once: struct would write zeros first, and a parent that looks
+        # just then would see an item that began when the machine did
+        self._position, self._since = memory[:8].cast("q"), memory[8:].cast("d")
         self.begin(0)
 
     def begin(self, position: int, spare: float = 0.0) -> None:
         """Say that an item begins now, or in the spare seconds that it has beyond others."""
-        struct.pack_into("<qd", self._memory, 0, position, time.monotonic() + spare)
+        self._since[0] = time.monotonic() + spare
+        self._position[0] = position
 
     @property
     def position(self) -> int:
         """Position of the present item."""
-        return int(struct.unpack_from("<qd", self._memory)[0])
+        return int(self._position[0])
 
     @property
     def since(self) -> float:
         """The `time.monotonic` at which it began."""
-        return float(struct.unpack_from("<qd", self._memory)[1])
+        return float(self._since[0])
 
 
 def _do(shard: Shard, items: Sequence[Item], writer: RowWriter, origin: str, clock: Clock) -> int:

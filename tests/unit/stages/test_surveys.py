@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -252,3 +254,19 @@ def test_rows_need_no_heavy_imports():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_a_look_at_the_clock_never_falls_between_two_writes() -> None:
+    clock, begin = shards.Clock(), time.monotonic()
+    child = os.fork()
+    if child == 0:
+        for position in range(300_000):
+            clock.begin(position)
+        os._exit(0)
+    looks = []
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        looks.append(clock.since)
+    # a torn look would tell 0, and any limit would seem to have passed
+    assert looks
+    assert min(looks) >= begin
+    assert clock.position == 299_999

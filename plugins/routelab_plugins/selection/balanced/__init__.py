@@ -54,7 +54,7 @@ from routelab.api import (
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels.translations import single_route_load
 
-from .kernels import Rows, balance, even_out, objective, put_down
+from .kernels import Rows, balance, even_out, fullest_bins, objective, put_down
 
 COOLING = 40
 """Sweeps of annealing, where they are cheap."""
@@ -220,9 +220,8 @@ class Balanced(SelectionPlugin):
         if not len(choice):
             return chosen, 0
         load = put_down(rows, problem.base, choice)
-        fullest = np.zeros(int(rows.segment.max()) + 1, dtype=np.int64)
-        np.maximum.at(fullest, rows.segment, load)
-        limit, mean = fullest[rows.segment], float(load.mean())
+        limit = fullest_bins(load, rows.segment)[rows.segment]
+        mean = float(load.mean())
         kicks = min(KICKS, CHEAP // max(problem.hops, 1))
         done = even_out(rows, load, choice, limit, mean, sweeps, kicks, self.parameters.seed)
         result = chosen.copy()

@@ -29,12 +29,18 @@ class Rows(NamedTuple):
 
 
 @njit(cache=True)
-def objective(load, segment):
-    """Sum over the segments of their fullest bin's load."""
+def fullest_bins(load, segment):
+    """Load of the fullest bin of every segment; int64."""
     fullest = np.zeros(segment.max() + 1, np.int64)
     for c in range(len(load)):
         fullest[segment[c]] = max(fullest[segment[c]], load[c])
-    return fullest.sum()
+    return fullest
+
+
+@njit(cache=True)
+def objective(load, segment):
+    """Sum over the segments of their fullest bin's load."""
+    return fullest_bins(load, segment).sum()
 
 
 @njit(cache=True)
@@ -49,9 +55,7 @@ def _random(state):
 @njit(cache=True)
 def price_bins(load, segment, emphasis, beta, price):
     """Price of every bin: emphasis · exp(beta · load), relative to the fullest of its segment."""
-    fullest = np.zeros(segment.max() + 1, np.int64)
-    for c in range(len(load)):
-        fullest[segment[c]] = max(fullest[segment[c]], load[c])
+    fullest = fullest_bins(load, segment)
     for c in range(len(load)):
         price[c] = emphasis[c] * np.exp(beta * (load[c] - fullest[segment[c]]))
 
@@ -203,6 +207,8 @@ def balance(rows, base, choice, cooling, repairs, seed):
     else:
         load = put_down(rows, base, choice)
         best = objective(load, rows.segment)
+    # what the best choice loads each segment with at most: one less is the goal
+    most = fullest_bins(load, rows.segment)
     mean_price = np.zeros(bins)
     for s in range(cooling + repairs):
         if s < cooling:
@@ -215,11 +221,12 @@ def balance(rows, base, choice, cooling, repairs, seed):
         if value < best:
             best = value
             kept[:] = choice
+            most = fullest_bins(load, rows.segment)
             emphasis[:] = 1.0
         elif s >= cooling:
             total = 0.0
             for c in range(bins):
-                if load[c] >= best:
+                if load[c] > 0 and load[c] >= most[rows.segment[c]]:
                     emphasis[c] *= 1.1
                 total += emphasis[c]
             for c in range(bins):
