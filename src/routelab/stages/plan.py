@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from routelab.api import InputError
 from routelab.artifacts.fingerprint import fingerprint
-from routelab.config import Choice, ConfigError, Limits, Study, Use, choices, load_draft, load_study
+from routelab.config import (
+    Choice,
+    ConfigError,
+    Figure,
+    Limits,
+    Study,
+    Table,
+    Use,
+    choices,
+    load_draft,
+    load_study,
+)
+from routelab.config.mistakes import suggestion
 from routelab.registry.catalogue import installed
 from routelab.stages.instances import Instance, instance_of
 from routelab.stages.jobs import MAX_ID, RouteJob, TopologyJob, cut
@@ -93,6 +106,7 @@ class _Expansion:
         entries = self._named(study, "routings", "routing")
         routings = _merged(entries)
         metrics = self._metrics(study)
+        self.mistakes += _unknown_references(study, routings)
         runs = self._runs(study, networks, entries)
         self.studies[study.name] = study, runs
         if study.survey:
@@ -216,6 +230,22 @@ class _Expansion:
 
 def _merged(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
     return {id_: instance for entry in entries for id_, instance in entry.items()}
+
+
+def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str]:
+    """Routings to compare with that the study does not have; parameters may be pooled away."""
+    known = {re.sub(r"~[^@]*", "", id_) for id_ in routings} | set(routings)
+    views: dict[str, Mapping[str, Table | Figure]] = {
+        "tables": study.tables,
+        "figures": study.figures,
+    }
+    for part, named in views.items():
+        for name, view in named.items():
+            for other in view.relative.routings if view.relative and routings else ():
+                if re.sub(r"~[^@]*", "", other) not in known:
+                    place = study.place(part, name, "relative")
+                    mend = suggestion(other, sorted(known))
+                    yield f"{place}the study has no routing {other!r} to compare with{mend}"
 
 
 def _unfit(id_: str, instance: Instance) -> str | None:

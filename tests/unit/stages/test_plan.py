@@ -358,3 +358,15 @@ def test_files_that_metrics_read_are_inputs_of_the_routes(write):
     assert after.topologies == before.topologies
     matrix.unlink()
     assert "no file config/traffic.csv" in mistakes(path)[0]
+
+
+def test_a_routing_to_compare_with_is_looked_for_before_anything_runs(write):
+    table = "{{rows: [routing], values: [max_load], relative: {{to: {}, column: max_load}}}}"
+    wrong = write("wrong", SMALL + "tables:\n  gains: " + table.format("angara-ssssp") + "\n")
+    (mistake,) = mistakes(wrong)
+    assert mistake.startswith("config/studies/wrong.yaml:10: tables.gains.relative: ")
+    assert "no routing 'angara-ssssp' to compare with" in mistake
+    assert "did you mean 'angara-sssp'?" in mistake
+    # one of several tie orders, all of them pooled, and an alias
+    for name in ("angara-sssp~tie_seed=1", "angara-sssp", "exact-turns"):
+        expand([write("right", SMALL + "tables:\n  gains: " + table.format(name) + "\n")])

@@ -57,8 +57,8 @@ def damaged_tori(max_switches: int = 12):
         ]
         dims = draw(st.sampled_from(shapes))
         fail_switches = draw(st.integers(0, 1))
-        # a mesh of two switches has no link left when one of them fails
-        fail_links = draw(st.integers(0, 1)) if np.prod(dims) > 2 else 0
+        # a line of two or three switches may have no link left when one of them fails
+        fail_links = draw(st.integers(0, 1)) if np.prod(dims) > 3 else 0
         return build_grid(
             "torus",
             dims,
