@@ -257,7 +257,8 @@ def test_rows_need_no_heavy_imports():
 
 
 def test_a_look_at_the_clock_never_falls_between_two_writes() -> None:
-    clock, begin = shards.Clock(), time.monotonic()
+    begin = time.monotonic()
+    clock = shards.Clock()
     child = os.fork()
     if child == 0:
         for position in range(300_000):
