@@ -10,19 +10,24 @@ from routelab.stages.chain import apply_routing, prove
 from routelab.stages.facts import routing_facts
 from routelab.stages.route import compute
 
-ROUTED = apply_routing(build_grid("torus", (3, 2), wrap=True), load_routing("first@up-down"))
+pytestmark = pytest.mark.builtins
+
+
+@pytest.fixture(scope="module")
+def routed():
+    return apply_routing(build_grid("torus", (3, 2), wrap=True), load_routing("first@up-down"))
 
 
 @pytest.mark.parametrize("name", ["max_load", "deadlock", "status", "optimal", "switches"])
-def test_a_counter_does_not_pass_for_a_fact(name):
-    claimed = replace(ROUTED, table=replace(ROUTED.table, counters={name: 1}))
+def test_a_counter_does_not_pass_for_a_fact(routed, name):
+    claimed = replace(routed, table=replace(routed.table, counters={name: 1}))
     with pytest.raises(PluginError, match=f"counters {name} have the names of facts"):
         routing_facts(claimed, prove(claimed))
 
 
-def test_other_counters_are_facts():
-    counted = replace(ROUTED, table=replace(ROUTED.table, counters={"trees": 3}))
-    facts = routing_facts(ROUTED, prove(ROUTED))
+def test_other_counters_are_facts(routed):
+    counted = replace(routed, table=replace(routed.table, counters={"trees": 3}))
+    facts = routing_facts(routed, prove(routed))
     assert routing_facts(counted, prove(counted)) == {**facts, "trees": 3}
 
 
