@@ -16,8 +16,7 @@ from routelab.report.figures.panels import (
     add_legend,
     looks,
     ordered_texts,
-    panel_grid,
-    panel_title,
+    panels_of,
     ranks,
     scale_axis,
 )
@@ -42,13 +41,10 @@ def draw_bars(
     if data.empty:
         return None
     look = looks(ordered_texts(data[hue]), place)
-    texts = ordered_texts(data[col]) if col else [""]
     places = ordered_texts(data[x])
-    figure, axes = panel_grid(texts, place)
-    for axis, text in zip(axes, texts, strict=True):
-        here = data[data[col].map(key_text) == text] if col else data
+    figure, panels = panels_of(data, col, place)
+    for axis, here in panels:
         _draw_panel(axis, here, (x, y, hue), places, look)
-        axis.set_title(panel_title(col, text))
         axis.set_xlabel(label(x))
         axis.set_ylabel(f"{label(y)}: {STATISTIC_LABELS[spec.statistic or 'mean']}")
         axis.margins(y=0.12)

@@ -15,8 +15,7 @@ from routelab.report.figures.panels import (
     add_legend,
     looks,
     ordered_texts,
-    panel_grid,
-    panel_title,
+    panels_of,
     ranks,
     scale_axis,
 )
@@ -39,12 +38,10 @@ def draw_lines(
     if data.empty:
         return None
     look = looks(ordered_texts(data[hue]), place)
-    texts = ordered_texts(data[col]) if col else [""]
     places = ordered_texts(data[x])
     words = not pd.api.types.is_numeric_dtype(data[x])
-    figure, axes = panel_grid(texts, place)
-    for axis, text in zip(axes, texts, strict=True):
-        here = data[data[col].map(key_text) == text] if col else data
+    figure, panels = panels_of(data, col, place)
+    for axis, here in panels:
         for name, one in look.items():
             mine = here[here[hue].map(key_text) == name]
             if mine.empty:
@@ -67,7 +64,6 @@ def draw_lines(
             axis.set_xticks(range(len(places)), places)
         elif "x" not in spec.log:
             axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        axis.set_title(panel_title(col, text))
         axis.set_xlabel(label(x))
         axis.set_ylabel(label(y))
         if "y" not in spec.log:

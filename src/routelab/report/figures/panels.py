@@ -96,6 +96,25 @@ def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
     return figure, axes[: len(texts)]
 
 
+def panels_of(
+    data: pd.DataFrame, col: str | None, place: str
+) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
+    """A figure with a titled panel, and its rows, for each value of the column `col`, if any.
+
+    Raises
+    ------
+    InputError
+        If there would be too many.
+    """
+    texts = ordered_texts(data[col]) if col else [""]
+    figure, axes = panel_grid(texts, place)
+    panels = []
+    for axis, text in zip(axes, texts, strict=True):
+        axis.set_title(panel_title(col, text))
+        panels.append((axis, data[data[col].map(key_text) == text] if col else data))
+    return figure, panels
+
+
 def add_legend(
     figure: Figure, look: dict[str, Look], title: str, markers: bool = False, lines: bool = True
 ) -> None:

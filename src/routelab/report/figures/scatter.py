@@ -13,8 +13,7 @@ from routelab.report.figures.panels import (
     add_legend,
     looks,
     ordered_texts,
-    panel_grid,
-    panel_title,
+    panels_of,
     ranks,
     scale_axis,
 )
@@ -38,10 +37,8 @@ def draw_points(
     if data.empty:
         return None
     look = looks(ordered_texts(data[hue]), place)
-    texts = ordered_texts(data[col]) if col else [""]
-    figure, axes = panel_grid(texts, place)
-    for axis, text in zip(axes, texts, strict=True):
-        here = data[data[col].map(key_text) == text] if col else data
+    figure, panels = panels_of(data, col, place)
+    for axis, here in panels:
         for name, one in look.items():
             mine = here[here[hue].map(key_text) == name]
             sns.scatterplot(
@@ -55,7 +52,6 @@ def draw_points(
                 linewidth=0,
                 rasterized=len(data) > MAX_VECTORS,
             )
-        axis.set_title(panel_title(col, text))
         axis.set_xlabel(label(x))
         axis.set_ylabel(label(y))
         scale_axis(axis, spec)
