@@ -114,6 +114,21 @@ class RoutingGraph:
             minimal_only=minimal_only,
         )
 
+    @classmethod
+    def of_walks(cls, topology: Topology, turn_set: str = "") -> RoutingGraph:
+        """The bare network as an automaton: one vertex a switch, every walk is legal."""
+        switches = np.arange(topology.num_switches)
+        return cls.create(
+            topology,
+            vertex_switch=switches,
+            accepting=np.ones(topology.num_switches, dtype=np.bool_),
+            begin=switches,
+            edge_source=topology.channel_source,
+            edge_target=topology.channel_target,
+            edge_channel=np.arange(topology.num_channels),
+            turn_set=turn_set,
+        )
+
     @property
     def num_vertices(self) -> int:
         """Vertices without the implied end vertices (one a switch)."""

@@ -16,7 +16,6 @@ import numpy as np
 
 from routelab.api import RoutingGraph, SourceSymmetry
 from routelab.api.topology import Float64Array, Int64Array, Topology
-from routelab.bounds.load_bound import class_sources
 from routelab.kernels.bounds import tree_loads
 
 ROUNDS = 1000
@@ -40,7 +39,7 @@ class Ascent:
     def __init__(self, graph: RoutingGraph, symmetry: SourceSymmetry) -> None:
         self._graph = graph
         self._class = symmetry.channel_class
-        self._sources = class_sources(symmetry)
+        self._sources = symmetry.representatives
         self._terminals = graph.topology.terminals_per_switch.astype(np.int64)
         self._classes = int(self._class.max()) + 1
         self._best = -1.0

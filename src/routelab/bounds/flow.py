@@ -15,7 +15,6 @@ import numpy as np
 
 from routelab.api import RoutingGraph, SourceSymmetry
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
-from routelab.bounds.load_bound import class_sources
 from routelab.bounds.solver import LinearProgram, solve
 from routelab.kernels.bounds import shortest_routes
 
@@ -68,7 +67,7 @@ def _flow_program(graph: RoutingGraph, symmetry: SourceSymmetry) -> LinearProgra
     program.rows(np.full(classes, -np.inf), np.zeros(classes))
     program.entries(np.arange(classes), np.zeros(classes, np.int64), -1.0)
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
-    for source in class_sources(symmetry):
+    for source in symmetry.representatives:
         edges, stops = shortest_routes(graph.arrays, source, terminals)
         _add_flow(program, graph, symmetry.channel_class, int(source), edges, stops)
         if program.num_variables > MAX_VARIABLES:

@@ -97,14 +97,7 @@ def certified_by_class(
     graph: RoutingGraph, weights: Int64Array, symmetry: SourceSymmetry
 ) -> Fraction:
     """The same as `certified` for weights that translations keep, from one source a class."""
-    return _quotient(graph, weights, class_sources(symmetry), symmetry.order)
-
-
-def class_sources(symmetry: SourceSymmetry) -> Int64Array:
-    """The representatives of classes that have terminals."""
-    switches = symmetry.representatives
-    sources = switches[symmetry.topology.terminals_per_switch[switches] > 0]
-    return frozen_array(sources, np.int32)
+    return _quotient(graph, weights, symmetry.representatives, symmetry.order)
 
 
 def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int) -> Fraction:
@@ -119,18 +112,8 @@ def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int
 
 
 def network_graph(topology: Topology) -> RoutingGraph:
-    """The routing graph of the bare network: one vertex a switch, every walk is legal."""
-    switches = np.arange(topology.num_switches)
-    return RoutingGraph.create(
-        topology,
-        vertex_switch=switches,
-        accepting=np.ones(topology.num_switches, dtype=np.bool_),
-        begin=switches,
-        edge_source=topology.channel_source,
-        edge_target=topology.channel_target,
-        edge_channel=np.arange(topology.num_channels),
-        turn_set=ALL_MINIMAL,
-    )
+    """The routing graph of the bare network, all of whose minimal routes are legal."""
+    return RoutingGraph.of_walks(topology, ALL_MINIMAL)
 
 
 def takes_shortest(

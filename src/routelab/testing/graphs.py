@@ -12,16 +12,7 @@ from routelab.api import RoutingGraph, Topology
 
 def walks(topology: Topology) -> RoutingGraph:
     """Every walk is legal: shortest routes are those of the bare network."""
-    switches = np.arange(topology.num_switches)
-    return RoutingGraph.create(
-        topology,
-        vertex_switch=switches,
-        accepting=np.ones(topology.num_switches, dtype=np.bool_),
-        begin=switches,
-        edge_source=topology.channel_source,
-        edge_target=topology.channel_target,
-        edge_channel=np.arange(topology.num_channels),
-    )
+    return RoutingGraph.of_walks(topology)
 
 
 def shortest(topology: Topology) -> RoutingGraph:

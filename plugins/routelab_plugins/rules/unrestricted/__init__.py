@@ -6,8 +6,6 @@ may limit.
 
 from __future__ import annotations
 
-import numpy as np
-
 from routelab.api import Capabilities, RoutingGraph, RulesPlugin, Topology
 
 
@@ -20,14 +18,4 @@ class Unrestricted(RulesPlugin):
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
         """The network itself as an automaton."""
-        switches = np.arange(topology.num_switches)
-        return RoutingGraph.create(
-            topology,
-            vertex_switch=switches,
-            accepting=np.ones(topology.num_switches, dtype=np.bool_),
-            begin=switches,
-            edge_source=topology.channel_source,
-            edge_target=topology.channel_target,
-            edge_channel=np.arange(topology.num_channels),
-            turn_set="unrestricted",
-        )
+        return RoutingGraph.of_walks(topology, "unrestricted")
