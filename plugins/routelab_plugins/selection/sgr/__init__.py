@@ -37,8 +37,9 @@ from routelab.api import (
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
 from routelab.kernels.graph import route_lengths
 from routelab.kernels.least_loaded import least_loaded_paths
+from routelab.kernels.route_dag import shortest_routes
 
-from .kernels import SourceGraphs, decompose, source_graphs
+from .kernels import SourceGraphs, decompose
 from .program import solve
 
 MAX_COLUMNS = 200_000
@@ -154,7 +155,21 @@ def _single(table: RouteTable, lengths: Int32Array) -> RouteTable:
 
 
 def _sources(graph: RoutingGraph) -> SourceGraphs:
-    endpoints = graph.topology.endpoints
-    lengths = route_lengths(graph.arrays, endpoints)
-    sources: SourceGraphs = source_graphs(graph.arrays, endpoints, lengths)
-    return sources
+    """The source graphs of all endpoints."""
+    topology = graph.topology
+    terminals = topology.terminals_per_switch.astype(np.int64)
+    edges, exits = [], []
+    for source in topology.endpoints.tolist():
+        of_routes, stops = shortest_routes(graph.arrays, source, terminals)
+        edges.append(of_routes)
+        exits.append(stops[np.argsort(graph.vertex_switch[stops], kind="stable")])
+    leaving = np.concatenate([*exits, []]).astype(np.int32)
+    return SourceGraphs(
+        edge_start=np.cumsum([0, *map(len, edges)]),
+        edge=np.concatenate([*edges, []]).astype(np.int32),
+        exit_start=np.cumsum([0, *map(len, exits)]),
+        exit_vertex=leaving,
+        exit_target=np.searchsorted(topology.endpoints, graph.vertex_switch[leaving]).astype(
+            np.int32
+        ),
+    )
