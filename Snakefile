@@ -12,6 +12,9 @@
 #                                                 routes.npz, certificate.json
 #   bounds/<topology>/<rules>/outcome.json        bound.     Beside it: bound.csv, its certificate;
 #                                                 <rules> is _network where all minimal routes count
+#   simulations/<topology>/<routing>/<traffic>/<settings>/outcome.json
+#                                                 simulation. Beside it: curve.csv, channels.csv,
+#                                                 terminals.csv, latencies.csv
 #   batches/<kind>/<batch>.json                   what became of the jobs that one process did
 #   surveys/<shard>.csv                           runs of a survey, a row each
 #   report/<study>/index.html                     report.    Beside it: tables/, figures/
@@ -28,6 +31,7 @@ include: "workflow/rules/common.smk"
 include: "workflow/rules/topologies.smk"
 include: "workflow/rules/routes.smk"
 include: "workflow/rules/bounds.smk"
+include: "workflow/rules/simulations.smk"
 include: "workflow/rules/surveys.smk"
 include: "workflow/rules/report.smk"
 

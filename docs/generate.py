@@ -29,6 +29,7 @@ KINDS = {
     "layers": "Which virtual channel each hop uses, as `selection@rules@layers`.",
     "routing": "Complete algorithms and published names for rules × selection × layers.",
     "metric": "Numbers about a routed network.",
+    "traffic": "Which terminals send to which, in a simulation.",
 }
 
 EXIT_CODES = (
@@ -74,6 +75,7 @@ def commands_page() -> str:
 
 
 def _command(name: str, parser: argparse.ArgumentParser, level: int) -> Iterator[str]:
+    parser.complete()  # type: ignore[attr-defined]
     yield f"{'#' * level} {name}"
     yield ""
     if parser.description:
@@ -127,7 +129,7 @@ def _plugin(entry: Entry, plugin: type[Plugin], catalogue: Catalogue) -> Iterato
         network, routing = SHOWN[key]
         shown = f"{routing} on {network if '/' not in network else 'Abilene'}"
         yield from (f"![{shown}](../images/gallery/{entry.kind}-{entry.key}.png)", "")
-    if entry.kind not in ("topology", "metric"):
+    if entry.kind not in ("topology", "metric", "traffic"):
         yield from (f"Claims: {_claims(plugin)}.", "")
     rows = parameter_rows(plugin, catalogue)
     if rows:
@@ -139,8 +141,8 @@ def _plugin(entry: Entry, plugin: type[Plugin], catalogue: Catalogue) -> Iterato
     for citation in plugin.citations:
         doi = f", doi:{citation.doi}" if citation.doi else ""
         yield (
-            f"- {citation.authors.rstrip('.')}. *{citation.title}*. {citation.venue}, "
-            f"{citation.year}{doi} ({citation.cited_for})"
+            f"- {citation.authors.rstrip('.')}. *{citation.title}*. {citation.published}"
+            f"{doi} ({citation.cited_for})"
         )
     if plugin.citations:
         yield ""

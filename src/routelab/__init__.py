@@ -1,8 +1,8 @@
 """routelab: experiments with routing algorithms for HPC interconnects.
 
-In a notebook or a script, ``import routelab`` gives `evaluate`, `topology`, `route` and `plugins`.
-They are loaded when they are first used: importing the package itself stays cheap, as every
-command and every job does it. Their types are in ``__init__.pyi``; importing them here, in
+In a notebook or a script, ``import routelab`` gives `evaluate`, `topology`, `route`, `simulate` and
+`plugins`. They are loaded when they are first used: importing the package itself stays cheap, as
+every command and every job does it. Their types are in ``__init__.pyi``; importing them here, in
 whatever way, would make them part of the sources of every job.
 """
 
@@ -12,9 +12,26 @@ from routelab._numba_cache import set_cache_directory
 
 __version__ = "0.1.0"
 
-_NOTEBOOK = ("RoutedNetwork", "evaluate", "plugins", "route", "topology")
+_NOTEBOOK = (
+    "RoutedNetwork",
+    "SimulatedNetwork",
+    "evaluate",
+    "plugins",
+    "route",
+    "simulate",
+    "topology",
+)
 
-__all__ = ["RoutedNetwork", "__version__", "evaluate", "plugins", "route", "topology"]
+__all__ = [
+    "RoutedNetwork",
+    "SimulatedNetwork",
+    "__version__",
+    "evaluate",
+    "plugins",
+    "route",
+    "simulate",
+    "topology",
+]
 
 set_cache_directory()
 

@@ -1,5 +1,22 @@
-from routelab.notebook import RoutedNetwork, evaluate, plugins, route, topology
+from routelab.notebook import (
+    RoutedNetwork,
+    SimulatedNetwork,
+    evaluate,
+    plugins,
+    route,
+    simulate,
+    topology,
+)
 
-__all__ = ["RoutedNetwork", "__version__", "evaluate", "plugins", "route", "topology"]
+__all__ = [
+    "RoutedNetwork",
+    "SimulatedNetwork",
+    "__version__",
+    "evaluate",
+    "plugins",
+    "route",
+    "simulate",
+    "topology",
+]
 
 __version__: str

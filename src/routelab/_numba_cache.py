@@ -4,6 +4,10 @@ A compiled function that numba loads from its cache is checked against its own f
 calls a kernel in another file, and that one was edited, the old code runs. So importing routelab
 sets numba's cache directory to one that is named by everything that the process could compile.
 
+The core's own kernels call nothing of a plugin, and compiling the packet engine takes half a
+minute: they are kept in a directory that only they name, to which the others have a link. So
+whoever edits a plugin's kernel does not wait for the engine.
+
 This runs at every start, also of processes that compile nothing. Hence it reads entry points by
 itself (importing `importlib.metadata` takes longer than all that is done here) and imports
 neither numba nor pathlib.
@@ -27,27 +31,30 @@ SET_BY_ROUTELAB = "ROUTELAB_NUMBA_CACHE_SET"
 USER_BASE = "ROUTELAB_NUMBA_CACHE_BASE"
 """Notes to child processes: the directory that was set, and the user's own that it replaced."""
 
-_WORDS = (b"numba", b"jit", b"vectorize", b"stencil", b"cfunc")
+_WORDS = (b"numba", b"_kernel", b"jit", b"vectorize", b"stencil", b"cfunc")
 _COMPILES = re.compile(
     rb"^[ \t]*(?:from|import)\b[^\n]*\bnumba\b"
-    rb"|^[ \t]*@(?:\w+\.)*(?:n?jit|g?u?vectorize|stencil|cfunc|jitclass)\b",
+    rb"|^[ \t]*@(?:\w+\.)*(?:n?jit|(?:hop|inject)_kernel|g?u?vectorize|stencil|cfunc|jitclass)\b",
     re.MULTILINE,
 )
 _CPU_FACTS = re.compile(
     rb"^(?:vendor_id|cpu family|model|model name|stepping|flags|Features|CPU \w+)\s*:.*$",
     re.MULTILINE,
 )
+_CORE = "routelab.kernels"
 _OWN_NAME = re.compile(r"[0-9a-f]{32}")
 
 
 def set_cache_directory(environ: MutableMapping[str, str] = os.environ) -> str:
     """Set numba's cache directory for this process and its children, and return it."""
     plugins, numba = installed(sys.path)
-    name = cache_name(Sources(), {"routelab", *plugins}, numba)
+    sources = Sources()
+    name = cache_name(sources, {"routelab", *plugins}, numba)
     user = environ.get("NUMBA_CACHE_DIR", "")
     if user and user == environ.get(SET_BY_ROUTELAB):
         user = environ.get(USER_BASE, "")
     directory = _usable_directory(user or default_base(environ), name)
+    _share_core(directory, sources, cache_name(sources, {_CORE}, numba))
     environ[USER_BASE] = user
     environ[SET_BY_ROUTELAB] = environ["NUMBA_CACHE_DIR"] = directory
     if "numba" in sys.modules:
@@ -93,14 +100,15 @@ def _plugin_modules(entry_points: str) -> Iterable[str]:
 
 
 def cache_name(sources: Sources, roots: set[str], numba: str) -> str:
-    """Name of the cache directory for all compiled code in the top-level modules `roots`.
+    """Name of the cache directory for all compiled code in the packages `roots`.
 
     It covers the content of every module that uses numba and of all that those modules import,
     the versions of numba and Python, and the processor.
     """
     compiled = compiled_modules(sources, roots)
     # packages on the way to a kernel bind nothing in it, and editing them recompiles nothing
-    facts = [sources.digest(compiled, roots, packages=False), numba, sys.version, _processor()]
+    followed = {root.partition(".")[0] for root in roots}
+    facts = [sources.digest(compiled, followed, packages=False), numba, sys.version, _processor()]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
 
 
@@ -177,6 +185,27 @@ def _private_directory(name: str) -> str:
         private = False
     directory = os.path.join(base, "numba", name)
     return directory if private and _make(directory) else tempfile.mkdtemp(prefix="routelab-")
+
+
+def _share_core(directory: str, sources: Sources, core: str) -> None:
+    """Link the place of the core's kernels in `directory` to one that plugins do not name.
+
+    Without links nothing is lost but time.
+    """
+    folder, name = os.path.split(directory)
+    place = sources.locate(_CORE)
+    shared = os.path.join(folder, core)
+    if place is None or not _OWN_NAME.fullmatch(name) or not _make(shared):
+        return
+    # numba's name for the kernels of one folder of sources
+    kernels = os.path.abspath(place[1][0])
+    part = f"{os.path.basename(kernels)}_{hashlib.sha1(kernels.encode()).hexdigest()}"
+    try:
+        # it may have been emptied, and numba makes no folder behind a link that leads nowhere
+        os.makedirs(os.path.join(shared, part), exist_ok=True)
+        os.symlink(os.path.join(os.pardir, core, part), os.path.join(directory, part))
+    except OSError:
+        return
 
 
 def _prune(folder: str) -> None:

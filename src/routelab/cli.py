@@ -7,11 +7,12 @@ when it runs.
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import os
 import pkgutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from routelab import __version__, commands
@@ -41,9 +42,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 2
     except BrokenPipeError:
-        # the interpreter flushes once more when it ends and would complain
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 141
+    except OSError as error:
+        # of files, errors name which one
+        if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+            raise
+        _drop_output()
+        print(f"routelab: error: cannot write the output: {error.strerror}", file=sys.stderr)
+        return 2
+
+
+def _drop_output() -> None:
+    # the interpreter flushes once more when it ends and would complain
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -58,16 +70,36 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser, of the command line or of a command, that knows the options of all commands."""
+    """A parser, of the command line or of a command, that knows the options of all commands.
 
-    def __init__(self, **settings: Any) -> None:
+    Parameters
+    ----------
+    later : function, optional
+        Adds options that take long to find out; it is called when the command has been chosen.
+    """
+
+    def __init__(
+        self, later: Callable[[argparse.ArgumentParser], None] | None = None, **settings: Any
+    ) -> None:
         super().__init__(**settings)
+        self._later = later
         # without a default, so that a command's parser leaves alone what stood before the command
         unset: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
         group = self.add_argument_group("messages, on standard error")
         group.add_argument("-v", "--verbose", help="tell each step", **unset)
         group.add_argument("-q", "--quiet", help="only warnings and errors", **unset)
         group.add_argument("--log-json", help="one JSON object a line", **unset)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse, with all options."""
+        self.complete()
+        return super().parse_known_args(args, namespace)
+
+    def complete(self) -> None:
+        """Add the options that were put off."""
+        if self._later is not None:
+            later, self._later = self._later, None
+            later(self)
 
 
 def make_parser() -> argparse.ArgumentParser:

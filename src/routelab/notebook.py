@@ -1,6 +1,6 @@
-"""Networks, routings and pictures in a notebook or a script, without files and without Snakemake.
+"""Networks, routings, simulations and pictures in a notebook, without files and Snakemake.
 
-The four functions are there as ``routelab.evaluate`` and so on. They say nothing while they work;
+The five functions are there as ``routelab.evaluate`` and so on. They say nothing while they work;
 ``logging.basicConfig(level="DEBUG")`` shows what they are doing.
 """
 
@@ -43,6 +43,19 @@ SHOWN = (
     "virtual_channels",
 )
 """Facts that a routed network shows of itself; `RoutedNetwork.facts` has all."""
+
+CURVE_SHOWN = (
+    "load",
+    "state",
+    "accepted_load",
+    "latency_mean",
+    "latency_mean_low",
+    "latency_mean_high",
+    "latency_p99",
+    "hops_mean",
+    "utilisation_max",
+)
+"""Columns that a simulated network shows of its curve."""
 
 
 def evaluate(topology: str | Topology, routings: str | Iterable[str]) -> pd.DataFrame:
@@ -121,6 +134,52 @@ def route(topology: str | Topology, routing: str) -> RoutedNetwork:
     result = compute(network, chosen)
     facts = {"topology": name, "routing": chosen.name, **result.facts}
     return RoutedNetwork(result.routed.table, result.verdict, facts)
+
+
+def simulate(
+    topology: str | Topology, routing: str, traffic: str, **settings: Any
+) -> SimulatedNetwork:
+    """Let packets run on a network, and tell what they feel.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        As for `evaluate`.
+    routing : str
+        Instance name, or a ``routes.npz`` that was made on this network.
+    traffic : str
+        Instance name such as ``"uniform"`` or ``"tornado~shift=3x0"``.
+    **settings
+        Those of `routelab.simulation.settings.SimulationSettings`: ``loads=(0.1, 0.3)``, ``vcs=8``,
+        ``find_saturation=True`` and so on.
+
+    Raises
+    ------
+    InputError
+        If a name or a setting is wrong; all that is wrong is told.
+    UnsupportedError
+        If routing, traffic and routers do not go with the network; the text is the reason.
+    PluginError
+        If a plugin breaks its contract.
+    """
+    from routelab.registry.settings import settings_from
+    from routelab.simulation.settings import SimulationSettings
+    from routelab.stages import simulate as simulation
+    from routelab.stages.together import together
+
+    chosen, task = together(
+        lambda: settings_from(settings),
+        lambda: simulation.task_of(topology, routing, traffic, SimulationSettings()),
+    )
+    result = simulation.simulate(task.network, task.routing, task.traffic, chosen)
+    names = {"topology": task.topology, "routing": task.routing_name}
+    return SimulatedNetwork(
+        {**names, **result.facts},
+        pd.DataFrame(result.curve),
+        pd.DataFrame(result.channels),
+        pd.DataFrame(result.terminals),
+        pd.DataFrame(result.distributions),
+    )
 
 
 def plugins(kind: str | None = None) -> pd.DataFrame:
@@ -275,6 +334,40 @@ class RoutedNetwork:
         )
         reason = html.escape(self.verdict.reason)
         return f"<table><caption>{title}</caption>{rows}</table><p>{reason}</p>"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SimulatedNetwork:
+    """What packets felt on a network; notebooks show its curve.
+
+    Attributes
+    ----------
+    facts : dict
+        Of network, routing, traffic and settings, and what was measured at the highest load.
+    curve : DataFrame
+        One row a load: accepted load, latencies and hops with the ends of their intervals
+        (``_low``, ``_high``), ``saturated``, and all else that was measured.
+    channels, terminals, latencies : DataFrame
+        One row a load and channel, terminal or number of cycles; the columns are those of the files
+        in a simulation's folder.
+    """
+
+    facts: dict[str, Any]
+    curve: pd.DataFrame
+    channels: pd.DataFrame
+    terminals: pd.DataFrame
+    latencies: pd.DataFrame
+
+    def _title(self) -> str:
+        names = (self.facts[name] for name in ("traffic", "routing", "topology"))
+        return "{} with {} on {}".format(*names)
+
+    def __repr__(self) -> str:
+        return f"<{self._title()}: {len(self.curve)} loads, deadlock {self.facts['deadlock']}>"
+
+    def _repr_html_(self) -> str:
+        shown = self.curve[[name for name in CURVE_SHOWN if name in self.curve]]
+        return f"<p>{html.escape(self._title())}</p>{shown.to_html(index=False)}"
 
 
 def _text(value: object) -> str:

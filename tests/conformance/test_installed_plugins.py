@@ -15,6 +15,7 @@ DATA = Path(__file__).parents[1] / "data"
 INSTANCES = {
     "topology/graph": f"topology/graph~file=[{DATA / 'abilene.graphml'}]",
     "metric/traffic-load": f"metric/traffic-load~matrix=[{DATA / 'traffic.csv'}]",
+    "traffic/matrix": f"traffic/matrix~file=[{DATA / 'traffic.csv'}]",
 }
 """Plugins that cannot be tried without being told something."""
 
@@ -28,11 +29,28 @@ VARIANTS = (
     "selection/bfs~ties=balanced,tie_seed=3,source_order=natural",
     "layers/cycle-breaking~heuristic=heaviest",
     "routing/sssp@up-down",
+    "routing/dimension-order~deadlock=dateline,order=random",
+    "routing/minimal-adaptive~escape=dateline",
+    "routing/valiant~base=[sssp@up-down]",
+    "traffic/tornado~shift=1x1",
+    "traffic/uniform~self=true",
+    "traffic/hotspot~share=1.0,spots=0+1",
 )
 """Instances whose claims rest on other code than those with default parameters."""
 
 PLUGINS = [f"{kind}/{key}" for kind in KINDS for key in installed().keys(kind)]
-QUICK = ["result", "reachable", "legal", "minimal", "same-routes", "deadlock-free", "applies"]
+QUICK = [
+    "result",
+    "candidates",
+    "progress",
+    "reachable",
+    "legal",
+    "minimal",
+    "same-routes",
+    "deadlock-free",
+    "senders",
+    "applies",
+]
 
 
 def failures(results):

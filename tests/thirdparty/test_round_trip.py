@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab.stages.new_plugin import SUMMARIES, described, write
+from routelab.stages.new_plugin import HOP_BY_HOP, SUMMARIES, described, write
 
 ROOT = Path(__file__).parents[2]
 
@@ -206,18 +206,21 @@ def test_the_plugins_are_listed_with_their_distributions(installed):
 
 
 def test_packages_of_the_other_kinds_pass_their_own_tests(installed):
-    keys = {kind: f"our-{kind}" for kind in SUMMARIES if kind not in ("routing", "selection")}
+    others = [each for each in SUMMARIES if each not in ("routing", "selection")]
+    keys = {template: f"our-{template}" for template in others}
     folders = [f"routelab-{key}" for key in keys.values()]
-    for (kind, key), folder in zip(keys.items(), folders, strict=True):
-        write(described(kind, key), installed.home / folder)
-    installed.install("install four packages", *folders)
+    for (template, key), folder in zip(keys.items(), folders, strict=True):
+        hops = template == HOP_BY_HOP
+        new = described("routing" if hops else template, key, hop_by_hop=hops)
+        write(new, installed.home / folder)
+    installed.install("install the packages of other kinds", *folders)
     tested = ["routelab-my-walk", *folders]
     pytest_ = ["venv/bin/python", "-m", "pytest", "-q", "--import-mode=importlib", "--rootdir=."]
-    told = installed.do("tests of five packages", *pytest_, *(f"{name}/tests" for name in tested))
+    told = installed.do("their tests", *pytest_, *(f"{name}/tests" for name in tested))
     assert re.search(r"(\d+) passed", told)
     assert "failed" not in told
     installed.do(
-        "uninstall four packages",
+        "uninstall them",
         *("venv/bin/python", "-m", "pip", "uninstall", "--quiet", "--yes", *folders),
     )
 

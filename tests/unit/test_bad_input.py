@@ -57,7 +57,7 @@ def test_dimensions(refused, family, dims, message):
     [
         ("torsu~dims=4", "dor", "no topology plugin is called 'torsu'; did you mean 'torus'?"),
         ("torus~dim=4", "dor", "unknown parameter 'dim'; did you mean 'dims'?"),
-        ("torus~dims=4", "dro", "no routing plugin is called 'dro'; did you mean 'dor'?"),
+        ("torus~dims=4", "dorr", "no routing plugin is called 'dorr'; did you mean 'dor'?"),
         ("torus~dims=4", "dor~odrer=natural", "unknown parameter 'odrer'; did you mean 'order'?"),
         ("torus~dims=4", "ssp@angara", "no selection plugin is called 'ssp'; did you mean 'sssp'?"),
         ("torus~dims=4", "sssp", "a selection makes a routing as sssp@RULES"),

@@ -34,6 +34,13 @@ def test_evaluate_fails_after_printing_all_rows(capsys, tmp_path: Path) -> None:
     assert [row["status"] for row in rows] == ["unsupported", "ok"]
 
 
+def test_evaluate_names_a_part_that_does_not_apply_once(capsys) -> None:
+    assert main(["evaluate", "torus~dims=4x2", "rdr", "valiant~base=rdr"]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[-2].startswith("rdr: it decides hop by hop")
+    assert printed[-1].startswith("valiant~base=rdr: valiant: it decides hop by hop")
+
+
 def test_wrong_names_end_with_two_and_no_traceback(capsys) -> None:
     assert main(["evaluate", "torus~dims=4x1", "dor"]) == 2
     assert main(["evaluate", "tours~dims=4x2", "dor"]) == 2
@@ -64,12 +71,12 @@ def test_route_prints_routes_and_facts(capsys) -> None:
 
 def test_route_keeps_its_time_limit_and_writes_the_outcome(tmp_path: Path) -> None:
     # in a process of its own: the command forks
-    command = ["route", "torus~dims=8x8x8", "p2-sssp@up-down", "-o", str(tmp_path / "out")]
-    run = [sys.executable, "-m", "routelab", *command, "--seconds", "3"]
+    command = ["route", "torus~dims=12x12x12", "p2-sssp@up-down", "-o", str(tmp_path / "out")]
+    run = [sys.executable, "-m", "routelab", *command, "--seconds", "2"]
     ended = subprocess.run(run, capture_output=True, text=True, check=False)
     assert ended.returncode == 1
     outcome = json.loads((tmp_path / "out" / "outcome.json").read_text())
-    assert (outcome["status"], outcome["reason"]) == ("timeout", "took longer than 3 s")
+    assert (outcome["status"], outcome["reason"]) == ("timeout", "took longer than 2 s")
     kept = subprocess.run([*run, "--keep-going"], capture_output=True, text=True, check=False)
     assert kept.returncode == 0
 

@@ -35,7 +35,7 @@ def test_importing_the_package_imports_nothing_else():
 
 
 def test_the_package_offers_the_notebook_s_functions():
-    for name in ("evaluate", "topology", "route", "plugins", "RoutedNetwork"):
+    for name in ("evaluate", "topology", "route", "simulate", "plugins", "RoutedNetwork"):
         assert getattr(routelab, name) is getattr(notebook, name)
         assert name in dir(routelab)
         assert name in routelab.__all__
@@ -79,13 +79,13 @@ def test_evaluate_keeps_the_rows_of_routings_that_do_not_apply():
 @builtins
 def test_wrong_names_are_one_clear_message():
     with pytest.raises(InputError) as caught:
-        routelab.evaluate("torus~dims=4x2", ["dr", "dor", "angara-ssp"])
+        routelab.evaluate("torus~dims=4x2", ["dorr", "dor", "angara-ssp"])
     lines = str(caught.value).splitlines()
     assert ["did you mean 'dor'?" in lines[0], "'angara-sssp'?" in lines[1]] == [True, True]
     with pytest.raises(InputError, match="did you mean 'torus'"):
         routelab.topology("tours~dims=4x2")
     with pytest.raises(InputError, match="did you mean 'dor'"):
-        routelab.route("torus~dims=4x2", "dr")
+        routelab.route("torus~dims=4x2", "dorr")
     with pytest.raises(InputError, match="did you mean 'topology'"):
         routelab.plugins("toplogy")
 
@@ -181,3 +181,26 @@ def test_library_use_is_silent(capfd):
     code = "import routelab; routelab.evaluate('torus~dims=4', ['dor']); routelab.plugins()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+@builtins
+def test_simulate_gives_frames_that_agree_with_each_other():
+    quick = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.05}
+    found = routelab.simulate("torus~dims=4x4", "dor", "uniform", loads=(0.1, 0.3), **quick)
+    assert found.curve["load"].tolist() == [0.1, 0.3]
+    flits = found.channels.groupby("load")["flits"].sum()
+    assert flits.tolist() == found.curve["flit_hops"].tolist()
+    assert found.terminals.groupby("load")["received"].mean().tolist() == pytest.approx(
+        found.curve["accepted_load"].tolist()
+    )
+    assert found.latencies["share"].max() == 1
+    assert repr(found) == "<uniform with dor on torus~dims=4x4: 2 loads, deadlock proven>"
+    assert "latency_p99" in found._repr_html_()
+
+
+@builtins
+def test_wrong_settings_and_names_of_a_simulation_are_told_at_once():
+    with pytest.raises(InputError) as refused:
+        routelab.simulate("torsu~dims=4", "dor", "unifrom", vcs=0)
+    for part in ("vcs=0", "did you mean 'torus'", "did you mean 'uniform'"):
+        assert part in str(refused.value)

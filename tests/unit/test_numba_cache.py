@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -188,7 +189,8 @@ def test_old_directories_are_pruned_and_only_they(tmp_path: Path) -> None:
         (folder / name / "sub").mkdir(parents=True)
         os.utime(folder / name, (time.time() - age,) * 2)
     directory = Path(set_cache_directory({"ROUTELAB_CACHE_DIR": str(tmp_path)}))
-    names = {"b" * 32, "kernels_" + "c" * 32, directory.name}
+    (shared,) = [link.readlink().parent.name for link in directory.iterdir()]
+    names = {"b" * 32, "kernels_" + "c" * 32, directory.name, shared}
     assert {entry.name for entry in folder.iterdir()} == names
     os.utime(directory, (0, 0))
     set_cache_directory({"ROUTELAB_CACHE_DIR": str(tmp_path)})
@@ -219,6 +221,31 @@ def test_edited_kernel_of_a_plugin_is_seen_by_its_callers(tmp_path: Path) -> Non
     assert run(plugin, **ruled) == "21"
     # numba on its own returns the old result: if it ever stops to, the rule has no reason left
     assert run(plugin, **plain) == "3"
+
+
+def test_editing_a_plugin_compiles_no_kernel_of_the_core_anew(tmp_path: Path) -> None:
+    plugin, cache = tmp_path / "plugin", tmp_path / "cache" / "numba"
+    write(plugin, {**KERNELS, "stranger-1.dist-info/entry_points.txt": ENTRY_POINTS})
+
+    def hits() -> str:
+        """Functions of the core and of the plugin that were there already."""
+        code = (
+            "import routelab, numpy as np; from stranger.b import twice; twice(1)\n"
+            "from routelab.kernels.distances import hop_distances\n"
+            "one = np.zeros(1, np.int32)\n"
+            "hop_distances(np.zeros(2, np.int32), one[:0], one[:0], 0, one, one.copy())\n"
+            "print(*[len(f.stats.cache_hits) for f in (hop_distances, twice)])"
+        )
+        return run(plugin, code, ROUTELAB_CACHE_DIR=str(cache.parent))
+
+    assert [hits(), hits()] == ["0 0", "1 1"]
+    write(plugin, {"stranger/a.py": KERNELS["stranger/a.py"] + "# edited"})
+    assert [hits(), hits()] == ["1 0", "1 1"]
+    # what is shared may go away
+    for entry in cache.iterdir():
+        if not any(part.name.startswith("stranger") for part in entry.iterdir()):
+            shutil.rmtree(entry)
+    assert [hits(), hits()] == ["0 1", "1 1"]
 
 
 def test_numba_that_was_imported_before_gets_the_directory_too(tmp_path: Path) -> None:

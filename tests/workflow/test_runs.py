@@ -70,6 +70,8 @@ def test_a_batch_is_told_all_about_its_jobs(finished_run):
         "rules": "",
         "bound_seconds": 0.0,
         "bound_exact": False,
+        "traffic": "",
+        "settings": "",
     }
     assert second["folder"] == "results/routes/torus~dims=4x2/layered"
 

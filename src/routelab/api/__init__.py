@@ -6,6 +6,7 @@ from routelab.api.direction_labels import DirectionLabels, torus_directions
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.api.failures import with_random_failures
 from routelab.api.grids import Grid, GridParameters, build_grid, full_grid
+from routelab.api.hops import HopProgram, Proof, needed_classes, pack_tables
 from routelab.api.listed_routes import ListedRoutes, too_many_routes
 from routelab.api.parameters import Dims, Integers, Parameters, Words, parameter
 from routelab.api.plugin import (
@@ -14,15 +15,18 @@ from routelab.api.plugin import (
     Composition,
     ContextMetricPlugin,
     FlowControl,
+    HopRoutingPlugin,
     LayersPlugin,
     Measurement,
     MetricContext,
     MetricPlugin,
     Plugin,
+    RoutingPart,
     RoutingPlugin,
     RulesPlugin,
     SelectionPlugin,
     TopologyPlugin,
+    TrafficPlugin,
 )
 from routelab.api.reductions import determinized, merged
 from routelab.api.route_choices import RouteChoices, route_choices
@@ -31,6 +35,16 @@ from routelab.api.routing_graph import RoutingGraph
 from routelab.api.symmetry import SourceSymmetry, source_symmetry
 from routelab.api.ties import TieParameters, search_arrays
 from routelab.api.topology import Direction, Topology, frozen_array
+from routelab.api.traffic import Demand, Messages
+from routelab.api.traffic_matrix import read_traffic_matrix
+from routelab.api.traffic_patterns import (
+    FixedPermutation,
+    SeededParameters,
+    TerminalGrid,
+    random_order,
+    rank_bits,
+    too_few_terminals,
+)
 
 __all__ = [
     "KINDS",
@@ -38,34 +52,44 @@ __all__ = [
     "Citation",
     "Composition",
     "ContextMetricPlugin",
+    "Demand",
     "Dims",
     "Direction",
     "DirectionAutomaton",
     "DirectionLabels",
+    "FixedPermutation",
     "FlowControl",
     "Grid",
     "GridParameters",
+    "HopProgram",
+    "HopRoutingPlugin",
     "InputError",
     "Integers",
     "LayersPlugin",
     "ListedRoutes",
     "Measurement",
+    "Messages",
     "MetricContext",
     "MetricPlugin",
     "Parameters",
     "Plugin",
     "PluginError",
+    "Proof",
     "RouteChoices",
     "RouteTable",
     "RoutelabError",
     "RoutingGraph",
+    "RoutingPart",
     "RoutingPlugin",
     "RulesPlugin",
+    "SeededParameters",
     "SelectionPlugin",
     "SourceSymmetry",
+    "TerminalGrid",
     "TieParameters",
     "Topology",
     "TopologyPlugin",
+    "TrafficPlugin",
     "UnsupportedError",
     "Words",
     "add_ordered_moves",
@@ -75,10 +99,16 @@ __all__ = [
     "full_grid",
     "lay",
     "merged",
+    "needed_classes",
+    "pack_tables",
     "parameter",
+    "random_order",
+    "rank_bits",
+    "read_traffic_matrix",
     "route_choices",
     "search_arrays",
     "source_symmetry",
+    "too_few_terminals",
     "too_many_routes",
     "torus_directions",
     "with_random_failures",

@@ -31,6 +31,11 @@ class Citation:
     cited_for: str
     doi: str = ""
 
+    @property
+    def published(self) -> str:
+        """Venue and year, as far as they are printed."""
+        return ", ".join(str(part) for part in (self.venue, self.year) if part)
+
     def bibtex(self) -> str:
         """The source as a BibTeX entry; characters that LaTeX takes for commands are escaped."""
         fields = {

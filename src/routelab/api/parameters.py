@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args
@@ -18,7 +19,16 @@ from pydantic import (
 )
 from pydantic import Field as parameter  # noqa: N813 - it reads as what it declares
 
-__all__ = ["Dims", "Integers", "Parameters", "Words", "parameter", "parse_dims"]
+__all__ = [
+    "Dims",
+    "Integers",
+    "NameOf",
+    "Parameters",
+    "RoutingName",
+    "Words",
+    "parameter",
+    "parse_dims",
+]
 
 
 def _alias(field: str) -> str:
@@ -126,3 +136,18 @@ Integers = Annotated[tuple[int, ...], BeforeValidator(_split)]
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """A list of words, written ``0-1+3-7``."""
+
+
+@dataclass(frozen=True)
+class NameOf:
+    """Marks a text that is the instance name of a plugin; the registry reads and hands it in."""
+
+    kind: str
+
+
+RoutingName = Annotated[str, NameOf("routing")]
+"""A routing by its name, in brackets if it has parameters: ``valiant~base=[dor~ties=positive]``.
+
+What it names is in the `parts` of the plugin (`routelab.api.HopRoutingPlugin`), under the field's
+name. The default, where there is one, has to be a canonical name.
+"""

@@ -7,16 +7,20 @@ the entry point's name is the plugin's key. Nothing else registers a plugin, bui
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Protocol
 
 from routelab.api.citation import Citation
+from routelab.api.hops import HopProgram, Proof
 from routelab.api.parameters import Parameters as BaseParameters
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Topology
+from routelab.api.traffic import Demand, Messages
+from routelab.kernels.hops import ABI
 
 FlowControl = Literal["plain", "bubble"]
 
@@ -173,6 +177,86 @@ class RoutingPlugin(Plugin):
         """The routes."""
 
 
+class RoutingPart(Protocol):
+    """A routing that another one is built on, be it hop by hop or a table."""
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+
+    @property
+    def proof(self) -> Proof:
+        """Why it cannot deadlock."""
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Why it does not apply; None if it does. Makes the table of a routing that has one."""
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Its program.
+
+        Raises
+        ------
+        UnsupportedError
+            If it does not apply.
+        """
+
+    def table(self, topology: Topology) -> RouteTable:
+        """Its routes.
+
+        Raises
+        ------
+        UnsupportedError
+            If it does not apply, or decides hop by hop.
+        """
+
+
+class HopRoutingPlugin(Plugin):
+    """A routing that decides hop by hop: adaptive, randomized, or too large for a table.
+
+    Attributes
+    ----------
+    abi : int
+        Version of the signatures that it was written for.
+    proof : str
+        Why it cannot deadlock; the checker verifies it on small networks. Stated by the class; an
+        instance may state another where it depends on parameters.
+    parts : mapping
+        The routings that parameters of type `RoutingName` name, by field; `supports` and
+        `prepare` may use them.
+    """
+
+    kind = "routing"
+    abi: ClassVar[int] = ABI
+    proof: Proof
+    parts: Mapping[str, RoutingPart] = MappingProxyType({})
+
+    def hand_in(self, parts: Mapping[str, RoutingPart]) -> None:
+        """Take the routings that parameters name; called before anything is asked."""
+        self.parts = parts
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Why the algorithm does not apply; None if it does.
+
+        Parameters
+        ----------
+        topology : Topology
+        virtual_channels : int
+            Virtual channels of every channel; too few are a reason.
+        """
+        return None
+
+    @abstractmethod
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """The algorithm for one network.
+
+        Parameters
+        ----------
+        topology : Topology
+        virtual_channels : int
+            Virtual channels of every channel, at least as many as it needs.
+        """
+
+
 class Composition(Plugin):
     """A published name for rules × selection × layers; it holds no code of its own.
 
@@ -185,6 +269,32 @@ class Composition(Plugin):
     rules: ClassVar[str]
     selection: ClassVar[str]
     layers: ClassVar[str] = "none"
+
+
+class TrafficPlugin(Plugin):
+    """Says which terminals send to which."""
+
+    kind = "traffic"
+
+    def supports(self, topology: Topology) -> str | None:
+        """Why the pattern is not defined on `topology`; None if it is."""
+        return None
+
+    @abstractmethod
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        """Destinations of every terminal, for open-loop runs.
+
+        Parameters
+        ----------
+        topology : Topology
+        seed : int
+            Of the run; for patterns that are drawn at random (a permutation, say) and do not fix
+            a seed of their own.
+        """
+
+    def messages(self, topology: Topology, seed: int) -> Messages | None:
+        """The messages of a closed-loop run; None: as many as asked for, drawn from `demand`."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -266,7 +376,8 @@ KINDS: dict[str, tuple[type[Plugin], ...]] = {
     "rules": (RulesPlugin,),
     "selection": (SelectionPlugin,),
     "layers": (LayersPlugin,),
-    "routing": (RoutingPlugin, Composition),
+    "routing": (RoutingPlugin, HopRoutingPlugin, Composition),
     "metric": (ContextMetricPlugin,),
+    "traffic": (TrafficPlugin,),
 }
 """Kinds of plugin, each with the classes that a plugin of it may be derived from."""

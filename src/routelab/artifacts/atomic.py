@@ -87,10 +87,30 @@ def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
         _to_disk(target.parent)
 
 
-def _swap(new: Path, target: Path) -> None:
-    """Move `new` to `target`, and put what was there back if that fails."""
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Find out whether `atomic_directory` could write `path`; missing parents are made.
+
+    Raises
+    ------
+    InputError
+        If not.
+    """
+    target = Path(os.path.realpath(path))
+    with explained(Path(path), target):
+        _refuse_file(target)
+        new = _beside(target)
+        new.mkdir(parents=True)
+        new.rmdir()
+
+
+def _refuse_file(target: Path) -> None:
     if target.exists() and not target.is_dir():
         raise NotADirectoryError(errno.EEXIST, "not a directory", str(target))
+
+
+def _swap(new: Path, target: Path) -> None:
+    """Move `new` to `target`, and put what was there back if that fails."""
+    _refuse_file(target)
     old = _beside(target) if target.exists() else None
     if old:
         target.rename(old)

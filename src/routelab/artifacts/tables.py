@@ -78,5 +78,61 @@ def read_csv(
         ) from error
 
 
+def read_rows(
+    path: str | os.PathLike[str], needed: Collection[str], texts: Collection[str] = ()
+) -> list[dict[str, Any]]:
+    """Read what `write_csv` wrote, whatever columns there are.
+
+    Parameters
+    ----------
+    path : path-like
+    needed : collection of str
+        Columns that the table has to have.
+    texts : collection of str
+        Columns whose cells are texts, even if they look like numbers.
+
+    Returns
+    -------
+    rows : list of dict
+        Elsewhere, numbers and truth values where a cell reads as one, None for an empty cell.
+
+    Raises
+    ------
+    InputError
+        If the file is missing or damaged, or a column is.
+    """
+    try:
+        with Path(path).open(newline="", encoding="utf-8") as stream:
+            content = stream.read()
+        if not content.endswith("\n"):
+            raise ValueError("it ends within a line")
+        header, *lines = csv.reader(io.StringIO(content, newline=""), strict=True)
+        if lost := [name for name in needed if name not in header]:
+            raise ValueError(f"no column {', '.join(lost)}")
+        kinds = [str if name in texts else _value for name in header]
+        cells = ([kind(cell) for kind, cell in zip(kinds, line, strict=True)] for line in lines)
+        return [dict(zip(header, line, strict=True)) for line in cells]
+    except (ValueError, csv.Error) as error:
+        raise InputError(f"{path} is damaged: {error}; remove its folder and run again") from error
+    except OSError as error:
+        raise InputError(
+            f"cannot read {path}: {error.strerror or error}; remove its folder and run again"
+        ) from error
+
+
+_WORDS = {"": None, "True": True, "False": False}
+
+
+def _value(cell: str) -> Any:
+    if cell in _WORDS:
+        return _WORDS[cell]
+    for kind in (int, float):
+        try:
+            return kind(cell)
+        except ValueError:
+            continue
+    return cell
+
+
 def _number(text: str) -> float:
     return float(text) if text else math.nan

@@ -6,9 +6,50 @@ import csv
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 FORMATS = ("table", "csv", "json")
+
+RESULTS = frozenset(
+    {
+        "outcome.json",
+        "topology.npz",
+        "channels.csv",
+        "metrics.csv",
+        "routes.npz",
+        "certificate.json",
+        "bound.csv",
+        "curve.csv",
+        "terminals.csv",
+        "latencies.csv",
+    }
+)
+"""All that folders of results hold."""
+
+
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot become one of results, before any work is done.
+
+    A new result takes the place of an old one, with all that is in it: so nothing else may be.
+
+    Raises
+    ------
+    InputError
+        If it holds anything else, or cannot be written.
+    """
+    from routelab.api.errors import InputError
+    from routelab.artifacts.atomic import check_writable
+
+    if folder.is_dir():
+        others = sorted(entry.name for entry in folder.iterdir() if entry.name not in RESULTS)
+        if others:
+            more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+            raise InputError(
+                f"cannot write {folder}: it holds other things than a result "
+                f"({', '.join(others[:3])}{more}), which would be lost; name a new folder"
+            )
+    check_writable(folder)
 
 
 def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], form: str) -> None:

@@ -20,7 +20,7 @@ def print_page(entry: Entry, catalogue: Catalogue) -> None:
     print(f"from {entry.distribution} {entry.version} ({entry.value})")
     if issubclass(plugin, Composition):
         _print_pairs("parts", {part: str(name) for part, name in composition_names(plugin).items()})
-    if entry.kind not in ("topology", "metric"):
+    if entry.kind not in ("topology", "metric", "traffic"):
         _print_pairs("capabilities", asdict(plugin.capabilities))
     rows = [
         [row.name, row.type, row.default or "(required)", row.description]
@@ -53,6 +53,6 @@ def _reference(citation: Citation) -> str:
     authors = citation.authors.rstrip(".")
     doi = f", doi:{citation.doi}" if citation.doi else ""
     return (
-        f"[{citation.key}] {authors}. {citation.title}. {citation.venue}, "
-        f"{citation.year}{doi} ({citation.cited_for})"
+        f"[{citation.key}] {authors}. {citation.title}. {citation.published}"
+        f"{doi} ({citation.cited_for})"
     )

@@ -18,7 +18,9 @@ def add_new(actions: Any) -> None:
         epilog="Example: routelab plugins new selection my-sssp",
     )
     new.add_argument(
-        "kind", metavar="KIND", help="topology, rules, selection, layers, routing or metric"
+        "kind",
+        metavar="KIND",
+        help="topology, rules, selection, layers, routing, metric or traffic",
     )
     new.add_argument("name", metavar="NAME", help="the plugin's key, which users will write")
     new.add_argument(
@@ -28,6 +30,11 @@ def add_new(actions: Any) -> None:
         help="folder to write, new or empty; default: routelab-NAME",
     )
     new.add_argument("--author", metavar="TEXT", default="", help="'Name' or 'Name <address>'")
+    new.add_argument(
+        "--hop-by-hop",
+        action="store_true",
+        help="a routing that decides at every switch, for simulations, and has no table",
+    )
     new.set_defaults(run=run_new)
 
 
@@ -37,7 +44,9 @@ def run_new(arguments: argparse.Namespace) -> int:
 
     from routelab.stages import new_plugin
 
-    new = new_plugin.described(arguments.kind, arguments.name, arguments.author)
+    new = new_plugin.described(
+        arguments.kind, arguments.name, arguments.author, hop_by_hop=arguments.hop_by_hop
+    )
     owner = new_plugin.owner(new.kind, new.key)
     folder = new_plugin.write(new, arguments.directory)
     if owner:
@@ -46,7 +55,8 @@ def run_new(arguments: argparse.Namespace) -> int:
             "installed neither can be used",
             file=sys.stderr,
         )
-    print(f"Wrote {folder}: the algorithm is in {folder / new.package / '__init__.py'}")
+    algorithm = "kernels.py" if new.hop_by_hop else "__init__.py"
+    print(f"Wrote {folder}: the algorithm is in {folder / new.package / algorithm}")
     print("To install and check it in the environment that routelab is in:")
     python = shlex.quote(sys.executable)
     print(f"  {python} -m pip install --no-deps --editable {shlex.quote(str(folder))}")

@@ -11,7 +11,7 @@ from typing import Any
 
 from routelab.commands._arguments import positive
 from routelab.commands._batch import add_batch, require, run_batch, warn
-from routelab.commands._output import FORMATS, cell, print_table
+from routelab.commands._output import FORMATS, cell, check_folder, print_table
 
 
 def add_parser(subparsers: Any) -> None:
@@ -49,6 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.batch is not None:
         return run_batch(arguments)
     require(arguments, "topology")
+    if arguments.output is not None:
+        check_folder(arguments.output)
     from routelab.stages.child import in_child
 
     return in_child(lambda: _print(arguments) if arguments.output is None else _write(arguments))

@@ -99,7 +99,9 @@ def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
         print(f"the network is not connected: {parts}")
     for row in rows:
         if row["status"] != "ok":
-            print(f"{row['routing']}: {row['reason']}")
+            # a routing of one part has named itself
+            named = row["reason"].startswith(f"{row['routing']}: ")
+            print(row["reason"] if named else f"{row['routing']}: {row['reason']}")
             continue
         missing = row["pairs"] - row["reachable_pairs"]
         if missing:

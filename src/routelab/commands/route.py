@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from routelab.commands._arguments import positive
 from routelab.commands._batch import add_batch, require, run_batch, warn
-from routelab.commands._output import FORMATS, cell, print_table
+from routelab.commands._output import FORMATS, cell, check_folder, print_table
 
 if TYPE_CHECKING:
     from routelab.api import RouteTable
@@ -62,6 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         from routelab.api import InputError
 
         raise InputError("with -o the proof is certificate.json in the folder; drop --certificate")
+    check_folder(arguments.output)
     if arguments.seconds is None and arguments.memory_gb is None:
         return _write(arguments)
     from routelab.stages.limits import Breach, run_limited

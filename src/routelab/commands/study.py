@@ -13,7 +13,7 @@ from routelab.commands._output import FORMATS, print_rows
 if TYPE_CHECKING:
     from routelab.stages.study import Preview
 
-COLUMNS = ("topology", "routing", "state", "reason")
+COLUMNS = ("topology", "routing", "traffic", "settings", "state", "reason")
 
 
 def add_parser(subparsers: Any) -> None:
@@ -88,8 +88,10 @@ def run_plan(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
         return 0
-    rows = [(job.topology, job.routing, job.state, job.reason) for job in found.jobs]
-    print_rows(COLUMNS, rows, arguments.format)
+    simulated = any(job.kind == "simulations" for job in found.jobs)
+    shown = [name for name in COLUMNS if simulated or name not in ("traffic", "settings")]
+    rows = [tuple(getattr(job, name) for name in shown) for job in found.jobs]
+    print_rows(shown, rows, arguments.format)
     if arguments.format == "table":
         _print_totals(found)
     return 0
@@ -115,10 +117,13 @@ def run_schema(arguments: argparse.Namespace) -> int:
 
 def _as_json(found: Preview) -> dict[str, Any]:
     from dataclasses import asdict
+    from typing import get_args
+
+    from routelab.stages.batches import Kind
 
     return {
         "jobs": [asdict(job) for job in found.jobs],
-        "totals": {kind: found.totals(kind) for kind in ("topologies", "routes", "bounds")},
+        "totals": {kind: found.totals(kind) for kind in get_args(Kind)},
         "batches": {"all": found.batches, "to_run": found.batches_to_run},
     }
 
@@ -129,8 +134,9 @@ def _print_totals(found: Preview) -> None:
         ("networks", found.totals("topologies")),
         ("routings", found.totals("routes")),
         ("bounds", found.totals("bounds")),
+        ("simulations", found.totals("simulations")),
     ):
-        if not any(totals.values()) and words == "bounds":
+        if not any(totals.values()) and words in ("bounds", "simulations"):
             continue
         told = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
         print(f"{words}: {sum(totals.values())} ({told})")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.commands._batch import add_batch, require, run_batch, warn
-from routelab.commands._output import FORMATS, print_table
+from routelab.commands._output import FORMATS, check_folder, print_table
 
 
 def add_parser(subparsers: Any) -> None:
@@ -47,6 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
         name, network = stage.obtain(arguments.topology)
         _print(name, network, arguments.format)
         return 0
+    check_folder(arguments.output)
     outcome = stage.run(arguments.topology, arguments.output, arguments.fingerprint)
     if outcome.status != "ok":
         warn(outcome.topology, outcome)

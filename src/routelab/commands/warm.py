@@ -17,6 +17,9 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("routings", metavar="ROUTING", nargs="*", help="instance name")
     parser.add_argument(
+        "--simulate", metavar="ROUTING", nargs="*", default=[], help="those that are simulated"
+    )
+    parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, required=True, help="stamp file"
     )
     parser.set_defaults(run=run)
@@ -26,6 +29,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Compile, and tell what could not be tried."""
     from routelab.stages import warm
 
-    for line in warm.run(arguments.routings, arguments.output):
+    for line in warm.run(arguments.routings, arguments.output, arguments.simulate):
         print(line)
     return 0

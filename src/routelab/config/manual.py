@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from textwrap import fill
 from typing import Any
 
@@ -12,6 +12,7 @@ from routelab.config.entries import Box, Range, Sweep, Systems, Use
 from routelab.config.reference import Source
 from routelab.config.study import Bound, Limits, Study, Survey
 from routelab.config.views import Beside, Between, Figure, Relative, Table
+from routelab.simulation.settings import SimulationSettings
 
 _INTRODUCTION = """\
 # Study files
@@ -30,7 +31,7 @@ and plugins when the file begins with the line
 _ENTRIES = """\
 ## Entries
 
-An entry of `topologies` or `routings` is one of
+An entry of `topologies`, `routings` or `traffic` is one of
 
 - a [name](../concepts/names.md): `torus~dims=4x2`, `sssp@angara~turns=exact`;
 - a plugin with parameters: `torus: {dims: 4x2}`. A parameter's value is a number, a word, a truth
@@ -42,6 +43,11 @@ An entry of `topologies` or `routings` is one of
 
 A name with a path in it, or longer than 150 characters, needs an alias. Files that parameters name
 are looked up in the study's folder.
+"""
+
+_SWEEPS = """\
+A single value can be `{sweep: [2, 4]}`: then there is a simulation with each; several sweeps stand
+for every combination.
 """
 
 _COLUMNS = """\
@@ -61,6 +67,25 @@ _COLUMNS = """\
   percent c is less) and `c_group` (less, equal, greater).
 
 For `x: load` and `colour: load` there is one row for each channel.
+
+With `of: loads` a row is a simulation at one offered load, with `of: simulations` all of its loads
+together. There are
+
+- `traffic`, and its parameters as `traffic.<parameter>`;
+- `simulation`, the settings that differ from the defaults, and each setting as
+  `simulation.<setting>` and by its bare name;
+- what `routelab simulate` prints, such as `load`, `state`, `saturated`, `accepted_load`,
+  `latency_mean`, `latency_p99`, `hops_mean`, `escape_share`, `utilisation_max`, `jain`,
+  `worst_share`, `completion_cycles` and, with `find_saturation`, `saturation_load` and
+  `throughput`. A mean has its confidence interval as `<column>_low` and `<column>_high`;
+- the facts and metrics of the routing's table, where it has one.
+
+With `of: channels`, `terminals` or `latencies` a row is a channel, a terminal or as many packets as
+had one latency, in a simulation at one load; `load` is the offered load there, and
+`where: {{load: 0.5}}` chooses one. Channels have `utilisation` and the place of the switch that
+they leave as `at_x`, `at_y`, ...; terminals have `offered`, `accepted`, `received`, `latency_mean`
+and, where messages are to be finished, `finished_at`; packets have `latency`, `network_latency` or
+`in_order_latency`, and messages `message_latency`.
 """
 
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
@@ -72,6 +97,7 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("Limits", Limits),
     ("Bound", Bound),
     ("Survey", Survey),
+    ("Simulation", SimulationSettings),
     ("Tables", Table),
     ("Beside", Beside),
     ("Figures", Figure),
@@ -94,6 +120,8 @@ def study_page(facts: Sequence[str]) -> str:
     parts = [_INTRODUCTION, _section("Keys of a study", Study), _ENTRIES]
     for title, model in _SECTIONS:
         parts.append(_section(title, model))
+        if model is SimulationSettings:
+            parts.append(_SWEEPS)
     parts += [columns, _section("References: citation.yaml", Source)]
     return "\n".join(parts)
 
@@ -153,11 +181,13 @@ def _value(part: Mapping[str, Any]) -> str:
         return "list of two integers"
     if part["type"] == "array":
         return f"list of {_value(part['items'])}"
+    if part.get("additionalProperties") is True:
+        return "[settings](#simulation)"
     if part["type"] == "object":
         return f"mapping of names: {_value(_below(part))}"
     if "pattern" in part:
         return "word of letters, digits, `-` and `_`"
-    return " ".join([_TYPES[part["type"]], *_bounds(part)])
+    return f"{_TYPES[part['type']]} {_bounds(part)}".rstrip()
 
 
 def _below(part: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -167,7 +197,9 @@ def _below(part: Mapping[str, Any]) -> Mapping[str, Any]:
     return below
 
 
-def _bounds(part: Mapping[str, Any]) -> Iterator[str]:
-    for key, sign in (("exclusiveMinimum", ">"), ("minimum", "≥")):
-        if key in part:
-            yield f"{sign} {part[key]}"
+def _bounds(part: Mapping[str, Any]) -> str:
+    least = {"exclusiveMinimum": ">", "minimum": "≥"}
+    # the greatest integers are what a machine can do, not what makes sense
+    most = {"exclusiveMaximum": "<", "maximum": "≤"} if part["type"] == "number" else {}
+    signs = least | most
+    return " and ".join(f"{sign} {part[key]}" for key, sign in signs.items() if key in part)

@@ -36,7 +36,12 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return did_you_mean(word, known) or (f"; known: {', '.join(known)}" if known else "")
 
 
-def describe(error: ValidationError, document: Document, model: type[BaseModel]) -> list[str]:
+def describe(
+    error: ValidationError,
+    document: Document,
+    model: type[BaseModel],
+    within: Sequence[int | str] = (),
+) -> list[str]:
     """Pydantic's findings about `document`, one line each.
 
     Parameters
@@ -45,16 +50,20 @@ def describe(error: ValidationError, document: Document, model: type[BaseModel])
         Raised when `model` was made from ``document.data``.
     document : Document
     model : class
+    within : sequence of str or int, optional
+        Where in the document the model's data is.
     """
     schema = model.model_json_schema()
     details = error.errors(include_url=False)
-    details.sort(key=lambda detail: document.line(detail["loc"]))
-    return [_line(detail, document, schema) for detail in details]
+    details.sort(key=lambda detail: document.line((*within, *detail["loc"])))
+    return [_line(detail, document, schema, within) for detail in details]
 
 
-def _line(detail: Mapping[str, Any], document: Document, schema: Schema) -> str:
+def _line(
+    detail: Mapping[str, Any], document: Document, schema: Schema, within: Sequence[int | str]
+) -> str:
     location, kind = detail["loc"], detail["type"]
-    place = document.place(location)
+    place = document.place((*within, *location))
     if kind == "missing":
         return f"{place}{location[-1]!r} is missing"
     if kind == "extra_forbidden":

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from routelab.config.study import Study
+from routelab.config.simulation import settings_schema
+from routelab.config.study import ENTRIES, Study
 from routelab.registry.catalogue import Catalogue, Entry
 from routelab.registry.instances import parameter_rows
 from routelab.registry.parameters import ParameterRow
@@ -20,8 +21,8 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
     Parameters
     ----------
     catalogue : Catalogue
-        Its sound networks, routings and metrics, and their parameters, are what editors offer;
-        others are not refused, as a study may be for another installation.
+        Its sound networks, routings, traffic and metrics, and their parameters, are what editors
+        offer; others are not refused, as a study may be for another installation.
     distribution : str, optional
         Offer the plugins of this distribution only.
 
@@ -36,10 +37,15 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
         schema["properties"][part]["additionalProperties"] = False
     named = definitions.pop("Named")
     definitions["Value"] = named["additionalProperties"]["additionalProperties"]
-    for part, kind in (("topologies", "topology"), ("routings", "routing")):
+    for part, kind in ENTRIES.items():
         entries = _offered(catalogue, kind, distribution)
         definitions[kind] = _entry_schema(named, entries, catalogue)
         schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
+    definitions["Simulation"] = _untitled(settings_schema())
+    schema["properties"]["simulation"] = {
+        "$ref": "#/$defs/Simulation",
+        "description": schema["properties"]["simulation"]["description"],
+    }
     (names,) = (part for part in schema["properties"]["metrics"]["anyOf"] if "items" in part)
     names["items"]["examples"] = [
         entry.key for entry in _offered(catalogue, "metric", distribution)

@@ -14,7 +14,9 @@ from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, StudyPart, instances, read_entry
 from routelab.config.mistakes import ConfigError, describe, suggestion
 from routelab.config.reference import Reference, load_reference
-from routelab.config.views import Figure, Table
+from routelab.config.simulation import read_settings
+from routelab.config.views import SIMULATED, Figure, Table
+from routelab.simulation.settings import SimulationSettings
 
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 
@@ -24,6 +26,13 @@ class Limits(StudyPart):
 
     seconds: float = Field(default=600, gt=0, description="Wall time, in seconds")
     memory_gb: float = Field(default=4, gt=0, description="Memory, in GB of 10^9 bytes")
+
+    def with_most_of(self, other: Limits) -> Limits:
+        """The more generous of both, each by itself."""
+        return Limits(
+            seconds=max(self.seconds, other.seconds),
+            memory_gb=max(self.memory_gb, other.memory_gb),
+        )
 
 
 class Bound(StudyPart):
@@ -43,6 +52,9 @@ class Survey(StudyPart):
     )
 
 
+ENTRIES = {"topologies": "topology", "routings": "routing", "traffic": "traffic"}
+"""Lists of entries of a study, and the kinds of plugin that they name."""
+
 MAX_RUNS = 100_000
 """Most runs of one study; more are taken for a slip of the pen."""
 
@@ -57,6 +69,13 @@ class Study(StudyPart):
     topologies: list[Entry] = Field(min_length=1, description="Networks")
     routings: list[Entry] = Field(
         min_length=1, description="Routings; each of them runs on each network"
+    )
+    traffic: list[Entry] = Field(
+        default=[],
+        description="Patterns of traffic; each routing is simulated on each network with each",
+    )
+    simulation: dict[str, Any] = Field(
+        default={}, description="Settings of the simulations; some values may be swept"
     )
     metrics: list[str] | None = Field(
         default=None,
@@ -84,12 +103,30 @@ class Study(StudyPart):
     @model_validator(mode="after")
     def _not_too_many(self) -> Study:
         runs = sum(map(instances, self.topologies)) * sum(map(instances, self.routings))
+        runs *= max(1, sum(map(instances, self.traffic)))
         if runs > MAX_RUNS:
             raise ValueError(f"stands for {runs} runs; the limit is {MAX_RUNS}")
         return self
 
+    @model_validator(mode="after")
+    def _simulates(self) -> Study:
+        if self.traffic and self.survey:
+            raise ValueError("a survey simulates nothing: leave out 'traffic', or 'survey'")
+        if self.simulation and not self.traffic:
+            raise ValueError("'simulation' needs 'traffic': the patterns to simulate")
+        shown = [
+            f"{part}.{name}"
+            for part, views in (("tables", self.tables), ("figures", self.figures))
+            for name, view in views.items()
+            if view.of in SIMULATED and not self.traffic
+        ]
+        if shown:
+            raise ValueError(f"{', '.join(shown)}: nothing is simulated; say 'traffic'")
+        return self
+
     _document: Document = PrivateAttr()
     _reference: Reference | None = PrivateAttr(default=None)
+    _settings: tuple[SimulationSettings, ...] = PrivateAttr(default=())
 
     @property
     def path(self) -> Path:
@@ -105,6 +142,11 @@ class Study(StudyPart):
     def reference(self) -> Reference | None:
         """What `cites` names."""
         return self._reference
+
+    @property
+    def settings(self) -> tuple[SimulationSettings, ...]:
+        """What `simulation` stands for: the product over its sweeps; none without traffic."""
+        return self._settings
 
     def place(self, *location: int | str) -> str:
         """``file:line: path: `` of a part, to begin a message with."""
@@ -131,6 +173,7 @@ def load_study(path: Path | str) -> Study:
     document = load_document(Path(path))
     if not isinstance(document.data, dict):
         raise ConfigError([f"{document.place(())}a study is a mapping with title, topologies, ..."])
+    settings, wrong = read_settings(document)
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
@@ -138,12 +181,14 @@ def load_study(path: Path | str) -> Study:
         raise ConfigError(
             [
                 *describe(error, document, Study),
+                *wrong,
                 *_name_mistakes(draft),
                 *_citation_mistakes(draft),
             ]
         ) from None
     study._document = document
-    mistakes = list(_name_mistakes(study))
+    study._settings = settings if study.traffic else ()
+    mistakes = [*_name_mistakes(study), *wrong]
     try:
         study._reference = _cited(study)
     except ConfigError as error:
@@ -165,7 +210,8 @@ def load_draft(path: Path | str) -> Study | None:
     Returns
     -------
     Study or None
-        Citation, networks, routings and metrics only; entries that cannot be read are None.
+        Citation, networks, routings, traffic and metrics only; entries that cannot be read are
+        None.
         None if the file is no mapping.
     """
     try:
@@ -178,12 +224,10 @@ def load_draft(path: Path | str) -> Study | None:
 def _draft(document: Document) -> Study:
     lists: dict[str, list[Any]] = {
         key: value if isinstance(value := document.data.get(key), list) else []
-        for key in ("topologies", "routings", "metrics")
+        for key in (*ENTRIES, "metrics")
     }
     cites = document.data.get("cites")
-    entries: dict[str, Any] = {
-        key: [read_entry(item) for item in lists[key]] for key in ("topologies", "routings")
-    }
+    entries: dict[str, Any] = {key: [read_entry(item) for item in lists[key]] for key in ENTRIES}
     draft = Study.model_construct(
         title="",
         cites=cites if isinstance(cites, str) else None,

@@ -86,6 +86,12 @@ class Beside(StudyPart):
     prefix: str = Field(default="paper_", description="Put before the names of their columns")
 
 
+DETAILS = ("channels", "terminals", "latencies")
+"""What a simulation at one load has lines of."""
+SIMULATED = ("simulations", "loads", *DETAILS)
+"""Values of `of` that only a study with traffic has."""
+
+
 class Table(StudyPart):
     """A table of the report: values of runs, or statistics of many."""
 
@@ -94,6 +100,11 @@ class Table(StudyPart):
     )
 
     title: str | None = Field(default=None, description="Caption; the table's name by default")
+    of: Literal["routes", "simulations", "loads"] = Field(
+        default="routes",
+        description="What a run is: a routing on a network; a simulation of it; or one offered "
+        "load of a simulation",
+    )
     rows: list[str] = Field(min_length=1, description="Columns that identify a row")
     values: list[str] = Field(default=[], description="Columns to show")
     statistics: Annotated[dict[str, list[Statistic]], _STATISTICS] = {}
@@ -124,22 +135,38 @@ class Table(StudyPart):
 
 _AXES = {"log", "mark"}
 _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
-    "ecdf": ({"x"}, {"hue", "col"}),
+    "ecdf": ({"x"}, {"hue", "col", "log"}),
     "line": ({"x", "y"}, {"hue", "col", *_AXES}),
+    "curve": ({"x", "y"}, {"hue", "col", *_AXES}),
+    "ranked": ({"y"}, {"hue", "col", *_AXES}),
     "scatter": ({"x", "y"}, {"hue", "col", *_AXES}),
     "bar": ({"x", "y"}, {"hue", "col", "mark", "statistic"}),
+    "box": ({"x", "y"}, {"hue", "col", *_AXES}),
+    "heat": ({"x", "y", "colour"}, {"col"}),
     "network": ({"colour"}, set()),
 }
 """Keys that each kind of figure needs, and those that it may have."""
-_ANY_KIND = {"kind", "title", "relative", "over", "where"}
+_ANY_KIND = {"kind", "title", "of", "relative", "over", "where"}
+_OF_DETAILS = {"ecdf", "ranked", "box", "heat", "network"}
+"""Kinds of figure that show channels, terminals or packets; the others show runs."""
 
 
 class Figure(StudyPart):
     """A figure of the report."""
 
-    kind: Literal["ecdf", "line", "scatter", "bar", "network"] = Field(
-        description="Shares of channels (ecdf), a value over another (line; scatter, a point a "
-        "run), a statistic of many runs (bar), or the network drawn"
+    kind: Literal["ecdf", "line", "curve", "ranked", "scatter", "bar", "box", "heat", "network"] = (
+        Field(
+            description="Shares of channels (ecdf), a value over another (line; curve, with its "
+            "interval and without latencies of saturated loads; scatter, a point a run), values in "
+            "descending order (ranked), a statistic of many runs (bar), their spread (box), a mean "
+            "in each field of a grid (heat), or the network drawn"
+        )
+    )
+    of: Literal["routes", "simulations", "loads", "channels", "terminals", "latencies"] = Field(
+        default="routes",
+        description="What is drawn: routings on networks, simulations of them, single offered "
+        "loads; or what a simulation has seen at such a load: its channels, its terminals, or "
+        "its packets by their latencies",
     )
     title: str | None = Field(default=None, description="Caption; the figure's name by default")
     x: str | None = Field(default=None, description="Column along the horizontal axis")
@@ -176,6 +203,10 @@ class Figure(StudyPart):
             raise ValueError(
                 f"a figure of kind {self.kind} does not use {', '.join(sorted(foreign))}"
             )
+        if self.of in DETAILS and self.kind not in _OF_DETAILS:
+            raise ValueError(f"a figure of kind {self.kind} shows runs, and nothing of {self.of}")
+        if self.kind in ("heat", "network") and self.of not in ("routes", "channels"):
+            raise ValueError(f"a figure of kind {self.kind} shows channels; say 'of: channels'")
         if self.kind != "line" and "mean" in self.over.values():
             raise ValueError(f"a figure of kind {self.kind} has no mean; pool to the median")
         return self

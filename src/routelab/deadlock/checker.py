@@ -64,11 +64,10 @@ Bubble flow control: V. Puente et al., The adaptive bubble router, J. Parallel D
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from routelab.api import FlowControl, InputError, RouteTable, Topology, frozen_array
+from routelab.api.rings import complete_rings
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
-from routelab.deadlock.rings import complete_rings
 from routelab.deadlock.verdict import Ring, Switching, Verdict
 from routelab.kernels.dependency import (
     component_ranks,
@@ -79,7 +78,7 @@ from routelab.kernels.dependency import (
     used_resources,
 )
 
-_CYCLE_BUDGET = 50_000_000
+CYCLE_BUDGET = 50_000_000
 """Dependencies to look at for a short cycle: well under a second."""
 
 _PLAIN = (
@@ -91,7 +90,7 @@ _ENTRY = (
     "a packet enters a ring, by injection, a turn or a change of virtual channel, only with 2 free "
     "slots in the buffer that it enters, and moves on within the ring with 1"
 )
-_BUBBLE = (
+BUBBLE_PRECONDITIONS = (
     "switching is virtual cut-through",
     "a buffer holds at least 2 packets of the largest size",
     _ENTRY,
@@ -143,7 +142,7 @@ def check(
     component = strong_components(start, target)
     source = np.repeat(np.arange(len(start) - 1, dtype=np.int32), np.diff(start))
     inside = component[source] == component[target]
-    offending = inside & (_successors(table.topology, rings, vcs)[source] != target)
+    offending = inside & (ring_successors(table.topology, rings, vcs)[source] != target)
     dependencies = frozen_array(np.column_stack((source, target)), np.int32)
     if offending.any():
         return _refusal(table, flow, dependencies, (start, target, component, offending))
@@ -195,10 +194,10 @@ def _not_applicable(flow: FlowControl, packets_per_buffer: int, switching: str) 
 
 
 def _preconditions(flow: FlowControl) -> tuple[str, ...]:
-    return _PLAIN if flow == "plain" else _PLAIN + _BUBBLE
+    return _PLAIN if flow == "plain" else _PLAIN + BUBBLE_PRECONDITIONS
 
 
-def _successors(topology: Topology, rings: list[list[int]], vcs: int) -> NDArray[np.int64]:
+def ring_successors(topology: Topology, rings: list[list[int]], vcs: int) -> Int64Array:
     """The next resource in its complete ring for every resource; −1 where there is none."""
     after = np.full((topology.num_channels, vcs), -1, dtype=np.int64)
     for ring in rings:
@@ -214,7 +213,7 @@ def _refusal(
     graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
 ) -> Verdict:
     vcs, ends = table.virtual_channels, table.topology.endpoints
-    resources = short_cycle(*graph, _CYCLE_BUDGET)
+    resources = short_cycle(*graph, CYCLE_BUDGET)
     following = np.full(len(graph[2]), -1, dtype=np.int32)
     following[resources] = np.roll(resources, -1)
     examples = example_paths(table.path_start, table.hop_channel, table.hop_vc, following, vcs)

@@ -4,6 +4,7 @@ from routelab.metrics.bisection import BisectionBandwidth, effective_bisection
 from routelab.metrics.diversity import RouteDiversity, route_diversity
 from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
 from routelab.metrics.load import channel_loads, perfect_load, sigma, terminal_pairs
+from routelab.metrics.offered import channel_load_bound, ejection_bound, offered_loads
 from routelab.metrics.phases import phase_load, phase_maxima_of
 from routelab.metrics.reachability import (
     connected_parts,
@@ -19,15 +20,18 @@ __all__ = [
     "BisectionBandwidth",
     "RouteDiversity",
     "WorstPermutation",
+    "channel_load_bound",
     "channel_loads",
     "connected_parts",
     "destination_based",
     "effective_bisection",
+    "ejection_bound",
     "joined_pairs",
     "max_hops",
     "max_turns",
     "mean_hops",
     "mean_turns",
+    "offered_loads",
     "pairs",
     "perfect_load",
     "perfect_traffic_load",

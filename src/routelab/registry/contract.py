@@ -7,7 +7,7 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from routelab.api import (
     KINDS,
@@ -15,11 +15,14 @@ from routelab.api import (
     Citation,
     Composition,
     ContextMetricPlugin,
+    HopRoutingPlugin,
     InputError,
     Parameters,
     Plugin,
     PluginError,
+    Proof,
 )
+from routelab.kernels.hops import ABI
 from routelab.registry.names import Name, parse_name
 from routelab.registry.parameters import default_problems, fields
 
@@ -76,6 +79,16 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
     if issubclass(plugin, ContextMetricPlugin) and not isinstance(plugin.by_default, bool):
         yield f"expected by_default to be True or False, found {plugin.by_default!r}"
+    if issubclass(plugin, HopRoutingPlugin):
+        yield from _hop_problems(plugin)
+
+
+def _hop_problems(plugin: type[HopRoutingPlugin]) -> Iterator[str]:
+    if plugin.abi != ABI:
+        yield f"expected abi {ABI}, that of this routelab, found {plugin.abi!r}; rebuild it"
+    proof = getattr(plugin, "proof", None)
+    if proof not in get_args(Proof):
+        yield f"expected proof to be one of {', '.join(get_args(Proof))}, found {proof!r}"
 
 
 def _parameter_problems(plugin: type[Plugin]) -> Iterator[str]:

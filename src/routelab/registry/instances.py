@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, cast, overload
 
 from routelab.api import (
     Composition,
     ContextMetricPlugin,
+    HopRoutingPlugin,
     InputError,
     LayersPlugin,
     Parameters,
@@ -17,12 +19,13 @@ from routelab.api import (
     RulesPlugin,
     SelectionPlugin,
     TopologyPlugin,
+    TrafficPlugin,
 )
 from routelab.registry import compositions
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed
 from routelab.registry.compositions import Part
 from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
-from routelab.registry.parameters import ParameterRow, as_text, read, rows
+from routelab.registry.parameters import ParameterRow, as_text, named_plugins, read, rows
 
 NO_LAYERS = "none"
 """The layers plugin that a routing has if it names none."""
@@ -30,19 +33,24 @@ NO_LAYERS = "none"
 
 @dataclass(frozen=True)
 class Routing:
-    """A routing, ready to run: a complete algorithm, or rules, selection and layers.
+    """A routing, ready to run: one plugin, or rules, selection and layers.
 
     Attributes
     ----------
     name : str
         Canonical name.
     complete : RoutingPlugin or None
-        None: the routing is made of the three parts, none of which is None then.
+        A complete algorithm.
+    hops : HopRoutingPlugin or None
+        An algorithm that decides hop by hop and has no table. Where neither it nor `complete` is
+        there, the routing is made of the three parts, none of which is None then.
     rules : RulesPlugin or None
     selection : SelectionPlugin or None
     layers : LayersPlugin or None
     plugins : tuple of Plugin
         All that take part; of a named composition, the composition itself comes first.
+    parts : mapping
+        Routings that parameters of `hops` name, by field.
     """
 
     name: str
@@ -51,6 +59,8 @@ class Routing:
     selection: SelectionPlugin | None
     layers: LayersPlugin | None
     plugins: tuple[Plugin, ...]
+    hops: HopRoutingPlugin | None = None
+    parts: Mapping[str, Routing] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @overload
@@ -61,6 +71,10 @@ def load(
 def load(
     kind: Literal["metric"], text: str, catalogue: Catalogue | None = None
 ) -> ContextMetricPlugin: ...
+@overload
+def load(
+    kind: Literal["traffic"], text: str, catalogue: Catalogue | None = None
+) -> TrafficPlugin: ...
 @overload
 def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin: ...
 def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin:
@@ -169,8 +183,26 @@ def _routing(
         raise InputError(f"{error}{_composition_hint(name.key, catalogue)}") from None
     if issubclass(whole.plugin, Composition):
         return _named(whole, values, catalogue)
-    plugin = cast(RoutingPlugin, _make(whole, values, str(name)))
-    return Routing(name_of(plugin), plugin, None, None, None, (plugin,))
+    plugin = _make(whole, values, str(name))
+    if isinstance(plugin, HopRoutingPlugin):
+        return _hop_routing(plugin, str(name), catalogue)
+    complete = cast(RoutingPlugin, plugin)
+    return Routing(name_of(plugin), complete, None, None, None, (plugin,))
+
+
+def _hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> Routing:
+    """A hop-by-hop routing with the routings that its parameters name, under canonical names."""
+    parts = {}
+    for key in named_plugins(plugin.Parameters):
+        try:
+            parts[key] = _routing(parse_routing(getattr(plugin.parameters, key)), {}, catalogue)
+        except InputError as error:
+            raise type(error)(f"{text}: {key}: {error}") from None
+    names = {key: part.name for key, part in parts.items()}
+    if parts:
+        plugin = type(plugin)(plugin.parameters.model_copy(update=names))
+    plugins = (plugin, *(other for part in parts.values() for other in part.plugins))
+    return Routing(name_of(plugin), None, None, None, None, plugins, plugin, parts)
 
 
 def _named(whole: Part, values: Mapping[str, Any], catalogue: Catalogue) -> Routing:

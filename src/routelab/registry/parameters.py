@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from routelab.api.parameters import Parameters, parse_dims, value_text
+from routelab.api.parameters import NameOf, Parameters, parse_dims, value_text
 from routelab.registry.names import quoted
 from routelab.registry.suggest import did_you_mean
 
@@ -89,6 +89,16 @@ def read(
 def unknown_parameter(name: str, known: Iterable[str]) -> str:
     """The problem of a parameter that does not exist."""
     return f"unknown parameter {name!r}{did_you_mean(name, known)}"
+
+
+def named_plugins(model: type[Parameters]) -> dict[str, str]:
+    """Fields whose values are names of plugins, with the kind of plugin that each names."""
+    return {
+        name: marker.kind
+        for name, field in model.model_fields.items()
+        for marker in field.metadata
+        if isinstance(marker, NameOf)
+    }
 
 
 def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list[str]:
@@ -171,6 +181,9 @@ def _type_text(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
         return _type_text(inner[0], (*inner[1:], *metadata))
     if any(getattr(validator, "func", None) is parse_dims for validator in metadata):
         return "dimensions, as in 4x2x2"
+    for marker in metadata:
+        if isinstance(marker, NameOf):
+            return f"name of a {marker.kind}"
     if origin is Literal:
         return " | ".join(map(str, inner))
     if origin in (Union, UnionType):

@@ -10,9 +10,14 @@ from pathlib import Path
 from routelab.bounds import BOUND_FIELDS
 from routelab.report.frames import JobRecord
 from routelab.report.labels import label, number_text
+from routelab.report.simulations import SimulationFrames, SimulationRecord
 from routelab.report.tables import Table
+from routelab.report.view import Record, View
+from routelab.simulation.settings import SimulationSettings
 
 _BOUND_COLUMNS = (*BOUND_FIELDS, "gap_percent", "near_optimal")
+_OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
+"""Options of `routelab simulate` that are not called like their settings."""
 _ENDS = {"low": " (lowest)", "high": " (highest)"}
 
 
@@ -36,13 +41,32 @@ def bound_command(record: JobRecord) -> str:
     return f"routelab evaluate {_run(record)} --bound"
 
 
-def _run(record: JobRecord) -> str:
+def _run(record: Record) -> str:
     return f"{_word(record.topology_name)} {_word(record.routing_name)}"
 
 
-def loads_command(record: JobRecord, folder: str) -> str:
-    """The command that writes the load of every channel of one run to ``<folder>/channels.csv``."""
-    return f"{run_command(record)} -o {_word(folder)}"
+def simulate_command(record: SimulationRecord, settings: SimulationSettings) -> str:
+    """The command that simulates again, and prints its numbers."""
+    words = [_run(record), _word(record.traffic_name)]
+    for name, value in settings.non_defaults().items():
+        words.append(_OPTIONS.get(name, "--" + name.replace("_", "-")))
+        if value != "true":
+            words.append(_word(value.replace("+", ",")))
+    return f"routelab simulate {' '.join(words)}"
+
+
+def row_command(view: View, run: int, column: str = "") -> str:
+    """The command that prints the numbers of a row, among them that of a column."""
+    if isinstance(view, SimulationFrames):
+        return simulate_command(view.records[run], view.settings(run))
+    record = view.records[run]
+    assert isinstance(record, JobRecord)
+    return bound_command(record) if _of_bound(column) else run_command(record)
+
+
+def loads_command(view: View, run: int, folder: str) -> str:
+    """The command that writes the load of every channel of one row to ``<folder>/channels.csv``."""
+    return f"{row_command(view, run)} -o {_word(folder)}"
 
 
 def study_command(study: Path) -> str:
@@ -51,14 +75,14 @@ def study_command(study: Path) -> str:
     return f"snakemake report --config studies={_word(study.stem if named else str(study))}"
 
 
-def reproductions(table: Table, records: tuple[JobRecord, ...]) -> list[Reproduction]:
+def reproductions(table: Table, view: View) -> list[Reproduction]:
     """For every row of a table, the commands that print its numbers."""
     found = []
     for row, attained in zip(table.rows, table.attained, strict=True):
         name = ", ".join(
             number_text(column.name, row[column.name])
             if isinstance(row[column.name], str)
-            else f"{label(column.name)} {number_text(column.name, row[column.name])}"
+            else f"{label(column.name, table.of)} {number_text(column.name, row[column.name])}"
             for column in table.named("row")
         )
         numbers: dict[str, list[str]] = {}
@@ -67,9 +91,9 @@ def reproductions(table: Table, records: tuple[JobRecord, ...]) -> list[Reproduc
                 value = number_text(column.name, row[column.name])
                 if column.of and value == number_text(column.of, row[column.of]):
                     continue
-                text = f"{label(column.of or column.name)} {value}{_ENDS.get(column.role, '')}"
-                command_of = bound_command if _of_bound(column.name) else run_command
-                command = command_of(records[attained[column.name]])
+                name_of = label(column.of or column.name, table.of)
+                text = f"{name_of} {value}{_ENDS.get(column.role, '')}"
+                command = row_command(view, attained[column.name], column.name)
                 numbers.setdefault(command, []).append(text)
         found += [
             Reproduction(name, "; ".join(texts), command) for command, texts in numbers.items()

@@ -50,17 +50,17 @@ def _sizes(text: Any) -> list[int]:
 
 
 def add_compared(
-    frame: pd.DataFrame, spec: Relative, networks: Sequence[str], place: str
+    frame: pd.DataFrame, spec: Relative, same: Sequence[str], place: str
 ) -> pd.DataFrame:
-    """A row for every run and every run of another routing on the same network.
+    """A row for every run and every run of another routing under the same circumstances.
 
     Parameters
     ----------
     frame : DataFrame
         A row a run, which the index numbers.
     spec : Relative
-    networks : sequence of str
-        Network of every run.
+    same : sequence of str
+        Of every run, what those that it is compared with must have as well: its network, say.
     place : str
         Where it is asked for, to begin messages with.
 
@@ -86,24 +86,24 @@ def add_compared(
     values = pd.to_numeric(frame[column], errors="coerce")
     mine = frame.copy()
     mine[column] = values
-    mine["_network"] = [networks[run] for run in frame.index]
+    mine["_same"] = [same[run] for run in frame.index]
     mine["_run"] = mine.index
     others = mine.loc[mine["routing"].isin(spec.routings) & values.notna()]
     reference = pd.DataFrame(
         {
-            "_network": others["_network"],
+            "_same": others["_same"],
             RELATIVE_TO: others["routing"],
             f"{column}_reference": others[column],
             REFERENCE_RUN: others.index,
         }
     )
-    both = mine.merge(reference, on="_network", how="inner")
+    both = mine.merge(reference, on="_same", how="inner")
     both = both[both["routing"] != both[RELATIVE_TO]]
     ratio = both[column] / both[f"{column}_reference"]
     both[f"{column}_ratio"] = ratio
     both[f"{column}_gain"] = 100 * (1 - ratio)
     both[f"{column}_group"] = np.select([ratio < 1, ratio == 1, ratio > 1], GROUPS, default="")
-    return both.set_index("_run").drop(columns="_network").rename_axis("run")
+    return both.set_index("_run").drop(columns="_same").rename_axis("run")
 
 
 def lies_between(values: pd.Series[Any], wanted: Between) -> pd.Series[bool]:

@@ -32,6 +32,40 @@ LABELS = {
     "lower_bound_rules": "lower bound, rules",
     "lower_bound_topology": "lower bound, network",
     "runs": "runs",
+    "latency": "latency (cycles)",
+    "network_latency": "latency in the network (cycles)",
+    "message_latency": "latency of messages (cycles)",
+    "in_order_latency": "latency to delivery in order (cycles)",
+    "latency_mean": "mean latency (cycles)",
+    "latency_mean_received": "mean latency of what it got (cycles)",
+    "latency_p50": "median latency (cycles)",
+    "latency_p95": "95 % latency (cycles)",
+    "latency_p99": "99 % latency (cycles)",
+    "latency_max": "largest latency (cycles)",
+    "in_order_latency_mean": "mean latency in order (cycles)",
+    "message_latency_mean": "mean latency of messages (cycles)",
+    "completion_cycles": "completion (cycles)",
+    "finished_at": "last arrival (cycle)",
+    "throughput": "throughput (flits per cycle)",
+    "terminal_throughput": "throughput, mean over terminals (flits per cycle)",
+    "terminal_throughput_ratio": "throughput, ratio",
+    "latency_mean_ratio": "mean latency, ratio",
+    "latency_mean_gain": "mean latency, less by (%)",
+    "saturation_load_ratio": "saturation load, ratio",
+    "escape_share": "hops on the escape",
+    "saturated": "saturated",
+    "utilisation_max": "maximum utilisation",
+    "utilisation_mean": "mean utilisation",
+    "worst_share": "share of the worst-served terminal",
+    "hops_mean": "mean hops",
+    "offered": "offered (flits per cycle)",
+    "accepted": "accepted (flits per cycle)",
+    "received": "received (flits per cycle)",
+    "vcs": "virtual channels of the routers",
+    "jain": "Jain index",
+    "at_x": "x",
+    "at_y": "y",
+    "at_z": "z",
 }
 """Columns whose name does not read well with spaces for underscores."""
 
@@ -50,8 +84,14 @@ STATISTIC_LABELS = {
 """What a column of statistics has behind its name, after an underscore."""
 
 
-def label(column: str) -> str:
-    """A column's name for people."""
+_SIMULATED = {"load": "offered load"}
+"""The same, of simulations."""
+
+
+def label(column: str, of: str = "routes") -> str:
+    """A column's name for people, in a view of routes or, whatever they are called, others."""
+    if of != "routes" and column in _SIMULATED:
+        return _SIMULATED[column]
     base, _, statistic = column.rpartition("_")
     if column not in LABELS and base in LABELS and statistic in STATISTIC_LABELS:
         return f"{LABELS[base]}: {STATISTIC_LABELS[statistic]}"

@@ -87,7 +87,7 @@ def picture_of(topology: Topology) -> Picture:
         inner = len(sizes) > 2 and max(sizes[2:]) <= 10 and len(sizes) <= 5
         marks = tuple("".join(map(str, row[2:])) if inner else "" for row in grid.tolist())
         if inner:
-            axes = ", ".join(_axis_name(topology, i) for i in range(2, len(sizes)))
+            axes = ", ".join(axis_name(topology, i) for i in range(2, len(sizes)))
             hint += f" In the circles: {axes}."
     lines: list[Points] = []
     owners: list[int] = []
@@ -159,14 +159,15 @@ def _block_ticks(topology: Topology, sizes: Sequence[int]) -> Ticks:
     inner = int(np.prod(sizes[2:], dtype=np.int64))
     ticks: Ticks = ([], [])
     for dimension, size in enumerate(sizes[:2]):
-        name = _axis_name(topology, dimension)
+        name = axis_name(topology, dimension)
         for block in range(size):
             middle = block * (inner - 1 + GAP) + (inner - 1) / 2
             ticks[dimension].append((middle, f"{name} = {block}" if block == 0 else str(block)))
     return ticks
 
 
-def _axis_name(topology: Topology, dimension: int) -> str:
+def axis_name(topology: Topology, dimension: int) -> str:
+    """Of a dimension, by the letter of its directions."""
     names = {way.dimension: way.name.lstrip("+-−").lower() for way in topology.directions}
     return names.get(dimension, f"d{dimension}")
 

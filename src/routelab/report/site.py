@@ -22,18 +22,21 @@ from routelab.report.commands import (
     Reproduction,
     loads_command,
     reproductions,
-    run_command,
+    row_command,
     study_command,
 )
 from routelab.report.figures.drawing import SUFFIXES, save_drawing
 from routelab.report.figures.inline import InlinePicture, scale_colours
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.frames import OK, Frames, JobRecord
+from routelab.report.frames import JobRecord
 from routelab.report.labels import number_text
 from routelab.report.provenance import provenance_lines
+from routelab.report.simulations import SimulationRecord
 from routelab.report.summary import key_finding, summarize, tiles, verdicts
 from routelab.report.table_formats import FORMATS, Layout, layout
 from routelab.report.tables import Table, build_table
+from routelab.report.view import OK, View
+from routelab.report.views import Views
 
 SUMMARY_FORMAT = "report/2"
 MAX_COMMANDS = 1000
@@ -76,6 +79,7 @@ def write_study_report(
     results: Path,
     directory: Path,
     plugins: Sequence[Plugin] = (),
+    simulated: Sequence[SimulationRecord] = (),
 ) -> None:
     """Write a study's tables, figures and page.
 
@@ -83,14 +87,16 @@ def write_study_report(
     ----------
     study : config.Study
     jobs : sequence of JobRecord
-        All runs of the study, in its order, whatever came of them.
+        All tables of the study, in its order, whatever came of them.
     results : Path
         The results that `jobs` are in; messages and the page name paths below it.
     directory : Path
-        Gets ``index.html``, ``summary.json``, ``runs.csv``, ``references.bib``, ``tables/`` and
-        ``figures/``.
+        Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``,
+        ``references.bib``, ``tables/`` and ``figures/``.
     plugins : sequence of Plugin
         All that took part; the page lists what they cite.
+    simulated : sequence of SimulationRecord
+        All simulations of the study, likewise.
 
     Raises
     ------
@@ -98,21 +104,21 @@ def write_study_report(
         An `InputError` with everything in tables and figures that does not fit the results.
     """
     tell(study.name, "results")
-    frames = Frames(jobs)
+    views = Views(jobs, simulated)
     mistakes: list[str] = []
     tables: list[Table] = []
     for name, spec in study.tables.items():
         tell(study.name, f"table {name}")
         try:
             place = study.place("tables", name)
-            tables.append(build_table(name, spec, frames, study.reference, place))
+            tables.append(build_table(name, spec, views.of(spec.of), study.reference, place))
         except InputError as error:
             mistakes.append(str(error))
     figures: list[ShownFigure] = []
     for name, figure in study.figures.items():
         tell(study.name, f"figure {name}")
         try:
-            figures.append(_write_figure(study, name, figure, frames, directory / "figures"))
+            figures.append(_write_figure(study, name, figure, views, directory / "figures"))
         except InputError as error:
             mistakes.append(str(error))
     if mistakes:
@@ -122,18 +128,21 @@ def write_study_report(
     for table in tables:
         for suffix, text_of in FORMATS.items():
             _write(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
-    _write(directory / "runs.csv", _runs_csv(frames))
+    lists = {name: _rows_csv(view) for name, view in _lists(views).items()}
+    for name, text in lists.items():
+        _write(directory / name, text)
     works = cited_works(study.reference, plugins)
     if works:
         _write(directory / "references.bib", bibliography(works))
     pooled = _pooled(study)
+    of_views = [(table, views.of(study.tables[table.name].of)) for table in tables]
     summary = {
         "format": SUMMARY_FORMAT,
         "study": study.name,
         "title": study.title,
-        "tiles": tiles(frames, pooled),
-        "finding": key_finding(frames, tables),
-        "sentences": summarize(frames, tables),
+        "tiles": tiles(views, pooled),
+        "finding": key_finding(views, of_views),
+        "sentences": summarize(views, of_views),
         "tables": [table.name for table in tables],
         "figures": [figure.name for figure in figures if figure.description],
     }
@@ -143,17 +152,17 @@ def write_study_report(
         study=study,
         source=study.reference.source if study.reference else None,
         summary=summary,
-        tables=[_shown(table, frames) for table in tables],
+        tables=[_shown(table, view) for table, view in of_views],
         figures=figures,
         table_suffixes=list(FORMATS),
         figure_suffixes=SUFFIXES,
-        lost=_lost(frames),
-        total=len(frames.records),
-        verdicts=verdicts(frames, pooled),
+        lost=_lost(views),
+        total=len(views.routes.records) + len(views.simulations.records),
+        lists=list(lists),
+        simulated=bool(simulated),
+        verdicts=verdicts(views, pooled),
         works=works,
-        provenance=provenance_lines(
-            [*frames.outcomes, *frames.topology_outcomes, *frames.bound_outcomes]
-        ),
+        provenance=provenance_lines(views.outcomes),
         command=study_command(study.path),
         results=str(results),
     )
@@ -181,45 +190,57 @@ def _pooled(study: Study) -> list[str]:
 
 
 def _write_figure(
-    study: Study, name: str, spec: Figure, frames: Frames, directory: Path
+    study: Study, name: str, spec: Figure, views: Views, directory: Path
 ) -> ShownFigure:
     """Draw and save; a figure that does not say what to pool pools what the tables do."""
     pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled(study)
-    drawing = draw_figure(spec, frames, pooled, study.place("figures", name))
+    view = views.of(spec.of)
+    drawing = draw_figure(spec, view, pooled, study.place("figures", name))
     title = spec.title or name
     if drawing is None:
         return ShownFigure(name, title)
     save_drawing(drawing, directory, name)
     commands = [
-        Reproduction(panel, "load of every channel", loads_command(frames.records[run], "loads"))
+        Reproduction(panel, "load of every channel", loads_command(view, run, "loads"))
         for panel, run in drawing.runs.items()
     ]
     return ShownFigure(name, title, drawing.description, drawing.inline, commands)
 
 
-def _shown(table: Table, frames: Frames) -> ShownTable:
-    return ShownTable(table, layout(table), reproductions(table, frames.records)[:MAX_COMMANDS])
+def _shown(table: Table, view: View) -> ShownTable:
+    return ShownTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS])
 
 
-def _lost(frames: Frames) -> list[dict[str, str]]:
-    """Runs without a result, with the reason and the command that shows it again."""
+def _lost(views: Views) -> list[dict[str, str]]:
+    """Jobs without a result, with the reason and the command that shows it again."""
     return [
         {
             "routing": record.routing,
             "topology": record.topology,
+            "traffic": getattr(record, "traffic", ""),
             "status": outcome.status,
             "reason": outcome.reason,
-            "command": run_command(record),
+            "command": row_command(view, run),
         }
-        for record, outcome in zip(frames.records, frames.outcomes, strict=True)
+        for view in (views.routes, views.simulations)
+        for run, (record, outcome) in enumerate(zip(view.records, view.outcomes, strict=True))
         if outcome.status != OK
     ]
 
 
-def _runs_csv(frames: Frames) -> str:
-    """All runs with everything that is known of them, and the command of each."""
-    jobs = frames.jobs
-    first = [name for name in ("topology", "routing", "status", "reason", "nodes") if name in jobs]
+def _lists(views: Views) -> dict[str, View]:
+    """Files with all rows of the study, by name."""
+    lists: dict[str, View] = {"runs.csv": views.routes}
+    if views.simulations.records:
+        lists["simulations.csv"] = views.loads
+    return lists
+
+
+def _rows_csv(view: View) -> str:
+    """All rows with everything that is known of them, and the command of each."""
+    jobs = view.jobs
+    first = [*view.identity, "status", "reason", "nodes"]
+    first = [name for name in first if name in jobs]
     ordered = jobs[[*first, *jobs.columns.drop(first)]]
     texts = pd.DataFrame(
         {
@@ -227,7 +248,7 @@ def _runs_csv(frames: Frames) -> str:
             for column in ordered.columns
         }
     )
-    texts["command"] = [run_command(record) for record in frames.records]
+    texts["command"] = [row_command(view, run) for run in range(len(jobs))]
     return texts.to_csv(index=False, lineterminator="\n")
 
 

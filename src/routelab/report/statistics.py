@@ -10,7 +10,7 @@ import pandas as pd
 
 from routelab.api import InputError
 from routelab.report.derived import REFERENCE_RUN
-from routelab.report.frames import Frames, key_text, lower_median
+from routelab.report.view import View, key_text, lower_median
 
 SYSTEMS = "systems"
 """Column with the number of networks that a row stands for."""
@@ -28,7 +28,7 @@ def statistics_of(
     mine: pd.DataFrame,
     wanted: Mapping[str, Sequence[str]],
     over: Mapping[str, str],
-    frames: Frames,
+    frames: View,
     place: str,
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """One row of a table.
@@ -42,7 +42,7 @@ def statistics_of(
     over : mapping of str to str
         Parameters of which each setting has statistics of its own: the lower median of these is
         the value and, if any parameter is pooled to its range, the extremes are the range.
-    frames : Frames
+    frames : View
     place : str
         Where the table is declared, to begin messages with.
 
@@ -80,7 +80,7 @@ def statistics_of(
     return row, attained
 
 
-def _numbers(frames: Frames, mine: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
+def _numbers(frames: View, mine: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
     values = frames.column(mine, column, f"{place}statistics: ").dropna()
     try:
         return values.map(float).astype(float)
@@ -90,7 +90,7 @@ def _numbers(frames: Frames, mine: pd.DataFrame, column: str, place: str) -> pd.
         ) from None
 
 
-def _settings(mine: pd.DataFrame, over: Mapping[str, str], frames: Frames) -> list[list[int]]:
+def _settings(mine: pd.DataFrame, over: Mapping[str, str], frames: View) -> list[list[int]]:
     """Rows by the setting of the parameters `over`, and by the routing they are compared with."""
     settings = [mine[parameter].map(key_text).tolist() for parameter in over]
     if over and REFERENCE_RUN in mine:

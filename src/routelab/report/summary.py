@@ -3,40 +3,45 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from routelab.report.frames import OK, Frames, key_text
+from routelab.report.frames import Frames
 from routelab.report.labels import label, number_text
 from routelab.report.table_formats import layout
 from routelab.report.tables import Table
+from routelab.report.view import OK, View, key_text
+from routelab.report.views import Views
 
 PROVEN = "proven"
 VCS = "virtual_channels"
+_TOLD = ("deadlock", "livelock", "no-route", "saturated", "undecided", "unfinished")
+"""States of simulations that are told of."""
 
 
-def summarize(frames: Frames, tables: Sequence[Table]) -> list[str]:
+def summarize(views: Views, tables: Sequence[tuple[Table, View]]) -> list[str]:
     """Sentences about the runs, the proofs, the tables' main values and the published numbers."""
-    sentences = [runs_sentence(frames)]
-    sentences += _proof_sentence(frames)
-    sentences += _bounds_sentence(frames)
-    for table in tables:
-        sentences += _headline(table, frames.better)
+    sentences = [*_runs_sentences(views), *_proof_sentence(views.routes)]
+    sentences += _bounds_sentence(views.routes)
+    sentences += _states_sentence(views)
+    for table, view in tables:
+        sentences += _headline(table, view.better)
         sentences += _published_sentence(table)
     return sentences
 
 
-def key_finding(frames: Frames, tables: Sequence[Table]) -> str:
+def key_finding(views: Views, tables: Sequence[tuple[Table, View]]) -> str:
     """The first table's main comparison; else what is proven, else what came of the runs."""
-    for table in tables:
-        for sentence in _headline(table, frames.better):
+    for table, view in tables:
+        for sentence in _headline(table, view.better):
             return sentence
-    return [runs_sentence(frames), *_proof_sentence(frames)][-1]
+    return [*_runs_sentences(views), *_proof_sentence(views.routes)][-1]
 
 
-def tiles(frames: Frames, pooled: Collection[str]) -> list[tuple[str, str]]:
+def tiles(views: Views, pooled: Collection[str]) -> list[tuple[str, str]]:
     """Counts that tell how large a study is: number and thing.
 
     Parameters
@@ -44,16 +49,20 @@ def tiles(frames: Frames, pooled: Collection[str]) -> list[tuple[str, str]]:
     pooled : collection of str
         Parameters that do not make a routing another one.
     """
-    jobs = frames.select(None, pooled, "")
-    done = [outcome for outcome in frames.outcomes if outcome.status == OK]
-    proven = sum(outcome.facts.get("deadlock") == PROVEN for outcome in done)
-    lost = len(frames.outcomes) - len(done)
-    counts = [
-        (len(frames.outcomes), "run"),
-        (jobs["topology"].nunique() if len(jobs) else 0, "network"),
-        (jobs["routing"].nunique() if len(jobs) else 0, "routing"),
-        (proven, "table proven free of deadlock"),
-    ]
+    routes, simulations = views.routes, views.simulations
+    jobs = pd.concat([view.select(None, pooled, "") for view in (routes, simulations)])
+    outcomes = [*routes.outcomes, *simulations.outcomes]
+    proven = sum(
+        outcome.status == OK and outcome.facts.get("deadlock") == PROVEN
+        for outcome in routes.outcomes
+    )
+    lost = sum(outcome.status != OK for outcome in outcomes)
+    counts = [(len(routes.outcomes), "run")] if routes.outcomes or not outcomes else []
+    if simulations.outcomes:
+        counts.append((len(simulations.outcomes), "simulation"))
+    counts += [(jobs["topology"].nunique(), "network"), (jobs["routing"].nunique(), "routing")]
+    if routes.outcomes or not outcomes:
+        counts.append((proven, "table proven free of deadlock"))
     if lost:
         counts.append((lost, "run without a result"))
     return [(str(number), thing if number == 1 else _plural(thing)) for number, thing in counts]
@@ -64,12 +73,19 @@ def _plural(thing: str) -> str:
     return f"{noun}s {rest}".strip()
 
 
-def runs_sentence(frames: Frames) -> str:
+def _runs_sentences(views: Views) -> list[str]:
+    """How many tables and simulations there are and what came of them."""
+    simulated = views.simulations.records
+    sentences = [runs_sentence(views.routes)] if views.routes.records or not simulated else []
+    return [*sentences, *([runs_sentence(views.simulations, "simulation")] if simulated else [])]
+
+
+def runs_sentence(frames: View, thing: str = "run") -> str:
     """How many runs there are and what came of them."""
     counts: Counter[str] = Counter(outcome.status for outcome in frames.outcomes)
     total = len(frames.outcomes)
     text = (
-        f"{_count(total, 'run')} on {_count(frames.jobs['topology'].nunique(), 'network')}"
+        f"{_count(total, thing)} on {_count(frames.jobs['topology'].nunique(), 'network')}"
         if total
         else "No runs"
     )
@@ -80,20 +96,36 @@ def runs_sentence(frames: Frames) -> str:
     return f"{text}: {', '.join(parts)}."
 
 
-def verdicts(frames: Frames, pooled: Collection[str]) -> list[tuple[str, str, str, str, int]]:
+def _states_sentence(views: Views) -> list[str]:
+    """Simulated loads at which something is wrong, or nothing is known."""
+    if not views.simulations.records or "state" not in views.loads.jobs:
+        return []
+    states = Counter(views.loads.jobs["state"].dropna())
+    told = [f"{states[state]} {state}" for state in _TOLD if states[state]]
+    total = _count(states.total(), "simulated load")
+    return [f"Of {total}: {', '.join(told)}."] if told else []
+
+
+def verdicts(views: Views, pooled: Collection[str]) -> list[tuple[str, str, str, str, int]]:
     """Routing, verdict, flow control and virtual channels, with the number of such tables.
+
+    Of routings without tables it is the number of simulations.
 
     Parameters
     ----------
     pooled : collection of str
         Parameters that do not make a routing another one.
     """
-    jobs = frames.select(None, pooled, "")
     counts: Counter[tuple[str, str, str, str]] = Counter()
-    for run, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
-        facts = frames.outcomes[int(str(run))].facts
-        shown = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
-        counts[routing, *shown] += 1
+    tabled = {record.routing for record in views.routes.records}
+    for view in (views.routes, views.simulations):
+        jobs = view.select(None, pooled, "")
+        for run, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
+            if view is views.simulations and view.records[int(str(run))].routing in tabled:
+                continue
+            facts = view.outcomes[int(str(run))].facts
+            shown = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
+            counts[routing, *shown] += 1
     return [(*key, number) for key, number in counts.items()]
 
 
@@ -133,7 +165,7 @@ def _bounds_sentence(frames: Frames) -> list[str]:
     return sentences
 
 
-def _headline(table: Table, better: dict[str, str]) -> list[str]:
+def _headline(table: Table, better: Mapping[str, str]) -> list[str]:
     """Who is best and who is worst in a table's first value, in its last group of rows."""
     keys = [column.name for column in table.named("row")]
     values = [column.name for column in table.named("value") if column.name in better]
@@ -152,27 +184,28 @@ def _headline(table: Table, better: dict[str, str]) -> list[str]:
     lower = better[value] == "lower"
     rows.sort(key=lambda row: row[value], reverse=not lower)
     best, worst = rows[0], rows[-1]
-    where = _where(others, table.rows[-1])
+    where = _where(others, table.rows[-1], table.of)
+    name = label(value, table.of)
     if best[value] == worst[value]:
         everyone = ", ".join(str(row["routing"]) for row in rows)
-        return [f"{where}{label(value)} is {_with_range(best, value)} for all: {everyone}."]
+        return [f"{where}{name} is {_with_range(best, value)} for all: {everyone}."]
     names = " and ".join(str(row["routing"]) for row in rows if row[value] == best[value])
     superlatives = ("lowest", "highest") if lower else ("highest", "lowest")
     text = (
-        f"{where}the {superlatives[0]} {label(value)} is {_with_range(best, value)}, by {names}; "
+        f"{where}the {superlatives[0]} {name} is {_with_range(best, value)}, by {names}; "
         f"the {superlatives[1]} is {_with_range(worst, value)}, by {worst['routing']}"
         f"{_gain(best, worst, value, lower)}."
     )
     return [text]
 
 
-def _where(others: Sequence[str], row: dict[str, Any]) -> str:
+def _where(others: Sequence[str], row: dict[str, Any], of: str) -> str:
     parts = [
         f"{number_text(key, row[key])} nodes"
         if key == "nodes"
         else str(row[key])
-        if key == "topology"
-        else f"{label(key)} {number_text(key, row[key])}"
+        if key in ("topology", "traffic")
+        else f"{label(key, of)} {number_text(key, row[key])}"
         for key in others
     ]
     return f"On {', '.join(parts)}, " if parts else "Over all rows, "

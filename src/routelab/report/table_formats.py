@@ -84,7 +84,7 @@ def layout(table: Table) -> Layout:
             continue
         beside = [other for other in references if other.of == column.name]
         shown += [column, *beside]
-        groups.append(Heading(label(column.name), 1 + len(beside)))
+        groups.append(Heading(label(column.name, table.of), 1 + len(beside)))
         second.append(Heading("ours" if beside else ""))
         second += [Heading(label(other.name.removesuffix(other.of)).strip()) for other in beside]
     rows = tuple(tuple(_cell(table, row, column) for column in shown) for row in table.rows)

@@ -12,8 +12,8 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
-from routelab.report.frames import OK, Frames, in_order, key_text, lower_median
 from routelab.report.statistics import NAMED, SYSTEMS, statistics_of
+from routelab.report.view import OK, View, in_order, key_text, lower_median
 
 Role = Literal["row", "value", "reference", "low", "high", "runs"]
 
@@ -61,6 +61,8 @@ class Table:
         Whether values are statistics of many runs.
     notes : tuple of str
         What a reader has to know, e.g. runs without a result.
+    of : str
+        What its runs are; see `config.Table`.
     """
 
     name: str
@@ -72,6 +74,7 @@ class Table:
     averages: bool
     statistics: bool
     notes: tuple[str, ...]
+    of: str = "routes"
 
     def named(self, role: Role) -> list[Column]:
         """Columns of one role."""
@@ -79,7 +82,7 @@ class Table:
 
 
 def build_table(
-    name: str, spec: TableSpec, frames: Frames, reference: Reference | None, place: str
+    name: str, spec: TableSpec, frames: View, reference: Reference | None, place: str
 ) -> Table:
     """Make the table that a study declares.
 
@@ -88,7 +91,8 @@ def build_table(
     name : str
         Key of the table in the study.
     spec : config.study.Table
-    frames : Frames
+    frames : View
+        What ``spec.of`` names.
     reference : Reference or None
         Published numbers that `spec` may want beside ours.
     place : str
@@ -150,11 +154,12 @@ def build_table(
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
         notes=tuple(_notes(jobs, every, spec.rows)),
+        of=spec.of,
     )
 
 
 def _grouped(
-    frames: Frames, jobs: pd.DataFrame, keys: Sequence[str], place: str
+    frames: View, jobs: pd.DataFrame, keys: Sequence[str], place: str
 ) -> dict[tuple[str, ...], list[int]]:
     """Runs by the texts of their `keys`, in the order of a table's rows.
 
@@ -173,7 +178,7 @@ def _grouped(
 
 def _statistic_rows(
     spec: TableSpec,
-    frames: Frames,
+    frames: View,
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
@@ -191,7 +196,7 @@ def _statistic_rows(
 
 
 def _counted_rows(
-    spec: TableSpec, frames: Frames, jobs: pd.DataFrame, place: str
+    spec: TableSpec, frames: View, jobs: pd.DataFrame, place: str
 ) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
     """A row for every combination of keys and values that runs attained, and one such run."""
     rows, attained = [], []
@@ -205,7 +210,7 @@ def _counted_rows(
 
 def _pooled_rows(
     spec: TableSpec,
-    frames: Frames,
+    frames: View,
     jobs: pd.DataFrame,
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
@@ -214,7 +219,7 @@ def _pooled_rows(
     rows, attained = [], []
     for runs in groups.values():
         mine = jobs.loc[runs]
-        _check_one_thing(mine, spec.rows, place)
+        _check_one_thing(mine[list(frames.identity)], spec.rows, place)
         row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
         row["runs"] = int((mine["status"] == OK).sum())
         by: dict[str, int] = {}
@@ -229,13 +234,23 @@ def _pooled_rows(
 
 
 def _check_one_thing(mine: pd.DataFrame, rows: Sequence[str], place: str) -> None:
-    things = mine[["topology", "routing"]].drop_duplicates()
+    things = mine.drop_duplicates()
     if len(things) > 1:
-        (a, b), (c, d) = things.iloc[0], things.iloc[1]
+        one, other = (_thing(things.iloc[at]) for at in (0, 1))
         raise InputError(
-            f"{place}rows {', '.join(rows)} do not tell {b} on {a} from {d} on {c}; add a column "
+            f"{place}rows {', '.join(rows)} do not tell {one} from {other}; add a column "
             "to 'rows', choose with 'where', or name the parameter to pool in 'over'"
         )
+
+
+def _thing(names: pd.Series[Any]) -> str:
+    """``dor on torus~dims=4``, of a simulation with its traffic, settings and load."""
+    rest = [
+        f"{kind} {key_text(value)}"
+        for kind, value in names.items()
+        if kind not in ("topology", "routing")
+    ]
+    return f"{names['routing']} on {names['topology']}" + (f" ({', '.join(rest)})" if rest else "")
 
 
 def _averaged(
@@ -342,7 +357,9 @@ def _notes(
         if lost.empty:
             continue
         what = ", ".join(
-            text if column in ("routing", "topology") else f"{column} {text or 'unknown'}"
+            text
+            if column in ("routing", "topology", "traffic")
+            else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )
         told = [

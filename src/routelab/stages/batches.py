@@ -21,6 +21,7 @@ from routelab.api import build_grid
 from routelab.api.errors import RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.registry.catalogue import QuarantinedError
+from routelab.simulation.settings import SimulationSettings
 from routelab.stages.limits import Breach, run_limited
 from routelab.stages.prepared import in_prepared_process
 
@@ -28,7 +29,7 @@ SPEC, MANIFEST = "batch/1", "batch-outcomes/1"
 TRY_AGAIN = ("failed", "timeout")
 """Outcomes that the next run tries to better."""
 
-Kind = Literal["topologies", "routes", "bounds"]
+Kind = Literal["topologies", "routes", "bounds", "simulations"]
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +47,7 @@ class Run:
     seconds, memory_gb : float
         Limits.
     topology : str
-        Instance name of the network to build; of a routing or a bound, the network's folder.
+        Instance name of the network to build; of other jobs, the network's folder.
     routing : str
         Instance name; empty for a network or a bound.
     metrics : tuple of str
@@ -55,6 +56,10 @@ class Run:
         Of a bound: instance name, or `routelab.stages.jobs.BARE`.
     bound_seconds, bound_exact
         See `routelab.bounds.lower_bound_rules`.
+    traffic : str
+        Of a simulation: instance name.
+    settings : str
+        Of a simulation: JSON of its `routelab.simulation.settings.SimulationSettings`.
     """
 
     folder: str
@@ -67,6 +72,8 @@ class Run:
     rules: str = ""
     bound_seconds: float = 0.0
     bound_exact: bool = False
+    traffic: str = ""
+    settings: str = ""
 
     @property
     def outcome(self) -> Path:
@@ -98,7 +105,7 @@ class Batch:
 
     Attributes
     ----------
-    kind : {"topologies", "routes", "bounds"}
+    kind : {"topologies", "routes", "bounds", "simulations"}
     id : str
         Unique among batches of its kind; names its files.
     runs : tuple of Run
@@ -165,6 +172,8 @@ def _work_through(runs: Sequence[Run]) -> None:
         partial(_do_all, runs),
         max(run.seconds for run in runs),
         max(run.memory_gb for run in runs),
+        # the engine is large: without a cache, better one process compiles it than every job
+        steps=20 if any(run.traffic for run in runs) else 1,
     )
 
 
@@ -180,34 +189,23 @@ def _do_all(runs: Sequence[Run]) -> None:
 
 def _prepare(runs: Iterable[Run]) -> None:
     """Import what the jobs need and load their kernels, so that their processes inherit both."""
-    from routelab.stages import bound, route, topology, warm  # noqa: F401
+    from routelab.stages import bound, route, simulate, topology, warm  # noqa: F401
 
     if any(run.rules for run in runs):
         # the rules' own kernels are the jobs' business: a plugin may hold them up
         bound.compute(build_grid("torus", (3, 2), wrap=True), None)
     routings = {run.routing: run for run in runs if run.routing}
-    by_key = {name.partition("~")[0]: name for name in routings}
-    for name in by_key.values():
-        warm.rehearse(name, routings[name].metrics)
+    by_key = {name.partition("~")[0]: run for name, run in routings.items()}
+    for run in by_key.values():
+        if run.traffic:
+            warm.rehearse_simulation(run.routing)
+        else:
+            warm.rehearse(run.routing, run.metrics)
 
 
 def _do(run: Run) -> int:
-    from routelab.stages import bound, route, topology
-
     try:
-        if run.rules:
-            bound.run(
-                run.topology,
-                run.rules,
-                Path(run.folder),
-                seconds=run.bound_seconds,
-                exact=run.bound_exact,
-                fingerprint=run.fingerprint,
-            )
-        elif run.routing:
-            route.run(run.topology, run.routing, Path(run.folder), run.metrics, run.fingerprint)
-        else:
-            topology.run(run.topology, Path(run.folder), run.fingerprint)
+        _stage(run)
     except QuarantinedError as error:
         _write_breach(run, Breach("failed", str(error)))
     except RoutelabError as error:
@@ -216,16 +214,41 @@ def _do(run: Run) -> int:
     return 0
 
 
+def _stage(run: Run) -> None:
+    from routelab.stages import bound, route, simulate, topology
+
+    folder, mark = Path(run.folder), run.fingerprint
+    if run.rules:
+        bound.run(
+            run.topology,
+            run.rules,
+            folder,
+            seconds=run.bound_seconds,
+            exact=run.bound_exact,
+            fingerprint=mark,
+        )
+    elif run.traffic:
+        settings = SimulationSettings.model_validate_json(run.settings)
+        simulate.run(run.topology, run.routing, run.traffic, settings, folder, mark)
+    elif run.routing:
+        route.run(run.topology, run.routing, folder, run.metrics, mark)
+    else:
+        topology.run(run.topology, folder, mark)
+
+
 def _write_breach(run: Run, breach: Breach) -> None:
-    from routelab.stages import bound, route, topology
+    from routelab.stages import bound, route, simulate, topology
 
     logger.warning("%s: %s: %s", run.folder, breach.status, breach.reason)
+    folder, mark = Path(run.folder), run.fingerprint
     if run.rules:
-        bound.write_breach(run.topology, run.rules, Path(run.folder), breach, run.fingerprint)
+        bound.write_breach(run.topology, run.rules, folder, breach, mark)
+    elif run.traffic:
+        simulate.write_breach(run.topology, run.routing, run.traffic, folder, breach, mark)
     elif run.routing:
-        route.write_breach(run.topology, run.routing, Path(run.folder), breach, run.fingerprint)
+        route.write_breach(run.topology, run.routing, folder, breach, mark)
     else:
-        topology.write_breach(run.topology, Path(run.folder), breach, run.fingerprint)
+        topology.write_breach(run.topology, folder, breach, mark)
 
 
 def _status(run: Run) -> dict[str, Any]:

@@ -92,6 +92,11 @@ def prove(routed: Routed) -> Verdict:
 def _run(
     topology: Topology, routing: Routing, told: Callable[[str], None]
 ) -> tuple[RouteTable, RoutingGraph | None]:
+    if routing.hops is not None:
+        raise UnsupportedError(
+            f"{routing.hops.name}: it decides hop by hop and has no table of routes; "
+            "see what it does with: routelab simulate"
+        )
     if routing.complete is not None:
         told("routing")
         _ask(routing.complete.name, routing.complete.supports(topology))

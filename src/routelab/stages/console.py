@@ -34,6 +34,7 @@ _KINDS: dict[str, tuple[Kind, str]] = {
     "topologies": ("topologies", "networks"),
     "routes": ("routes", "routes"),
     "bounds": ("bounds", "bounds"),
+    "simulations": ("simulations", "simulations"),
 }
 """Rules of batches: their kind, and what they make."""
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 from routelab.config import Limits
 from routelab.stages.batches import Batch, Kind, Run
@@ -12,11 +13,14 @@ from routelab.stages.batches import Batch, Kind, Run
 RUNS = 20
 """Most jobs in a batch: enough to share the imports, few enough to keep all cores busy."""
 
+RUNS_OF: dict[Kind, int] = {"simulations": 4}
+"""The same for jobs that take long, of which few pay for a process."""
+
 MAX_ID = 150
 """Longest name of a job's directory: file names have 255 bytes, and log files add an ending."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TopologyJob:
     """Build a network.
 
@@ -41,25 +45,29 @@ class TopologyJob:
     limits: Limits
 
 
-@dataclass(frozen=True)
-class RouteJob:
-    """Route a network, prove and measure the routes.
+@dataclass(frozen=True, kw_only=True)
+class NetworkJob(TopologyJob):
+    """Do something on a network.
 
     Attributes
     ----------
     topology : TopologyJob
-    id, text, fingerprint, inputs, limits
-        As in `TopologyJob`; the inputs are those of the routing and the metrics.
+        Makes the network; the inputs are those of the job's own plugins.
+    """
+
+    topology: TopologyJob
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteJob(NetworkJob):
+    """Route a network, prove and measure the routes.
+
+    Attributes
+    ----------
     metrics : tuple of str
         Canonical names, those of all studies that ask for the job.
     """
 
-    topology: TopologyJob
-    id: str
-    text: str
-    fingerprint: str
-    inputs: tuple[str, ...]
-    limits: Limits
     metrics: tuple[str, ...]
 
 
@@ -67,30 +75,41 @@ BARE = "_network"
 """In the place of rules: none, all minimal routes. No plugin can have this name."""
 
 
-@dataclass(frozen=True)
-class BoundJob:
-    """Bound the maximum load of a network under some rules.
+@dataclass(frozen=True, kw_only=True)
+class BoundJob(NetworkJob):
+    """Bound the maximum load of a network under some rules, or `BARE`.
 
     Attributes
     ----------
-    topology : TopologyJob
-    id, fingerprint, inputs, limits
-        As in `TopologyJob`; the inputs are those of the rules alone.
-    text : str
-        Canonical name of the rules, or `BARE`.
     seconds : float
         For the search; the limits are for safety.
     exact : bool
     """
 
-    topology: TopologyJob
-    id: str
-    text: str
-    fingerprint: str
-    inputs: tuple[str, ...]
-    limits: Limits
     seconds: float
     exact: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationJob(NetworkJob):
+    """Simulate a routing on a network under some traffic.
+
+    Attributes
+    ----------
+    traffic_id, traffic : str
+        Name of its directory, and canonical name.
+    settings_id, settings : str
+        Name of its directory, and the settings as JSON.
+    """
+
+    traffic_id: str
+    traffic: str
+    settings_id: str
+    settings: str
+
+
+SimulationIds: TypeAlias = tuple[str, str, str, str]
+"""Ids of topology, routing, traffic and settings."""
 
 
 def cut(
@@ -98,43 +117,44 @@ def cut(
     topologies: Mapping[str, TopologyJob],
     routes: Mapping[tuple[str, str], RouteJob],
     bounds: Mapping[tuple[str, str], BoundJob],
-    studies: Mapping[str, Sequence[tuple[str, str]]],
+    simulations: Mapping[SimulationIds, SimulationJob],
+    studies: Mapping[str, Sequence[tuple[str, ...]]],
 ) -> dict[tuple[Kind, str], Batch]:
     """All jobs, cut into batches of one study and of one plugin or one make of routing.
 
     A job that several studies want is in a batch of the first, so that batches stay the same
     when another study is chosen as well.
+
+    Parameters
+    ----------
+    studies : mapping of str to sequence of tuple
+        Ids of what each study shows: of topology and routing, or of a simulation.
     """
-    study_of: dict[str | tuple[str, str], str] = {}
+    study_of: dict[str | tuple[str, ...], str] = {}
     for name, wanted in studies.items():
-        for run_ids in wanted:
-            study_of.setdefault(run_ids, name)
-            study_of.setdefault(run_ids[0], name)
-    networks: dict[str, list[_Member]] = {}
-    for job in topologies.values():
-        group = f"{study_of[job.id]}.{_make(job.text)}"
-        member = _Member(job.inputs, _topology_run(results, job))
-        networks.setdefault(group, []).append(member)
-    routings: dict[str, list[_Member]] = {}
-    for route in routes.values():
-        group = f"{study_of[route.topology.id, route.id]}.{_make(route.text)}"
-        member = _Member(route.inputs, _route_run(results, route))
-        routings.setdefault(group, []).append(member)
-    limits: dict[str, list[_Member]] = {}
-    for bound in bounds.values():
-        group = f"{study_of[bound.topology.id]}.{_make(bound.text)}"
-        member = _Member(bound.inputs, _bound_run(results, bound))
-        limits.setdefault(group, []).append(member)
-    batches = {(_TOPOLOGIES, batch.id): batch for batch in _batches(_TOPOLOGIES, networks)}
+        for ids in wanted:
+            study_of.setdefault(ids, name)
+            study_of.setdefault(ids[0], name)
+    networks = _grouped(
+        (study_of[job.id], job, _topology_run(results, job)) for job in topologies.values()
+    )
+    routings = _grouped(
+        (study_of[ids], job, _route_run(results, job)) for ids, job in routes.items()
+    )
+    limits = _grouped(
+        (study_of[ids[0]], job, _bound_run(results, job)) for ids, job in bounds.items()
+    )
+    simulated = _grouped(
+        (study_of[ids], job, _simulation_run(results, job)) for ids, job in simulations.items()
+    )
+    batches: dict[tuple[Kind, str], Batch] = {}
+    for batch in _batches("topologies", networks):
+        batches["topologies", batch.id] = batch
     built = {run.folder: batch.id for batch in batches.values() for run in batch.runs}
-    for kind, groups in ((_ROUTES, routings), (_BOUNDS, limits)):
+    rest: dict[Kind, _Groups] = {"routes": routings, "bounds": limits, "simulations": simulated}
+    for kind, groups in rest.items():
         batches |= {(kind, batch.id): batch for batch in _batches(kind, groups, built)}
     return batches
-
-
-_TOPOLOGIES: Kind = "topologies"
-_ROUTES: Kind = "routes"
-_BOUNDS: Kind = "bounds"
 
 
 @dataclass(frozen=True)
@@ -145,15 +165,24 @@ class _Member:
     run: Run
 
 
-def _batches(
-    kind: Kind, groups: Mapping[str, Sequence[_Member]], built: Mapping[str, str] | None = None
-) -> list[Batch]:
+_Groups: TypeAlias = Mapping[str, Sequence[_Member]]
+"""Jobs by what they have in common, which names their batches."""
+
+
+def _grouped(jobs: Iterable[tuple[str, TopologyJob, Run]]) -> _Groups:
+    """Jobs, each with its study and what it does, by study and make."""
+    groups: dict[str, list[_Member]] = {}
+    for study, job, run in jobs:
+        groups.setdefault(f"{study}.{_make(job.text)}", []).append(_Member(job.inputs, run))
+    return groups
+
+
+def _batches(kind: Kind, groups: _Groups, built: Mapping[str, str] | None = None) -> list[Batch]:
     """Batches of one kind.
 
     Parameters
     ----------
     groups : mapping
-        By what the jobs have in common, which names their batches.
     built : mapping, optional
         The topology batch that makes each network's folder.
     """
@@ -165,48 +194,53 @@ def _batches(
             tuple(sorted({name for member in members for name in member.inputs})),
             tuple(dict.fromkeys(built[member.run.topology] for member in members)) if built else (),
         )
-        for id_, members in _chunks(groups).items()
+        for id_, members in _chunks(groups, RUNS_OF.get(kind, RUNS)).items()
     ]
 
 
-def _topology_run(results: Path, job: TopologyJob) -> Run:
+def _run(folder: str, job: TopologyJob, topology: str, **task: Any) -> Run:
     return Run(
-        folder=f"{results}/topologies/{job.id}",
+        folder=folder,
         fingerprint=job.fingerprint,
         seconds=job.limits.seconds,
         memory_gb=job.limits.memory_gb,
-        topology=job.text,
+        topology=topology,
+        **task,
     )
+
+
+def _topology_run(results: Path, job: TopologyJob) -> Run:
+    return _run(topology_folder(results, job.id), job, job.text)
 
 
 def _route_run(results: Path, job: RouteJob) -> Run:
-    return Run(
-        folder=route_folder(results, job.topology.id, job.id),
-        fingerprint=job.fingerprint,
-        seconds=job.limits.seconds,
-        memory_gb=job.limits.memory_gb,
-        topology=f"{results}/topologies/{job.topology.id}",
-        routing=job.text,
-        metrics=job.metrics,
-    )
+    folder = route_folder(results, job.topology.id, job.id)
+    network = topology_folder(results, job.topology.id)
+    return _run(folder, job, network, routing=job.text, metrics=job.metrics)
 
 
 def _bound_run(results: Path, job: BoundJob) -> Run:
-    return Run(
-        folder=bound_folder(results, job.topology.id, job.id),
-        fingerprint=job.fingerprint,
-        seconds=job.limits.seconds,
-        memory_gb=job.limits.memory_gb,
-        topology=f"{results}/topologies/{job.topology.id}",
-        rules=job.text,
-        bound_seconds=job.seconds,
-        bound_exact=job.exact,
-    )
+    folder = bound_folder(results, job.topology.id, job.id)
+    network = topology_folder(results, job.topology.id)
+    search = {"bound_seconds": job.seconds, "bound_exact": job.exact}
+    return _run(folder, job, network, rules=job.text, **search)
+
+
+def _simulation_run(results: Path, job: SimulationJob) -> Run:
+    ids = job.topology.id, job.id, job.traffic_id, job.settings_id
+    network = topology_folder(results, job.topology.id)
+    task = {"routing": job.text, "traffic": job.traffic, "settings": job.settings}
+    return _run(simulation_folder(results, *ids), job, network, **task)
 
 
 def _make(text: str) -> str:
     """A name without parameters: what jobs that share kernels have in common."""
     return "@".join(part.partition("~")[0] for part in text.split("@"))
+
+
+def topology_folder(results: Path, topology: str) -> str:
+    """Where a network goes."""
+    return f"{results}/topologies/{topology}"
 
 
 def route_folder(results: Path, topology: str, routing: str) -> str:
@@ -219,10 +253,17 @@ def bound_folder(results: Path, topology: str, rules: str) -> str:
     return f"{results}/bounds/{topology}/{rules}"
 
 
-def _chunks(groups: Mapping[str, Sequence[_Member]]) -> dict[str, list[_Member]]:
-    """Cut groups of jobs into pieces of at most `RUNS`, by batch id."""
+def simulation_folder(
+    results: Path, topology: str, routing: str, traffic: str, settings: str
+) -> str:
+    """Where the outcome of a simulation goes."""
+    return f"{results}/simulations/{topology}/{routing}/{traffic}/{settings}"
+
+
+def _chunks(groups: _Groups, most: int) -> dict[str, list[_Member]]:
+    """Cut groups of jobs into pieces of at most `most`, by batch id."""
     return {
-        f"{group}-{1 + first // RUNS}": list(members[first : first + RUNS])
+        f"{group}-{1 + first // most}": list(members[first : first + most])
         for group, members in groups.items()
-        for first in range(0, len(members), RUNS)
+        for first in range(0, len(members), most)
     }

@@ -14,11 +14,14 @@ from pathlib import Path
 import jinja2
 
 import routelab.api
-from routelab.api import InputError
+from routelab.api import KINDS, InputError
 from routelab.artifacts.atomic import atomic_directory
 from routelab.registry.catalogue import installed
 from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
+
+HOP_BY_HOP = "hops"
+"""Template of a routing that decides hop by hop; those of others are called like their kind."""
 
 SUMMARIES = {
     "topology": "Ring of switches with chords",
@@ -26,9 +29,11 @@ SUMMARIES = {
     "selection": "A random shortest legal route for every pair",
     "layers": "The number of the hop is its virtual channel",
     "routing": "All routes along one spanning tree",
+    HOP_BY_HOP: "Any shortest way, with a virtual channel for every hop",
     "metric": "Share of the load that the busiest channels carry",
+    "traffic": "Every terminal sends to the one a stride of ranks further",
 }
-"""What the plugin of each kind's template does."""
+"""What the plugin of each template does."""
 
 EXAMPLES = {
     "topology": "evaluate {} dfsssp sssp@up-down",
@@ -36,9 +41,11 @@ EXAMPLES = {
     "selection": "evaluate torus~dims=4x4 {}@angara sssp@angara",
     "layers": "evaluate torus~dims=4x4 sssp@unrestricted@{} dfsssp",
     "routing": "evaluate torus~dims=4x4 {} dor",
+    HOP_BY_HOP: "simulate torus~dims=4x4 {} uniform --load 0.3",
     "metric": "route torus~dims=4x4 dor --metrics {}",
+    "traffic": "simulate torus~dims=4x4 dor {} --load 0.3",
 }
-"""A first command with a new plugin of each kind."""
+"""A first command with a new plugin of each template."""
 
 _AUTHOR = re.compile(r"(?P<name>[^<>\x00-\x1f\x7f]*?)\s*(?:<(?P<email>[^<>\s]+@[^<>\s]+)>)?")
 
@@ -52,12 +59,20 @@ class NewPlugin:
     kind, key : str
     author_name, author_email : str
         Empty where not told.
+    hop_by_hop : bool
+        Of a routing: it decides hop by hop and has no table.
     """
 
     kind: str
     key: str
     author_name: str = ""
     author_email: str = ""
+    hop_by_hop: bool = False
+
+    @property
+    def template(self) -> str:
+        """The template that it is made from."""
+        return HOP_BY_HOP if self.hop_by_hop else self.kind
 
     @property
     def _words(self) -> list[str]:
@@ -85,9 +100,11 @@ class NewPlugin:
         for name in ("pyproject.toml", "README.md", "ci.sh"):
             yield f"common/{name}.j2", name
         yield "common/gitignore.j2", ".gitignore"
-        yield f"{self.kind}/plugin.py.j2", f"{self.package}/__init__.py"
-        yield f"{self.kind}/test_plugin.py.j2", "tests/test_plugin.py"
-        yield f"{self.kind}/study.yaml.j2", f"{self.key}.yaml"
+        yield f"{self.template}/plugin.py.j2", f"{self.package}/__init__.py"
+        if self.hop_by_hop:
+            yield f"{self.template}/kernels.py.j2", f"{self.package}/kernels.py"
+        yield f"{self.template}/test_plugin.py.j2", "tests/test_plugin.py"
+        yield f"{self.template}/study.yaml.j2", f"{self.key}.yaml"
 
     def texts(self) -> dict[str, str]:
         """All files by their place in the package."""
@@ -107,9 +124,10 @@ class NewPlugin:
             "distribution": self.distribution,
             "package": self.package,
             "class_name": self.class_name,
+            "hop_by_hop": self.hop_by_hop,
             "measurement": "_".join(self._words).lower(),
-            "summary": SUMMARIES[self.kind],
-            "example": f".venv/bin/routelab {EXAMPLES[self.kind].format(self.key)}",
+            "summary": SUMMARIES[self.template],
+            "example": f".venv/bin/routelab {EXAMPLES[self.template].format(self.key)}",
             "author_name": self.author_name,
             "author_email": self.author_email,
             "year": datetime.now(UTC).year,
@@ -120,7 +138,7 @@ class NewPlugin:
         }
 
 
-def described(kind: str, key: str, author: str = "") -> NewPlugin:
+def described(kind: str, key: str, author: str = "", *, hop_by_hop: bool = False) -> NewPlugin:
     """A new plugin from what the user typed.
 
     Parameters
@@ -128,6 +146,8 @@ def described(kind: str, key: str, author: str = "") -> NewPlugin:
     kind, key : str
     author : str
         ``Name``, ``Name <address>`` or nothing.
+    hop_by_hop : bool
+        A routing that decides hop by hop.
 
     Raises
     ------
@@ -135,11 +155,13 @@ def described(kind: str, key: str, author: str = "") -> NewPlugin:
         With all that is wrong.
     """
     problems = []
-    if kind not in SUMMARIES:
+    if kind not in KINDS:
         problems.append(
-            f"there is no kind of plugin called {kind!r}{did_you_mean(kind, SUMMARIES)} "
-            f"(kinds: {', '.join(SUMMARIES)})"
+            f"there is no kind of plugin called {kind!r}{did_you_mean(kind, KINDS)} "
+            f"(kinds: {', '.join(KINDS)})"
         )
+    elif hop_by_hop and kind != "routing":
+        problems.append(f"--hop-by-hop is for plugins of the kind routing, not {kind}")
     match = _AUTHOR.fullmatch(author.strip())
     if match is None:
         problems.append(f"--author {author!r} is not of the form 'Name' or 'Name <address>'")
@@ -149,7 +171,7 @@ def described(kind: str, key: str, author: str = "") -> NewPlugin:
         problems.append(str(error))
     if problems or match is None:
         raise InputError("\n".join(problems))
-    new = NewPlugin(kind, key, match["name"], match["email"] or "")
+    new = NewPlugin(kind, key, match["name"], match["email"] or "", hop_by_hop)
     if importlib.util.find_spec(new.package) is not None:
         raise InputError(
             f"a package {new.package} is installed already, this one would be called the same; "

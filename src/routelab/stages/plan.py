@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -23,10 +23,12 @@ from routelab.config import (
     load_study,
 )
 from routelab.config.mistakes import suggestion
+from routelab.config.study import ENTRIES
 from routelab.registry.catalogue import installed
 from routelab.stages.instances import Instance, instance_of
-from routelab.stages.jobs import MAX_ID, RouteJob, TopologyJob, cut
+from routelab.stages.jobs import MAX_ID, RouteJob, SimulationIds, TopologyJob, cut
 from routelab.stages.plan_bounds import WantedBounds
+from routelab.stages.plan_simulations import WantedSimulations, is_hop_by_hop
 from routelab.stages.planned import Plan, StudyPlan
 from routelab.stages.samples import chosen
 from routelab.stages.surveys import SurveyPlan, plan_survey
@@ -70,20 +72,30 @@ class _Wanted:
     metrics: dict[str, Instance]
 
 
+@dataclass
+class _Shown:
+    """What a study shows; see `StudyPlan`."""
+
+    study: Study
+    runs: list[tuple[str, str]]
+    rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    simulations: tuple[SimulationIds, ...] = ()
+
+
 class _Expansion:
     """Jobs and mistakes, collected study by study."""
 
     def __init__(self) -> None:
         self.mistakes: list[str] = []
-        self.studies: dict[str, tuple[Study, list[tuple[str, str]]]] = {}
+        self.studies: dict[str, _Shown] = {}
         self.topologies: dict[str, _Wanted] = {}
         self.routes: dict[tuple[str, str], _Wanted] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
         self.quarantined: dict[str, None] = {}
         self.surveys: dict[str, SurveyPlan] = {}
-        self.rules: dict[str, dict[tuple[str, str], str]] = {}
         self._wanted_bounds = WantedBounds()
+        self._wanted_simulations = WantedSimulations()
 
     def add(self, path: Path) -> None:
         """Read a study and note its jobs."""
@@ -93,38 +105,42 @@ class _Expansion:
             self.mistakes += error.mistakes
             draft = load_draft(path)
             if draft is not None:
-                self._named(draft, "topologies", "topology")
-                self._named(draft, "routings", "routing")
+                for part in ENTRIES:
+                    self._named(draft, part)
                 self._metrics(draft)
             return
         if study.name in self.studies:
-            other = self.studies[study.name][0].path
+            other = self.studies[study.name].study.path
             self.mistakes.append(f"{path}: another study has that name: {other}")
             return
-        networks = self._named(study, "topologies", "topology")
+        networks = self._named(study, "topologies")
         topologies = _merged(networks)
-        entries = self._named(study, "routings", "routing")
+        entries = self._named(study, "routings")
         routings = _merged(entries)
+        traffic = _merged(self._named(study, "traffic"))
         metrics = self._metrics(study)
         self.mistakes += _unknown_references(study, routings)
-        runs = self._runs(study, networks, entries)
-        self.studies[study.name] = study, runs
+        pairs = self._pairs(study, networks, entries)
+        runs = [(t, r) for t, r in pairs if not is_hop_by_hop(routings[r])]
+        shown = self.studies[study.name] = _Shown(study, runs)
         if study.survey:
             if not self.mistakes:
                 self.surveys[study.name] = plan_survey(study, topologies, routings, metrics, runs)
             return
-        self.rules[study.name] = self._wanted_bounds.add(study, runs, routings)
-        for t, r in runs:
+        shown.rules = self._wanted_bounds.add(study, runs, routings)
+        shown.simulations = self._wanted_simulations.add(study, pairs, routings, traffic)
+        for t, _ in pairs:
             _want(self.topologies, t, (topologies[t],), study.limits, {})
+        for t, r in runs:
             _want(self.routes, (t, r), (topologies[t], routings[r]), study.limits, metrics)
 
-    def _runs(
+    def _pairs(
         self,
         study: Study,
         networks: Sequence[Mapping[str, Instance]],
         entries: Sequence[Mapping[str, Instance]],
     ) -> list[tuple[str, str]]:
-        """Ids of topology and routing of all runs, those of a network together."""
+        """Ids of all topologies and routings that meet, those of a network together."""
         everywhere = list(_merged(networks))
         where: dict[str, set[str]] = {}
         for position, (entry, routings) in enumerate(zip(study.routings, entries, strict=True)):
@@ -146,37 +162,39 @@ class _Expansion:
         routes = {
             (t, r): _route_job(topologies[t], r, wanted) for (t, r), wanted in self.routes.items()
         }
-        studies = {
-            name: _study_plan(study, tuple(runs), self.rules.get(name, {}))
-            for name, (study, runs) in self.studies.items()
-        }
+        studies = {name: _study_plan(shown) for name, shown in self.studies.items()}
         bounds = self._wanted_bounds.jobs(topologies)
+        simulations = self._wanted_simulations.jobs(topologies)
         kernel_users: dict[tuple[type, ...], str] = {}
         routings = [wanted.instances[1] for wanted in self.routes.values()]
         routings += [one for survey in self.surveys.values() for one in survey.routings.values()]
         for routing in routings:
             if not routing.quarantine:
                 kernel_users.setdefault(tuple(map(type, routing.plugins)), routing.text)
+        ids = {name: (*shown.runs, *shown.simulations) for name, shown in studies.items()}
         return Plan(
             results,
             topologies,
             routes,
             studies,
             tuple(kernel_users.values()),
-            cut(results, topologies, routes, bounds, {n: s.runs for n, s in studies.items()}),
+            cut(results, topologies, routes, bounds, simulations, ids),
             tuple(self.quarantined),
             self.surveys,
             bounds,
+            simulations,
+            self._wanted_simulations.rehearsals(),
         )
 
-    def _named(self, study: Study, part: str, kind: str) -> list[dict[str, Instance]]:
+    def _named(self, study: Study, part: str) -> list[dict[str, Instance]]:
         """Instances of each entry of a list of the study, by id."""
+        kind = ENTRIES[part]
         entries: list[dict[str, Instance]] = []
         for position, entry in enumerate(getattr(study, part)):
             named: dict[str, Instance] = {}
             entries.append(named)
             place = study.place(part, position)
-            if part == "topologies" and isinstance(entry, Use) and entry.on:
+            if part != "routings" and isinstance(entry, Use) and entry.on:
                 self.mistakes.append(f"{place}on: only routings run on some of the networks")
             for choice in choices(entry):
                 try:
@@ -187,7 +205,11 @@ class _Expansion:
                 if instance.quarantine:
                     self.quarantined[instance.quarantine] = None
                 id_ = choice.alias or instance.text
-                problem = self._clash(kind, id_, instance.text, place) or _unfit(id_, instance)
+                problem = (
+                    self._clash(kind, id_, instance.text, place)
+                    or _unfit(id_, instance)
+                    or _without_traffic(study, instance)
+                )
                 if problem:
                     self.mistakes.append(f"{place}{problem}")
                 named[id_] = instance
@@ -258,6 +280,16 @@ def _unfit(id_: str, instance: Instance) -> str | None:
     return None
 
 
+def _without_traffic(study: Study, instance: Instance) -> str | None:
+    """Why a routing has nothing to do in a study."""
+    if study.traffic or not is_hop_by_hop(instance):
+        return None
+    return (
+        f"{instance.text} decides hop by hop and has no table: it can only be simulated; say "
+        "'traffic'"
+    )
+
+
 def _want(
     jobs: dict[Key, _Wanted],
     key: Key,
@@ -267,10 +299,7 @@ def _want(
 ) -> None:
     job = jobs.setdefault(key, _Wanted(instances, limits, {}))
     job.metrics.update(metrics)
-    job.limits = Limits(
-        seconds=max(job.limits.seconds, limits.seconds),
-        memory_gb=max(job.limits.memory_gb, limits.memory_gb),
-    )
+    job.limits = job.limits.with_most_of(limits)
 
 
 def _topology_job(id_: str, wanted: _Wanted) -> TopologyJob:
@@ -313,14 +342,11 @@ def _classes(*instances: Instance) -> list[type]:
     return [type(plugin) for instance in instances for plugin in instance.plugins]
 
 
-def _study_plan(
-    study: Study,
-    runs: tuple[tuple[str, str], ...],
-    rules: Mapping[tuple[str, str], str],
-) -> StudyPlan:
+def _study_plan(shown: _Shown) -> StudyPlan:
+    study = shown.study
     inputs = [study.path]
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
     changes = fingerprint("routelab.stages.report", "", (), files)
-    return StudyPlan(study, runs, files, changes, rules)
+    return StudyPlan(study, tuple(shown.runs), files, changes, shown.rules, shown.simulations)

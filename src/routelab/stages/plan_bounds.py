@@ -76,10 +76,8 @@ class WantedBounds:
             seconds=max(wanted.bound.seconds, bound.seconds),
             exact=wanted.bound.exact or bound.exact,
         )
-        wanted.limits = Limits(
-            seconds=max(wanted.limits.seconds, limits.seconds, 2 * bound.seconds + MARGIN),
-            memory_gb=max(wanted.limits.memory_gb, limits.memory_gb),
-        )
+        search = Limits(seconds=2 * bound.seconds + MARGIN, memory_gb=limits.memory_gb)
+        wanted.limits = wanted.limits.with_most_of(limits).with_most_of(search)
 
     def jobs(self, topologies: Mapping[str, TopologyJob]) -> dict[tuple[str, str], BoundJob]:
         """The jobs, by ids of topology and rules."""

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from routelab.config import Study
 from routelab.stages.batches import TRY_AGAIN, Batch, Kind, Run
-from routelab.stages.jobs import BARE, BoundJob, RouteJob, TopologyJob, bound_folder, route_folder
+from routelab.stages.jobs import (
+    BARE,
+    BoundJob,
+    RouteJob,
+    SimulationIds,
+    SimulationJob,
+    TopologyJob,
+    bound_folder,
+    route_folder,
+    simulation_folder,
+)
 from routelab.stages.shards import Item, Shard, store
 from routelab.stages.surveys import SurveyPlan
 
@@ -21,7 +31,7 @@ class StudyPlan:
     ----------
     study : Study
     runs : tuple of (str, str)
-        Ids of topology and routing, in the study's order.
+        Ids of topology and routing of all tables, in the study's order.
     inputs : tuple of str
         The study's file and the files of the reference that it cites.
     fingerprint : str
@@ -29,6 +39,8 @@ class StudyPlan:
     rules : dict of (str, str) to str
         For every run the id of its rules, `BARE` for a complete algorithm; empty if the study asks
         for no bounds.
+    simulations : tuple of (str, str, str, str)
+        Ids of topology, routing, traffic and settings, in the study's order.
     """
 
     study: Study
@@ -36,6 +48,12 @@ class StudyPlan:
     inputs: tuple[str, ...]
     fingerprint: str
     rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    simulations: tuple[SimulationIds, ...] = ()
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Ids of all topologies and routings that meet, whether for a table or a simulation."""
+        return tuple(dict.fromkeys((*self.runs, *(ids[:2] for ids in self.simulations))))
 
     @property
     def bounds(self) -> tuple[tuple[str, str], ...]:
@@ -68,6 +86,10 @@ class Plan:
         Of the studies that are surveys, by name; their runs are no jobs.
     bounds : dict of (str, str) to BoundJob
         By ids of topology and rules.
+    simulations : dict of (str, str, str, str) to SimulationJob
+        By ids of topology, routing, traffic and settings.
+    simulated_kernel_users : tuple of str
+        As `kernel_users`, of the simulations.
     """
 
     results: Path
@@ -79,6 +101,8 @@ class Plan:
     quarantined: tuple[str, ...] = ()
     surveys: Mapping[str, SurveyPlan] = field(default_factory=dict)
     bounds: Mapping[tuple[str, str], BoundJob] = field(default_factory=dict)
+    simulations: Mapping[SimulationIds, SimulationJob] = field(default_factory=dict)
+    simulated_kernel_users: tuple[str, ...] = ()
 
     def spec(self, batch: Batch) -> Path:
         """The file that tells a process what the batch is."""
@@ -88,16 +112,13 @@ class Plan:
         """The file that a batch leaves when all its jobs have an outcome."""
         return self.results / "batches" / batch.kind / f"{batch.id}.json"
 
-    def manifests(
-        self,
-        runs: Iterable[tuple[str, str]] | None = None,
-        bounds: Iterable[tuple[str, str]] = (),
-    ) -> list[str]:
-        """Manifests of all batches, or of those that do some runs and bounds."""
+    def manifests(self, shown: StudyPlan | None = None) -> list[str]:
+        """Manifests of all batches, or of those that do what a study shows."""
         wanted = None
-        if runs is not None:
-            wanted = {route_folder(self.results, *ids) for ids in runs}
-            wanted |= {bound_folder(self.results, *ids) for ids in bounds}
+        if shown is not None:
+            wanted = {route_folder(self.results, *ids) for ids in shown.runs}
+            wanted |= {bound_folder(self.results, *ids) for ids in shown.bounds}
+            wanted |= {simulation_folder(self.results, *ids) for ids in shown.simulations}
         return [
             str(self.manifest(batch))
             for batch in self.batches.values()

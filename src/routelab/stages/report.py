@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from routelab._progress import tell
@@ -12,10 +12,18 @@ from routelab.registry.catalogue import QuarantinedError, installed
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.report.frames import JobRecord
+from routelab.report.simulations import SimulationRecord
 from routelab.report.site import write_index, write_study_report
 from routelab.report.survey import kept_records
-from routelab.stages.jobs import BARE, bound_folder
-from routelab.stages.plan import StudyPlan, expand
+from routelab.simulation.settings import SimulationSettings
+from routelab.stages.jobs import (
+    BARE,
+    bound_folder,
+    route_folder,
+    simulation_folder,
+    topology_folder,
+)
+from routelab.stages.plan import Plan, StudyPlan, expand
 
 
 def run(study: Path, results: Path, directory: Path) -> None:
@@ -40,6 +48,8 @@ def run(study: Path, results: Path, directory: Path) -> None:
     (shown,) = plan.studies.values()
     topologies = {id_: job.text for id_, job in plan.topologies.items()}
     routings = {job.id: job.text for job in plan.routes.values()}
+    routings |= {job.id: job.text for job in plan.simulations.values()}
+    traffic = {job.traffic_id: job.traffic for job in plan.simulations.values()}
     metrics = dict.fromkeys(name for job in plan.routes.values() for name in job.metrics)
     for survey in plan.surveys.values():
         topologies |= {id_: instance.text for id_, instance in survey.topologies.items()}
@@ -49,8 +59,16 @@ def run(study: Path, results: Path, directory: Path) -> None:
     if shown.study.name in plan.surveys:
         survey = plan.surveys[shown.study.name]
         records = kept_records(records, survey.tables(results))
-    plugins = _plugins([*topologies.values()], [*routings.values()], [*metrics])
-    write_study_report(shown.study, records, results, directory, plugins)
+    simulated = _simulation_records(plan, shown, topologies, routings, traffic)
+    plugins = _plugins(
+        [
+            *(("topology", text) for text in topologies.values()),
+            *(("routing", text) for text in dict.fromkeys(routings.values())),
+            *(("traffic", text) for text in traffic.values()),
+            *(("metric", text) for text in metrics),
+        ]
+    )
+    write_study_report(shown.study, records, results, directory, plugins, simulated)
     tell(study.stem, "written", ended=True)
 
 
@@ -72,7 +90,7 @@ def _records(
     metrics: tuple[str, ...],
     results: Path,
 ) -> list[JobRecord]:
-    networks = {id_: _of_topology(text) for id_, text in topologies.items()}
+    networks = {id_: _of_plugin("topology", text) for id_, text in topologies.items()}
     algorithms = {id_: _of_routing(text) for id_, text in routings.items()}
     return [
         JobRecord(
@@ -80,8 +98,8 @@ def _records(
             routing=routing,
             topology_name=topologies[topology],
             routing_name=routings[routing],
-            directory=results / "routes" / topology / routing,
-            topology_directory=results / "topologies" / topology,
+            directory=Path(route_folder(results, topology, routing)),
+            topology_directory=Path(topology_folder(results, topology)),
             topology_parameters=networks[topology],
             routing_parameters=algorithms[routing],
             metrics=metrics,
@@ -89,6 +107,36 @@ def _records(
             network_bound=_network_bound(shown, (topology, routing), results),
         )
         for topology, routing in shown.runs
+    ]
+
+
+def _simulation_records(
+    plan: Plan,
+    shown: StudyPlan,
+    topologies: Mapping[str, str],
+    routings: Mapping[str, str],
+    traffic: Mapping[str, str],
+) -> list[SimulationRecord]:
+    networks = {id_: _of_plugin("topology", text) for id_, text in topologies.items()}
+    algorithms = {id_: _of_routing(text) for id_, text in routings.items()}
+    patterns = {id_: _of_plugin("traffic", text) for id_, text in traffic.items()}
+    return [
+        SimulationRecord(
+            topology=ids[0],
+            routing=ids[1],
+            topology_name=topologies[ids[0]],
+            routing_name=routings[ids[1]],
+            directory=Path(simulation_folder(plan.results, *ids)),
+            topology_directory=Path(topology_folder(plan.results, ids[0])),
+            topology_parameters=networks[ids[0]],
+            routing_parameters=algorithms[ids[1]],
+            traffic=ids[2],
+            traffic_name=traffic[ids[2]],
+            traffic_parameters=patterns[ids[2]],
+            settings=SimulationSettings.model_validate_json(plan.simulations[ids].settings),
+            settings_id=ids[3],
+        )
+        for ids in shown.simulations
     ]
 
 
@@ -101,16 +149,10 @@ def _network_bound(shown: StudyPlan, run: tuple[str, str], results: Path) -> Pat
     return Path(bound_folder(results, run[0], BARE)) if run in shown.rules else None
 
 
-def _plugins(
-    topologies: Sequence[str], routings: Sequence[str], metrics: Sequence[str]
-) -> list[Plugin]:
-    """All plugins that take part and can be loaded, for what they cite."""
+def _plugins(named: Iterable[tuple[str, str]]) -> list[Plugin]:
+    """All plugins that take part and can be loaded, for what they cite; by kind and text."""
     plugins: list[Plugin] = []
-    for kind, text in [
-        *(("topology", text) for text in topologies),
-        *(("routing", text) for text in dict.fromkeys(routings)),
-        *(("metric", text) for text in metrics),
-    ]:
+    for kind, text in named:
         try:
             plugins += load_routing(text).plugins if kind == "routing" else [load(kind, text)]
         except QuarantinedError:
@@ -118,10 +160,10 @@ def _plugins(
     return plugins
 
 
-def _of_topology(text: str) -> dict[str, str]:
-    """All parameters of a topology by name."""
+def _of_plugin(kind: str, text: str) -> dict[str, str]:
+    """All parameters of a topology, or of traffic, by name."""
     try:
-        texts: dict[str, str] = load("topology", text).parameters.texts()
+        texts: dict[str, str] = load(kind, text).parameters.texts()
     except QuarantinedError:
         texts = dict(parse_name(text).parameters)
     return texts

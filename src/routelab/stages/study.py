@@ -14,7 +14,7 @@ from routelab.config.schema import study_schema
 from routelab.registry.catalogue import installed
 from routelab.stages.batches import TRY_AGAIN, Kind, Run
 from routelab.stages.facts import BOUND_FIELDS, FIELDS
-from routelab.stages.plan import Plan, expand
+from routelab.stages.plan import Plan, StudyPlan, expand
 from routelab.stages.shards import store
 
 State = Literal["cached", "missing", "stale", "failed"]
@@ -29,13 +29,15 @@ class PlannedJob:
 
     Attributes
     ----------
-    kind : {"topologies", "routes", "bounds"}
+    kind : {"topologies", "routes", "bounds", "simulations"}
     topology, routing : str
         Names as in the results folder; a network has no routing, and of a bound it is the rules.
     state : {"cached", "missing", "stale", "failed"}
         See `STATES`.
     reason : str
         Why the last try failed.
+    traffic, settings : str
+        Of a simulation: names as in the results folder.
     """
 
     kind: Kind
@@ -43,6 +45,8 @@ class PlannedJob:
     routing: str
     state: State
     reason: str = ""
+    traffic: str = ""
+    settings: str = ""
 
 
 @dataclass(frozen=True)
@@ -52,7 +56,7 @@ class Preview:
     Attributes
     ----------
     jobs : tuple of PlannedJob
-        Networks, then routings of each network, then bounds.
+        Networks, then routings of each network, then bounds, then simulations.
     batches, batches_to_run : int
     """
 
@@ -75,12 +79,26 @@ def check(studies: Sequence[Path]) -> list[str]:
         An `InputError` with everything that is wrong in any of the studies.
     """
     plan = expand(studies)
-    return [
-        f"{shown.study.path}: OK: {_count(len({t for t, _ in shown.runs}), 'topology')} × "
-        f"{_count(len({r for _, r in shown.runs}), 'routing')} = {_count(len(shown.runs), 'run')}, "
-        f"{_count(len(shown.study.tables), 'table')}, {_count(len(shown.study.figures), 'figure')}"
-        for shown in plan.studies.values()
+    return [f"{shown.study.path}: OK: {_told(shown)}" for shown in plan.studies.values()]
+
+
+def _told(shown: StudyPlan) -> str:
+    """What a study stands for."""
+    pairs = shown.pairs
+    product = [
+        _count(len({t for t, _ in pairs}), "topology"),
+        _count(len({r for _, r in pairs}), "routing"),
     ]
+    told = [f"{' × '.join(product)} = {_count(len(shown.runs), 'run')}"]
+    if shown.simulations:
+        product.append(f"{len({ids[2] for ids in shown.simulations})} traffic")
+        if (settings := len({ids[3] for ids in shown.simulations})) > 1:
+            product.append(f"{settings} settings")
+        simulated = f"{' × '.join(product)} = {_count(len(shown.simulations), 'simulation')}"
+        told = [simulated, _count(len(shown.runs), "table") + " to route"]
+    told.append(_count(len(shown.study.tables), "table"))
+    told.append(_count(len(shown.study.figures), "figure"))
+    return ", ".join(told)
 
 
 def preview(studies: Sequence[Path], results: Path) -> Preview:
@@ -96,6 +114,7 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
     jobs = [_planned(plan, runs, "topologies", topology) for topology in plan.topologies]
     jobs += [_planned(plan, runs, "routes", *names) for names in plan.routes]
     jobs += [_planned(plan, runs, "bounds", *names) for names in plan.bounds]
+    jobs += [_planned(plan, runs, "simulations", *names) for names in plan.simulations]
     statuses = store(results).statuses() if plan.surveys else {}
     jobs += [
         PlannedJob("routes", *names, _row_state(statuses.get(item.fingerprint)))
@@ -130,11 +149,10 @@ def page_text() -> str:
 _NAMES = ("topology", "routing", "status", "reason")
 
 
-def _planned(
-    plan: Plan, runs: dict[str, Run], kind: Kind, topology: str, routing: str = ""
-) -> PlannedJob:
-    names = [name for name in (str(plan.results), kind, topology, routing) if name]
-    return PlannedJob(kind, topology, routing, *_state(runs["/".join(names)]))
+def _planned(plan: Plan, runs: dict[str, Run], kind: Kind, *names: str) -> PlannedJob:
+    state, reason = _state(runs["/".join([str(plan.results), kind, *names])])
+    topology, routing, traffic, settings = (*names, "", "", "")[:4]
+    return PlannedJob(kind, topology, routing, state, reason, traffic, settings)
 
 
 def _state(run: Run) -> tuple[State, str]:

@@ -39,7 +39,7 @@ def obtain(text: str | Topology) -> tuple[str, Topology]:
         return text.family, text
     path = Path(text)
     if path.is_dir():
-        outcome = read_outcome(path / OUTCOME)
+        outcome = _outcome_in(path)
         if outcome.status != "ok":
             raise InputError(f"{path} holds no network: {outcome.reason}")
         try:
@@ -53,6 +53,16 @@ def obtain(text: str | Topology) -> tuple[str, Topology]:
     return name_of(plugin), plugin.build()
 
 
+def _outcome_in(folder: Path) -> Outcome:
+    outcome = read_outcome(folder / OUTCOME)
+    if outcome.kind != "topology":
+        raise InputError(
+            f"{folder} holds what a {outcome.kind} job found, no network; name the network, or the "
+            "folder that `routelab topology` wrote"
+        )
+    return outcome
+
+
 def unusable(text: str) -> Outcome | None:
     """The outcome of a network that could not be built: it is that of what needs it, too.
 
@@ -64,7 +74,7 @@ def unusable(text: str) -> Outcome | None:
     folder = Path(text)
     if not folder.is_dir():
         return None
-    outcome = read_outcome(folder / OUTCOME)
+    outcome = _outcome_in(folder)
     if outcome.status == "ok":
         return None
     return replace(outcome, reason=f"no network: {outcome.reason}")
@@ -73,7 +83,7 @@ def unusable(text: str) -> Outcome | None:
 def name_at(text: str) -> str:
     """The name of the network in a folder that `run` wrote; other texts are names."""
     folder = Path(text)
-    return read_outcome(folder / OUTCOME).topology if folder.is_dir() else text
+    return _outcome_in(folder).topology if folder.is_dir() else text
 
 
 def run(text: str, directory: Path, fingerprint: str = "") -> Outcome:

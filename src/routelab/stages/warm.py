@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
-from routelab.api import build_grid
+from routelab.api import Demand, Topology, TrafficPlugin, build_grid
 from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.provenance import Measured
 from routelab.registry.catalogue import installed
 from routelab.registry.instances import load, load_routing
+from routelab.simulation.settings import SimulationSettings
+from routelab.stages import simulate
 from routelab.stages.limits import Breach, run_limited
 from routelab.stages.prepared import PREPARE_SECONDS
 from routelab.stages.route import compute, write_result
@@ -19,14 +22,19 @@ from routelab.stages.route import compute, write_result
 STEP_SECONDS = PREPARE_SECONDS
 """How long a routing may take before it is looked whether anything was compiled."""
 
+ENGINE_SECONDS = 600.0
+"""The same of simulations: the packet engine is one large kernel."""
 
-def run(routings: Sequence[str], stamp: Path) -> list[str]:
+
+def run(routings: Sequence[str], stamp: Path, simulated: Sequence[str] = ()) -> list[str]:
     """Send a tiny network through the whole chain for each routing.
 
     Parameters
     ----------
     routings : sequence of str
         Instance names.
+    simulated : sequence of str
+        Instance names of routings that are to be simulated.
     stamp : path
         File that says it was done.
 
@@ -36,13 +44,15 @@ def run(routings: Sequence[str], stamp: Path) -> list[str]:
         Routings that do not work on the tiny network; their jobs compile what they need.
     """
     metrics = installed().default_metrics()
-    skipped = [reason for name in routings if (reason := _compile(name, metrics))]
+    rehearsals = [(name, partial(rehearse, name, metrics), STEP_SECONDS) for name in routings]
+    rehearsals += [(name, partial(rehearse_simulation, name), ENGINE_SECONDS) for name in simulated]
+    skipped = [reason for rehearsal in rehearsals if (reason := _compile(*rehearsal))]
     with atomic_file(stamp) as new:
         new.write_text("\n".join(["warm", *skipped]) + "\n", encoding="utf-8")
     return skipped
 
 
-def _compile(routing: str, metrics: Sequence[str]) -> str | None:
+def _compile(routing: str, rehearsal: Callable[[], str | None], seconds: float) -> str | None:
     """Rehearse in another process, which a plugin may kill or hold up.
 
     A process that takes too long may have been compiling: then the next one finds in the cache
@@ -50,14 +60,14 @@ def _compile(routing: str, metrics: Sequence[str]) -> str | None:
     """
 
     def work() -> int:
-        reason = rehearse(routing, metrics)
+        reason = rehearsal()
         if reason:
             print(reason, flush=True)
         return 1 if reason else 0
 
     while True:
         before = _cached()
-        ended = run_limited(work, STEP_SECONDS, None)
+        ended = run_limited(work, seconds, None)
         if not isinstance(ended, Breach):
             return f"{routing}: see above" if ended else None
         if ended.status == "failed" or _cached() == before:
@@ -83,6 +93,39 @@ def rehearse(routing: str, metrics: Sequence[str]) -> str | None:
             result = compute(network, chosen, [load("metric", name) for name in metrics])
         with tempfile.TemporaryDirectory() as folder:
             write_result(result, Path(folder), measured.provenance(chosen.plugins))
+    except Exception as error:  # the plugin's job will tell, with its own outcome
+        return f"{routing}: {type(error).__name__}: {error}"
+    return None
+
+
+class _Everywhere(TrafficPlugin):
+    """Uniform traffic, whatever plugins there are."""
+
+    name = "everywhere"
+    summary = "Every terminal sends to all others alike"
+
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        return Demand.uniform(topology, self.summary)
+
+
+REHEARSED = SimulationSettings(
+    vcs=8, loads=(0.1,), sample_cycles=10, max_cycles=1000, precision=0.9
+)
+
+
+def rehearse_simulation(routing: str) -> str | None:
+    """Simulate a tiny network for a moment, so that all that a job loads is loaded.
+
+    Returns
+    -------
+    reason : str or None
+        Why the routing does not work on the tiny network.
+    """
+    try:
+        network = build_grid("torus", (4, 3), wrap=True)
+        result = simulate.simulate(network, load_routing(routing), _Everywhere(), REHEARSED)
+        with tempfile.TemporaryDirectory() as folder:
+            simulate.write_result(result, Path(folder))
     except Exception as error:  # the plugin's job will tell, with its own outcome
         return f"{routing}: {type(error).__name__}: {error}"
     return None

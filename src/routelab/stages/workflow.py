@@ -175,7 +175,10 @@ def warm_kernels(plan: Plan) -> None:
     if they take its output as ``ancient()``, and so would leave stale results after a kernel was
     edited. Jobs compile for themselves what this fails to compile.
     """
-    users = hashlib.sha256(" ".join(plan.kernel_users).encode()).hexdigest()[:16]
+    routings = [*plan.kernel_users]
+    if plan.simulated_kernel_users:
+        routings += ["--simulate", *plan.simulated_kernel_users]
+    users = hashlib.sha256(" ".join(routings).encode()).hexdigest()[:16]
     # numba's directory is another one for every state of the kernels' sources
     done = Path(os.environ["NUMBA_CACHE_DIR"]) / f"{users}.warm"
     if done.exists():
@@ -184,7 +187,7 @@ def warm_kernels(plan: Plan) -> None:
     log.parent.mkdir(parents=True, exist_ok=True)
     print("Compiling kernels, once for this state of the code.", file=sys.stderr)
     with log.open("w") as stream:
-        command = ["routelab", "warm", *plan.kernel_users, "-o", str(done)]
+        command = ["routelab", "warm", *routings, "-o", str(done)]
         ended = subprocess.run(command, stdout=stream, stderr=stream, check=False)
     if ended.returncode:
         print(f"Not all kernels could be compiled beforehand, see {log}.", file=sys.stderr)

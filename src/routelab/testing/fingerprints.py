@@ -48,4 +48,7 @@ def _digest(value: Any) -> str:
     if isinstance(value, np.ndarray):
         head = f"{value.dtype.str} {value.shape} ".encode()
         return hashlib.sha256(head + np.ascontiguousarray(value).tobytes()).hexdigest()
+    if hasattr(value, "py_func"):
+        # a compiled function is shown with its place in memory
+        value = f"{value.py_func.__module__}.{value.py_func.__qualname__}"
     return hashlib.sha256(repr(value).encode()).hexdigest()

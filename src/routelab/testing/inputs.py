@@ -9,7 +9,7 @@ from routelab.api import RouteTable, RoutingGraph, Topology, determinized
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import load
 from routelab.testing.graphs import GRAPHS, walks
-from routelab.testing.networks import NETWORKS
+from routelab.testing.networks import NETWORKS, WITH_TERMINALS
 from routelab.testing.results import Skipped
 from routelab.testing.tables import TABLES, table_on
 from routelab.testing.well_formed import check_form
@@ -39,7 +39,10 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
     """
     if kind == "topology":
         return {text: lambda: None}
-    networks = dict(NETWORKS) | {name: _installed(name, catalogue) for name in topologies}
+    added_networks = {name: _installed(name, catalogue) for name in topologies}
+    if kind == "traffic":
+        return dict(NETWORKS) | dict(WITH_TERMINALS) | added_networks
+    networks = dict(NETWORKS) | added_networks
     if kind in ("rules", "routing"):
         return networks
     if kind == "selection":

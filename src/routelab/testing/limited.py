@@ -20,6 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from routelab.deadlock import check
+from routelab.kernels.hop_search import compiled
 from routelab.kernels.legality import first_illegal_path
 from routelab.stages.limits import Breach, run_limited
 from routelab.testing.graphs import walks
@@ -44,6 +45,8 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
         Wall time of one case.
     """
     _load_kernels()
+    if suite.kind == "routing":
+        compiled()
     results: list[CheckResult] = []
     ends = 0
     while len(results) < len(suite.cases):

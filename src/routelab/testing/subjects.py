@@ -9,17 +9,21 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from routelab.api import Capabilities, Composition, MetricContext, UnsupportedError
+from routelab.api import Capabilities, Composition, MetricContext, Topology, UnsupportedError
+from routelab.deadlock.hop_states import Exploration
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.testing.examples import completed
 from routelab.testing.fingerprints import differences, fingerprint
+from routelab.testing.hop_by_hop import least_channels, part, states
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.tables import table_on
 from routelab.testing.well_formed import check_form
 
 T = TypeVar("T")
+SEED = 7
+"""Seed of the run that patterns of traffic are asked for."""
 _NOT_THE_PLUGIN = tuple(
     str(Path(str(spec.origin)).parent)
     for spec in map(find_spec, ("routelab", "numpy", "numba"))
@@ -71,7 +75,7 @@ class Subject:
         if not isinstance(self.plugin, Routing):
             return capabilities_of(self.plugin)
         whole = self.plugin.plugins[0]
-        if self.plugin.complete or isinstance(whole, Composition):
+        if self.plugin.complete or self.plugin.hops or isinstance(whole, Composition):
             return capabilities_of(whole)
         return Capabilities(
             deterministic=all(part.capabilities.deterministic for part in self.plugin.plugins),
@@ -181,6 +185,18 @@ class Trial:
         except Failed:
             raise Skipped("there is no result, see the check 'result'") from None
 
+    @cached_property
+    def exploration(self) -> Exploration:
+        """All that packets of the result, a program, come to.
+
+        Raises
+        ------
+        Skipped
+            If there is no result, or the network is too large.
+        """
+        count, _ = least_channels(part(self.subject.plugin), self.value)
+        return states(self.result, self.value, count)
+
     def succeeded(self) -> bool:
         """Whether there is a result."""
         try:
@@ -205,6 +221,8 @@ def capabilities_of(plugin: Any) -> Capabilities:
 
 def asked(plugin: Any, value: Any) -> Any:
     """What the plugin's ``supports()`` says about an input; None where its kind has none."""
+    if isinstance(plugin, Routing) and plugin.hops is not None:
+        return least_channels(part(plugin), value)[1]
     if isinstance(plugin, Routing):
         # the first part that looks at the network; the others see what it makes
         plugin = plugin.complete or plugin.rules
@@ -221,6 +239,10 @@ def run(plugin: Any, value: Any) -> Any:
     Failed
         If it raised anything else.
     """
+    if isinstance(plugin, Routing) and plugin.hops is not None:
+        routing = part(plugin)
+        count, _ = least_channels(routing, value)
+        return guarded("prepare()", lambda: routing.prepare(value, count))
     if isinstance(plugin, Routing):
         return guarded("routing", lambda: apply_routing(value, plugin).table)
     method, call = {
@@ -232,8 +254,15 @@ def run(plugin: Any, value: Any) -> Any:
             "measure_in()",
             lambda: plugin.measure_in(MetricContext(value[0], value[1], table_on)),
         ),
+        "traffic": ("demand()", lambda: sent(plugin, value, SEED)),
     }[plugin.kind]
     return guarded(method, call)
+
+
+def sent(plugin: Any, topology: Topology, seed: int) -> tuple[Any, Any]:
+    """Demand and messages of a traffic plugin; raises as `run`."""
+    demand = guarded("demand()", lambda: plugin.demand(topology, seed))
+    return demand, guarded("messages()", lambda: plugin.messages(topology, seed))
 
 
 def guarded(what: str, call: Callable[[], T]) -> T:

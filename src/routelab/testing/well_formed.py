@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from routelab.api import (
+    Demand,
+    HopProgram,
     Measurement,
+    Messages,
     RoutelabError,
     RouteTable,
     RoutingGraph,
@@ -16,15 +19,16 @@ from routelab.api import (
 )
 from routelab.testing.results import Failed
 
-RESULTS: dict[str, type] = {
+RESULTS: dict[str, type | tuple[type, ...]] = {
     "topology": Topology,
     "rules": RoutingGraph,
     "selection": RouteTable,
     "layers": RouteTable,
-    "routing": RouteTable,
+    "routing": (RouteTable, HopProgram),
     "metric": list,
+    "traffic": tuple,
 }
-"""What a plugin of each kind makes."""
+"""What a plugin of each kind makes; of traffic, a demand and messages."""
 
 
 def check_form(kind: str, value: Any, found: Any) -> None:
@@ -42,17 +46,52 @@ def check_form(kind: str, value: Any, found: Any) -> None:
     """
     expected = RESULTS[kind]
     if not isinstance(found, expected):
-        raise Failed(f"expected a {expected.__name__}, found {type(found).__name__}")
+        types = expected if isinstance(expected, tuple) else (expected,)
+        names = " or ".join(each.__name__ for each in types)
+        raise Failed(f"expected a {names}, found {type(found).__name__}")
     result: Any = found
     if isinstance(result, list):
         others = [item for item in result if not isinstance(item, Measurement)]
         if others:
             raise Failed(f"expected a list of Measurement, found {others[0]!r} in it")
         return
+    if kind == "traffic":
+        _check_traffic(value, *result)
+        return
+    if isinstance(result, HopProgram):
+        _check_program(value, result)
+        return
     if kind != "topology":
         network = value if isinstance(value, Topology) else value.topology
         if result.topology is not network:
             raise Failed("the result belongs to another topology than the one that was given")
+    _check_arrays(result)
+
+
+def _check_program(topology: Topology, program: HopProgram) -> None:
+    """Check that the engine finds its place in the tables."""
+    tables = program.tables
+    first = int(tables[0]) if tables.ndim == 1 and len(tables) else 0
+    if not 1 <= first <= len(tables) - topology.num_channels:
+        raise Failed("the program's tables are not of pack_tables(topology, ...)")
+
+
+def _check_traffic(topology: Topology, demand: Any, messages: Any) -> None:
+    """Check both by themselves, and whether they are for as many terminals as there are."""
+    for name, found, expected in (("demand", demand, Demand), ("messages", messages, Messages)):
+        if found is None and name == "messages":
+            continue
+        if not isinstance(found, expected):
+            raise Failed(f"{name}(): expected a {expected.__name__}, found {type(found).__name__}")
+        _check_arrays(found)
+        terminals = len(demand.rate if name == "demand" else messages.start) - (name == "messages")
+        if terminals != topology.num_terminals:
+            raise Failed(
+                f"{name}() is for {terminals} terminals, the network has {topology.num_terminals}"
+            )
+
+
+def _check_arrays(result: Any) -> None:
     made = _made_again(result)
     for field in fields(result):
         array = getattr(result, field.name)
@@ -64,8 +103,8 @@ def _made_again(result: Any) -> Any:
     """The same through ``create``, which checks what the bare constructor does not."""
     parts = {field.name: getattr(result, field.name) for field in fields(result)}
     try:
-        if isinstance(result, Topology):
-            return Topology.create(**parts)
+        if isinstance(result, (Topology, Demand, Messages)):
+            return type(result).create(**parts)
         topology = parts.pop("topology")
         if isinstance(result, RouteTable):
             return RouteTable.create(topology, **parts)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from routelab.commands._output import cell
+from routelab.api import InputError
+from routelab.cli import main
+from routelab.commands._output import cell, check_folder
 
 
 @pytest.mark.parametrize(
@@ -23,3 +25,35 @@ from routelab.commands._output import cell
 )
 def test_numbers_are_short_and_never_lose_their_size(value, text):
     assert cell(value) == text
+
+
+def test_only_results_may_be_replaced(tmp_path):
+    """A result takes its folder's place with all in it: what is none must not be lost."""
+    check_folder(tmp_path / "new")
+    check_folder(tmp_path)
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "outcome.json").write_text("{}")
+    (tmp_path / "curve.csv").write_text("load")
+    check_folder(tmp_path)
+    (tmp_path / "thesis.tex").write_text("years of work")
+    with pytest.raises(InputError, match=r"thesis\.tex.*would be lost; name a new folder"):
+        check_folder(tmp_path)
+    with pytest.raises(InputError, match="a file is where a folder is needed"):
+        check_folder(tmp_path / "thesis.tex")
+
+
+@pytest.mark.builtins
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("topology", "torus~dims=2"),
+        ("route", "torus~dims=2", "dor"),
+        ("bound", "torus~dims=2"),
+        ("simulate", "torus~dims=2", "dor", "uniform"),
+    ],
+)
+def test_a_folder_of_something_else_is_refused_by_all(command, tmp_path, capsys):
+    (tmp_path / "thesis.tex").write_text("years of work")
+    assert main([*command, "-o", str(tmp_path)]) == 2
+    assert "thesis.tex" in capsys.readouterr().err
+    assert [entry.name for entry in tmp_path.iterdir()] == ["thesis.tex"]

@@ -11,6 +11,7 @@ import yaml
 from routelab.api import InputError
 from routelab.config import load_study
 from routelab.config.document import load_document
+from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
 from routelab.registry.catalogue import installed
 from routelab.stages import study as stage
@@ -132,4 +133,14 @@ def test_the_page_has_every_key():
     for key in ("topologies", "sweep", "as", "memory_gb", "beside", "prefix", "colour", "cites"):
         assert f"| `{key}` | " in page
     assert "`max_load`" in page
-    assert "`ecdf` or `line` or `scatter` or `bar` or `network`" in page
+    assert "`ecdf` or `line` or `curve` or `ranked` or `scatter` or `bar` or `box` or" in page
+    for key in ("vcs", "loads", "find_saturation"):  # settings of simulations
+        assert f"| `{key}` | " in page
+
+
+def test_the_page_tells_the_limits_of_values():
+    rows = [line.split(" | ") for line in study_page([]).splitlines() if line.startswith("| `")]
+    values = {name.strip("|` "): value for name, value, *_ in rows}
+    assert values["vcs"] == "integer ≥ 1"
+    assert values["loads"] == "list of number > 0 and ≤ 1"
+    assert values["confidence"] == "number > 0 and < 1"

@@ -79,6 +79,7 @@ figures:
         "bad.yaml",
     )
     marks = "{sweep: [...]}, {range: n} or {boxes: {...}}"
+    kinds = "'ecdf', 'line', 'curve', 'ranked', 'scatter', 'bar', 'box', 'heat' or 'network'"
     assert mistakes(path) == [
         ":1: 'title' is missing",
         ":1: titel: unknown key; did you mean 'title'?",
@@ -90,7 +91,7 @@ figures:
         ":10: tables.t.values: 'max_load' should be a valid list",
         ":11: tables.t.over.tie_seed: 'mode' should be 'median', 'range' or 'mean'",
         ":13: figures.f: a figure of kind ecdf needs x",
-        ":14: figures.n.kind: 'netwrk' should be 'ecdf', 'line', 'scatter', 'bar' or 'network'",
+        f":14: figures.n.kind: 'netwrk' should be {kinds}",
     ]
 
 

@@ -119,8 +119,9 @@ def test_it_has_to_be_a_class_of_its_kind(found):
     assert "expected a subclass of TopologyPlugin, found" in problems(found)
 
 
-def test_a_routing_may_be_either_of_two_classes():
-    assert "expected a subclass of RoutingPlugin or Composition, found" in problems(Ring, "routing")
+def test_a_routing_may_be_any_of_three_classes():
+    message = problems(Ring, "routing")
+    assert "expected a subclass of RoutingPlugin or HopRoutingPlugin or Composition" in message
 
 
 def test_a_composition_has_parts_and_no_parameters_of_its_own():

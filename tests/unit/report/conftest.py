@@ -17,6 +17,9 @@ from routelab.artifacts.tables import write_csv
 from routelab.artifacts.topology_file import save_topology
 from routelab.config import Study, load_study
 from routelab.report.frames import JobRecord
+from routelab.report.simulations import SimulationRecord
+from routelab.report.view import Record
+from routelab.simulation.settings import SimulationSettings
 
 BETTER = {"max_load": "lower", "min_load": "higher", "sigma4": "lower"}
 
@@ -59,6 +62,7 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.results = folder / "results"
         self.records: list[JobRecord] = []
+        self.simulated: list[SimulationRecord] = []
 
     def add(
         self,
@@ -129,7 +133,50 @@ class World:
         )
         return record
 
-    def _write_topology(self, record: JobRecord, network: Topology) -> None:
+    def simulate(
+        self,
+        routing: str,
+        dims: str = "4x2",
+        curve: Sequence[Mapping[str, Any]] = ({"load": 0.1},),
+        *,
+        traffic: str = "uniform",
+        status: str = "ok",
+        facts: Mapping[str, Any] | None = None,
+        tables: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        **settings: Any,
+    ) -> SimulationRecord:
+        """Write what a simulation would: rows of its curve, lines of its other tables."""
+        topology = f"torus~dims={dims}"
+        chosen = SimulationSettings(**settings)
+        id_ = chosen.canonical() or "default"
+        record = SimulationRecord(
+            topology=topology,
+            routing=routing,
+            topology_name=topology,
+            routing_name=routing,
+            directory=self.results / "simulations" / topology / routing / traffic / id_,
+            topology_directory=self.results / "topologies" / topology,
+            topology_parameters={"dims": dims},
+            traffic=traffic,
+            traffic_name=traffic,
+            settings=chosen,
+            settings_id=id_,
+        )
+        self.simulated.append(record)
+        network = grid([int(size) for size in dims.split("x")])
+        self._write_topology(record, network)
+        known = {"terminals": network.num_terminals, **(facts or {})}
+        reason = "" if status == "ok" else "because"
+        outcome = Outcome("simulation", topology, routing, status, reason, known, provenance())
+        write_outcome(outcome, record.directory / "outcome.json")
+        if status == "ok":
+            for name, rows in {"curve": curve, **(tables or {})}.items():
+                columns = list(rows[0])
+                cells = [[row[column] for column in columns] for row in rows]
+                write_csv(record.directory / f"{name}.csv", columns, cells)
+        return record
+
+    def _write_topology(self, record: Record, network: Topology) -> None:
         folder = record.topology_directory
         if not (folder / "outcome.json").is_file():
             save_topology(network, folder / "topology.npz")

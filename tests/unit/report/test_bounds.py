@@ -9,8 +9,9 @@ import numpy as np
 
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.bounds import LoadBound, bound_numbers
-from routelab.report.frames import Frames, JobRecord
+from routelab.report.frames import JobRecord
 from routelab.report.summary import summarize
+from routelab.report.views import Views
 
 TABLE = {"multipath": False, "minimal": True, "shortest_legal": True}
 
@@ -38,23 +39,25 @@ def test_runs_have_the_bounds_of_their_rules_and_of_the_network(world, tmp_path)
         None,
         4,
     )
-    frames = Frames([legal, free])
+    views = Views([legal, free])
+    frames = views.routes
     columns = ["lower_bound_rules", "lower_bound_topology", "gap", "turn_set"]
     assert frames.jobs[columns].iloc[0].tolist() == [6, 4, 0, "rules"]
     assert frames.jobs[columns].iloc[1].tolist()[1:] == [4, 2, "network"]
     assert "Maximum load proven the least that the rules of a routing allow: 1 of 2 tables." in (
-        summarize(frames, [])
+        summarize(views, [])
     )
 
 
 def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) -> None:
-    frames = Frames([bounded(world.add("bfs", facts=TABLE), tmp_path, 0, 4)])
+    views = Views([bounded(world.add("bfs", facts=TABLE), tmp_path, 0, 4)])
+    frames = views.routes
     row = frames.jobs.iloc[0]
     assert row["lower_bound_topology"] == 4
     assert row[["lower_bound_rules", "gap", "optimal", "turn_set"]].isna().all()
-    assert "Without a bound: 1 network × rules (rules: it broke)." in summarize(frames, [])
+    assert "Without a bound: 1 network × rules (rules: it broke)." in summarize(views, [])
 
 
 def test_a_bound_that_never_ran_is_told_of(world, tmp_path) -> None:
     record = replace(world.add("bfs", facts=TABLE), network_bound=tmp_path / "torus" / "_network")
-    assert any("no outcome" in sentence for sentence in summarize(Frames([record]), []))
+    assert any("no outcome" in sentence for sentence in summarize(Views([record]), []))

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from routelab.report.commands import reproductions, run_command, study_command
-from routelab.report.frames import Frames
 from routelab.report.summary import summarize, verdicts
 from routelab.report.tables import build_table
+from routelab.report.views import Views
 
 PUBLISHED = "routing,nodes,max_load\nbfs,8,48\nsssp,8,28\ngenetic,8,25\n"
 TABLE = (
@@ -26,13 +26,15 @@ def compared(world, write_study):
     world.add("genetic", "4x2", load=[26], tie_seed=0)
     world.add("dor", "4x2", status="unsupported", reason="no", tie_seed=0)
     study = write_study(TABLE, PUBLISHED)
-    frames = Frames(world.records)
-    return frames, build_table("t", study.tables["t"], frames, study.reference, "")
+    views = Views(world.records)
+    frames = views.routes
+    return views, build_table("t", study.tables["t"], frames, study.reference, "")
 
 
 def test_sentences_are_made_from_the_data(compared):
-    frames, table = compared
-    assert summarize(frames, [table]) == [
+    views, table = compared
+    frames = views.routes
+    assert summarize(views, [(table, frames)]) == [
         "8 runs on 1 network: 7 ok, 1 unsupported.",
         "All 7 route tables are proven free of deadlock.",
         # 1 - 26/48; the ends are 1 - 26/40 and 1 - 26/60
@@ -51,21 +53,23 @@ def test_ties_and_missing_values_in_the_headline(world, write_study):
     for routing in ("a", "b"):
         world.add(routing, "4", load=[2])
     world.add("c", "4", status="failed")
-    frames = Frames(world.records)
+    views = Views(world.records)
+    frames = views.routes
     study = write_study("tables: {t: {rows: [routing, nodes], values: [max_load]}}\n")
     table = build_table("t", study.tables["t"], frames, None, "")
-    assert summarize(frames, [table])[2:] == ["On 4 nodes, maximum load is 2 for all: a, b."]
+    told = summarize(views, [(table, frames)])
+    assert told[2:] == ["On 4 nodes, maximum load is 2 for all: a, b."]
 
 
 def test_a_table_that_is_not_proven_is_said(world):
     world.add("a")
     world.add("b", facts={"deadlock": "not-proven"})
     world.add("c", facts={"deadlock": None})
-    frames = Frames(world.records)
-    assert summarize(frames, [])[1] == (
+    views = Views(world.records)
+    assert summarize(views, [])[1] == (
         "Proven free of deadlock: 1 of 3 route tables; 1 not-proven, 1 not checked."
     )
-    assert verdicts(frames, []) == [
+    assert verdicts(views, []) == [
         ("a", "proven", "bubble", "1", 1),
         ("b", "not-proven", "bubble", "1", 1),
         ("c", "", "bubble", "1", 1),
@@ -73,18 +77,17 @@ def test_a_table_that_is_not_proven_is_said(world):
 
 
 def test_verdicts_count_pooled_runs_together(compared):
-    frames, _ = compared
-    assert verdicts(frames, ["tie_seed"])[:2] == [
+    views, _ = compared
+    assert verdicts(views, ["tie_seed"])[:2] == [
         ("bfs", "proven", "bubble", "1", 3),
         ("sssp", "proven", "bubble", "1", 3),
     ]
 
 
 def test_every_number_has_the_command_of_a_run_that_attained_it(compared):
-    frames, table = compared
-    found = [
-        (item.row, item.numbers, item.command) for item in reproductions(table, frames.records)
-    ]
+    views, table = compared
+    frames = views.routes
+    found = [(item.row, item.numbers, item.command) for item in reproductions(table, frames)]
     command = "routelab route torus~dims=4x2"
     assert found == [
         ("bfs, nodes 8", "maximum load 48", f"{command} bfs~tie_seed=0"),
@@ -103,7 +106,8 @@ def test_bounds_are_printed_by_the_command_that_looks_for_them(world, write_stud
         "tables: {t: {rows: [routing], values: [max_load, lower_bound_rules, gap]}, "
         "s: {rows: [routing], statistics: {gap_percent: [max], max_load: [max]}}}\n"
     )
-    frames = Frames(world.records)
+    views = Views(world.records)
+    frames = views.routes
     route = "routelab route torus~dims=4x2 a"
     evaluate = "routelab evaluate torus~dims=4x2 a --bound"
     for name, shown in {
@@ -111,7 +115,7 @@ def test_bounds_are_printed_by_the_command_that_looks_for_them(world, write_stud
         "s": [("gap (%): greatest 7.692", evaluate), ("maximum load: greatest 28", route)],
     }.items():
         table = build_table(name, study.tables[name], frames, None, "")
-        found = reproductions(table, frames.records)
+        found = reproductions(table, frames)
         assert [(item.numbers, item.command) for item in found] == shown
 
 

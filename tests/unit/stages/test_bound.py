@@ -127,7 +127,7 @@ def test_a_study_s_bounds_are_jobs_of_networks_and_rules(tmp_path: Path) -> None
     assert set(jobs) == {f"results/bounds/{t}/{r}" for t, r in plan.bounds}
     run = jobs["results/bounds/torus~dims=4/angara~turns=exact"]
     assert (run.topology, run.rules) == ("results/topologies/torus~dims=4", "angara~turns=exact")
-    wanted = plan.manifests(shown.runs, shown.bounds)
+    wanted = plan.manifests(shown)
     assert all(
         str(plan.manifest(batch)) in wanted
         for batch in plan.batches.values()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import stat
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -16,7 +18,14 @@ from routelab.cli import main
 from routelab.config import load_study
 from routelab.registry.contract import checked
 from routelab.stages import new_plugin
-from routelab.stages.new_plugin import EXAMPLES, SUMMARIES, NewPlugin, described, write
+from routelab.stages.new_plugin import (
+    EXAMPLES,
+    HOP_BY_HOP,
+    SUMMARIES,
+    NewPlugin,
+    described,
+    write,
+)
 
 FILES = {
     "README.md",
@@ -29,55 +38,74 @@ FILES = {
 }
 
 
+KERNELS = "routelab_my_key/kernels.py"
+TEMPLATES = [*KINDS, HOP_BY_HOP]
+
+
+def new_of(template: str, key: str, author: str = "") -> NewPlugin:
+    hop_by_hop = template == HOP_BY_HOP
+    return described("routing" if hop_by_hop else template, key, author, hop_by_hop=hop_by_hop)
+
+
 def written(folder: Path) -> dict[str, str]:
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path.relative_to(folder)): path.read_text() for path in files}
 
 
-def loaded(new: NewPlugin, texts: dict[str, str]) -> type:
-    """The class that the package registers."""
+def loaded(new: NewPlugin, texts: dict[str, str], folder: Path) -> type:
+    """The class that the package registers, imported from a folder."""
     project = tomllib.loads(texts["pyproject.toml"])["project"]
     ((key, value),) = project["entry-points"][f"routelab.{new.kind}"].items()
     package, class_name = value.split(":")
     assert (key, package) == (new.key, new.package)
-    module: dict[str, object] = {"__name__": package}
-    source = texts[f"{package}/__init__.py"]
-    exec(compile(source, package, "exec", dont_inherit=True), module)
-    return module[class_name]
+    for place in (text for text in texts if text.startswith(package)):
+        (folder / place).parent.mkdir(exist_ok=True)
+        (folder / place).write_text(texts[place], encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    try:
+        return getattr(importlib.import_module(package), class_name)
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if name.partition(".")[0] == package]:
+            del sys.modules[name]
 
 
 def test_there_is_a_template_for_every_kind():
-    assert list(SUMMARIES) == list(EXAMPLES) == list(KINDS)
+    assert list(SUMMARIES) == list(EXAMPLES)
+    assert set(SUMMARIES) == set(TEMPLATES)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("template", TEMPLATES)
 @pytest.mark.parametrize("key", ["my-key", "2-opt.b_c", "None", "Parameters"])
-def test_the_package_registers_a_plugin_that_keeps_the_contract(kind, key):
-    new = described(kind, key, 'Ada "O\'Ex" Ä <ada@example.org>')
+def test_the_package_registers_a_plugin_that_keeps_the_contract(template, key, tmp_path):
+    new = new_of(template, key, 'Ada "O\'Ex" Ä <ada@example.org>')
     texts = new.texts()
-    checked(loaded(new, texts), kind, key, "the new plugin")
+    checked(loaded(new, texts, tmp_path), new.kind, key, "the new plugin")
     project = tomllib.loads(texts["pyproject.toml"])["project"]
     assert project["authors"] == [{"name": 'Ada "O\'Ex" Ä', "email": "ada@example.org"}]
     assert (project["name"], project["dependencies"]) == (new.distribution, ["routelab"])
     assert new.package.isidentifier()
-    assert f'conformance("{kind}", "{key}")' in texts["tests/test_plugin.py"]
+    assert f'conformance("{new.kind}", "{key}")' in texts["tests/test_plugin.py"]
     ast.parse(texts["tests/test_plugin.py"])
     assert all(len(line) <= 100 for line in texts[f"{new.package}/__init__.py"].splitlines())
 
 
 @pytest.mark.builtins
-@pytest.mark.parametrize("kind", KINDS)
-def test_all_files_are_there_and_fit_together(kind, tmp_path):
-    folder = write(described(kind, "my-key"), tmp_path / "new")
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_all_files_are_there_and_fit_together(template, tmp_path):
+    folder = write(new_of(template, "my-key"), tmp_path / "new")
     texts = written(folder)
-    assert set(texts) == FILES
+    assert set(texts) == (FILES | {KERNELS} if template == HOP_BY_HOP else FILES)
     assert not any("{{" in text or "{%" in text for text in texts.values())
     assert "authors" not in tomllib.loads(texts["pyproject.toml"])["project"]
     assert (folder / "ci.sh").stat().st_mode & stat.S_IXUSR
     subprocess.run(["sh", "-n", "ci.sh"], cwd=folder, check=True)
     study = load_study(folder / "my-key.yaml")
-    assert "my-key" in f"{study.topologies} {study.routings} {study.metrics}"
-    assert f".venv/bin/routelab {EXAMPLES[kind].format('my-key')}\n" in texts["README.md"]
+    assert "my-key" in f"{study.topologies} {study.routings} {study.traffic} {study.metrics}"
+    assert f".venv/bin/routelab {EXAMPLES[template].format('my-key')}\n" in texts["README.md"]
+    # it names the files in which the algorithm is, and no others
+    named = set(re.findall(r"`(routelab_my_key/\w+\.py)`", texts["README.md"]))
+    assert named == {place for place in texts if place.startswith("routelab_my_key/")}
 
 
 @pytest.mark.parametrize(
@@ -94,6 +122,11 @@ def test_what_cannot_be_written_is_refused(arguments, said):
     with pytest.raises(InputError) as raised:
         described(*arguments)
     assert said in str(raised.value)
+
+
+def test_only_a_routing_decides_hop_by_hop(capsys):
+    assert main(["plugins", "new", "rules", "my-key", "--hop-by-hop"]) == 2
+    assert "--hop-by-hop is for plugins of the kind routing, not rules" in capsys.readouterr().err
 
 
 def test_all_mistakes_are_told_at_once():
@@ -152,7 +185,9 @@ def test_a_key_that_is_taken_is_warned_of(zoo, site, tmp_path, monkeypatch, caps
 
 
 GUIDE = Path(__file__).parents[3] / "docs/plugins.md"
-MAKES = re.compile(r"^    \.venv/bin/routelab plugins new (\w+) ([\w-]+)$", re.MULTILINE)
+MAKES = re.compile(
+    r"^    \.venv/bin/routelab plugins new (\w+) ([\w-]+)( --hop-by-hop)?$", re.MULTILINE
+)
 
 
 def shown(new: NewPlugin) -> str:
@@ -165,7 +200,14 @@ def shown(new: NewPlugin) -> str:
 
 def test_the_guide_shows_what_is_written():
     guide = GUIDE.read_text(encoding="utf-8")
-    made = MAKES.findall(guide)
-    assert [kind for kind, _ in made] == list(KINDS)
-    for kind, key in made:
-        assert f"```python\n{shown(described(kind, key))}```\n" in guide, (kind, key)
+    made = [(HOP_BY_HOP if option else kind, key) for kind, key, option in MAKES.findall(guide)]
+    assert [template for template, _ in made] == list(SUMMARIES)
+    for template, key in made:
+        assert f"```python\n{shown(new_of(template, key))}```\n" in guide, (template, key)
+
+
+def test_the_guide_shows_the_compiled_function():
+    (key,) = [key for _, key, option in MAKES.findall(GUIDE.read_text("utf-8")) if option]
+    new = new_of(HOP_BY_HOP, key)
+    text = new.texts()[f"{new.package}/kernels.py"]
+    assert f"```python\n{text[text.index('@hop_kernel') :]}```\n" in GUIDE.read_text("utf-8")

@@ -2,6 +2,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,8 @@ def test_a_study_becomes_the_product_of_its_lists(write):
         "results/batches/routes/small.angara-sssp-1.json",
         "results/batches/routes/small.sssp@angara-1.json",
     ]
-    assert plan.manifests([runs[-1]]) == ["results/batches/routes/small.sssp@angara-1.json"]
+    shown = replace(plan.studies["small"], runs=(runs[-1],))
+    assert plan.manifests(shown) == ["results/batches/routes/small.sssp@angara-1.json"]
 
 
 def test_every_way_of_writing_an_instance_is_one_job(write):

@@ -15,9 +15,8 @@ from routelab.api import (
     RoutingGraph,
     UnsupportedError,
     parameter,
+    read_traffic_matrix,
 )
-
-from .matrix import read_matrix
 
 
 class TrafficLoadParameters(Parameters):
@@ -60,7 +59,7 @@ class TrafficLoad(MetricPlugin):
             If the network has fewer terminals than the matrix has ranks.
         """
         topology = table.topology
-        traffic = read_matrix(self.parameters.matrix)
+        traffic = read_traffic_matrix(self.parameters.matrix)
         ranks = len(traffic)
         if ranks > topology.num_terminals:
             raise UnsupportedError(

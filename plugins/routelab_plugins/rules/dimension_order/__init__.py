@@ -8,10 +8,6 @@ take bubble flow control or virtual channels.
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import AfterValidator
-
 from routelab.api import (
     Capabilities,
     Citation,
@@ -21,29 +17,17 @@ from routelab.api import (
     RoutingGraph,
     RulesPlugin,
     Topology,
+    dimension_orders,
     lay,
     parameter,
     torus_directions,
 )
 
-ORDERS = ("natural", "reversed", "longest", "shortest")
-
-
-def _checked(order: str) -> str:
-    if order in ORDERS:
-        return order
-    dimensions = order.split("+")
-    if not all(part.isdigit() for part in dimensions):
-        raise ValueError(f"{order!r} is no order; use {', '.join(ORDERS)} or a list such as 2+0+1")
-    if sorted(map(int, dimensions)) != list(range(len(dimensions))):
-        raise ValueError(f"{order!r} must name every dimension from 0 on once")
-    return order
-
 
 class DimensionOrderParameters(Parameters):
     """The order of the dimensions."""
 
-    order: Annotated[str, AfterValidator(_checked)] = parameter(
+    order: dimension_orders.DimensionOrder = parameter(
         "natural",
         description="Order of dimensions: natural, reversed, longest or shortest first, or a "
         "list such as 2+0+1",
@@ -94,16 +78,10 @@ class DimensionOrder(RulesPlugin):
         return lay(topology, automaton, turn_set=f"dimension-order/{self.parameters.order}")
 
     def _sequence(self, topology: Topology, n: int) -> list[int]:
-        order: str = self.parameters.order
-        if order not in ORDERS:
-            sequence = [int(part) for part in order.split("+")]
-            if len(sequence) != n:
-                raise InputError(
-                    f"dimension-order: order={order} lists {len(sequence)} dimensions, "
-                    f"the network has {n}"
-                )
-            return sequence
-        if order in ("natural", "reversed") or topology.coordinates is None:
-            return list(range(n))[:: -1 if order == "reversed" else 1]
-        size = topology.coordinates.max(axis=0, initial=0)
-        return sorted(range(n), key=lambda j: int(size[j]) * (-1 if order == "longest" else 1))
+        sizes = [0] * n
+        if topology.coordinates is not None:
+            sizes = topology.coordinates.max(axis=0, initial=0).tolist()
+        try:
+            return dimension_orders.dimension_sequence(self.parameters.order, sizes)
+        except InputError as error:
+            raise InputError(f"dimension-order: {error}") from None

@@ -44,7 +44,7 @@ class First(SelectionPlugin):
             title="Principles and Practices of Interconnection Networks",
             authors="Dally, William James and Towles, Brian Patrick",
             year=2004,
-            venue="Morgan Kaufmann",
+            venue="Morgan Kaufmann, ISBN 978-0-12-200751-4",
             cited_for="dimension-order routing (section 8.4)",
         ),
     )

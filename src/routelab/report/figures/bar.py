@@ -20,16 +20,16 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
-from routelab.report.frames import OK, Frames, key_text
 from routelab.report.labels import STATISTIC_LABELS, label
 from routelab.report.statistics import SYSTEMS, statistics_of
+from routelab.report.view import OK, View, key_text
 
 WIDTH = 0.8
 """Of all bars at one place, in steps between places."""
 
 
 def draw_bars(
-    spec: FigureSpec, frames: Frames, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
 ) -> Drawing | None:
     """A statistic of ``y`` at every ``x`` for every ``hue``, a panel for every ``col``.
 
@@ -42,16 +42,16 @@ def draw_bars(
         return None
     look = looks(ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
-    figure, panels = panels_of(data, col, place)
+    figure, panels = panels_of(data, col, place, spec.of)
     for axis, here in panels:
         _draw_panel(axis, here, (x, y, hue), places, look)
-        axis.set_xlabel(label(x))
-        axis.set_ylabel(f"{label(y)}: {STATISTIC_LABELS[spec.statistic or 'mean']}")
+        axis.set_xlabel(label(x, spec.of))
+        axis.set_ylabel(f"{label(y, spec.of)}: {STATISTIC_LABELS[spec.statistic or 'mean']}")
         axis.margins(y=0.12)
         scale_axis(axis, spec)
     squares = {name: replace(one, marker="s") for name, one in look.items()}
-    add_legend(figure, squares, hue, markers=True, lines=False)
-    what = f"{label(y)}, {spec.statistic or 'mean'}, at each {label(x)}, by {hue}"
+    add_legend(figure, squares, hue, markers=True, lines=False, of=spec.of)
+    what = f"{label(y, spec.of)}, {spec.statistic or 'mean'}, at each {label(x, spec.of)}, by {hue}"
     return Drawing(figure, data, f"{what}; above each bar the number of networks.")
 
 
@@ -91,7 +91,7 @@ def _draw_panel(
 
 
 def _heights(
-    spec: FigureSpec, frames: Frames, pooled: Collection[str], keys: list[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], keys: list[str], place: str
 ) -> pd.DataFrame:
     jobs = frames.select(spec.where, pooled, place, spec.relative)
     jobs = jobs[jobs["status"] == OK].reset_index()

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection
 from statistics import fmean
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.panels import (
+    Look,
     add_legend,
     looks,
     ordered_texts,
@@ -19,12 +23,12 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
-from routelab.report.frames import OK, Frames, key_text, lower_median
 from routelab.report.labels import label
+from routelab.report.view import OK, View, key_text, lower_median
 
 
 def draw_lines(
-    spec: FigureSpec, frames: Frames, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
 ) -> Drawing | None:
     """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
 
@@ -37,13 +41,31 @@ def draw_lines(
     data = _pooled(frames, spec, pooled, [hue, *([col] if col else [])], place)
     if data.empty:
         return None
+    figure, _, _ = line_panels(data, spec, place)
+    return Drawing(figure, data, f"{label(y, spec.of)} against {label(x, spec.of)}, by {hue}.")
+
+
+def line_panels(
+    data: pd.DataFrame, spec: FigureSpec, place: str
+) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]], dict[str, Look]]:
+    """Lines with bands, a panel for every ``col``; and the panels with their data, and the looks.
+
+    Parameters
+    ----------
+    data : DataFrame
+        Facets, ``x``, ``y``, ``<y>_low`` and ``<y>_high``, in the order of ``x``; no line goes to
+        where there is no ``y``.
+    """
+    x, y = spec.x or "", spec.y or ""
+    hue = spec.hue or "routing"
     look = looks(ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
     words = not pd.api.types.is_numeric_dtype(data[x])
-    figure, panels = panels_of(data, col, place)
+    whole = not words and bool((data[x] % 1 == 0).all())
+    figure, panels = panels_of(data, spec.col, place, spec.of)
     for axis, here in panels:
         for name, one in look.items():
-            mine = here[here[hue].map(key_text) == name]
+            mine = here[(here[hue].map(key_text) == name) & here[y].notna()]
             if mine.empty:
                 continue
             at = mine[x].map(key_text).map(places.index) if words else mine[x]
@@ -58,23 +80,24 @@ def draw_lines(
                 marker=one.marker,
                 markersize=6,
             )
-            low, high = mine[f"{y}_low"], mine[f"{y}_high"]
-            axis.fill_between(at, low, high, color=one.color, alpha=0.15, linewidth=0)
+            low, high = (mine[f"{y}_{end}"].to_numpy(float) for end in ("low", "high"))
+            axis.fill_between(at.to_numpy(float), low, high, color=one.color, alpha=0.15, lw=0)
         if words:
             axis.set_xticks(range(len(places)), places)
         elif "x" not in spec.log:
-            axis.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-        axis.set_xlabel(label(x))
-        axis.set_ylabel(label(y))
+            axis.xaxis.set_major_locator(MaxNLocator(6, integer=whole))
+        axis.set_xlabel(label(x, spec.of))
+        axis.set_ylabel(label(y, spec.of))
         if "y" not in spec.log:
-            axis.set_ylim(bottom=min(0.0, float(data[f"{y}_low"].min())))
+            least = float(np.nanmin([0.0, data[f"{y}_low"].astype(float).min()]))
+            axis.set_ylim(bottom=least)
         scale_axis(axis, spec)
-    add_legend(figure, look, hue, markers=True)
-    return Drawing(figure, data, f"{label(y)} against {label(x)}, by {hue}.")
+    add_legend(figure, look, hue, markers=True, of=spec.of)
+    return figure, panels, look
 
 
 def _pooled(
-    frames: Frames, spec: FigureSpec, pooled: Collection[str], facets: list[str], place: str
+    frames: View, spec: FigureSpec, pooled: Collection[str], facets: list[str], place: str
 ) -> pd.DataFrame:
     x, y = spec.x or "", spec.y or ""
     keys = list(dict.fromkeys([*facets, x]))

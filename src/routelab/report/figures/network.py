@@ -28,9 +28,9 @@ from routelab.report.figures.inline import (
     channel_paths,
     scale_ticks,
 )
-from routelab.report.frames import OK, Frames, lower_median
 from routelab.report.labels import label, number_text
 from routelab.report.network_picture import RADIUS, Picture, picture_of
+from routelab.report.view import OK, View, key_text, lower_median
 
 MAX_PANELS = 12
 WIDEST = 10.0
@@ -59,11 +59,12 @@ class _Panel:
 
 
 def draw_networks(
-    spec: FigureSpec, frames: Frames, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
 ) -> Drawing | None:
-    """A picture of the network for each routing (and topology), all at one colour scale.
+    """A picture of the network for each routing (and topology, ...), all at one colour scale.
 
-    Of pooled runs the one with the lower median of the maximum load is shown.
+    Of pooled runs the one with the lower median of the maximum load, or in simulations of the
+    maximum utilisation, is shown.
     See `routelab.report.figures.draw_figure` for the parameters.
     """
     colour = spec.colour or "load"
@@ -73,7 +74,9 @@ def draw_networks(
         return None
     panels = _panels(jobs, frames, colour, place)
     figure, tooltips = _draw_panels(panels, colour)
-    data = pd.concat([_data(frames, panel.run, colour) for panel in panels], ignore_index=True)
+    data = pd.concat(
+        [_data(frames, jobs, panel.run, colour, place) for panel in panels], ignore_index=True
+    )
     shown = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
     return Drawing(
         figure,
@@ -110,7 +113,7 @@ def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
 def _draw_panels(panels: list[_Panel], colour: str) -> tuple[Figure, dict[str, list[str]]]:
     """The pictures side by side at one scale, and the tooltips of their groups of lines."""
     scale = Normalize(0, _top(panels))
-    colours = _colours()
+    colours = load_colours()
     figure, axes, inch = _frame(panels)
     tooltips = {}
     for i, (axis, panel) in enumerate(zip(axes, panels, strict=True)):
@@ -154,34 +157,48 @@ def _inline(panels: list[_Panel], networks: list[str], colour: str) -> InlinePic
     )
 
 
-def _panels(jobs: pd.DataFrame, frames: Frames, colour: str, place: str) -> list[_Panel]:
-    groups = list(jobs.groupby(["topology", "routing"], sort=False))
+def _panels(jobs: pd.DataFrame, frames: View, colour: str, place: str) -> list[_Panel]:
+    kinds = list(frames.identity)
+    groups = list(jobs.groupby(kinds, sort=False))
     if len(groups) > MAX_PANELS:
         raise InputError(
             f"{place}{len(groups)} pictures are more than {MAX_PANELS}; choose with 'where'"
         )
-    many_topologies = jobs["topology"].nunique() > 1
+    told = [kind for kind in kinds if kind == "routing" or jobs[kind].nunique() > 1]
+    most = "max_load" if "max_load" in jobs and "load" not in kinds else "utilisation_max"
     panels = []
     drawn: dict[str, tuple[Topology, Picture]] = {}
-    for (topology_label, routing_label), group in groups:
-        loads = frames.numbers(group, "max_load", place)
+    for key, group in groups:
+        loads = frames.numbers(group, most, place)
         run = int(group.index[loads == lower_median(loads.tolist())][0])
-        channels = frames.channels([run])
+        channels = frames.details("channels", [run], place)
         shown = frames.numbers(channels, colour, f"{place}colour: ")
         record = frames.records[run]
         if record.topology not in drawn:
             network = load_topology(record.topology_directory / "topology.npz")
-            _refuse_large(network, f"{place}{topology_label}", "; choose with 'where'")
+            _refuse_large(network, f"{place}{record.topology}", "; choose with 'where'")
             drawn[record.topology] = network, picture_of(network)
         topology, picture = drawn[record.topology]
         values = np.zeros(topology.num_channels)
-        values[channels["channel"].to_numpy()] = shown.to_numpy(float)
-        title = f"{routing_label} on {topology_label}" if many_topologies else str(routing_label)
+        values[channels["channel"].to_numpy(int)] = shown.to_numpy(float)
+        title = _title(dict(zip(kinds, key, strict=True)), told)
         note = _extremes(values)
         if len(group) > 1:
             note += f" (the median one of {len(group)} runs)"
         panels.append(_Panel(title, note, run, topology, picture, values))
     return panels
+
+
+_PLACES = {"topology": " on {}", "routing": "{}", "load": ", load {}"}
+
+
+def _title(names: dict[str, Any], told: list[str]) -> str:
+    """What tells a picture from the others: the routing, and what else differs."""
+    order = ("routing", "topology", "traffic", "load", "simulation")
+    parts = [
+        _PLACES.get(kind, ", {}").format(key_text(names[kind])) for kind in order if kind in told
+    ]
+    return "".join(parts)
 
 
 def _refuse_large(topology: Topology, name: str, mend: str = "") -> None:
@@ -201,7 +218,7 @@ def _extremes(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
     return f"maximum {number_text('', high)}{times}, minimum {number_text('', low)}"
 
 
-def _colours() -> Colormap:
+def load_colours() -> Colormap:
     """Light to dark in perceptually even steps, without the end that vanishes on white."""
     steps = sns.color_palette("rocket_r", as_cmap=True)(np.linspace(0.10, 0.95, 64))
     return LinearSegmentedColormap.from_list("load", steps)
@@ -276,10 +293,9 @@ def _draw(
     ]
 
 
-def _data(frames: Frames, run: int, colour: str) -> pd.DataFrame:
-    record = frames.records[run]
-    channels = frames.channels([run]).drop(columns="run")
+def _data(frames: View, jobs: pd.DataFrame, run: int, colour: str, place: str) -> pd.DataFrame:
+    channels = frames.details("channels", [run], place).drop(columns="run")
     names = [*channels.columns.drop(colour), colour]
-    return channels[names].assign(topology=record.topology, routing=record.routing)[
-        ["topology", "routing", *names]
-    ]
+    whose = {kind: jobs[kind][run] for kind in frames.identity if kind not in names}
+    whose |= {kind: getattr(frames.records[run], kind) for kind in ("topology", "routing")}
+    return channels[names].assign(**whose)[[*whose, *names]]

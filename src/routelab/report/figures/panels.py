@@ -16,8 +16,8 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import DASHES, INK, PALETTE
-from routelab.report.frames import in_order, key_text
 from routelab.report.labels import label
+from routelab.report.view import in_order, key_text
 
 MAX_PANELS = 24
 PANELS_ACROSS = 3
@@ -97,7 +97,7 @@ def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
 
 
 def panels_of(
-    data: pd.DataFrame, col: str | None, place: str
+    data: pd.DataFrame, col: str | None, place: str, of: str = "routes"
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
     """A figure with a titled panel, and its rows, for each value of the column `col`, if any.
 
@@ -110,13 +110,18 @@ def panels_of(
     figure, axes = panel_grid(texts, place)
     panels = []
     for axis, text in zip(axes, texts, strict=True):
-        axis.set_title(panel_title(col, text))
+        axis.set_title(panel_title(col, text, of))
         panels.append((axis, data[data[col].map(key_text) == text] if col else data))
     return figure, panels
 
 
 def add_legend(
-    figure: Figure, look: dict[str, Look], title: str, markers: bool = False, lines: bool = True
+    figure: Figure,
+    look: dict[str, Look],
+    title: str,
+    markers: bool = False,
+    lines: bool = True,
+    of: str = "routes",
 ) -> None:
     """One legend for all panels, above them."""
     handles = [
@@ -134,7 +139,7 @@ def add_legend(
     ]
     figure.legend(
         handles=handles,
-        title=label(title),
+        title=label(title, of),
         loc="outside upper left",
         ncols=min(3, len(handles)),
         alignment="left",
@@ -157,10 +162,12 @@ def scale_axis(axis: Axes, spec: FigureSpec) -> None:
         axis.axhline(spec.mark, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
 
 
-def panel_title(column: str | None, text: str) -> str:
+def panel_title(column: str | None, text: str, of: str = "routes") -> str:
     """``32 nodes``, or ``dims 4x2``, or nothing."""
     if not column:
         return ""
     if column == "nodes":
         return f"{text} nodes"
-    return text if column in ("routing", "topology") else f"{label(column)} {text}"
+    if column in ("routing", "topology", "traffic"):
+        return text
+    return f"{label(column, of)} {text}"

@@ -17,15 +17,15 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
-from routelab.report.frames import OK, Frames, key_text
 from routelab.report.labels import label
+from routelab.report.view import OK, View, key_text
 
 MAX_VECTORS = 2000
 """Points up to which each is a shape of its own; more become one image."""
 
 
 def draw_points(
-    spec: FigureSpec, frames: Frames, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
 ) -> Drawing | None:
     """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
 
@@ -37,7 +37,7 @@ def draw_points(
     if data.empty:
         return None
     look = looks(ordered_texts(data[hue]), place)
-    figure, panels = panels_of(data, col, place)
+    figure, panels = panels_of(data, col, place, spec.of)
     for axis, here in panels:
         for name, one in look.items():
             mine = here[here[hue].map(key_text) == name]
@@ -52,15 +52,17 @@ def draw_points(
                 linewidth=0,
                 rasterized=len(data) > MAX_VECTORS,
             )
-        axis.set_xlabel(label(x))
-        axis.set_ylabel(label(y))
+        axis.set_xlabel(label(x, spec.of))
+        axis.set_ylabel(label(y, spec.of))
         scale_axis(axis, spec)
-    add_legend(figure, look, hue, markers=True, lines=False)
-    return Drawing(figure, data, f"{label(y)} against {label(x)}, a point a run, by {hue}.")
+    add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
+    return Drawing(
+        figure, data, f"{label(y, spec.of)} against {label(x, spec.of)}, a point a run, by {hue}."
+    )
 
 
 def _points(
-    spec: FigureSpec, frames: Frames, pooled: Collection[str], facets: list[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], facets: list[str], place: str
 ) -> pd.DataFrame:
     jobs = frames.select(spec.where, pooled, place, spec.relative)
     jobs = jobs[jobs["status"] == OK]

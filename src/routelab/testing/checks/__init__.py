@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from routelab.testing.checks import (
     claims,
     common,
+    hops,
     layers,
     metric,
     parameters,
@@ -14,6 +15,7 @@ from routelab.testing.checks import (
     routing,
     rules,
     topology,
+    traffic,
 )
 from routelab.testing.checks.check import Check, each, once
 
@@ -87,6 +89,9 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         *BEFORE,
         each("supports", common.supports),
         *RESULT,
+        each("candidates", hops.candidates),
+        each("progress", hops.progress),
+        each("random-words", hops.random_words),
         each("reachable", routing.reachable),
         each("minimal", routing.minimal),
         each("multipath", claims.multipath),
@@ -101,6 +106,16 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         *RESULT,
         each("numbers", metric.numbers),
         each("names", metric.names),
+        *AFTER,
+    ),
+    "traffic": (
+        *BEFORE,
+        each("supports", common.supports),
+        *RESULT,
+        each("convention", traffic.convention),
+        each("senders", traffic.senders),
+        each("seeds", traffic.seeds),
+        each("messages", traffic.messages),
         *AFTER,
     ),
 }

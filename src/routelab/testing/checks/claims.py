@@ -6,6 +6,9 @@ import numpy as np
 
 from routelab.api import RouteTable
 from routelab.deadlock import check
+from routelab.registry.instances import Routing
+from routelab.testing.bare import bare_lengths
+from routelab.testing.checks import hops
 from routelab.testing.checks.common import listed
 from routelab.testing.networks import WHOLE_AND_FAILED
 from routelab.testing.results import Failed, Skipped
@@ -17,6 +20,8 @@ def multipath(trial: Trial) -> str:
     table: RouteTable = trial.result
     if trial.subject.capabilities.multipath:
         raise Skipped("it may give several paths a pair")
+    if hops.decides(trial):
+        return hops.multipath(trial)
     most = int(np.diff(table.pair_start).max(initial=0))
     if most > 1:
         raise Failed(f"a pair has {most} paths, and it does not claim multipath")
@@ -25,6 +30,8 @@ def multipath(trial: Trial) -> str:
 
 def virtual_channels(trial: Trial) -> str:
     """No more virtual channels than it claims to need."""
+    if hops.decides(trial):
+        return hops.virtual_channels(trial)
     table: RouteTable = trial.result
     claim = trial.subject.capabilities.virtual_channels
     if claim is None:
@@ -35,7 +42,12 @@ def virtual_channels(trial: Trial) -> str:
 
 
 def deadlock_free(trial: Trial) -> str:
-    """The deadlock checker proves the table under the flow control that it claims to need."""
+    """The deadlock checker proves the table under the flow control that it claims to need.
+
+    Of one that decides hop by hop it proves what the plugin names as its proof.
+    """
+    if hops.decides(trial):
+        return hops.deadlock_free(trial)
     claim = trial.subject.capabilities.flow_control
     table: RouteTable = trial.result
     if claim is None:
@@ -80,9 +92,16 @@ def families(subject: Subject) -> str:
 def failures(subject: Subject) -> str:
     """Networks with failed parts are supported if it claims so, and else refused."""
     claim = subject.capabilities.tolerates_failures
+    routing = subject.plugin if isinstance(subject.plugin, Routing) else None
+    if routing and routing.parts:
+        raise Skipped("it is built on other routings, which tolerate failures or do not")
     tried = []
     for whole, failed in WHOLE_AND_FAILED.items():
         if not subject.trials[whole].succeeded():
+            continue
+        network = subject.trials[failed].value
+        if routing and routing.hops and (bare_lengths(network) < 0).any():
+            # hop by hop there is nothing to do with a packet that has no way
             continue
         tried.append(failed)
         works = subject.trials[failed].succeeded()

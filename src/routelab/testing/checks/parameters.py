@@ -76,6 +76,9 @@ def _own(subject: Subject) -> Any:
     """The plugin whose parameters the name has; None if they are those of parts."""
     if not isinstance(subject.plugin, Routing):
         return subject.plugin
+    if subject.plugin.hops is not None:
+        # routings that its parameters name are among its plugins
+        return subject.plugin.hops
     first = subject.plugin.plugins[0]
     return None if len(subject.plugin.plugins) > 1 or isinstance(first, Composition) else first
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from routelab.api import RouteTable
 from routelab.testing.bare import require_minimal, require_routes
+from routelab.testing.checks import hops
 from routelab.testing.results import Skipped
 from routelab.testing.subjects import Trial
 
@@ -13,8 +14,11 @@ from routelab.testing.subjects import Trial
 def reachable(trial: Trial) -> str:
     """On whole connected networks of two-way links every pair has a route.
 
-    On others the pairs without one are counted.
+    On others the pairs without one are counted. One that decides hop by hop has a candidate for
+    every packet whose ends the network joins.
     """
+    if hops.decides(trial):
+        return hops.dead_ends(trial)
     table: RouteTable = trial.result
     count = len(table.topology.endpoints)
     lost = (np.diff(table.pair_start) == 0).reshape(count, count)
@@ -26,6 +30,8 @@ def minimal(trial: Trial) -> str:
     table: RouteTable = trial.result
     if not trial.subject.capabilities.minimal:
         raise Skipped("no claim to be minimal")
+    if hops.decides(trial):
+        return hops.minimal(trial)
     count = len(table.topology.endpoints)
     lengths = np.full(count * count, -1, dtype=np.int32)
     np.maximum.at(lengths, table.path_pair, table.path_length)

@@ -1,15 +1,11 @@
-"""Worst permutation, effective bisection and traffic as plugins; the reader of matrices."""
+"""Worst permutation, effective bisection and traffic as plugins."""
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from routelab.api import InputError, RouteTable, Topology, UnsupportedError, build_grid
+from routelab.api import RouteTable, Topology, UnsupportedError, build_grid
 from routelab_plugins.metric.effective_bisection import EffectiveBisection
 from routelab_plugins.metric.traffic_load import TrafficLoad
-from routelab_plugins.metric.traffic_load.matrix import read_matrix
 from routelab_plugins.metric.worst_permutation import WorstPermutation
 
 
@@ -90,62 +86,5 @@ def test_all_to_all_as_a_matrix_is_the_channel_load(table, tmp_path):
     assert found["traffic_balance"][0] == 2 / 3
 
 
-@pytest.mark.parametrize("name", ["cg", "lu"])
-def test_the_benchmarks_that_come_along_are_read(name):
-    file = Path(__file__).parents[4] / f"config/traffic/npb-{name}-w-32.csv"
-    matrix = read_matrix(file)
-    # 32 ranks; bytes of all pairs as the trace's own summary gives them
-    totals = {"cg": 373399552, "lu": 761109856}
-    assert matrix.shape == (32, 32)
-    assert matrix.sum() == totals[name]
-
-
-def test_a_list_s_other_columns_and_both_spellings(tmp_path):
-    file = written(tmp_path, "dst,messages,src,bytes\n1,7,0,5\n")
-    assert read_matrix(file).tolist() == [[0, 5], [0, 0]]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("", "no line with traffic in it"),
-        ("# only a comment\n", "no line with traffic in it"),
-        ("1,2\n3\n", "line 2: 1 numbers, but there are 2 lines; a matrix has as many"),
-        ("0,1,5\n1,0,5\n", "a list needs the header source,target,bytes"),
-        ("1,-2\n3,nan\n", "line 1: '-2' is no number of bytes (0 or more)\n    line 2: 'nan'"),
-        ("1,2\n3,inf\n", "line 2: 'inf' is no number of bytes"),
-        ("source,target\n0,1\n", "line 1: expected a header with source, target and bytes"),
-        ("source,source,target,bytes\n0,1,1,1\n", "expected a header with source, target"),
-        ("source,src,target,bytes\n0,1,1,1\n", "expected a header with source, target"),
-        ("source,target,bytes\n", "no line below the header"),
-        ("source,target,bytes\n0,1\n", "line 2: 2 cells under a header of 3"),
-        ("source,target,bytes\n0,x,1\n0,-1,1\n", "line 2: 'x' is no rank"),
-        ("source,target,bytes\n0,99999999999,1\n", "is no rank (0, 1, ... up to 19999)"),
-        ('source,target,bytes\n0,"1,2\n', "not CSV"),
-        ("source,target,bytes\n" + "0,x,1\n" * 7, "and 2 more"),
-    ],
-)
-def test_bad_matrices_are_told_of(tmp_path, text, told):
-    file = written(tmp_path, text)
-    with pytest.raises(InputError) as error:
-        read_matrix(file)
-    assert str(error.value).startswith(f"{file}:")
-    assert told in str(error.value)
-
-
-def test_files_that_cannot_be_read(tmp_path):
-    with pytest.raises(InputError, match=r"absent\.csv: cannot be read: No such file"):
-        read_matrix(tmp_path / "absent.csv")
-    (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(InputError, match="not UTF-8 text"):
-        read_matrix(tmp_path / "bytes.csv")
-
-
 def test_they_run_only_where_they_are_asked_for():
     assert not any(p.by_default for p in (WorstPermutation, EffectiveBisection, TrafficLoad))
-
-
-def test_matrices_are_read_exactly(tmp_path):
-    matrix = np.random.default_rng(1).uniform(0, 1e9, (5, 5))
-    file = written(tmp_path, "\n".join(",".join(map(repr, row)) for row in matrix.tolist()))
-    assert np.array_equal(read_matrix(file), matrix)

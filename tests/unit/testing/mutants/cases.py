@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import wrong_hops
 import wrong_metrics
 import wrong_routings
 import wrong_rules
 import wrong_selections
 import wrong_topologies
+import wrong_traffic
 from right import RIGHT
 
-MODULES = (wrong_topologies, wrong_rules, wrong_selections, wrong_routings, wrong_metrics)
+MODULES = (
+    wrong_hops,
+    wrong_topologies,
+    wrong_rules,
+    wrong_selections,
+    wrong_routings,
+    wrong_metrics,
+    wrong_traffic,
+)
 
 CASES: list[tuple[str, str, str, str]] = []
 """Kind, key, check, and a part of the message."""

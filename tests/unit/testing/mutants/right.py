@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
+import hop_kernels
 import numpy as np
 
 from routelab.api import (
     Capabilities,
     ContextMetricPlugin,
+    Demand,
     Direction,
+    HopProgram,
+    HopRoutingPlugin,
     LayersPlugin,
     Measurement,
+    Messages,
     MetricPlugin,
     Parameters,
     RoutingGraph,
@@ -20,8 +26,11 @@ from routelab.api import (
     SelectionPlugin,
     Topology,
     TopologyPlugin,
+    TrafficPlugin,
+    pack_tables,
     parameter,
 )
+from routelab.testing.bare import bare_lengths
 from routelab.testing.graphs import walks
 from routelab.testing.legal_routes import first_routes, shortest_routes
 
@@ -149,6 +158,44 @@ class RightRouting(RoutingPlugin):
         return RightLayers().assign(first_routes(shortest_routes(walks(topology))))
 
 
+class RightHops(HopRoutingPlugin):
+    """Any shortest way; the class is the number of the hop, so nothing waits for a lower one."""
+
+    name = "right-hop-by-hop"
+    summary = "Any shortest way, a class for every hop"
+    capabilities = Capabilities(minimal=True, multipath=True, virtual_channels=None)
+    proof = "acyclic"
+    fault = hop_kernels.RIGHT
+    more = 0
+
+    def supports(self, topology, virtual_channels):
+        reason = self.cut_off(topology)
+        needed = self.classes(topology)
+        if reason is None and virtual_channels < needed:
+            return f"needs {needed} virtual channels"
+        return reason
+
+    def cut_off(self, topology):
+        lost = int((bare_lengths(topology) < 0).sum())
+        return f"{lost} pairs have no way" if lost or not topology.num_channels else None
+
+    def classes(self, topology):
+        return int(bare_lengths(topology).max()) + self.more
+
+    def prepare(self, topology, virtual_channels):
+        busiest = int(np.diff(topology.outgoing[0]).max())
+        every = replace(topology, terminal_switch=np.arange(topology.num_switches))
+        tables = pack_tables(
+            topology,
+            [self.fault, topology.num_switches, topology.num_channels, busiest],
+            *topology.outgoing,
+            topology.channel_target,
+            bare_lengths(every),
+        )
+        needed = self.classes(topology)
+        return HopProgram(hop_kernels.hop, tables, needed, candidates=busiest, max_hops=needed)
+
+
 class RightMetric(MetricPlugin):
     """A count."""
 
@@ -173,6 +220,27 @@ class RightContextMetric(ContextMetricPlugin):
         return [Measurement("all_hops", float(table.path_length.sum()), "hops", "lower")]
 
 
+class RightTraffic(TrafficPlugin):
+    """A shift by a random number of ranks."""
+
+    name = "right"
+    summary = "Every terminal sends the same number of ranks further"
+
+    def supports(self, topology):
+        return "there is nobody to send to" if topology.num_terminals < 2 else None
+
+    def targets(self, topology, seed):
+        count = topology.num_terminals
+        return (np.arange(count) + 1 + np.random.PCG64(seed).random_raw() % (count - 1)) % count
+
+    def demand(self, topology, seed):
+        return Demand.permutation(self.targets(topology, seed), "a shift by rank, not to itself")
+
+    def messages(self, topology, seed):
+        targets = self.targets(topology, seed)
+        return Messages.create(np.arange(len(targets) + 1), targets)
+
+
 RIGHT = (
     RightTopology,
     RightRules,
@@ -181,6 +249,8 @@ RIGHT = (
     RightLayers,
     AsItIs,
     RightRouting,
+    RightHops,
     RightMetric,
     RightContextMetric,
+    RightTraffic,
 )

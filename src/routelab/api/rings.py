@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Topology
+from routelab.api.topology import Topology
 
 
 def complete_rings(topology: Topology) -> list[list[int]]:

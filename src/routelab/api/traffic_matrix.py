@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from routelab.api import InputError
+from routelab.api.errors import InputError
 from routelab.api.topology import Float64Array
 
 COLUMNS = {"source": ("source", "src"), "target": ("target", "dst"), "bytes": ("bytes",)}
@@ -20,7 +20,7 @@ SHOWN = 5
 """Most mistakes of a file that are told at once."""
 
 
-def read_matrix(path: Path) -> Float64Array:
+def read_traffic_matrix(path: Path) -> Float64Array:
     """Read what every rank sends to every other.
 
     Parameters

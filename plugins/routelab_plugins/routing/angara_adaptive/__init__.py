@@ -1,0 +1,141 @@
+"""angara-adaptive: the adaptive mode of the Angara interconnect.
+
+Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the Angara Interconnect*,
+section 2.1: a virtual channel of its own serves adaptive routing over any of the shortest ways,
+whatever the order of directions; where a deadlock threatens, a packet can switch to the
+deterministic channel.
+
+What is modelled: the deterministic routes are those of any table (`escape`), on the virtual
+channels that it needs, 0 for Angara's. All other virtual channels are adaptive: any channel that
+comes nearer, the one with the emptiest buffer behind it first. While none of them has room a packet
+may enter the deterministic route from where it is to its destination, and stays on it. So a packet
+in the deterministic channels waits for those only, and these are proven by the table itself.
+
+It works on any network that the table serves, with failures too, and takes as much memory: a number
+for each pair of switches and the table's hops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Parameters,
+    RouteTable,
+    RoutingPart,
+    Topology,
+    UnsupportedError,
+    pack_tables,
+    parameter,
+)
+from routelab.api.parameters import RoutingName
+from routelab.api.topology import Int32Array
+from routelab.kernels.distances import hop_distances
+
+from .kernels import hop
+
+
+class AngaraAdaptiveParameters(Parameters):
+    """The deterministic mode."""
+
+    escape: RoutingName = parameter(
+        "angara-sssp", description="Routing with a table, whose routes are the deterministic ones"
+    )
+
+
+class AngaraAdaptive(HopRoutingPlugin):
+    """Shortest ways by occupancy, a table to fall back on."""
+
+    name = "angara-adaptive"
+    summary = "Any shortest way by occupancy; the routes of a table as the escape (Angara)"
+    citations = (
+        Citation(
+            key="mukosey2020",
+            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
+            year=2021,
+            venue="arXiv:2110.00851",
+            cited_for="the adaptive virtual channel and its way out (section 2.1)",
+            doi="10.48550/arXiv.2110.00851",
+        ),
+    )
+    capabilities = Capabilities(minimal=None, multipath=True, virtual_channels=None)
+    Parameters = AngaraAdaptiveParameters
+    proof = "duato"
+
+    def hand_in(self, parts: Mapping[str, RoutingPart]) -> None:
+        """The routing whose table is the escape."""
+        super().hand_in(parts)
+        self._deterministic = parts["escape"]
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """The table has to have a route between any two switches."""
+        if topology.terminals_per_switch.min(initial=1) == 0:
+            return "needs a terminal at every switch: a table has no routes from others"
+        try:
+            table = self._deterministic.table(topology)
+        except UnsupportedError as error:
+            return f"escape {self._deterministic.name}: {error}"
+        if (np.diff(table.pair_start) == 0).any():
+            return f"escape {self._deterministic.name}: some pairs have no route"
+        if virtual_channels <= table.virtual_channels:
+            return (
+                f"needs {table.virtual_channels + 1} virtual channels, "
+                f"{table.virtual_channels} of them for the table; there are {virtual_channels}"
+            )
+        return None
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """The program; its tables are as large as the table of routes.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is no such table.
+        """
+        table = self._deterministic.table(topology)
+        classes, ends = table.virtual_channels, topology.endpoints
+        distance = _distances(topology)
+        busiest = int(np.diff(topology.outgoing[0]).max(initial=0))
+        return HopProgram(
+            hop=hop,
+            tables=pack_tables(
+                topology,
+                [len(ends), classes, classes + 1],
+                np.searchsorted(ends, np.arange(topology.num_switches)),
+                distance,
+                *topology.outgoing,
+                topology.channel_target,
+                table.path_start[table.pair_start[:-1]],
+                table.hop_channel,
+                table.hop_vc,
+            ),
+            vc_classes=classes + 1,
+            rest=classes,
+            candidates=busiest + 1,
+            by_occupancy=True,
+            bubble=tuple(range(classes)) if table.flow_control == "bubble" else (),
+            max_hops=int(distance.max(initial=0)) + _longest(table),
+        )
+
+
+def _longest(table: RouteTable) -> int:
+    return int(table.path_length.max(initial=0))
+
+
+def _distances(topology: Topology) -> Int32Array:
+    """Hops from each switch to each endpoint; int32, shape (S, P)."""
+    # searched backwards, from the endpoints
+    start, channel = topology.incoming
+    count = topology.num_switches
+    distance = np.empty((len(topology.endpoints), count), dtype=np.int32)
+    queue = np.empty(count, dtype=np.int32)
+    for row, end in zip(distance, topology.endpoints, strict=True):
+        hop_distances(start, channel, topology.channel_source, end, row, queue)
+    return np.ascontiguousarray(distance.T)

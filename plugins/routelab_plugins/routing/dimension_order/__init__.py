@@ -1,0 +1,97 @@
+"""dimension-order: dimension-order routing, decided at every switch; no table.
+
+Dally and Seitz, *Deadlock-Free Message Routing in Multiprocessor Interconnection Networks*, IEEE
+Transactions on Computers C-36(5), 1987, doi 10.1109/TC.1987.1676939. With the parameters' defaults
+the routes are those of the table `dor`, channel for channel, in a network of any size.
+
+Virtual channels: one class under bubble flow control; two with a dateline, the first until the
+packet has crossed the channel between the last and the first switch of a ring. `order=rotated` and
+`order=random` draw an order for each packet, and every order has such a set to itself: n or n!
+orders. On two dimensions both are the XY or YX of O1TURN (Seo et al., ISCA 2005, doi
+10.1109/ISCA.2005.37).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Proof, Topology
+from routelab.api.grid_hops import (
+    RingParameters,
+    bubble_classes,
+    count_orders,
+    grid_diameter,
+    grid_problem,
+    grid_tables,
+    ring_classes,
+    whole_grid,
+)
+from routelab.kernels.order_hops import order_hop
+
+
+class DimensionOrder(HopRoutingPlugin):
+    """All hops of one dimension before those of the next."""
+
+    name = "dimension-order"
+    summary = "Dimension order hop by hop, for networks of any size; ring ties balanced"
+    citations = (
+        Citation(
+            key="dally1987",
+            title="Deadlock-Free Message Routing in Multiprocessor Interconnection Networks",
+            authors="Dally, William J. and Seitz, Charles L.",
+            year=1987,
+            venue="IEEE Transactions on Computers C-36(5), pp. 547-553",
+            cited_for="dimension-order (e-cube) routing, two virtual channels a ring",
+            doi="10.1109/TC.1987.1676939",
+        ),
+        Citation(
+            key="seo2005",
+            title="Near-Optimal Worst-Case Throughput Routing for Two-Dimensional Mesh Networks",
+            authors="Seo, Daeho and Ali, Akif and Lim, Won-Taek and Rafique, Nauman and "
+            "Thottethodi, Mithuna",
+            year=2005,
+            venue="International Symposium on Computer Architecture, pp. 432-443",
+            cited_for="an order drawn for each packet (O1TURN)",
+            doi="10.1109/ISCA.2005.37",
+        ),
+    )
+    capabilities = Capabilities(
+        families=("torus", "mesh"),
+        minimal=True,
+        tolerates_failures=False,
+        flow_control="bubble",
+        virtual_channels=None,
+    )
+    Parameters = RingParameters
+    proof: Proof = "bubble"
+
+    def __init__(self, parameters: Any = None, **values: Any) -> None:
+        """Two classes a ring need no bubble."""
+        super().__init__(parameters, **values)
+        if self.parameters.deadlock == "dateline":
+            self.proof = "acyclic"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """It needs a whole torus or mesh, and classes for every order."""
+        options = self.parameters
+        return grid_problem(topology, virtual_channels, options.deadlock, options.order)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """The program; its tables grow with the number of switches.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is no whole torus or mesh.
+        """
+        options, grid = self.parameters, whole_grid(topology)
+        orders = count_orders(options.order, grid)
+        return HopProgram(
+            hop=order_hop,
+            tables=grid_tables(
+                topology, deadlock=options.deadlock, order=options.order, ties=options.ties
+            ),
+            vc_classes=orders * ring_classes(grid, options.deadlock),
+            bubble=bubble_classes(grid, options.deadlock, orders),
+            max_hops=grid_diameter(grid),
+        )

@@ -1,0 +1,93 @@
+"""goal: Globally Oblivious, Adaptive Locally.
+
+Singh, Dally, Gupta and Towles, *GOAL: A Load-Balanced Adaptive Routing Algorithm for Torus
+Networks*, ISCA 2003, doi 10.1145/859618.859641. At injection a direction is drawn for every
+dimension: on a ring of k switches a distance of D <= k / 2 is gone the short way with probability
+(k - D) / k, else the long way. From then on the packet is adaptive: any channel of those directions
+that it still needs, the one with the emptiest buffer behind it first.
+
+What is modelled: virtual channels 0 and 1 are the escape, dimension order in the drawn directions
+with a dateline; all others are adaptive (the paper has three in all). A packet may escape at any
+switch, where no adaptive channel has room, and leave the escape again. The paper's routers are
+those of its own simulator; buffers, allocation and pipeline here are what the run says.
+`escape=bubble` has one escape channel under bubble flow control instead.
+"""
+
+from __future__ import annotations
+
+from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Parameters, Topology
+from routelab.api.grid_hops import (
+    RingDeadlock,
+    bubble_classes,
+    escape_problem,
+    grid_tables,
+    longest_ways,
+    ring_classes,
+    whole_grid,
+)
+from routelab.api.parameters import parameter
+
+from .kernels import hop, inject
+
+
+class GoalParameters(Parameters):
+    """The escape."""
+
+    escape: RingDeadlock = parameter(
+        "dateline",
+        description="Escape: dimension order on virtual channels 0 and 1 with a dateline, or on 0 "
+        "under bubble flow control; all other virtual channels are adaptive",
+    )
+
+
+class Goal(HopRoutingPlugin):
+    """Balanced by chance between the quadrants, by adaptivity within one."""
+
+    name = "goal"
+    summary = "Directions drawn by distance at injection, adaptive within them (GOAL)"
+    citations = (
+        Citation(
+            key="singh2003",
+            title="GOAL: A Load-Balanced Adaptive Routing Algorithm for Torus Networks",
+            authors="Singh, Arjun and Dally, William J. and Gupta, Amit K. and Towles, Brian",
+            year=2003,
+            venue="International Symposium on Computer Architecture, pp. 194-205",
+            cited_for="the algorithm",
+            doi="10.1145/859618.859641",
+        ),
+    )
+    capabilities = Capabilities(
+        families=("torus", "mesh"),
+        minimal=False,
+        multipath=True,
+        tolerates_failures=False,
+        virtual_channels=None,
+    )
+    Parameters = GoalParameters
+    proof = "duato"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """It needs a whole torus or mesh, and a virtual channel besides the escape."""
+        return escape_problem(topology, virtual_channels, self.parameters.escape)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """The program; its tables grow with the number of switches.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is no whole torus or mesh.
+        """
+        options, grid = self.parameters, whole_grid(topology)
+        escapes = ring_classes(grid, options.escape)
+        return HopProgram(
+            hop=hop,
+            inject=inject,
+            tables=grid_tables(topology, [escapes, escapes + 1], deadlock=options.escape),
+            vc_classes=escapes + 1,
+            rest=escapes,
+            candidates=len(grid.dims) + 1,
+            by_occupancy=True,
+            bubble=bubble_classes(grid, options.escape, 1),
+            max_hops=longest_ways(grid),
+        )

@@ -1,0 +1,95 @@
+"""minimal-adaptive: fully adaptive minimal routing with an escape.
+
+A packet takes any channel that comes nearer to its destination, the one with the emptiest buffer
+behind it first, on any adaptive virtual channel; while none of them has room it may escape to
+dimension order. Duato, *A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks*, IEEE
+TPDS 4(12), 1993, doi 10.1109/71.250114. With `escape=bubble` (virtual channel 0, two virtual
+channels in all) it is the adaptive bubble router of Puente et al., JPDC 61(9), 2001, doi
+10.1006/jpdc.2001.1746; with `escape=dateline` virtual channels 0 and 1 are the escape.
+"""
+
+from __future__ import annotations
+
+from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Topology
+from routelab.api.grid_hops import (
+    EscapeParameters,
+    bubble_classes,
+    escape_problem,
+    grid_diameter,
+    grid_tables,
+    ring_classes,
+    whole_grid,
+)
+
+from .kernels import hop
+
+
+class MinimalAdaptive(HopRoutingPlugin):
+    """Every shortest way, the emptier the better."""
+
+    name = "minimal-adaptive"
+    summary = "Any channel that comes nearer, by occupancy; dimension order as the escape"
+    citations = (
+        Citation(
+            key="duato1993",
+            title="A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks",
+            authors="Duato, José",
+            year=1993,
+            venue="IEEE Transactions on Parallel and Distributed Systems 4(12), pp. 1320-1331",
+            cited_for="escape channels",
+            doi="10.1109/71.250114",
+        ),
+        Citation(
+            key="puente2001",
+            title="The Adaptive Bubble Router",
+            authors="Puente, Valentin and Izu, Cruz and Beivide, Ramón and Gregorio, José A. and "
+            "Vallejo, Fernando and Prellezo, Jose M.",
+            year=2001,
+            venue="Journal of Parallel and Distributed Computing 61(9), pp. 1180-1208",
+            cited_for="an escape under bubble flow control",
+            doi="10.1006/jpdc.2001.1746",
+        ),
+    )
+    capabilities = Capabilities(
+        families=("torus", "mesh"),
+        minimal=True,
+        multipath=True,
+        tolerates_failures=False,
+        virtual_channels=None,
+    )
+    Parameters = EscapeParameters
+    proof = "duato"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """It needs a whole torus or mesh, and a virtual channel besides the escape."""
+        return escape_problem(topology, virtual_channels, self.parameters.escape)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """The program; its tables grow with the number of switches.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is no whole torus or mesh.
+        """
+        options, grid = self.parameters, whole_grid(topology)
+        escapes = ring_classes(grid, options.escape)
+        even_rings = sum(
+            ring and size % 2 == 0 for size, ring in zip(grid.dims, grid.wrap, strict=True)
+        )
+        ways = len(grid.dims) + even_rings
+        return HopProgram(
+            hop=hop,
+            tables=grid_tables(
+                topology,
+                [escapes, escapes + 1],
+                deadlock=options.escape,
+                ties=options.ties,
+            ),
+            vc_classes=escapes + 1,
+            rest=escapes,
+            candidates=ways + 1,
+            by_occupancy=True,
+            bubble=bubble_classes(grid, options.escape, 1),
+            max_hops=grid_diameter(grid),
+        )

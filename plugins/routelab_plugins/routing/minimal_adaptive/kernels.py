@@ -1,0 +1,33 @@
+"""Minimal adaptive routing, switch by switch."""
+
+from routelab.kernels.grid_hops import (
+    OWN,
+    channel_towards,
+    dimensions,
+    is_half_ring,
+    offer,
+    order_step,
+    shortest_steps,
+)
+from routelab.kernels.hops import ESCAPE, SOURCE, TARGET, hop_kernel, table
+
+
+@hop_kernel
+def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """All channels that come nearer, on all adaptive virtual channels; and the escape.
+
+    The plugin's own array holds the adaptive class and the one behind it.
+    """
+    target = packets[packet, TARGET]
+    first, end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
+    count = 0
+    for dimension in range(dimensions(tables)):
+        steps = shortest_steps(tables, dimension, switch, target)
+        if steps != 0:
+            onward = channel_towards(tables, switch, dimension, steps)
+            count = offer(out, count, onward, first, end, 0)
+            if is_half_ring(tables, dimension, steps):
+                onward = channel_towards(tables, switch, dimension, -steps)
+                count = offer(out, count, onward, first, end, 0)
+    onward, ring = order_step(tables, 0, packets[packet, SOURCE], target, switch, random)
+    return offer(out, count, onward, ring, ring + 1, ESCAPE)

@@ -1,0 +1,92 @@
+"""rdr: Random Distance Routing.
+
+Shastry, Parker, Kapoor and Raicu, *Exploring Randomized Multipath Routing on Multi-Dimensional
+Torus Networks*: every packet of a message goes its own way; at each switch one is drawn uniformly
+from the neighbours that are closer to the destination. Half a ring has a closer neighbour on both
+sides. The draw is made once a switch: while its channel is busy the packet waits for that one.
+
+The paper says that two virtual channels deal with deadlock, not how. Here the drawn channel is
+taken on any virtual channel but 0. On virtual channel 0 dimension order is the escape (under
+bubble flow control; with `escape=dateline` on 0 and 1): a packet takes it only if the drawn channel
+has no room, and is free to go on on the others at the next switch. So two virtual channels are
+enough, and three with a dateline. Results count the hops that were escapes.
+"""
+
+from __future__ import annotations
+
+from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Topology
+from routelab.api.grid_hops import (
+    EscapeParameters,
+    bubble_classes,
+    escape_problem,
+    grid_diameter,
+    grid_tables,
+    ring_classes,
+    whole_grid,
+)
+
+from .kernels import hop
+
+
+class Rdr(HopRoutingPlugin):
+    """A random walk that comes nearer with every step."""
+
+    name = "rdr"
+    summary = "A random one of the closer neighbours at every switch (Random Distance Routing)"
+    citations = (
+        Citation(
+            key="shastry2016",
+            title="Exploring Randomized Multipath Routing on Multi-Dimensional Torus Networks",
+            authors="Shastry, Prajakt and Parker, Daniel and Kapoor, Sanjiv and Raicu, Ioan",
+            year=None,
+            venue="Illinois Institute of Technology",
+            cited_for="Random Distance Routing (section II)",
+        ),
+        Citation(
+            key="duato1993",
+            title="A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks",
+            authors="Duato, José",
+            year=1993,
+            venue="IEEE Transactions on Parallel and Distributed Systems 4(12), pp. 1320-1331",
+            cited_for="escape channels",
+            doi="10.1109/71.250114",
+        ),
+    )
+    capabilities = Capabilities(
+        families=("torus", "mesh"),
+        minimal=True,
+        multipath=True,
+        tolerates_failures=False,
+        virtual_channels=None,
+    )
+    Parameters = EscapeParameters
+    proof = "duato"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """It needs a whole torus or mesh, and a virtual channel besides the escape."""
+        return escape_problem(topology, virtual_channels, self.parameters.escape)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """The program; its tables grow with the number of switches.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is no whole torus or mesh.
+        """
+        options, grid = self.parameters, whole_grid(topology)
+        escapes = ring_classes(grid, options.escape)
+        return HopProgram(
+            hop=hop,
+            tables=grid_tables(
+                topology,
+                [escapes, escapes + 1],
+                deadlock=options.escape,
+                ties=options.ties,
+            ),
+            vc_classes=escapes + 1,
+            rest=escapes,
+            candidates=2,
+            bubble=bubble_classes(grid, options.escape, 1),
+            max_hops=grid_diameter(grid),
+        )

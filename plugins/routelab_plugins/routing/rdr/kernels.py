@@ -1,0 +1,38 @@
+"""Random Distance Routing, switch by switch."""
+
+from routelab.kernels.grid_hops import (
+    OWN,
+    channel_towards,
+    dimensions,
+    is_half_ring,
+    offer,
+    order_step,
+    shortest_steps,
+)
+from routelab.kernels.hops import ESCAPE, SOURCE, TARGET, another, hop_kernel, pick, table
+
+
+@hop_kernel
+def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """One of the neighbours that are closer to the target, all alike; or the escape.
+
+    The plugin's own array holds the adaptive class and the one behind it.
+    """
+    target = packets[packet, TARGET]
+    closer = 0
+    for dimension in range(dimensions(tables)):
+        steps = shortest_steps(tables, dimension, switch, target)
+        closer += steps != 0
+        closer += is_half_ring(tables, dimension, steps)
+    chosen = pick(random, closer)
+    first, end = tables[table(tables, OWN)], tables[table(tables, OWN) + 1]
+    count = 0
+    for dimension in range(dimensions(tables)):
+        steps = shortest_steps(tables, dimension, switch, target)
+        for way in range((steps != 0) + is_half_ring(tables, dimension, steps)):
+            if chosen == 0:
+                onward = channel_towards(tables, switch, dimension, steps * (1 - 2 * way))
+                count = offer(out, count, onward, first, end, 0)
+            chosen -= 1
+    onward, ring = order_step(tables, 0, packets[packet, SOURCE], target, switch, another(random))
+    return offer(out, count, onward, ring, ring + 1, ESCAPE)

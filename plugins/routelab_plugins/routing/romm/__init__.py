@@ -1,0 +1,90 @@
+"""romm: every packet by way of a random switch on one of its shortest ways.
+
+Nesson and Johnsson, *ROMM Routing on Mesh and Torus Networks*, SPAA 1995, doi
+10.1145/215399.215455: randomized, oblivious, multi-phase, minimal. Modelled with two phases: a
+switch is drawn uniformly from the box between source and destination, corners included, and
+dimension order leads to it and on from there. Where half an even ring lies between them, the box
+lies on a random side.
+
+Virtual channels: those of dimension order twice, once for each phase.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Proof, Topology
+from routelab.api.grid_hops import (
+    RingParameters,
+    bubble_classes,
+    count_orders,
+    grid_diameter,
+    grid_problem,
+    grid_tables,
+    ring_classes,
+    whole_grid,
+)
+from routelab.kernels.order_hops import order_hop
+
+from .kernels import inject
+
+
+class Romm(HopRoutingPlugin):
+    """Two phases of dimension order inside the minimal quadrant."""
+
+    name = "romm"
+    summary = "By way of a random switch of the minimal quadrant (ROMM, two phases)"
+    citations = (
+        Citation(
+            key="nesson1995",
+            title="ROMM Routing on Mesh and Torus Networks",
+            authors="Nesson, Ted and Johnsson, S. Lennart",
+            year=1995,
+            venue="ACM Symposium on Parallel Algorithms and Architectures, pp. 275-287",
+            cited_for="two-phase minimal randomized routing",
+            doi="10.1145/215399.215455",
+        ),
+    )
+    capabilities = Capabilities(
+        families=("torus", "mesh"),
+        minimal=True,
+        multipath=True,
+        tolerates_failures=False,
+        flow_control="bubble",
+        virtual_channels=None,
+    )
+    Parameters = RingParameters
+    proof: Proof = "bubble"
+
+    def __init__(self, parameters: Any = None, **values: Any) -> None:
+        """Two classes a ring need no bubble."""
+        super().__init__(parameters, **values)
+        if self.parameters.deadlock == "dateline":
+            self.proof = "acyclic"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """It needs a whole torus or mesh, and classes for every order in both phases."""
+        options = self.parameters
+        return grid_problem(topology, virtual_channels, options.deadlock, options.order, 2)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """The program; its tables grow with the number of switches.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is no whole torus or mesh.
+        """
+        options, grid = self.parameters, whole_grid(topology)
+        orders = count_orders(options.order, grid)
+        return HopProgram(
+            hop=order_hop,
+            inject=inject,
+            tables=grid_tables(
+                topology, deadlock=options.deadlock, order=options.order, ties=options.ties
+            ),
+            phases=2,
+            vc_classes=orders * ring_classes(grid, options.deadlock),
+            bubble=bubble_classes(grid, options.deadlock, 2 * orders),
+            max_hops=grid_diameter(grid),
+        )

@@ -1,0 +1,15 @@
+"""The random switch on a shortest way."""
+
+from routelab.kernels.grid_hops import minimal_directions, switch_in_quadrant
+from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, another, inject_kernel
+
+
+@inject_kernel
+def inject(tables, reals, packets, packet, queues, random):
+    """Draw a switch of a minimal quadrant; half a ring is crossed in a random direction."""
+    source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
+    backwards = minimal_directions(tables, source, target, random)
+    packets[packet, WAYPOINT] = switch_in_quadrant(
+        tables, source, target, backwards, another(~random)
+    )
+    return 0

@@ -1,0 +1,71 @@
+"""alltoall: every terminal sends one message to every other.
+
+In a closed loop rank i sends to i + 1, i + 2, ... in this order, so that no two ranks send to the
+same one as long as they keep step: the shift order of MPI_Alltoall implementations. Thakur,
+Rabenseifner and Gropp, *Optimization of Collective Communication Operations in MPICH*, 2005, doi
+10.1177/1094342005051521, "Alltoall".
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import (
+    Citation,
+    Demand,
+    Messages,
+    Topology,
+    TrafficPlugin,
+    UnsupportedError,
+    too_few_terminals,
+)
+
+MAX_TERMINALS = 10_000
+"""Most terminals of a closed loop: the list of their messages takes 400 MB."""
+
+
+class AllToAll(TrafficPlugin):
+    """Rank-based. In an open loop the same as `uniform`."""
+
+    name = "alltoall"
+    summary = "Every terminal sends one message to every other, to the next one first"
+    citations = (
+        Citation(
+            key="thakur2005",
+            title="Optimization of Collective Communication Operations in MPICH",
+            authors="Thakur, Rajeev and Rabenseifner, Rolf and Gropp, William",
+            year=2005,
+            venue="International Journal of High Performance Computing Applications 19(1), "
+            "pp. 49-66",
+            cited_for="the order of an all-to-all exchange's messages",
+            doi="10.1177/1094342005051521",
+        ),
+    )
+
+    def supports(self, topology: Topology) -> str | None:
+        """One terminal has nobody to send to."""
+        return too_few_terminals(topology)
+
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        """Uniform, without itself."""
+        return Demand.uniform(
+            topology, "each terminal to all others; messages to finish: i to i + 1, i + 2, ..."
+        )
+
+    def messages(self, topology: Topology, seed: int) -> Messages:
+        """Message m of rank i, counted from 0, goes to (i + 1 + m) mod T.
+
+        Raises
+        ------
+        UnsupportedError
+            If there are too many terminals to list the messages.
+        """
+        count = topology.num_terminals
+        if count > MAX_TERMINALS:
+            raise UnsupportedError(
+                f"the messages of {count} terminals are too many to list, {MAX_TERMINALS} are "
+                "the most"
+            )
+        ranks = np.arange(count, dtype=np.int32)
+        targets = (ranks[:, None] + ranks[None, 1:]) % count
+        return Messages.create(np.arange(count + 1) * (count - 1), targets.reshape(-1))

@@ -1,0 +1,34 @@
+"""bit-complement: the target's rank is the source's with all bits flipped.
+
+Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
+table 3.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Citation, FixedPermutation, Topology, rank_bits
+from routelab.api.topology import Int64Array
+
+
+class BitComplement(FixedPermutation):
+    """d_i = not s_i for every bit i of the rank: T - 1 - rank."""
+
+    name = "bit-complement"
+    summary = "Every terminal sends to the one whose rank has all bits flipped"
+    citations = (
+        Citation(
+            key="dally2004",
+            title="Principles and Practices of Interconnection Networks",
+            authors="Dally, William James and Towles, Brian Patrick",
+            year=2004,
+            venue="Morgan Kaufmann, ISBN 978-0-12-200751-4",
+            cited_for="bit complement (table 3.1)",
+        ),
+    )
+
+    def send(self, topology: Topology) -> tuple[Int64Array, str]:
+        """Rank-based; nobody is silent."""
+        ranks = np.arange(1 << rank_bits(topology))
+        return ranks[::-1], "rank r to T - 1 - r"

@@ -1,0 +1,38 @@
+"""bit-reversal: the target's rank is the source's with its bits in reverse order.
+
+Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
+table 3.1.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Citation, FixedPermutation, Topology, rank_bits
+from routelab.api.topology import Int64Array
+
+
+class BitReversal(FixedPermutation):
+    """d_i = s_(b - i - 1) for the b bits of the rank."""
+
+    name = "bit-reversal"
+    summary = "Every terminal sends to the one whose rank has the bits in reverse order"
+    citations = (
+        Citation(
+            key="dally2004",
+            title="Principles and Practices of Interconnection Networks",
+            authors="Dally, William James and Towles, Brian Patrick",
+            year=2004,
+            venue="Morgan Kaufmann, ISBN 978-0-12-200751-4",
+            cited_for="bit reverse (table 3.1)",
+        ),
+    )
+
+    def send(self, topology: Topology) -> tuple[Int64Array, str]:
+        """Rank-based; ranks that read the same from both ends are silent."""
+        bits = rank_bits(topology)
+        ranks = np.arange(1 << bits)
+        reversed_ = np.zeros_like(ranks)
+        for bit in range(bits):
+            reversed_ |= (ranks >> bit & 1) << (bits - 1 - bit)
+        return reversed_, "rank r to r with its bits reversed; palindromes are silent"

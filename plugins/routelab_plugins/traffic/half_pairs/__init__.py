@@ -1,0 +1,52 @@
+"""half-pairs: half of the terminals, drawn at random, send to one each of the other half.
+
+Shastry, Parker, Kapoor and Raicu, *Exploring Randomized Multipath Routing on Multi-Dimensional
+Torus Networks*, introduction and section II.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import (
+    Citation,
+    Demand,
+    SeededParameters,
+    Topology,
+    TrafficPlugin,
+    random_order,
+    too_few_terminals,
+)
+
+
+class HalfPairs(TrafficPlugin):
+    """Rank-based; receivers send nothing, and of an odd number one terminal stays alone."""
+
+    name = "half-pairs"
+    summary = "Half of the terminals send to one each of the other half, paired at random"
+    citations = (
+        Citation(
+            key="shastry2016",
+            title="Exploring Randomized Multipath Routing on Multi-Dimensional Torus Networks",
+            authors="Shastry, Prajakt and Parker, Daniel and Kapoor, Sanjiv and Raicu, Ioan",
+            year=None,
+            venue="Illinois Institute of Technology",
+            cited_for="half of the nodes paired with the other half (introduction, section II)",
+        ),
+    )
+    Parameters = SeededParameters
+
+    def supports(self, topology: Topology) -> str | None:
+        """One terminal has nobody to send to."""
+        return too_few_terminals(topology)
+
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        """The first half of a random order sends to the second."""
+        count = topology.num_terminals
+        order = random_order(count, self.parameters.bits(seed))
+        half = count // 2
+        targets = np.full(count, -1)
+        targets[order[:half]] = order[half : 2 * half]
+        return Demand.permutation(
+            targets, "half of the terminals, at random, to one each of the others; these are silent"
+        )

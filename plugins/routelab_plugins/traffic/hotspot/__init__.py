@@ -1,0 +1,85 @@
+"""hotspot: a share of the traffic goes to a few terminals, the rest is uniform.
+
+Pfister and Norton, *"Hot Spot" Contention and Combining in Multistage Interconnection Networks*,
+1985, doi 10.1109/TC.1985.6312198.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import AfterValidator
+
+from routelab.api import (
+    Citation,
+    Demand,
+    Integers,
+    Parameters,
+    Topology,
+    TrafficPlugin,
+    parameter,
+    too_few_terminals,
+)
+
+
+def _ranks(spots: tuple[int, ...]) -> tuple[int, ...]:
+    if not spots or len(set(spots)) < len(spots) or min(spots) < 0:
+        raise ValueError("name at least one rank, each once, as 0+7")
+    return spots
+
+
+class HotspotParameters(Parameters):
+    """How much goes where."""
+
+    share: float = parameter(
+        0.1, gt=0, le=1, description="Share of every terminal's traffic that goes to the spots"
+    )
+    spots: Annotated[Integers, AfterValidator(_ranks)] = parameter(
+        (0,), description="Ranks of the terminals that are hot, e.g. 0+7"
+    )
+
+
+class Hotspot(TrafficPlugin):
+    """Rank-based. Spots send like all others, to the other spots; an only one sends uniformly."""
+
+    name = "hotspot"
+    summary = "A share of all traffic goes to a few terminals, the rest is uniform"
+    citations = (
+        Citation(
+            key="pfister1985",
+            title='"Hot Spot" Contention and Combining in Multistage Interconnection Networks',
+            authors="Pfister, Gregory F. and Norton, V. Alan",
+            year=1985,
+            venue="IEEE Transactions on Computers C-34(10), pp. 943-948",
+            cited_for="a share of the requests to one place, the rest uniform",
+            doi="10.1109/TC.1985.6312198",
+        ),
+    )
+    Parameters = HotspotParameters
+
+    def supports(self, topology: Topology) -> str | None:
+        """Spots have to be there."""
+        worst, count = max(self.parameters.spots), topology.num_terminals
+        if worst >= count:
+            return f"there is no terminal {worst} to be hot, only 0..{count - 1}"
+        return too_few_terminals(topology)
+
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        """Two parts for a terminal: all others alike, and the spots alike."""
+        count, spots = topology.num_terminals, self.parameters.spots
+        share = np.tile((1 - self.parameters.share, self.parameters.share), (count, 1))
+        if len(spots) == 1:
+            share[spots[0]] = (1, 0)
+        parts = share > 0
+        return Demand.create(
+            rate=np.ones(count),
+            part_start=np.concatenate(([0], np.cumsum(parts.sum(axis=1)))),
+            part_share=share[parts],
+            part_set=np.nonzero(parts)[1],
+            set_start=(0, count, count + len(spots)),
+            members=(*range(count), *spots),
+            to_self=False,
+            convention=f"{self.parameters.share:g} of each terminal's traffic to the hot ranks "
+            f"{'+'.join(map(str, spots))}, the rest to all other terminals alike",
+        )

@@ -1,0 +1,88 @@
+"""matrix: traffic that a file tells of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from routelab.api import (
+    Demand,
+    Parameters,
+    Topology,
+    TrafficPlugin,
+    parameter,
+    read_traffic_matrix,
+)
+from routelab.api.topology import Float64Array
+
+
+class MatrixParameters(Parameters):
+    """Whose traffic is meant."""
+
+    file: Path = parameter(
+        description="CSV file: columns source (or src), target (or dst) and bytes by rank, or, "
+        "without a header, a square matrix with a line for each sender"
+    )
+
+
+class Matrix(TrafficPlugin):
+    """Rank i is terminal i; the one that sends most has rate 1, the others in proportion to it.
+
+    What a rank sends to itself is left out. A network may have more terminals than the matrix has
+    ranks: these are silent.
+    """
+
+    name = "matrix"
+    summary = "Traffic in proportion to a matrix of bytes in a CSV file"
+    Parameters = MatrixParameters
+
+    def input_files(self) -> list[Path]:
+        """List the matrix, so that a change of it makes the results stale."""
+        return [self.parameters.file]
+
+    def supports(self, topology: Topology) -> str | None:
+        """Every rank needs a terminal, and somebody has to send.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or its content is wrong; names the file and the line.
+        """
+        ranks, count = self._between_ranks(), topology.num_terminals
+        if len(ranks) > count:
+            return (
+                f"{self.parameters.file} is traffic of {len(ranks)} ranks, and the network has "
+                f"{count} terminals; take a network with {len(ranks)} or more"
+            )
+        return None if ranks.any() else f"in {self.parameters.file} no rank sends to another"
+
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        """A part for every pair that is not silent.
+
+        Raises
+        ------
+        InputError
+            As `supports`.
+        """
+        between, count = self._between_ranks(), topology.num_terminals
+        sent = between.sum(axis=1)
+        source, target = np.nonzero(between)
+        parts = np.bincount(source, minlength=count)
+        return Demand.create(
+            rate=np.pad(sent / sent.max(), (0, count - len(sent))),
+            part_start=np.concatenate(([0], np.cumsum(parts))),
+            part_share=between[source, target] / sent[source],
+            part_set=target,
+            set_start=np.arange(count + 1),
+            members=np.arange(count),
+            to_self=False,
+            convention=f"in proportion to {self.parameters.file.name}: rank i is terminal i, the "
+            "rank that sends most has rate 1; nothing to itself",
+        )
+
+    def _between_ranks(self) -> Float64Array:
+        """Bytes between different ranks; float64, shape (R, R)."""
+        matrix = read_traffic_matrix(self.parameters.file)
+        np.fill_diagonal(matrix, 0.0)
+        return matrix

@@ -1,0 +1,36 @@
+"""shuffle: the target's rank is the source's with its bits rotated left.
+
+Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
+table 3.1; the perfect shuffle of sorting and Fourier transforms.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Citation, FixedPermutation, Topology, rank_bits
+from routelab.api.topology import Int64Array
+
+
+class Shuffle(FixedPermutation):
+    """d_i = s_(i - 1 mod b) for the b bits of the rank: 2 r mod (T - 1)."""
+
+    name = "shuffle"
+    summary = "Every terminal sends to the one whose rank has the bits rotated left by one"
+    citations = (
+        Citation(
+            key="dally2004",
+            title="Principles and Practices of Interconnection Networks",
+            authors="Dally, William James and Towles, Brian Patrick",
+            year=2004,
+            venue="Morgan Kaufmann, ISBN 978-0-12-200751-4",
+            cited_for="shuffle (table 3.1)",
+        ),
+    )
+
+    def send(self, topology: Topology) -> tuple[Int64Array, str]:
+        """Rank-based; the first and the last rank are silent."""
+        bits = rank_bits(topology)
+        ranks = np.arange(1 << bits)
+        rotated = (ranks << 1 | ranks >> max(bits - 1, 0)) & (len(ranks) - 1)
+        return rotated, "rank r to r with its bits rotated left; ranks 0 and T - 1 are silent"

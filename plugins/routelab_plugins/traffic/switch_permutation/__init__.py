@@ -1,0 +1,94 @@
+"""switch-permutation: all terminals of a switch send to those of one neighbouring switch.
+
+Camarero, Martinez and Beivide, *Polarized Routing for Large Interconnection Networks*, 2022, doi
+10.1109/MM.2021.3139392: "switch permutation to neighbor". Minimal routes have one channel for all
+terminals of a switch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import (
+    Citation,
+    Demand,
+    SeededParameters,
+    Topology,
+    TrafficPlugin,
+    random_order,
+)
+
+from .matching import onto_neighbours
+
+
+class SwitchPermutation(TrafficPlugin):
+    """A permutation of the switches with terminals in which all go to a neighbour.
+
+    A perfect matching of switches with their neighbours, grown in random order: any such
+    permutation may come out, not each with the same probability.
+    """
+
+    name = "switch-permutation"
+    summary = "All terminals of a switch send to those of a neighbouring switch, at random"
+    citations = (
+        Citation(
+            key="camarero2022",
+            title="Polarized Routing for Large Interconnection Networks",
+            authors="Camarero, Cristóbal and Martínez, Carmen and Beivide, Ramón",
+            year=2022,
+            venue="IEEE Micro 42(2), pp. 61-67",
+            cited_for="switch permutation to neighbor",
+            doi="10.1109/MM.2021.3139392",
+        ),
+    )
+    Parameters = SeededParameters
+
+    def supports(self, topology: Topology) -> str | None:
+        """There has to be such a permutation."""
+        _, short = onto_neighbours(*_neighbours(topology, np.random.PCG64(0)))
+        if not short:
+            return None
+        names = [topology.switch_names[topology.endpoints[end]] for end in short[:3]]
+        more = ", ..." if len(short) > 3 else ""
+        return (
+            f"no permutation sends every switch to a neighbour: {len(short)} switches "
+            f"({', '.join(names)}{more}) have only {len(short) - 1} neighbours with terminals"
+        )
+
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        """The i-th terminal to the i-th, or to any if switches differ in their terminals."""
+        bits = self.parameters.bits(seed)
+        to, _ = onto_neighbours(*_neighbours(topology, bits))
+        terminals = np.argsort(topology.terminal_switch, kind="stable")
+        count = topology.demand
+        if (count == count[0]).all():
+            by_switch = terminals.reshape(len(to), -1)
+            targets = np.empty_like(terminals)
+            targets[by_switch] = by_switch[to]
+            return Demand.permutation(
+                targets, "the i-th terminal of a switch to the i-th of a neighbouring switch"
+            )
+        own = np.searchsorted(topology.endpoints, topology.terminal_switch)
+        return Demand.create(
+            rate=np.ones(len(own)),
+            part_start=np.arange(len(own) + 1),
+            part_share=np.ones(len(own)),
+            part_set=np.array(to)[own],
+            set_start=np.concatenate(([0], np.cumsum(count))),
+            members=terminals,
+            to_self=False,
+            convention="all terminals of a switch to all of a neighbouring switch, alike",
+        )
+
+
+def _neighbours(topology: Topology, bits: np.random.PCG64) -> tuple[list[list[int]], list[int]]:
+    """The endpoints that each endpoint has a channel to, and the endpoints, in random orders."""
+    ends = topology.endpoints
+    number = np.full(topology.num_switches, -1)
+    number[ends] = np.arange(len(ends))
+    pairs = np.stack((number[topology.channel_source], number[topology.channel_target]), axis=1)
+    pairs = np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0)
+    neighbours: list[list[int]] = [[] for _ in ends]
+    for source, target in pairs[random_order(len(pairs), bits)].tolist():
+        neighbours[source].append(target)
+    return neighbours, random_order(len(ends), bits).tolist()

@@ -1,0 +1,64 @@
+"""tornado: almost half of the way round every ring.
+
+Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
+table 3.1: d_x = s_x + (ceil(k/2) - 1) mod k for every digit x of the address. The worst traffic for
+minimal routing on a ring: all of it goes one way round.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import (
+    Citation,
+    Dims,
+    FixedPermutation,
+    Parameters,
+    TerminalGrid,
+    Topology,
+    UnsupportedError,
+    parameter,
+)
+from routelab.api.topology import Int64Array
+
+
+class TornadoParameters(Parameters):
+    """How far."""
+
+    shift: Dims | None = parameter(
+        None,
+        description="Places further in each dimension, e.g. 3x0; none: ceil(k/2) - 1 in a "
+        "dimension of size k",
+    )
+
+
+class Tornado(FixedPermutation):
+    """The same shift from every switch, modulo the sizes."""
+
+    name = "tornado"
+    summary = "Every terminal sends almost half of the way round every ring, or by a given shift"
+    citations = (
+        Citation(
+            key="dally2004",
+            title="Principles and Practices of Interconnection Networks",
+            authors="Dally, William James and Towles, Brian Patrick",
+            year=2004,
+            venue="Morgan Kaufmann, ISBN 978-0-12-200751-4",
+            cited_for="tornado (table 3.1)",
+        ),
+    )
+    Parameters = TornadoParameters
+
+    def send(self, topology: Topology) -> tuple[Int64Array, str]:
+        """By coordinates; nobody is silent."""
+        grid = TerminalGrid.of(topology)
+        shift = self.parameters.shift
+        if shift is None:
+            shift = tuple((size + 1) // 2 - 1 for size in grid.dims)
+        text = "x".join(map(str, shift))
+        if len(shift) != len(grid.dims):
+            raise UnsupportedError(
+                f"shift={text} is for {len(shift)} dimensions, this network has {len(grid.dims)}"
+            )
+        targets = grid.targets((grid.place + np.array(shift)) % np.array(grid.dims))
+        return targets, f"by coordinates: {text} places further, modulo the sizes"

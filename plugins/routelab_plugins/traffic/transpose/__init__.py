@@ -1,0 +1,59 @@
+"""transpose: (x, y) sends to (y, x), as a matrix is transposed.
+
+Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
+table 3.1: d_i = s_(i + b/2 mod b) for the b bits of an address. Here halves of coordinates change
+places, or of any square number of ranks, which are the same where all sizes are powers of two.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+
+import numpy as np
+
+from routelab.api import Citation, FixedPermutation, TerminalGrid, Topology, UnsupportedError
+from routelab.api.topology import Int64Array
+
+
+class Transpose(FixedPermutation):
+    """The first half of the address and the second change places; the diagonal is silent."""
+
+    name = "transpose"
+    summary = "Every terminal sends to the one at the transposed place"
+    citations = (
+        Citation(
+            key="dally2004",
+            title="Principles and Practices of Interconnection Networks",
+            authors="Dally, William James and Towles, Brian Patrick",
+            year=2004,
+            venue="Morgan Kaufmann, ISBN 978-0-12-200751-4",
+            cited_for="transpose (table 3.1)",
+        ),
+    )
+
+    def send(self, topology: Topology) -> tuple[Int64Array, str]:
+        """By coordinates where both halves of them have the same sizes, else by rank."""
+        try:
+            return _by_coordinates(TerminalGrid.of(topology))
+        except UnsupportedError as reason:
+            return _by_rank(topology.num_terminals, str(reason))
+
+
+def _by_coordinates(grid: TerminalGrid) -> tuple[Int64Array, str]:
+    half = len(grid.dims) // 2
+    if len(grid.dims) % 2 or grid.dims[:half] != grid.dims[half:]:
+        text = "x".join(map(str, grid.dims))
+        raise UnsupportedError(f"the two halves of the dimensions {text} are not the same")
+    targets = grid.targets(np.roll(grid.place, half, axis=1))
+    return targets, "by coordinates: (x, y) to (y, x), halves of them; the diagonal is silent"
+
+
+def _by_rank(count: int, why: str) -> tuple[Int64Array, str]:
+    side = isqrt(count)
+    if side * side != count:
+        raise UnsupportedError(
+            f"needs a square grid or a square number of terminals, this network has {count} ({why})"
+        )
+    ranks = np.arange(count)
+    targets = ranks % side * side + ranks // side
+    return targets, f"by rank: {side} i + j to {side} j + i; the diagonal is silent"

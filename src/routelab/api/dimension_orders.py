@@ -1,0 +1,62 @@
+"""Orders of dimensions, as parameters spell them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+from routelab.api.errors import InputError
+
+_NAMED = ("natural", "reversed", "longest", "shortest")
+
+
+def checked_order(order: str, named: Sequence[str] = _NAMED) -> str:
+    """`order`, if it is one of the names or a list of all dimensions from 0 on, such as 2+0+1.
+
+    Raises
+    ------
+    ValueError
+        Naming what is wrong.
+    """
+    if order in named:
+        return order
+    dimensions = order.split("+")
+    if not all(part.isdigit() for part in dimensions):
+        raise ValueError(f"{order!r} is no order; use {', '.join(named)} or a list such as 2+0+1")
+    if sorted(map(int, dimensions)) != list(range(len(dimensions))):
+        raise ValueError(f"{order!r} must name every dimension from 0 on once")
+    return order
+
+
+DimensionOrder = Annotated[str, AfterValidator(checked_order)]
+"""One order: natural, reversed, longest or shortest dimension first, or a list such as 2+0+1."""
+
+
+def dimension_sequence(order: str, sizes: Sequence[int]) -> list[int]:
+    """The dimensions in an order.
+
+    Parameters
+    ----------
+    order : str
+        As `checked_order` has it.
+    sizes : sequence of int
+        Of each dimension; equal ones stay in natural order.
+
+    Raises
+    ------
+    InputError
+        If it lists another number of dimensions than there are.
+    """
+    natural = list(range(len(sizes)))
+    if order not in _NAMED:
+        listed = [int(part) for part in order.split("+")]
+        if len(listed) != len(sizes):
+            raise InputError(
+                f"order={order} lists {len(listed)} dimensions, the network has {len(sizes)}"
+            )
+        return listed
+    if order in ("natural", "reversed"):
+        return natural[:: -1 if order == "reversed" else 1]
+    return sorted(natural, key=lambda d: sizes[d] * (-1 if order == "longest" else 1))

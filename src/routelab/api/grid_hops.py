@@ -1,0 +1,252 @@
+"""Whole tori and meshes for hop-by-hop algorithms: what they share, from parameters to tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import permutations
+from math import factorial
+from typing import Annotated, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+from pydantic import AfterValidator
+
+from routelab.api.dimension_orders import checked_order, dimension_sequence
+from routelab.api.errors import InputError, UnsupportedError
+from routelab.api.grids import Grid, full_grid
+from routelab.api.hops import HopProgram, pack_tables
+from routelab.api.parameters import Parameters, parameter
+from routelab.api.topology import Int32Array, Topology
+from routelab.kernels.grid_hops import TIES_BALANCED, TIES_POSITIVE, TIES_RANDOM
+from routelab.kernels.order_hops import quadrant_hop, quadrant_inject
+
+Ties = Literal["balanced", "random", "positive"]
+RingDeadlock = Literal["bubble", "dateline"]
+
+_TIES = {"balanced": TIES_BALANCED, "random": TIES_RANDOM, "positive": TIES_POSITIVE}
+_DRAWN = ("rotated", "random")
+_NAMED = ("natural", "reversed", "longest", "shortest", *_DRAWN)
+
+HopOrder = Annotated[str, AfterValidator(lambda order: checked_order(order, _NAMED))]
+"""An order of dimensions for all packets, or drawn for each: rotated, random."""
+
+_WHOLE = "needs a whole torus or mesh: it looks at coordinates and knows no way round"
+
+
+_TIES_TEXT = (
+    "Ways round half an even ring: by the parity of the coordinates of source, target and the "
+    "switch where the ring is entered (balanced), by a random bit, or positive"
+)
+
+
+class OrderParameters(Parameters):
+    """For algorithms that have one set of virtual channels for every order and phase."""
+
+    deadlock: RingDeadlock = parameter(
+        "bubble",
+        description="Rings are kept free by bubble flow control, or by two classes of virtual "
+        "channels before and behind a dateline",
+    )
+    order: HopOrder = parameter(
+        "natural",
+        description="Order of dimensions: natural, reversed, longest or shortest first, a list "
+        "such as 2+0+1, or drawn for each packet: natural order begun anywhere (rotated), any "
+        "order (random); each drawn order has virtual channels of its own",
+    )
+
+
+class RingParameters(OrderParameters):
+    """For those that take the shorter way round, too."""
+
+    ties: Ties = parameter("balanced", description=_TIES_TEXT)
+
+
+class EscapeParameters(Parameters):
+    """For adaptive algorithms that escape to dimension-order routing."""
+
+    escape: RingDeadlock = parameter(
+        "bubble",
+        description="Escape: dimension order on virtual channel 0 under bubble flow control, or "
+        "on 0 and 1 with a dateline; all other virtual channels are adaptive",
+    )
+    ties: Ties = parameter("balanced", description=f"Of the escape. {_TIES_TEXT}")
+
+
+def whole_grid(topology: Topology) -> Grid:
+    """The shape of a whole torus or mesh.
+
+    Raises
+    ------
+    UnsupportedError
+        If it is none.
+    """
+    grid = full_grid(topology)
+    if grid is None:
+        raise UnsupportedError(_WHOLE)
+    return grid
+
+
+def grid_problem(
+    topology: Topology,
+    virtual_channels: int,
+    deadlock: RingDeadlock,
+    order: str = "natural",
+    phases: int = 1,
+) -> str | None:
+    """Why an algorithm on coordinates does not apply; None if it does.
+
+    Parameters
+    ----------
+    topology : Topology
+    virtual_channels : int
+    deadlock : {"bubble", "dateline"}
+    order : str
+    phases : int
+        Parts of a way, each with classes of its own for every order.
+    """
+    grid = full_grid(topology)
+    if grid is None:
+        return _WHOLE
+    if deadlock == "bubble" and any(grid.wrap):
+        around = np.array(grid.wrap)[_dimension_of_channels(topology)]
+        if (topology.channel_ring[around] < 0).any():
+            return "bubble flow control needs a network that says which channels form rings"
+    try:
+        orders = count_orders(order, grid)
+    except InputError as error:
+        return str(error)
+    needed = phases * orders * ring_classes(grid, deadlock)
+    if virtual_channels < needed:
+        return (
+            f"needs {needed} virtual channels ({phases} x {orders} orders of dimensions x "
+            f"{ring_classes(grid, deadlock)} for rings), there are {virtual_channels}"
+        )
+    return None
+
+
+def escape_problem(topology: Topology, virtual_channels: int, escape: RingDeadlock) -> str | None:
+    """Why an adaptive algorithm with that escape does not apply; None if it does."""
+    problem = grid_problem(topology, max(virtual_channels, 2), escape)
+    if problem is None:
+        needed = ring_classes(whole_grid(topology), escape) + 1
+        if virtual_channels < needed:
+            return (
+                f"needs {needed} virtual channels, {needed - 1} of them to escape; "
+                f"there are {virtual_channels}"
+            )
+    return problem
+
+
+def ring_classes(grid: Grid, deadlock: RingDeadlock) -> int:
+    """Classes of virtual channels that keep the rings free: 2 with a dateline, else 1."""
+    return 2 if deadlock == "dateline" and any(grid.wrap) else 1
+
+
+def bubble_classes(grid: Grid, deadlock: RingDeadlock, classes: int) -> tuple[int, ...]:
+    """Those of the first `classes` classes whose rings need bubble flow control: all or none."""
+    return tuple(range(classes)) if deadlock == "bubble" and any(grid.wrap) else ()
+
+
+def count_orders(order: str, grid: Grid) -> int:
+    """How many orders of dimensions packets may draw; 1 where all take the same.
+
+    Raises
+    ------
+    InputError
+        If `order` lists another number of dimensions than there are.
+    """
+    dimensions = len(grid.dims)
+    if order == "random":
+        return factorial(dimensions)
+    return dimensions if order == "rotated" else len([dimension_sequence(order, grid.dims)])
+
+
+def grid_diameter(grid: Grid) -> int:
+    """Hops of the longest shortest way."""
+    return sum(
+        size // 2 if ring else size - 1 for size, ring in zip(grid.dims, grid.wrap, strict=True)
+    )
+
+
+def longest_ways(grid: Grid) -> int:
+    """Hops of the longest way that goes round no ring completely and nowhere back."""
+    return sum(grid.dims) - len(grid.dims)
+
+
+def quadrant_program(topology: Topology, options: OrderParameters, local: bool) -> HopProgram:
+    """Randomized Local Balance; see `routelab.kernels.order_hops.quadrant_inject`.
+
+    Parameters
+    ----------
+    topology : Topology
+    options : OrderParameters
+    local : bool
+        Distances below a quarter of a ring go the short way.
+
+    Raises
+    ------
+    UnsupportedError
+        If the network is no whole torus or mesh.
+    """
+    grid = whole_grid(topology)
+    classes = 2 * count_orders(options.order, grid) * ring_classes(grid, options.deadlock)
+    return HopProgram(
+        hop=quadrant_hop,
+        inject=quadrant_inject,
+        tables=grid_tables(topology, [int(local)], deadlock=options.deadlock, order=options.order),
+        vc_classes=classes,
+        bubble=bubble_classes(grid, options.deadlock, classes),
+        max_hops=longest_ways(grid),
+    )
+
+
+def grid_tables(
+    topology: Topology,
+    *own: ArrayLike,
+    deadlock: RingDeadlock = "bubble",
+    order: str = "natural",
+    ties: Ties = "balanced",
+) -> Int32Array:
+    """Tables for the functions of `routelab.kernels.grid_hops`; `own` arrays from OWN on.
+
+    Raises
+    ------
+    UnsupportedError
+        If the network is no whole torus or mesh.
+    InputError
+        If `order` lists another number of dimensions than there are.
+    """
+    grid = whole_grid(topology)
+    assert topology.coordinates is not None
+    dimensions = len(grid.dims)
+    out = np.full((topology.num_switches, 2 * dimensions), -1, dtype=np.int64)
+    sign = np.array([label.sign for label in topology.directions])[topology.channel_direction]
+    slot = _dimension_of_channels(topology) + np.where(sign > 0, 0, dimensions)
+    out[topology.channel_source, slot] = np.arange(topology.num_channels)
+    orders = _orders(order, grid)
+    return pack_tables(
+        topology,
+        [dimensions, ring_classes(grid, deadlock), _TIES[ties], len(orders)],
+        grid.dims,
+        np.array(grid.wrap),
+        topology.coordinates,
+        out,
+        topology.parity,
+        orders,
+        np.argsort(np.ravel_multi_index(tuple(topology.coordinates.T), grid.dims)),
+        *own,
+    )
+
+
+def _orders(order: str, grid: Grid) -> Sequence[Sequence[int]]:
+    natural = list(range(len(grid.dims)))
+    if order == "random":
+        return list(permutations(natural))
+    if order == "rotated":
+        return [natural[first:] + natural[:first] for first in natural]
+    return [dimension_sequence(order, grid.dims)]
+
+
+def _dimension_of_channels(topology: Topology) -> Int32Array:
+    dimension = np.array([label.dimension for label in topology.directions], dtype=np.int32)
+    return dimension[topology.channel_direction]

@@ -1,0 +1,155 @@
+"""What patterns of traffic are made of: places on a grid, bits of a rank, random orders."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api.errors import UnsupportedError
+from routelab.api.parameters import Parameters, parameter
+from routelab.api.plugin import TrafficPlugin
+from routelab.api.topology import Int64Array, Topology
+from routelab.api.traffic import Demand
+
+
+class FixedPermutation(TrafficPlugin):
+    """A pattern without chance: every terminal sends to one, or is silent.
+
+    Where a terminal's target is the terminal itself, it is silent.
+    """
+
+    @abstractmethod
+    def send(self, topology: Topology) -> tuple[Int64Array, str]:
+        """Each terminal's target, int64 of shape (T,), and what the pattern means, for people.
+
+        Raises
+        ------
+        UnsupportedError
+            If the pattern is not defined on `topology`; the text is the reason.
+        """
+
+    def supports(self, topology: Topology) -> str | None:
+        """Why the pattern is not defined, or would keep everybody silent."""
+        try:
+            targets, _ = self.send(topology)
+        except UnsupportedError as reason:
+            return str(reason)
+        if np.array_equal(targets, np.arange(topology.num_terminals)):
+            return "every terminal would send to itself"
+        return None
+
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        """The permutation, whatever the seed.
+
+        Raises
+        ------
+        UnsupportedError
+            As `send`.
+        """
+        return Demand.permutation(*self.send(topology))
+
+
+@dataclass(frozen=True, eq=False)
+class TerminalGrid:
+    """Switches that fill a grid, each with the same number of terminals; links do not matter.
+
+    Attributes
+    ----------
+    dims : tuple of int
+    place : int64 array, shape (S, n)
+        Coordinates of each switch.
+    terminals : int64 array, shape (S, t)
+        Terminals of each switch, ascending.
+    """
+
+    dims: tuple[int, ...]
+    place: Int64Array
+    terminals: Int64Array
+
+    @classmethod
+    def of(cls, topology: Topology) -> TerminalGrid:
+        """The grid that a network's coordinates span.
+
+        Raises
+        ------
+        UnsupportedError
+            If it has no coordinates, switches are missing, or their terminals differ in number.
+        """
+        if topology.coordinates is None or not topology.coordinates.size:
+            raise UnsupportedError("needs coordinates, the switches of this network have none")
+        place = topology.coordinates.astype(np.int64)
+        dims = tuple(int(size) for size in place.max(axis=0) + 1)
+        whole = place.min() >= 0 and prod(dims) == topology.num_switches
+        if not whole or len(np.unique(place, axis=0)) != topology.num_switches:
+            raise UnsupportedError(
+                f"needs a whole grid, {topology.num_switches} switches do not fill one of "
+                f"{'x'.join(map(str, dims))}"
+            )
+        count = np.unique(topology.terminals_per_switch)
+        if len(count) > 1 or count[0] == 0:
+            raise UnsupportedError(
+                f"needs as many terminals at every switch, here are from {count[0]} to {count[-1]}"
+            )
+        by_switch = np.argsort(topology.terminal_switch, kind="stable")
+        return cls(dims, place, by_switch.reshape(topology.num_switches, int(count[0])))
+
+    def targets(self, place: Int64Array) -> Int64Array:
+        """Each terminal's target if the i-th terminal of a switch sends to the i-th of another.
+
+        Parameters
+        ----------
+        place : int64 array, shape (S, n)
+            Where the target of each switch is.
+
+        Returns
+        -------
+        targets : int64 array, shape (T,)
+        """
+        switch_at = np.empty(self.dims, dtype=np.int64)
+        switch_at[tuple(self.place.T)] = np.arange(len(self.place))
+        targets = np.empty(self.terminals.size, dtype=np.int64)
+        targets[self.terminals] = self.terminals[switch_at[tuple(place.T)]]
+        return targets
+
+
+def rank_bits(topology: Topology) -> int:
+    """Bits of a terminal's rank.
+
+    Raises
+    ------
+    UnsupportedError
+        If the number of terminals is no power of two.
+    """
+    count = topology.num_terminals
+    if count < 1 or count & (count - 1):
+        raise UnsupportedError(f"needs a power of two terminals, this network has {count}")
+    return count.bit_length() - 1
+
+
+class SeededParameters(Parameters):
+    """A seed of the pattern's own."""
+
+    seed: int | None = parameter(
+        None, ge=0, description="Seed of the random choices; none: that of the run"
+    )
+
+    def bits(self, run_seed: int) -> np.random.PCG64:
+        """The source of the pattern's random bits."""
+        return np.random.PCG64(run_seed if self.seed is None else self.seed)
+
+
+def random_order(count: int, bits: np.random.PCG64) -> NDArray[np.int64]:
+    """The numbers from 0 to `count` - 1 in random order; int64, shape (count,)."""
+    # raw output: unlike that of Generator's methods it is the same in every numpy
+    return np.argsort(bits.random_raw(count), kind="stable").astype(np.int64)
+
+
+def too_few_terminals(topology: Topology) -> str | None:
+    """Why a pattern needs two terminals; None if the network has them."""
+    if topology.num_terminals > 1:
+        return None
+    return f"needs two terminals or more, this network has {topology.num_terminals}"

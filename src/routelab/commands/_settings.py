@@ -1,0 +1,92 @@
+"""Options of a command that are the fields of a model, and back from options to the model."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+    from routelab.api import Parameters
+
+    Model = TypeVar("Model", bound=Parameters)
+
+PREFIX = "setting_"
+"""Begins the names under which `argparse` keeps these options."""
+
+OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
+"""Options that are not called like their fields."""
+
+
+def add_settings(parser: argparse.ArgumentParser, model: type[Parameters]) -> None:
+    """Add an option for each field of a model, ``--like-this``.
+
+    What is given stays text: `read_settings` tells all that is wrong at once.
+
+    Parameters
+    ----------
+    parser : ArgumentParser
+    model : class
+        Its fields are numbers, words, truth values and lists of numbers, which commas separate.
+    """
+    group = parser.add_argument_group("settings")
+    for name, field in model.model_fields.items():
+        default = field.get_default(call_default_factory=True)
+        told = (field.description or "").replace("%", "%%")
+        kept: dict[str, Any] = {"dest": PREFIX + name, "default": argparse.SUPPRESS}
+        if isinstance(default, bool):
+            group.add_argument(option(name), action="store_true", help=told, **kept)
+        else:
+            shown = f"{told}; default: {_shown(default)}"
+            group.add_argument(option(name), metavar=_metavar(field), help=shown, **kept)
+
+
+def option(name: str) -> str:
+    """The option that stands for a field."""
+    return OPTIONS.get(name, "--" + name.replace("_", "-"))
+
+
+def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
+    """The model that options stand for.
+
+    Parameters
+    ----------
+    model : class
+    arguments : mapping
+        All that the parser found.
+
+    Raises
+    ------
+    InputError
+        With everything that is wrong, one line each.
+    """
+    from routelab.api.errors import InputError
+    from routelab.registry.parameters import read
+
+    given = {
+        key.removeprefix(PREFIX): value
+        for key, value in arguments.items()
+        if key.startswith(PREFIX)
+    }
+    made, problems = read(model, given, {name: option(name) for name in model.model_fields})
+    if made is None or problems:
+        raise InputError("\n".join(problems))
+    return cast("Model", made)
+
+
+def _is_list(kind: Any) -> bool:
+    return get_origin(kind) in (tuple, list)
+
+
+def _metavar(field: FieldInfo) -> str:
+    if get_origin(field.annotation) is Literal:
+        return "{" + ",".join(map(str, get_args(field.annotation))) + "}"
+    return "X,Y" if _is_list(field.annotation) else "N"
+
+
+def _shown(default: Any) -> str:
+    if isinstance(default, tuple):
+        return ",".join(map(_shown, default))
+    return f"{default:g}" if isinstance(default, float) else str(default)

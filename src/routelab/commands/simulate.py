@@ -1,0 +1,164 @@
+"""``routelab simulate``: what packets feel."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from routelab.commands._batch import add_batch, require, run_batch, warn
+from routelab.commands._output import FORMATS, cell, check_folder, print_table
+from routelab.commands._settings import add_settings, read_settings
+
+if TYPE_CHECKING:
+    from routelab.artifacts.outcome import Outcome
+    from routelab.stages.simulate import Task
+
+SHOWN = (
+    "load",
+    "state",
+    "accepted_load",
+    "latency_mean",
+    "latency_p50",
+    "latency_p99",
+    "latency_max",
+    "hops_mean",
+    "utilisation_max",
+    "worst_share",
+    "cycles",
+    "flit_hops_per_cpu_s",
+)
+"""Columns of the table for people; CSV and JSON have all."""
+
+CLOSED = ("completion_cycles",)
+"""The same of runs with messages to be finished, after the state."""
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "simulate",
+        later=_add_settings,
+        help="let packets run, and tell what they feel",
+        description="Simulate a network with a routing under some traffic, packet by packet: "
+        "accepted load, latencies with confidence intervals, hops, utilisation of every channel. "
+        "Exit code 1 if the routing, the traffic or the routers do not go together.",
+        epilog="Example: routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 "
+        "--saturation",
+    )
+    parser.add_argument(
+        "topology", metavar="TOPOLOGY", nargs="?", help="instance name, folder or npz file"
+    )
+    parser.add_argument(
+        "routing", metavar="ROUTING", nargs="?", help="instance name, or a routes.npz"
+    )
+    parser.add_argument("traffic", metavar="TRAFFIC", nargs="?", help="instance name")
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
+    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument(
+        "--engine", choices=("packet",), default="packet", help="default: packet, cycle by cycle"
+    )
+    add_batch(parser)
+    parser.set_defaults(run=run)
+
+
+def _add_settings(parser: argparse.ArgumentParser) -> None:
+    from routelab.simulation.settings import SimulationSettings
+
+    add_settings(parser, SimulationSettings)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Simulate, then write or print."""
+    if arguments.batch is not None:
+        return run_batch(arguments)
+    require(arguments, "topology", "routing", "traffic")
+    from routelab.stages.child import in_child
+
+    if arguments.output is not None:
+        outcome = in_child(lambda: _written(arguments))
+        if outcome.status != "ok":
+            warn(outcome.routing, outcome)
+        return 0 if outcome.status == "ok" else 1
+    facts, curve = in_child(lambda: _simulated(arguments))
+    if arguments.format == "csv":
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(curve[0])
+        writer.writerows(row.values() for row in curve)
+    elif arguments.format == "json":
+        from routelab.artifacts.json_files import plain
+
+        print(json.dumps(plain({**facts, "curve": curve}), indent=2, ensure_ascii=False))
+    else:
+        _print_for_people(facts, curve)
+    return 0
+
+
+def _written(arguments: argparse.Namespace) -> Outcome:
+    from routelab.commands._logging import progress
+    from routelab.stages import simulate as stage
+
+    settings = _task(arguments).settings
+    check_folder(arguments.output)
+    names = arguments.topology, arguments.routing, arguments.traffic
+    with progress(arguments):
+        return stage.run(*names, settings, arguments.output)
+
+
+def _simulated(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    from routelab.commands._logging import progress
+    from routelab.stages import simulate as stage
+
+    task = _task(arguments)
+    with progress(arguments):
+        result = stage.simulate(task.network, task.routing, task.traffic, task.settings)
+    names = {"topology": task.topology, "routing": task.routing_name}
+    return {**names, **result.facts}, result.curve
+
+
+def _task(arguments: argparse.Namespace) -> Task:
+    """What is asked for; all that is wrong is told at once."""
+    from dataclasses import replace
+
+    from routelab.simulation.settings import SimulationSettings
+    from routelab.stages.simulate import task_of
+    from routelab.stages.together import together
+
+    names = arguments.topology, arguments.routing, arguments.traffic
+    settings, task = together(
+        lambda: read_settings(SimulationSettings, vars(arguments)),
+        lambda: task_of(*names, SimulationSettings()),
+    )
+    return replace(cast("Task", task), settings=settings)
+
+
+def _print_for_people(facts: dict[str, Any], curve: list[dict[str, Any]]) -> None:
+    columns = list(SHOWN)
+    if facts["messages"]:
+        columns[0:2] = ["state", *CLOSED]
+    rows = [[_with_interval(row, name) for name in columns] for row in curve]
+    print_table(columns, rows)
+    print(f"traffic: {facts['convention']}")
+    used, unused = facts["virtual_channels_used"], facts["virtual_channels_unused"]
+    print(f"virtual channels: {used} used" + (f", {unused} left over" if unused else ""))
+    print(f"deadlock: {facts['deadlock']}: {facts['deadlock_reason']}")
+    for line in [facts["deadlock_coverage"], *facts["deadlock_cycle"].splitlines()]:
+        if line:
+            print(f"    {line}")
+    if "saturation_text" in facts:
+        print(f"saturation: {facts['saturation_text']}")
+    for row in curve:
+        if row["text"] not in ("stationary", "finished: all messages arrived"):
+            print(f"load {row['load']:g}: {row['text']}" if row["load"] else row["text"])
+
+
+def _with_interval(row: dict[str, Any], name: str) -> str:
+    """A value, and half the width of its interval if it has one."""
+    value = row[name]
+    low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
+    if value is None or low is None or high is None:
+        return cell(value)
+    return f"{cell(value)} ± {(high - low) / 2:.2g}"

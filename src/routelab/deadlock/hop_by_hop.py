@@ -1,0 +1,394 @@
+"""Whether a hop-by-hop algorithm can deadlock, by the kind of proof that it names.
+
+Model
+-----
+A *resource* is a class of virtual channels of a channel. A packet at the front of a buffer has
+candidates, which stand until it moves; it moves as soon as one of them is feasible. Candidates
+are asked for in every *state* that a packet can come to: (switch, channel and class that it came
+over, phase, target, hops, the algorithm's own columns), for every pair of switches with
+terminals. So nothing is believed of an algorithm: its compiled functions are called
+(`hop_states`). What they draw at random is tried out: every first draw among up to 60 outcomes is
+met for certain; further draws, and what depends on the queues, are sampled.
+
+(a, b) is a *dependency* if a packet that came over resource a may have b among its candidates.
+
+Criteria
+--------
+``acyclic``: the dependencies are acyclic.
+
+``bubble``: every strongly connected component of them with a cycle lies inside one complete ring
+on one class, and that class is one of the program's `bubble`.
+
+``duato``: in every state some candidate is an escape (penalty from `ESCAPE` on). E are the
+resources that are escape candidates anywhere. The following dependencies, all within E, are
+acyclic, or every cyclic component lies inside one complete ring as above.
+
+- Virtual cut-through: (a, b) for a in E and b an escape candidate of a packet that came over a,
+  whether as an escape or not.
+- Wormhole: (a, b) for a in E and b an escape candidate of a packet that came over a, now or
+  earlier, *and has taken no escape candidate since*: its tail may still be in a. These are the
+  direct, indirect and cross dependencies of Duato's extended graph.
+
+``recovery`` and ``none`` claim nothing that could be proven.
+
+Why they suffice
+----------------
+``acyclic`` and ``bubble`` are the criteria of `checker`, and so is the argument: take the last
+component that holds packets. A head packet in it has at least one candidate, and every candidate
+is a later resource, whose buffer is empty, or the next one of the same ring. That there are
+several only helps.
+
+``acyclic`` under wormhole switching: of all heads at the front of a buffer take the one whose
+buffer has the highest rank. If it can go nowhere, a candidate of it is held, or filled, by packets
+that have come over it. The foremost of these has its head at the front of that buffer or, over
+resources of still higher rank, of another: a higher rank than the highest (Dally and Seitz, IEEE
+Trans. Comput. C-36, 1987, doi 10.1109/TC.1987.1676939).
+
+``duato`` under virtual cut-through: packets at rest lie in one buffer each. If some lie in E, take
+the last component of E with packets. A head packet in it has an escape candidate, which is later
+(empty: two free slots, enough for any move) or next in the same ring, and the argument of
+`checker` goes through word for word. That its other candidates are taken, and packets elsewhere
+blocked, takes nothing away. If none lie in E, any head packet has an escape candidate, and its
+buffer is empty. Packets that enter a ring as ordinary candidates do so under the same bubble rule,
+so rings keep their free slot. (J. Duato, IEEE Trans. Parallel Distrib. Syst. 7, 1996, doi
+10.1109/71.532115; escapes under bubble: V. Puente et al., J. Parallel Distrib. Comput. 61, 2001,
+doi 10.1006/jpdc.2001.1746.)
+
+``duato`` under wormhole switching: a packet holds what its flits lie in. Suppose all are blocked,
+and take the escape candidate b of highest rank that a head waits for. b is held by a packet that
+came over b and waits for an escape candidate c. If it has taken no escape since b, (b, c) is a
+dependency. Else it has taken e1, e2, … ek, and (b, e1), (e1, e2), … (ek, c) are, as there is no
+escape on its way from each to the next. Either way c has a higher rank. This takes a head at the
+front of every buffer with flits that belong to it, so **a virtual channel is given to a packet
+only when its buffer is empty**. Where a buffer may hold flits of several packets, a head may stand
+behind another packet's tail, where no escape helps, and two packets can stand behind each other.
+Then ``acyclic`` alone is a proof. Bubble flow control does not go with wormhole switching. (J.
+Duato, IEEE Trans. Parallel Distrib. Syst. 4, 1993, doi 10.1109/71.250114, and 6, 1995, doi
+10.1109/71.473515.)
+
+*Lanes.* With V virtual channels and k classes, class c is V // k virtual channels, any of which
+will do; along a ring under bubble a packet stays in its lane. Map every virtual channel to its
+class: a dependency between virtual channels becomes one between their classes. So a rank of
+classes ranks virtual channels, too; an acyclic graph stays one, and a component inside a ring on
+one class becomes one ring a lane, as nobody changes lanes within it. A change of lanes elsewhere
+is an entry with two free slots like any other. What is proven for one lane holds for all numbers.
+
+*Waypoints* begin a second phase on classes of their own; the dependency from the last channel of
+the first phase to the first one of the second is one like all others.
+
+That no packet starves is another matter: ``max_hops`` bounds a walk, and the router's priority
+decides who waits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, get_args
+
+import numpy as np
+
+from routelab.api import (
+    HopProgram,
+    InputError,
+    Proof,
+    RoutingPart,
+    Topology,
+    frozen_array,
+    needed_classes,
+)
+from routelab.api.rings import complete_rings
+from routelab.api.topology import BoolArray, Int32Array, Int64Array
+from routelab.deadlock.checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
+from routelab.deadlock.hop_states import MAX_STATES, Exploration, explored, too_large
+from routelab.deadlock.hop_verdict import HopVerdict
+from routelab.deadlock.small_networks import small_network
+from routelab.deadlock.verdict import Ring, Switching
+from routelab.kernels.dependency import component_ranks, short_cycle, strong_components
+from routelab.kernels.hop_states import ANY, AS_ESCAPE, LATER_AS_ESCAPE
+
+_ALWAYS = (
+    "a packet's candidates stand until it moves, and it moves when one of them is feasible",
+    "every virtual channel has a buffer of its own",
+    "packets at their destination are always consumed",
+)
+_STAND_INS = (64, 25)
+"""Most switches of the small networks that stand for large ones, one after the other."""
+_UNPROVEN = {
+    "recovery": "deadlocks may form, and are resolved at run time: nothing to prove",
+    "none": "it claims no proof",
+}
+_CUT_THROUGH = "a packet moves only into room for all of it"
+_EMPTY_FIRST = "a virtual channel is given to a packet only when its buffer is empty"
+
+
+def check_hop_routing(
+    routing: RoutingPart,
+    topology: Topology,
+    virtual_channels: int,
+    *,
+    switching: Switching = "virtual-cut-through",
+    packets_per_buffer: int = 2,
+    shared_buffers: bool = False,
+) -> HopVerdict:
+    """The verdict about a routing on a network of any size, in seconds.
+
+    A network that is too large is not checked (``not-checked``). The same algorithm is checked on
+    a small one of its kind instead, if there is one (`small_network`); the reason and ``small``
+    have the verdict on that.
+
+    Parameters
+    ----------
+    routing : RoutingPart
+        One that supports `topology`; one with a table runs as a program, too.
+    topology : Topology
+    virtual_channels : int
+    switching, packets_per_buffer, shared_buffers
+        As `check_hops`.
+    """
+    options = (switching, packets_per_buffer, shared_buffers)
+    kind = _switching(routing.proof, options)
+    large = too_large(topology, 1)
+    if large:
+        verdict = HopVerdict("not-checked", routing.proof, kind, large, topology)
+    else:
+        program = routing.prepare(topology, virtual_channels)
+        verdict = _checked(program, topology, routing.proof, options, virtual_channels)
+    if verdict.status != "not-checked":
+        return verdict
+    for most in _STAND_INS:
+        small = small_network(topology, most)
+        if small is None or small.num_switches >= topology.num_switches:
+            continue
+        if routing.supports(small, virtual_channels) is not None:
+            continue
+        program = routing.prepare(small, virtual_channels)
+        other = _checked(program, small, routing.proof, options, virtual_channels)
+        if other.status != "not-checked":
+            return _stood_for(verdict, other)
+    return verdict
+
+
+def _stood_for(verdict: HopVerdict, small: HopVerdict) -> HopVerdict:
+    """The verdict about a network that was not checked, with that about a small one."""
+    dims = "x".join(map(str, small.topology.attributes["dims"]))
+    shape = f"{small.topology.family} {dims}"
+    return replace(
+        verdict,
+        reason=f"{verdict.reason}; on a {shape} it is {small.status}: {small.reason}",
+        coverage=f"{shape}: {small.coverage}",
+        small=small,
+    )
+
+
+def check_hops(
+    program: HopProgram,
+    topology: Topology,
+    proof: Proof,
+    *,
+    switching: Switching = "virtual-cut-through",
+    packets_per_buffer: int = 2,
+    shared_buffers: bool = False,
+    virtual_channels: int | None = None,
+    max_states: int = MAX_STATES,
+) -> HopVerdict:
+    """Prove a hop-by-hop algorithm free of deadlock, or name a cycle that stands in the way.
+
+    Parameters
+    ----------
+    program : HopProgram
+        Prepared for `topology`.
+    topology : Topology
+    proof : {"acyclic", "bubble", "duato", "recovery", "none"}
+        The kind of proof to look for.
+    switching : {"virtual-cut-through", "wormhole"}
+        Packets of one flit are virtual cut-through in any case.
+    packets_per_buffer : int
+        Packets of the largest size that fit into the buffer of one virtual channel.
+    shared_buffers : bool
+        Under wormhole switching: a buffer may hold flits of several packets.
+    virtual_channels : int, optional
+        That the program was prepared for; by default as many as it needs.
+    max_states : int
+        Where the search breaks off; then the verdict is ``not-checked``.
+
+    Returns
+    -------
+    HopVerdict
+
+    Raises
+    ------
+    InputError
+        If an option has a value that does not exist.
+    """
+    options = (switching, packets_per_buffer, shared_buffers)
+    return _checked(program, topology, proof, options, virtual_channels, max_states=max_states)
+
+
+def _checked(
+    program: HopProgram,
+    topology: Topology,
+    proof: Proof,
+    options: tuple[Switching, int, bool],
+    virtual_channels: int | None,
+    max_states: int = MAX_STATES,
+) -> HopVerdict:
+    switching = _switching(proof, options)
+    large = too_large(topology, needed_classes(program))
+    if large:
+        return HopVerdict("not-checked", proof, switching, large, topology)
+    exploration = explored(
+        program,
+        topology,
+        virtual_channels,
+        indirect=proof == "duato" and switching == "wormhole",
+        max_states=max_states,
+    )
+    return judged(exploration, proof, options)
+
+
+def _switching(proof: str, options: tuple[str, int, bool]) -> Switching:
+    switching, packets_per_buffer, _ = options
+    wrong = []
+    if proof not in get_args(Proof):
+        wrong.append(f"proof is {proof!r}, expected one of {', '.join(get_args(Proof))}")
+    if switching not in get_args(Switching):
+        wrong.append(f"switching is {switching!r}, expected 'virtual-cut-through' or 'wormhole'")
+    if packets_per_buffer < 1:
+        wrong.append(f"packets_per_buffer is {packets_per_buffer}, expected at least 1")
+    if wrong:
+        raise InputError("deadlock check: " + "; ".join(wrong))
+    return "wormhole" if switching == "wormhole" else "virtual-cut-through"
+
+
+def judged(
+    exploration: Exploration,
+    proof: Proof,
+    options: tuple[Switching, int, bool] = ("virtual-cut-through", 2, False),
+) -> HopVerdict:
+    """The verdict that the states of a program lead to.
+
+    Parameters
+    ----------
+    exploration : Exploration
+        For ``duato`` under wormhole switching, with what is waited for indirectly.
+    proof : str
+    options : tuple
+        Switching, packets a buffer, and whether buffers are shared: see `check_hops`.
+    """
+    switching = options[0]
+    facts: dict[str, Any] = {
+        "proof": proof,
+        "switching": switching,
+        "topology": exploration.topology,
+        "classes": exploration.classes,
+        "coverage": exploration.coverage,
+        "problems": tuple(exploration.problems.values()),
+    }
+    if not exploration.complete:
+        return HopVerdict("not-checked", reason="there are too many states", **facts)
+    if exploration.problems:
+        first = next(iter(exploration.problems.values()))
+        return HopVerdict("not-proven", reason=f"the contract is broken: {first}", **facts)
+    if proof in ("recovery", "none"):
+        return HopVerdict("not-proven", reason=_UNPROVEN[proof], **facts)
+    cause = _not_applicable(exploration, proof, options)
+    if cause:
+        return HopVerdict("not-applicable", reason=cause, **facts)
+    if proof == "duato" and exploration.without_escape:
+        where = exploration.without_escape
+        return HopVerdict("not-proven", reason=f"no candidate is an escape: {where}", **facts)
+    facts["preconditions"] = _preconditions(proof, switching, exploration.program)
+    return _decided(exploration, _examples(exploration, proof, switching), facts)
+
+
+def _not_applicable(
+    exploration: Exploration, proof: Proof, options: tuple[Switching, int, bool]
+) -> str:
+    switching, packets_per_buffer, shared_buffers = options
+    bubble = exploration.program.bubble and complete_rings(exploration.topology)
+    if bubble and switching == "wormhole":
+        return "bubble flow control needs virtual cut-through; the switching is wormhole"
+    if bubble and packets_per_buffer < 2:
+        return (
+            "bubble flow control needs buffers of at least 2 packets: with "
+            f"{packets_per_buffer} no packet may ever enter a ring"
+        )
+    if proof == "duato" and switching == "wormhole" and shared_buffers:
+        return (
+            "under wormhole switching an escape helps only a head at the front of its buffer, and "
+            "here it may stand behind another packet's tail"
+        )
+    return ""
+
+
+def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> tuple[str, ...]:
+    if program.bubble and proof != "acyclic":
+        return _ALWAYS + BUBBLE_PRECONDITIONS
+    if proof != "duato":
+        return _ALWAYS
+    return (*_ALWAYS, _CUT_THROUGH if switching == "virtual-cut-through" else _EMPTY_FIRST)
+
+
+def _examples(exploration: Exploration, proof: Proof, switching: Switching) -> Int32Array:
+    """The pair that makes each dependency of the criterion, −1 for none; shape (R, R)."""
+    dependencies, used = exploration.findings.dependencies, exploration.findings.used
+    if proof != "duato":
+        every: Int32Array = dependencies[ANY]
+        return every
+    row = AS_ESCAPE if switching == "virtual-cut-through" else LATER_AS_ESCAPE
+    return np.where(used[1][:, np.newaxis], dependencies[row], np.int32(-1))
+
+
+def _decided(exploration: Exploration, examples: Int32Array, facts: dict[str, Any]) -> HopVerdict:
+    """Proof or cycle: the components of the dependencies, and the rings that they may be."""
+    topology, classes = exploration.topology, exploration.classes
+    source, target = (ends.astype(np.int32) for ends in np.nonzero(examples >= 0))
+    counts = np.bincount(source, minlength=len(examples))
+    start = np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+    component = strong_components(start, target)
+    inside = component[source] == component[target]
+    rings = complete_rings(topology) if facts["proof"] != "acyclic" else []
+    bubble = np.isin(np.arange(len(examples)) % classes, exploration.program.bubble)
+    along = bubble[source] & (ring_successors(topology, rings, classes)[source] == target)
+    facts["dependencies"] = frozen_array(np.column_stack((source, target)), np.int32)
+    offending = inside & ~along
+    if offending.any():
+        return _refusal(exploration, (start, target, component, offending), examples, facts)
+    speaks = exploration.findings.used[1 if facts["proof"] == "duato" else 0]
+    rank = np.where(speaks, component_ranks(start, target, component), -1)
+    cyclic = np.zeros(len(component), dtype=np.bool_)
+    cyclic[source[inside]] = True
+    needed = tuple(
+        Ring(vc, tuple(ring))
+        for ring in rings
+        for vc in range(classes)
+        if cyclic[ring[0] * classes + vc]
+    )
+    what = "the dependencies" + (" of escapes" if facts["proof"] == "duato" else "")
+    reason = (
+        f"every cycle of {what} is a complete ring under bubble ({len(needed)} of them)"
+        if needed
+        else f"{what} are acyclic"
+    )
+    facts["rank"] = frozen_array(rank.reshape(-1, classes), np.int32)
+    return HopVerdict("proven", reason=reason, rings=needed, **facts)
+
+
+def _refusal(
+    exploration: Exploration,
+    graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
+    examples: Int32Array,
+    facts: dict[str, Any],
+) -> HopVerdict:
+    resources = short_cycle(*graph, CYCLE_BUDGET)
+    pairs = exploration.pairs[examples[resources, np.roll(resources, -1)]]
+    kind = "escapes" if facts["proof"] == "duato" else "resources"
+    outside = " that is not one complete ring" if exploration.program.bubble else ""
+    cycle = [divmod(int(resource), exploration.classes) for resource in resources]
+    return HopVerdict(
+        "not-proven",
+        reason=f"{len(resources)} {kind} wait for each other in a cycle{outside}",
+        cycle=tuple(cycle),
+        cycle_routes=tuple((int(source), int(target)) for source, target in pairs),
+        **facts,
+    )

@@ -1,0 +1,216 @@
+"""What packets of a hop-by-hop algorithm come to on a small network, and what goes wrong there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from routelab.api import HopProgram, Topology, needed_classes
+from routelab.api.topology import Int32Array
+from routelab.kernels import hop_states as kernel
+from routelab.kernels.distances import hop_distances
+from routelab.kernels.hop_search import compiled
+from routelab.kernels.hop_states import ROUNDS, WORDS, Findings, Task
+from routelab.kernels.hops import CAPACITY, CREDITS, QUEUE_COLUMNS
+
+MAX_SWITCHES = 64
+"""Largest network that is explored by itself."""
+MAX_RESOURCES = 2560
+"""Most channels times classes; dependencies are kept as a full matrix of them."""
+MAX_STATES = 250_000
+"""Most states of all pairs together: some seconds."""
+MAX_STATES_OF_A_PAIR = 50_000
+UNBOUNDED_HOPS = 64
+"""How far walks are followed of an algorithm that claims no bound."""
+
+_PICTURES = 16
+_UNITS = 8
+
+PROBLEMS = {
+    "dead-end": (kernel.DEAD_END, "there is no candidate"),
+    "channel": (kernel.WRONG_CHANNEL, "candidate {} is no channel that leaves the switch"),
+    "class": (kernel.WRONG_CLASS, "a candidate is of class {}, there are 0..{classes}"),
+    "count": (kernel.WRONG_COUNT, "{} candidates are returned, the program claims {candidates}"),
+    "penalty": (kernel.WRONG_PENALTY, "a candidate has penalty {}, expected 0 or more"),
+    "columns": (kernel.WRITES, "column {} of the packet is written to, which is the engine's"),
+    "waypoint": (kernel.WRONG_WAYPOINT, "inject sets waypoint {}, the program has {phases}"),
+    "max-hops": (kernel.TOO_LONG, "{} hops are taken, the program claims at most {max_hops}"),
+    "random": (kernel.OWN_RANDOM, "the same random word and queues give other candidates"),
+}
+"""Ways to break the contract: name, row of the kernel's findings, message."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """All reachable states of a program on a small network.
+
+    Attributes
+    ----------
+    topology : Topology
+    program : HopProgram
+    classes : int
+        Of all phases; resource ``channel * classes + class``.
+    pairs : int32 array, shape (N, 2)
+        Source and destination switch of every pair that the network joins.
+    findings : Findings
+    """
+
+    topology: Topology
+    program: HopProgram
+    classes: int
+    pairs: Int32Array
+    findings: Findings
+
+    @property
+    def states(self) -> int:
+        """How many there are, over all pairs."""
+        return int(self.findings.seen[0])
+
+    @property
+    def complete(self) -> bool:
+        """Whether the search came to its end."""
+        return self._example(kernel.TOO_MANY_STATES) is None
+
+    @property
+    def coverage(self) -> str:
+        """What was looked at, for people."""
+        far = "" if self.program.max_hops is not None else f" up to {UNBOUNDED_HOPS} hops away"
+        return (
+            f"{self.states:,} states of {len(self.pairs):,} pairs{far}, each asked with "
+            f"{WORDS * ROUNDS} random words (every first draw among up to "
+            f"{WORDS}; further draws and queues are sampled)"
+        )
+
+    @cached_property
+    def problems(self) -> dict[str, str]:
+        """How the program breaks its contract, by the names of `PROBLEMS`; one example each."""
+        told = {}
+        for name, (row, message) in PROBLEMS.items():
+            example = self._example(row)
+            if example is None or (name == "max-hops" and self.program.max_hops is None):
+                continue
+            text = message.format(
+                example[4],
+                classes=self.program.vc_classes - 1,
+                candidates=self.program.candidates,
+                max_hops=self.program.max_hops,
+                phases="one phase" if self.program.phases == 1 else "two phases",
+            )
+            told[name] = f"{text}: {self._where(example)}"
+        return told
+
+    @property
+    def without_escape(self) -> str:
+        """A state in which no candidate is an escape, for people; empty if there is none."""
+        example = self._example(kernel.NO_ESCAPE)
+        return "" if example is None else self._where(example)
+
+    @property
+    def several_ways(self) -> str:
+        """Where packets of a pair may go different ways, for people; empty if they never do."""
+        example = self._example(kernel.SEVERAL_WAYS)
+        return "" if example is None else self._where(example)
+
+    def _example(self, row: int) -> list[int] | None:
+        example: list[int] = self.findings.problems[row].tolist()
+        return None if example[0] < 0 else example
+
+    def _where(self, example: list[int]) -> str:
+        names = self.topology.switch_names
+        source, destination, switch, channel, _ = example
+        came = "at injection" if channel < 0 else f"over {self.topology.channel_name(channel)}"
+        return f"{names[source]} to {names[destination]}, at switch {names[switch]}, come {came}"
+
+
+def too_large(topology: Topology, classes: int) -> str:
+    """Why a network is not explored with so many classes; empty if it is."""
+    resources = topology.num_channels * classes
+    if topology.num_switches > MAX_SWITCHES:
+        return f"{topology.num_switches} switches, at most {MAX_SWITCHES} are looked at"
+    if resources > MAX_RESOURCES:
+        return f"{resources} channels times classes, at most {MAX_RESOURCES} are looked at"
+    return ""
+
+
+def explored(
+    program: HopProgram,
+    topology: Topology,
+    virtual_channels: int | None = None,
+    *,
+    indirect: bool = False,
+    max_states: int = MAX_STATES,
+) -> Exploration:
+    """Follow every packet of a program through a network.
+
+    Parameters
+    ----------
+    program : HopProgram
+        Prepared for `topology`.
+    topology : Topology
+        One that is not `too_large`.
+    virtual_channels : int, optional
+        That it was prepared for; by default as many as it needs.
+    indirect : bool
+        Also find what packets wait for after further hops (wormhole switching).
+    max_states : int
+        Where the search breaks off.
+    """
+    pairs = _joined_pairs(topology)
+    classes = needed_classes(program)
+    vcs = max(virtual_channels or classes, classes)
+    size = topology.num_channels * classes
+    tables = program.tables.copy()
+    first = int(tables[0])
+    tables[first : first + topology.num_channels] = np.arange(topology.num_channels) * vcs
+    most = UNBOUNDED_HOPS if program.max_hops is None else program.max_hops
+    limits = (
+        *(program.phases, program.vc_classes, program.candidates, most),
+        *(
+            min(max_states, MAX_STATES_OF_A_PAIR),
+            max_states,
+            topology.num_switches,
+            program.inject is not None,
+        ),
+    )
+    findings = Findings(
+        dependencies=np.full((3 if indirect else 2, size, size), -1, dtype=np.int32),
+        used=np.zeros((2, size), dtype=np.bool_),
+        problems=np.full((kernel.PROBLEMS, 5), -1, dtype=np.int64),
+        longest=np.full(len(pairs), -1, dtype=np.int32),
+        seen=np.zeros(1, dtype=np.int64),
+    )
+    task = Task(
+        tables=tables,
+        reals=program.reals.copy(),
+        channel_source=topology.channel_source.copy(),
+        channel_target=topology.channel_target.copy(),
+        pictures=_pictures(topology.num_channels * vcs),
+        limits=np.array(limits, dtype=np.int64),
+    )
+    explore, choose_nothing = compiled()
+    explore(program.hop, program.inject or choose_nothing, task, pairs, findings)
+    return Exploration(topology, program, classes, pairs, findings)
+
+
+def _joined_pairs(topology: Topology) -> Int32Array:
+    """Ordered pairs of different switches with terminals that the network joins."""
+    ends = topology.endpoints
+    distance = np.empty(topology.num_switches, np.int32)
+    queue = np.empty_like(distance)
+    pairs: list[tuple[int, int]] = []
+    for source in ends.tolist():
+        hop_distances(*topology.outgoing, topology.channel_target, source, distance, queue)
+        pairs += [(source, target) for target in ends.tolist() if distance[target] > 0]
+    return np.array(pairs, dtype=np.int32).reshape(-1, 2)
+
+
+def _pictures(queues: int) -> Int32Array:
+    """Queues as functions may find them: empty, full, and at random."""
+    pictures = np.zeros((_PICTURES, max(queues, 1), QUEUE_COLUMNS), dtype=np.int32)
+    pictures[:, :, CAPACITY] = _UNITS
+    pictures[:, :, CREDITS] = np.random.default_rng(0).integers(_UNITS + 1, size=pictures.shape[:2])
+    pictures[0, :, CREDITS] = _UNITS
+    pictures[1, :, CREDITS] = 0
+    return pictures

@@ -1,0 +1,409 @@
+"""How the packet engine lies in memory: rows of integers, most of them one cache line each.
+
+Everything that a hop touches is in few lines: the row of the queue that a packet is in, of the
+queue that it goes to, of the channel between, of the packet, and two slots. Queues are numbered by
+switch and port, so that a cycle walks through memory in one direction.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, typeof, types
+from numba.cpython.unsafe.numbers import trailing_zeros
+from numba.extending import intrinsic
+
+from routelab.kernels import hops as of
+from routelab.kernels.hops import HOP, INJECT
+
+
+def _row(**fields: int) -> np.dtype[Any]:
+    """A row of named integers at given places (in 32 bits)."""
+    size = max(fields.values()) + 1
+    return np.dtype(
+        {
+            "names": list(fields),
+            "formats": [np.int32] * len(fields),
+            "offsets": [4 * place for place in fields.values()],
+            "itemsize": 4 * (1 << (size - 1).bit_length()),
+        }
+    )
+
+
+def _fields(*names: str) -> np.dtype[Any]:
+    return _row(**{name: place for place, name in enumerate(names)})
+
+
+QUEUE = np.dtype(
+    [
+        ("out", np.int32),  # the candidate of the packet at the front, if there is one: port,
+        ("first", np.int32),  # … first queue,
+        ("kind", np.int16),  # … kind. Several are in `candidates`
+        ("choices", np.int16),  # candidates of the packet at the front; 0: it was not routed yet
+        ("front", np.int16),  # slot of the unit that leaves next
+        ("count", np.int16),  # units in the buffer and on their way to it
+        ("port", np.int32),
+        ("units", np.int32),  # came in since the last reset
+        ("wait_first", np.int32),  # the queues that wait for room here; −1: none
+        ("name", np.int16),  # class of the virtual channel
+        ("waiting", np.int16),  # 0: scheduled or empty; 1: in a list; 2: among the sleepers
+    ]
+)
+"""A virtual channel's buffer, at the far end of a channel."""
+
+QUEUE_MORE = _fields(
+    "wait_next",  # this one's place in another's list
+    "sent",  # units of the packet at the front that have left (wormhole)
+    "holder",  # 1 + the queue whose packet holds this virtual channel (wormhole); 0: nobody;
+    # below: free from the cycle on that this is the negative of
+)
+"""What is seldom needed of a queue."""
+
+MOST_UNITS = 32767
+"""Units that a buffer may hold."""
+
+LEAVES = -1
+"""As first queue of a candidate: the packet leaves the network, there is no queue behind."""
+
+# A candidate's kind: units of room needed, and marks; lanes are counted from bit 4 on.
+NEED, BODY, ESCAPES, LANES = 3, 4, 8, 4
+
+ROOM = _fields("capacity", "credits")
+"""What routing functions see of a queue: see routelab.kernels.hops."""
+
+SLOT = _fields("packet", "ready")
+"""A unit in a buffer, and when it may leave."""
+
+CANDIDATE = _fields("out", "first", "kind", "penalty")
+
+OUTPUT = _fields(
+    "free_at",  # when the channel is idle again
+    "slack",  # cycles of work that may queue for it
+    "busy",  # cycles that a unit takes on it
+    "delay",  # from a unit's departure to its earliest departure at the next switch
+    "hold",  # cycles that a unit on its way to this channel occupies the port it came in by
+    "turn",  # input port of the switch that comes first in the round
+    "choice",  # the best proposal for the channel, if that is for it
+    "taken_until",  # when a unit can be sent to its queue again
+)
+"""A channel, or a terminal's way in or out, as who sends sees it."""
+
+INPUT = _fields(
+    "free_at",  # when the port can be read again
+    "switch",
+    "channel",  # the topology's number; of a terminal's way in, −1 − terminal
+    "ring_next",  # the port that goes on along its complete ring; −1: it is in none
+    "from_",  # switch where the channel begins; −1: a terminal
+    "credit_delay",
+    "turn",  # virtual channel that comes first in the round
+    "queue",  # its first
+)
+"""A channel, or a terminal's way in, as the switch at its far end sees it."""
+
+PACKET = _row(
+    source=of.SOURCE,
+    target=of.TARGET,
+    destination=of.DESTINATION,
+    waypoint=of.WAYPOINT,
+    phase=of.PHASE,
+    hops=of.HOPS,
+    terminal=6,  # where it came from
+    born=7,  # cycle of generation
+    drop=12,  # terminal that it goes to
+    entered=13,  # cycle of injection
+    message=14,
+    sequence=15,
+)
+"""A packet; the columns between are the algorithm's, see routelab.kernels.hops."""
+
+TERMINAL = _fields(
+    "due",  # when the next message is generated; −1: there is none
+    "left",  # packets of the message at hand that are still here,
+    "target",  # … the terminal that it goes to,
+    "sequence",  # … its next packet,
+    "message",  # … its row,
+    "born",  # … when it was generated
+    "number",  # messages begun
+    "port",  # the way in
+    "switch",
+    "packet",  # the packet that enters,
+    "units",  # … units of it that are still here (wormhole),
+    "queue",  # … and where it enters
+    "sent",  # packets that have entered
+    "owed",  # when so many have, there is room for the next message; 0: there is
+    "waits",  # 1: the next credit of the way in wakes the terminal
+    "_15",
+)
+
+MESSAGE = _fields("born", "arrived", "expected", "_3")
+
+# Rows of counts by terminal (8 columns, int64).
+GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHED = range(8)
+
+# totals (int64); up to PACKET_HOPS they are forgotten at a reset.
+(
+    SUM_EJECTED_PACKETS,
+    SUM_LATENCY,
+    SUM_NETWORK,
+    SUM_MESSAGE_LATENCY,
+    SUM_IN_ORDER,
+    MAX_LATENCY,
+    MAX_NETWORK,
+    MAX_MESSAGE,
+    MAX_IN_ORDER,
+    ESCAPE_HOPS,
+    UNIT_HOPS,
+    IN_NETWORK,
+    FRESH_PACKET,
+    FREE_PACKETS,
+    FRESH_MESSAGE,
+    FREE_MESSAGES,
+    DONE_MESSAGES,
+    LOST,
+    TOTALS,
+) = range(19)
+"""LOST: 1 + a packet that took more hops than the algorithm claims, or −1 − one that it has no
+candidate for; 0: none."""
+
+# settings (int64)
+(
+    S_VCS,
+    S_CAPACITY,
+    S_CLASSES,
+    S_UNITS,
+    S_UNIT_FLITS,
+    S_SPEEDUP,
+    S_PRIORITY,
+    S_MASK,
+    S_EJECT_DELAY,
+    S_OCCUPANCY,
+    S_MAX_HOPS,
+    S_MESSAGE_PACKETS,
+    S_CLOSED,
+    S_IN_ORDER,
+    S_QUEUE_LIMIT,
+    S_SOURCE_MASK,
+    S_TO_SELF,
+    S_WAYS_OUT,
+    S_MOST,
+    SETTINGS,
+) = range(20)
+
+ROUND_ROBIN, RANDOM, AGE = range(3)
+
+HOP_BINS = 1024
+
+
+class Engine(NamedTuple):
+    """All arrays of a simulation; Q queues, N ports, T terminals, K units a queue, W wheel rows."""
+
+    setting: Any
+    """int64 (SETTINGS,)"""
+    classes: Any
+    """int32 (classes of all phases, 3): first virtual channel, how many, under bubble or not"""
+    tables: Any
+    """int32, the algorithm's"""
+    reals: Any
+    """float64, the algorithm's"""
+    queues: Any
+    """QUEUE (Q,)"""
+    room: Any
+    """ROOM (Q,)"""
+    public: Any
+    """int32 (Q, 2): `room` as routing functions see it"""
+    more: Any
+    """QUEUE_MORE (Q,)"""
+    inputs: Any
+    """INPUT (N,)"""
+    outputs: Any
+    """OUTPUT (N + T,): channels and ways in by their input port, then ways out"""
+    slots: Any
+    """SLOT (Q * K,)"""
+    candidates: Any
+    """CANDIDATE (Q * most,)"""
+    packets: Any
+    """PACKET (most packets,)"""
+    states: Any
+    """int32 (most packets, 16): `packets` as routing functions see them"""
+    free_packets: Any
+    """int32, stack"""
+    terminals: Any
+    """TERMINAL (T,)"""
+    messages: Any
+    """MESSAGE (most messages,)"""
+    free_messages: Any
+    """int32, stack"""
+    arrived: Any
+    """uint64 (most messages, words): bits of the packets that are there, for in-order delivery"""
+    switch_ports: Any
+    """int32 (S + 1,): ports of each switch"""
+    port_of_channel: Any
+    """int32 (C,)"""
+    heads: Any
+    """uint64 (W, words of Q bits): queues to be looked at, by cycle"""
+    credits: Any
+    """uint64 (W, words of Q bits): queues whose credit arrives"""
+    sources: Any
+    """uint64 (W, words of T bits): terminals to be looked at"""
+    sleepers: Any
+    """uint64 (words of Q bits,): queues to be looked at when any credit comes to their switch"""
+    sleeping: Any
+    """int32 (S,): how many"""
+    active: Any
+    """int32 (Q, 2): scratch: queues at work and their input ports"""
+    proposals: Any
+    """int32 (N, 4): scratch: place in `active`, queue to go to, output, rank"""
+    out: Any
+    """int32 (most candidates, 3): scratch of hop"""
+    random: Any
+    """uint64 (1, 1)"""
+    source_random: Any
+    """uint64 (T, 2): of the generation, as far as it was used and as far as it was counted"""
+    gap: Any
+    """float64 (T,): 1 / log(1 - probability of a message in a cycle)"""
+    known: Any
+    """int32 (T, 2): when the next message to be counted is generated (−1: never), how many were"""
+    left_at: Any
+    """int32 (T, injection queue): when the last packets entered"""
+    part_start: Any
+    """int64 (T + 1,)"""
+    part_upto: Any
+    """float64: cumulative shares"""
+    part_set: Any
+    """int32"""
+    set_start: Any
+    """int64"""
+    members: Any
+    """int32"""
+    by_terminal: Any
+    """int64 (T, 8)"""
+    totals: Any
+    """int64 (TOTALS,)"""
+    histograms: Any
+    """int64 (4, BINS): latency, network latency, messages, in order"""
+    hops: Any
+    """int64 (HOP_BINS,)"""
+
+
+def _example() -> Engine:
+    """One of each type."""
+    i32, i64 = np.int32, np.int64
+    rows = np.zeros((1, 16), i32)
+    line, long = np.zeros(1, i32), np.zeros(1, i64)
+    bits, words = np.zeros((1, 1), np.uint64), np.zeros(1, np.uint64)
+    reals = np.zeros(1)
+    return Engine(
+        setting=long,
+        classes=rows,
+        tables=line,
+        reals=reals,
+        queues=np.zeros(1, QUEUE),
+        room=np.zeros(1, ROOM),
+        public=rows,
+        more=np.zeros(1, QUEUE_MORE),
+        inputs=np.zeros(1, INPUT),
+        outputs=np.zeros(1, OUTPUT),
+        slots=np.zeros(1, SLOT),
+        candidates=np.zeros(1, CANDIDATE),
+        packets=np.zeros(1, PACKET),
+        states=rows,
+        free_packets=line,
+        terminals=np.zeros(1, TERMINAL),
+        messages=np.zeros(1, MESSAGE),
+        free_messages=line,
+        arrived=bits,
+        switch_ports=line,
+        port_of_channel=line,
+        heads=bits,
+        credits=bits,
+        sources=bits,
+        sleepers=words,
+        sleeping=line,
+        active=rows,
+        proposals=rows,
+        out=rows,
+        random=bits,
+        source_random=bits,
+        gap=reals,
+        known=rows,
+        left_at=rows,
+        part_start=long,
+        part_upto=reals,
+        part_set=line,
+        set_start=long,
+        members=line,
+        by_terminal=np.zeros((1, 8), i64),
+        totals=long,
+        histograms=np.zeros((1, 1), i64),
+        hops=long,
+    )
+
+
+ENGINE = typeof(_example())
+HOP_POINTER = types.FunctionType(HOP)
+INJECT_POINTER = types.FunctionType(INJECT)
+
+u = np.uint64
+"""For indices: an unsigned one is never counted from the end, which costs nothing to find out."""
+
+_ONE, _SIX, _LOW = u(1), u(6), u(63)
+
+
+@intrinsic
+def prefetch(context, array, place):
+    """Ask for an element of a one-dimensional array to be near when it is needed.
+
+    A cycle's work is done in rounds over the same queues; what a round will read is asked for in
+    the round before, so that the waits for memory overlap.
+    """
+
+    def emit(code, builder, signature, values):
+        kind, _ = signature.args
+        view = code.make_array(kind)(code, builder, values[0])
+        address = builder.gep(view.data, [values[1]])
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        call = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        )
+        hints = [ir.Constant(number, value) for value in (0, 3, 1)]
+        builder.call(call, [builder.bitcast(address, byte), *hints])
+        return code.get_dummy_value()
+
+    return types.none(array, types.intp), emit
+
+
+@njit(_nrt=False, forceinline=True)
+def mark(bits, row, item):
+    """Set the bit of an item in a row of bits."""
+    bits[u(row), u(item) >> _SIX] |= _ONE << (u(item) & _LOW)
+
+
+@njit(_nrt=False, forceinline=True)
+def mark_if(bits, row, item, true):
+    """Set the bit of an item if something holds, without a branch on it."""
+    bits[u(row), u(item) >> _SIX] |= u(true) << (u(item) & _LOW)
+
+
+@njit(_nrt=False, forceinline=True)
+def marked(bits, row, item):
+    """Whether the bit of an item is set."""
+    return (bits[u(row), u(item) >> _SIX] >> (u(item) & _LOW)) & _ONE != np.uint64(0)
+
+
+@njit(_nrt=False, forceinline=True)
+def lowest(bits):
+    """Number of the lowest bit that is set."""
+    return np.int64(trailing_zeros(bits))
+
+
+@njit(_nrt=False, forceinline=True)
+def draw(random, row, place):
+    """A random word of one of several streams (SplitMix64)."""
+    random[row, place] += np.uint64(0x9E3779B97F4A7C15)
+    z = random[row, place]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

@@ -1,0 +1,101 @@
+"""Asking the algorithm where a packet may go, and making candidates of what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels import engine_layout as at
+from routelab.kernels import hops as of
+from routelab.kernels.engine_layout import draw, u
+
+
+@njit(_nrt=False, forceinline=True)
+def route(engine, hop, queue, port):
+    """Ask the algorithm where the packet at the front of a queue may go."""
+    queues, inputs, packets, setting = (
+        engine.queues,
+        engine.inputs,
+        engine.packets,
+        engine.setting,
+    )
+    packet = engine.slots[u(queue * setting[at.S_CAPACITY] + queues[u(queue)].front)].packet
+    switch = inputs[u(port)].switch
+    channel = inputs[u(port)].channel
+    vcs, classes = setting[at.S_VCS], engine.classes
+    fresh = channel < 0
+    if switch == packets[u(packet)].target:
+        if packets[u(packet)].waypoint >= 0 and packets[u(packet)].phase == 0:
+            packets[u(packet)].phase = 1
+            packets[u(packet)].target = packets[u(packet)].destination
+            for k in range(of.STATES):
+                engine.states[packet, of.STATE + k] = 0
+            fresh = True
+        if switch == packets[u(packet)].target:
+            queues[u(queue)].choices = 1
+            queues[u(queue)].out = setting[at.S_WAYS_OUT] + packets[u(packet)].drop
+            queues[u(queue)].first = at.LEAVES
+            queues[u(queue)].kind = 0
+            return
+    shift = packets[u(packet)].phase * setting[at.S_CLASSES]
+    here = queue - port * vcs
+    random = draw(engine.random, 0, 0)
+    if fresh:
+        count = hop(
+            engine.tables, engine.states, packet, engine.public, switch, -1, -1, random, engine.out
+        )
+    else:
+        count = hop(
+            engine.tables,
+            engine.states,
+            packet,
+            engine.public,
+            switch,
+            channel,
+            queues[u(queue)].name - shift,
+            random,
+            engine.out,
+        )
+    if not _are_valid(engine, switch, count, shift):
+        engine.totals[at.LOST] = -1 - packet
+        count = 0
+    queues[u(queue)].choices = count
+    for k in range(count):
+        out = engine.port_of_channel[engine.out[k, 0]]
+        name = engine.out[k, 1] + shift
+        first = out * vcs + classes[name, 0]
+        lanes = np.int64(classes[name, 1])
+        kind = (lanes << at.LANES) | 1
+        if classes[name, 2] != 0 and inputs[u(out)].ring_next >= 0:
+            if channel >= 0 and inputs[u(port)].ring_next == out and queues[u(queue)].name == name:
+                # along its ring a packet stays in its lane
+                first = out * vcs + here
+                kind = (1 << at.LANES) | 1
+            else:
+                kind = (lanes << at.LANES) | 2
+        if engine.out[k, 2] >= of.ESCAPE:
+            kind |= at.ESCAPES
+        if count == 1:
+            queues[u(queue)].out = out
+            queues[u(queue)].first = first
+            queues[u(queue)].kind = kind
+        else:
+            place = queue * setting[at.S_MOST] + k
+            engine.candidates[u(place)].out = out
+            engine.candidates[u(place)].first = first
+            engine.candidates[u(place)].kind = kind
+            engine.candidates[u(place)].penalty = engine.out[k, 2]
+
+
+@njit(_nrt=False, forceinline=True)
+def _are_valid(engine, switch, count, shift):
+    """Whether an algorithm gave at least one candidate, and only such as there are."""
+    if not 0 < count <= engine.setting[at.S_MOST]:
+        return False
+    for k in range(count):
+        channel, name = engine.out[k, 0], engine.out[k, 1] + shift
+        if not 0 <= channel < len(engine.port_of_channel) or not 0 <= name < len(engine.classes):
+            return False
+        if engine.inputs[u(engine.port_of_channel[channel])].from_ != switch:
+            return False
+    return True

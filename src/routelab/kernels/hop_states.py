@@ -1,0 +1,233 @@
+"""Reachable states of hop-by-hop algorithms: a walk through all that packets can come to.
+
+A *resource* is a class of virtual channels of a channel, numbered ``channel * classes + class``
+with the classes of all phases. A *state* is a packet at the front of a buffer: where it is, over
+which resource it came, and every column of its row that routing functions may read.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.hops import (
+    DESTINATION,
+    HOPS,
+    PACKET_COLUMNS,
+    PHASE,
+    SOURCE,
+    STATE,
+    STATES,
+    TARGET,
+    WAYPOINT,
+)
+
+WORDS = 60
+"""Evenly spaced random words that a state is asked with: every first draw of so many outcomes."""
+ROUNDS = 3
+"""Times that a state is asked with all words, with other queues and lower bits each time."""
+INJECT_WORDS = 2520
+"""Evenly spaced words for injections, which draw from whole networks."""
+
+# Rows of `Findings.dependencies`.
+ANY, AS_ESCAPE, LATER_AS_ESCAPE = range(3)
+
+# Rows of `Findings.problems`.
+(
+    DEAD_END,
+    WRONG_CHANNEL,
+    WRONG_CLASS,
+    WRONG_COUNT,
+    WRONG_PENALTY,
+    WRITES,
+    WRONG_WAYPOINT,
+    TOO_LONG,
+    OWN_RANDOM,
+    NO_ESCAPE,
+    TOO_MANY_STATES,
+    SEVERAL_WAYS,
+) = range(12)
+PROBLEMS = 12
+
+AT_SWITCH, AT_CHANNEL, AT_CLASS, AT_TARGET, AT_WAYPOINT, AT_PHASE, AT_HOPS, AT_STATE = range(8)
+STATE_COLUMNS = AT_STATE + STATES
+_MARK = -77
+_PRIME = np.uint64(1099511628211)
+_SEED = np.uint64(1469598103934665603)
+
+
+class Task(NamedTuple):
+    """What is explored.
+
+    Attributes
+    ----------
+    tables : int32 array
+    reals : float64 array
+    channel_source, channel_target : int32 array, shape (C,)
+    pictures : int32 array, shape (P, Q, QUEUE_COLUMNS)
+        All queues, as routing functions may find them: empty, full, then any others.
+    limits : int64 array
+        Phases, classes of a phase, candidates, most hops, most states of a pair, most states in
+        all, switches, whether there are choices at injection.
+    """
+
+    tables: Any
+    reals: Any
+    channel_source: Any
+    channel_target: Any
+    pictures: Any
+    limits: Any
+
+
+class Findings(NamedTuple):
+    """What is found; all of it is changed. R resources, N pairs.
+
+    Attributes
+    ----------
+    dependencies : int32 array, shape (2 or 3, R, R)
+        The first pair whose packet, having come over a, may wait for b; −1 where none may. Row
+        `ANY`: at once. `AS_ESCAPE`: at once, with b as an escape candidate. `LATER_AS_ESCAPE`, if
+        it is there: at once or later, but before it takes an escape candidate.
+    used : bool array, shape (2, R)
+        Resources that are candidates; that are escape candidates.
+    problems : int64 array, shape (PROBLEMS, 5)
+        First example of each: source, destination, switch, channel, class or number; −1: none.
+    longest : int32 array, shape (N,)
+        Most hops of a pair's walks; −1 if none ends.
+    seen : int64 array, shape (1,)
+        States, over all pairs.
+    """
+
+    dependencies: Any
+    used: Any
+    problems: Any
+    longest: Any
+    seen: Any
+
+
+@njit
+def copy(target, values):
+    """Overwrite a row; written as a loop, which compiles ten times as fast as a slice."""
+    for i in range(len(target)):
+        target[i] = values[i]
+
+
+@njit
+def blank(row, source, destination):
+    """A packet before injection, everything that is not its own marked."""
+    for i in range(PACKET_COLUMNS):
+        row[i] = _MARK
+    row[SOURCE], row[DESTINATION], row[TARGET] = source, destination, destination
+    row[WAYPOINT], row[PHASE], row[HOPS] = -1, 0, 0
+    for i in range(STATES):
+        row[STATE + i] = 0
+
+
+@njit
+def note(problem, packet, place, value):
+    """Keep the first example of a problem: the packet, the state that it is in, and a number."""
+    if problem[0] < 0:
+        problem[0] = packet[SOURCE]
+        problem[1] = packet[DESTINATION]
+        problem[2] = place[0]
+        problem[3] = place[1]
+        problem[4] = value
+
+
+@njit
+def word_of(k, count, low):
+    """The k-th of `count` evenly spaced words, with the lower bits of another."""
+    upper = (np.uint64(k) << np.uint64(32)) // np.uint64(count)
+    if upper * np.uint64(count) < np.uint64(k) << np.uint64(32):
+        upper += np.uint64(1)
+    return (upper << np.uint64(32)) | (low & np.uint64(0xFFFFFFFF))
+
+
+@njit
+def restore(row, source, destination, state):
+    """A packet's row as a state has it."""
+    blank(row, source, destination)
+    row[TARGET], row[WAYPOINT] = state[AT_TARGET], state[AT_WAYPOINT]
+    row[PHASE], row[HOPS] = state[AT_PHASE], state[AT_HOPS]
+    for i in range(STATES):
+        row[STATE + i] = state[AT_STATE + i]
+
+
+@njit
+def arrive(state, row, switch, channel, vc, hops):
+    """Make the state of a packet that comes to a switch; whether it leaves the network there."""
+    state[AT_SWITCH], state[AT_CHANNEL], state[AT_CLASS] = switch, channel, vc
+    state[AT_TARGET], state[AT_WAYPOINT] = row[TARGET], row[WAYPOINT]
+    state[AT_PHASE], state[AT_HOPS] = row[PHASE], hops
+    for i in range(STATES):
+        state[AT_STATE + i] = row[STATE + i]
+    if switch != row[TARGET]:
+        return False
+    if row[PHASE] == 0 and row[WAYPOINT] >= 0:
+        state[AT_PHASE], state[AT_TARGET] = 1, row[DESTINATION]
+        for i in range(STATES):
+            state[AT_STATE + i] = 0
+    return switch == state[AT_TARGET]
+
+
+@njit
+def number_of(state, states, slots, count, stamp):
+    """Number of a state, `count` if it is new and was added; −1: there is no room."""
+    key = _SEED
+    for i in range(STATE_COLUMNS):
+        key = (key ^ np.uint64(np.uint32(state[i]))) * _PRIME
+    mask = len(slots) - 1
+    slot = np.int64((key ^ (key >> np.uint64(29))) & np.uint64(mask))
+    while slots[slot, 0] == stamp:
+        number = slots[slot, 1]
+        same = True
+        for i in range(STATE_COLUMNS):
+            same &= states[number, i] == state[i]
+        if same:
+            return number
+        slot = (slot + 1) & mask
+    if count == len(states):
+        return -1
+    slots[slot, 0], slots[slot, 1] = stamp, count
+    for i in range(STATE_COLUMNS):
+        states[count, i] = state[i]
+    return count
+
+
+@njit
+def digest(out, count, row):
+    """One number for what a call answered: candidates, and the packet's columns."""
+    key = _SEED ^ np.uint64(count)
+    for i in range(min(count, len(out))):
+        for j in range(3):
+            key = (key ^ np.uint64(np.uint32(out[i, j]))) * _PRIME
+    for j in range(PACKET_COLUMNS):
+        key = (key ^ np.uint64(np.uint32(row[j]))) * _PRIME
+    return key
+
+
+@njit
+def forget(past):
+    """Empty a set."""
+    for w in range(len(past)):
+        past[w] = np.uint64(0)
+
+
+@njit
+def join(past, more):
+    """Add a set to another."""
+    for w in range(len(past)):
+        past[w] |= more[w]
+
+
+@njit
+def wait_later(dependencies, past, b, pair):
+    """All resources that a packet came over since its last escape wait for b."""
+    for w in range(len(past)):
+        bits = past[w]
+        a = w * 64
+        while bits != np.uint64(0):
+            if bits & np.uint64(1) and dependencies[LATER_AS_ESCAPE, a, b] < 0:
+                dependencies[LATER_AS_ESCAPE, a, b] = pair
+            bits >>= np.uint64(1)
+            a += 1

@@ -1,0 +1,81 @@
+"""Hop functions of dimension-order routing, which several algorithms send their packets by."""
+
+from routelab.kernels.grid_hops import (
+    OWN,
+    directed_order_step,
+    order_count,
+    order_step,
+    ring_classes,
+    switch_in_quadrant,
+    weighted_directions,
+)
+from routelab.kernels.hops import (
+    DESTINATION,
+    SOURCE,
+    STATE,
+    TARGET,
+    another,
+    hop_kernel,
+    inject_kernel,
+    pick,
+    table,
+)
+
+# What packets of a randomized quadrant keep in STATE.
+_BACKWARDS, _BETWEEN, _ORDERS, _BEHIND = STATE, STATE + 1, STATE + 2, STATE + 3
+
+
+@hop_kernel
+def order_hop(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """The next hop of a shortest way in the packet's order of dimensions.
+
+    STATE is 1 + the number of the order, which is drawn at the first switch. Each order has its
+    own `ring_classes` classes of virtual channels.
+    """
+    if packets[packet, STATE] == 0:
+        packets[packet, STATE] = 1 + pick(random, order_count(tables))
+    order = packets[packet, STATE] - 1
+    source, target = packets[packet, SOURCE], packets[packet, TARGET]
+    onward, ring = order_step(tables, order, source, target, switch, random)
+    out[0, 0] = onward
+    out[0, 1] = order * ring_classes(tables) + ring
+    out[0, 2] = 0
+    return 1
+
+
+@inject_kernel
+def quadrant_inject(tables, reals, packets, packet, queues, random):
+    """Draw directions by distance, a switch in their quadrant, and an order for both halves.
+
+    The plugin's own array holds 1 if distances below a quarter of a ring go the short way.
+    """
+    source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
+    local = tables[table(tables, OWN)] != 0
+    backwards = weighted_directions(tables, source, target, random, local)
+    # the directions took at most one word a dimension from this one on
+    random = another(~random)
+    packets[packet, _BACKWARDS] = backwards
+    packets[packet, _BETWEEN] = switch_in_quadrant(tables, source, target, backwards, random)
+    orders = order_count(tables)
+    packets[packet, _ORDERS] = pick(~random, orders * orders)
+    return 0
+
+
+@hop_kernel
+def quadrant_hop(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Dimension order to the switch between and on to the target, directions as drawn.
+
+    Each half of the way, and within it each order, has its own `ring_classes` classes.
+    """
+    between = packets[packet, _BETWEEN]
+    if switch == between:
+        packets[packet, _BEHIND] = 1
+    behind = packets[packet, _BEHIND]
+    orders = order_count(tables)
+    order = packets[packet, _ORDERS] // orders if behind else packets[packet, _ORDERS] % orders
+    target = packets[packet, TARGET] if behind else between
+    onward, ring = directed_order_step(tables, order, packets[packet, _BACKWARDS], target, switch)
+    out[0, 0] = onward
+    out[0, 1] = (behind * orders + order) * ring_classes(tables) + ring
+    out[0, 2] = 0
+    return 1

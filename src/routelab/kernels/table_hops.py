@@ -1,0 +1,36 @@
+"""A table of routes as a hop-by-hop algorithm: follow the path that was drawn."""
+
+from __future__ import annotations
+
+from routelab.kernels import hops as of
+from routelab.kernels.hops import hop_kernel, pick, table
+
+ENDPOINT, PAIR, PATH, UPTO, HOPS, SIZE, CLASSES = range(7)
+
+
+@hop_kernel
+def follow(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """STATE is 1 + the place of the next hop; 0: no path was drawn yet."""
+    place = packets[packet, of.STATE]
+    if place == 0:
+        size = tables[table(tables, SIZE)]
+        ends = table(tables, ENDPOINT)
+        target = tables[ends + packets[packet, of.TARGET]]
+        pair = tables[ends + switch] * size + target
+        path = tables[table(tables, PAIR) + pair]
+        last = tables[table(tables, PAIR) + pair + 1] - 1
+        if path > last:
+            return 0
+        if path < last:
+            # shares are scaled to 31 bits, up to and with each path
+            share = pick(random, 1 << 31)
+            while path < last and share >= tables[table(tables, UPTO) + path]:
+                path += 1
+        place = tables[table(tables, PATH) + path] + 1
+    packets[packet, of.STATE] = place + 1
+    step = tables[table(tables, HOPS) + place - 1]
+    classes = tables[table(tables, CLASSES)]
+    out[0, 0] = step if classes == 1 else step // classes
+    out[0, 1] = 0 if classes == 1 else step % classes
+    out[0, 2] = 0
+    return 1

@@ -1,0 +1,54 @@
+"""What a pattern of traffic asks of channels and terminals, and the load at which they are full.
+
+The bound of Dally and Towles, *Principles and Practices of Interconnection Networks*, 2004, section
+3.3.1: ideal throughput is the bandwidth of the busiest channel over its load.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Demand, RouteTable
+from routelab.api.topology import Float64Array
+from routelab.metrics.traffic import traffic_loads
+
+
+def offered_loads(table: RouteTable, demand: Demand) -> Float64Array:
+    """Average the flits that cross each channel at load 1, if the network took them all.
+
+    A pair without a route sends nothing. Time and memory grow with the square of the terminals.
+
+    Returns
+    -------
+    loads : float64 array, shape (C,)
+        Flits a cycle.
+    """
+    return traffic_loads(table, demand.between_terminals())
+
+
+def channel_load_bound(table: RouteTable, demand: Demand) -> float:
+    """Find the load at which the first channel is full.
+
+    Whatever the switches do, nothing accepts all of a greater load. In an overloaded network
+    terminals that send over other channels may still get through more, and the mean with them.
+
+    Returns
+    -------
+    load : float
+        In the unit of the offered load, flits a cycle for a terminal of rate 1; infinite if nothing
+        crosses a channel.
+    """
+    worst = float((offered_loads(table, demand) / table.topology.channel_capacity).max(initial=0))
+    return 1 / worst if worst else np.inf
+
+
+def ejection_bound(demand: Demand) -> float:
+    """Find the load at which the first terminal receives a flit every cycle.
+
+    Returns
+    -------
+    load : float
+        As for `channel_load_bound`; infinite if nobody sends.
+    """
+    worst = float(demand.between_terminals().sum(axis=0).max(initial=0))
+    return 1 / worst if worst else np.inf

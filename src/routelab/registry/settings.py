@@ -1,0 +1,39 @@
+"""The text of a simulation's settings, as in names of folders and on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from routelab.api.errors import InputError
+from routelab.registry.names import parse_name
+from routelab.registry.parameters import as_text, read
+from routelab.simulation.settings import SimulationSettings
+
+_KEY = "settings"
+
+
+def parse_settings(text: str) -> SimulationSettings:
+    """Settings from ``vcs=2,packet_flits=16``; an empty text means the defaults.
+
+    Raises
+    ------
+    InputError
+        If the text does not follow the grammar of names, or telling all that is wrong in it.
+    """
+    return settings_from(dict(parse_name(f"{_KEY}~{text}").parameters) if text else {})
+
+
+def settings_from(values: Mapping[str, Any]) -> SimulationSettings:
+    """Settings from a study's mapping, whose values mean what their text would mean.
+
+    Raises
+    ------
+    InputError
+        Telling all that is wrong.
+    """
+    settings, problems = read(SimulationSettings, {key: as_text(v) for key, v in values.items()})
+    if settings is None or problems:
+        raise InputError("simulation settings: " + "; ".join(problems))
+    assert isinstance(settings, SimulationSettings)
+    return settings

@@ -1,0 +1,121 @@
+"""Boxes: how a value is spread over terminals, channels, packets or runs."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import INK, Drawing
+from routelab.report.figures.lines import COUNT, lines_of
+from routelab.report.figures.panels import (
+    add_legend,
+    looks,
+    ordered_texts,
+    panels_of,
+    ranks,
+    scale_axis,
+)
+from routelab.report.labels import label
+from routelab.report.view import View, key_text
+
+WIDTH = 0.8
+"""Of all boxes at one place, in steps between places."""
+MAX_LETTERS = 30
+"""Of the names below the boxes of a panel, side by side."""
+QUANTILES = {"min": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "max": 1.0}
+
+
+def draw_boxes(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """Quartiles, extremes and mean of ``y`` at every ``x`` for every ``hue``, a panel a ``col``.
+
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    x, y, hue, col = spec.x or "", spec.y or "", spec.hue or "routing", spec.col
+    keys = list(dict.fromkeys([hue, *([col] if col else []), x]))
+    lines, things = lines_of(spec, frames, pooled, keys, {"y": y}, place)
+    if lines.empty:
+        return None
+    rows = [
+        (*key, *_spread(group[y].to_numpy(float), group[COUNT].to_numpy(float)))
+        for key, group in lines.groupby(keys, sort=False, dropna=False)
+    ]
+    data = pd.DataFrame(rows, columns=[*keys, *QUANTILES, "mean", COUNT])
+    data = data.sort_values(keys, key=ranks, ignore_index=True)
+    look = looks(ordered_texts(data[hue]), place)
+    places = ordered_texts(data[x])
+    figure, panels = panels_of(data, col, place, spec.of)
+    # where the colour says the same as the place, there is one box at each place
+    beside = 1 if hue == x else len(look)
+    step = WIDTH / beside
+    for axis, here in panels:
+        for number, (name, one) in enumerate(look.items()):
+            mine = here[here[hue].map(key_text) == name]
+            if mine.empty:
+                continue
+            first = (1 - beside) * step / 2 + number % beside * step
+            axis.bxp(
+                [_box(row) for _, row in mine.iterrows()],
+                positions=[places.index(key_text(at)) + first for at in mine[x]],
+                widths=0.85 * step,
+                showfliers=False,
+                showmeans=True,
+                patch_artist=True,
+                boxprops={"facecolor": one.color, "edgecolor": INK, "linewidth": 0.8},
+                medianprops={"color": "white", "linewidth": 1.4},
+                meanprops={"marker": "D", "markersize": 3, "mfc": "white", "mec": INK},
+                whiskerprops={"color": INK, "linewidth": 0.8},
+                capprops={"color": INK, "linewidth": 0.8},
+            )
+        _name_places(axis, places)
+        axis.set_xlim(-0.5, len(places) - 0.5)
+        axis.grid(visible=False, axis="x")
+        axis.set_xlabel(label(x, spec.of))
+        axis.set_ylabel(label(y, spec.of))
+        scale_axis(axis, replace_log(spec))
+    squares = {name: replace(one, marker="s") for name, one in look.items()}
+    add_legend(figure, squares, hue, markers=True, lines=False, of=spec.of)
+    told = f"{label(y, spec.of)} of all {things} at each {label(x, spec.of)}, by {hue}"
+    return Drawing(figure, data, f"{told}: quartiles, extremes and mean.")
+
+
+def _name_places(axis: Axes, places: Sequence[str]) -> None:
+    """Names below the boxes, aslant if they would run into each other."""
+    crowded = len(places) * max(map(len, places)) > MAX_LETTERS
+    axis.set_xticks(range(len(places)), places)
+    if crowded:
+        axis.tick_params(axis="x", labelrotation=30)
+        for text in axis.get_xticklabels():
+            text.set(horizontalalignment="right", rotation_mode="anchor")
+
+
+def replace_log(spec: FigureSpec) -> FigureSpec:
+    """The figure with a plain horizontal axis: its places are no numbers."""
+    return spec.model_copy(update={"log": [axis for axis in spec.log if axis != "x"]})
+
+
+def _spread(values: np.ndarray, counts: np.ndarray) -> tuple[float, ...]:
+    """`QUANTILES`, each a value that occurs; the mean; and how many there are."""
+    order = np.argsort(values, kind="stable")
+    values, counts = values[order], counts[order]
+    upto = np.cumsum(counts)
+    at = np.searchsorted(upto, np.array(list(QUANTILES.values())) * upto[-1])
+    quantiles = values[np.minimum(at, len(values) - 1)]
+    return (*map(float, quantiles), float(np.average(values, weights=counts)), float(upto[-1]))
+
+
+def _box(row: pd.Series) -> dict[str, float]:
+    return {
+        "whislo": row["min"],
+        "q1": row["q25"],
+        "med": row["median"],
+        "q3": row["q75"],
+        "whishi": row["max"],
+        "mean": row["mean"],
+    }

@@ -1,0 +1,120 @@
+"""Curves over the offered load, as far as a simulation tells what it found there."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import INK, Drawing
+from routelab.report.figures.line import line_panels
+from routelab.report.figures.panels import Look, ranks
+from routelab.report.labels import label
+from routelab.report.view import OK, View, key_text, lower_median
+
+STEP = 0.045
+"""Between the marks of two lines at the top of a panel, in shares of its height."""
+
+MARKS = {
+    "saturated": "^",
+    "deadlock": "X",
+    "livelock": "P",
+    "no-route": "s",
+    "undecided": "$?$",
+    "unfinished": "<",
+}
+"""How a load without a number is marked, by the state of the simulation there."""
+
+
+def draw_curves(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """``y`` against ``x`` with its confidence interval, for every ``hue``, a panel a ``col``.
+
+    The line ends where there is no ``y``: a saturated network has no latency. The first such
+    ``x`` of each line is marked at the top edge of the panel. Pooled runs give their lower median,
+    and the band reaches over the intervals of all.
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    data = _points(spec, frames, pooled, place)
+    x, y, hue = spec.x or "", spec.y or "", spec.hue or "routing"
+    if data.empty:
+        return None
+    figure, panels, look = line_panels(data, spec, place)
+    seen: list[str] = []
+    ending = set(data.loc[data[y].isna(), hue].map(key_text))
+    marked = [name for name in look if name in ending]
+    for axis, here in panels:
+        for number, name in enumerate(marked):
+            mine = here[here[hue].map(key_text) == name]
+            seen += _mark_end(axis, mine, (x, y), look[name], 1.02 + STEP * number)
+        axis.set_xlim(left=0 if "x" not in spec.log else None)
+        if marked:
+            axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(marked))
+    if seen:
+        states = [state for state in MARKS if state in seen]
+        handles = [
+            Line2D([], [], color=INK, marker=MARKS[s], ls="", label=f"from here {s}")
+            for s in states
+        ]
+        figure.legend(handles=handles, loc="outside lower left", ncols=len(handles))
+    told = f"{label(y, spec.of)} against {label(x, spec.of)} with confidence intervals, by {hue}"
+    ends = ", ".join(dict.fromkeys(seen))
+    return Drawing(
+        figure, data, told + (f"; lines end where {ends} (marked above)." if seen else ".")
+    )
+
+
+def _mark_end(
+    axis: Axes, mine: pd.DataFrame, names: tuple[str, str], look: Look, height: float
+) -> list[str]:
+    """Mark the first place of a line without a value; returns the state there, if any."""
+    x, y = names
+    without = mine[mine[y].isna()]
+    if without.empty or not pd.api.types.is_numeric_dtype(mine[x]):
+        return []
+    first = without.iloc[0]
+    state = str(first["state"]) if str(first["state"]) in MARKS else "undecided"
+    axis.plot(
+        [float(first[x])],
+        [height],
+        transform=axis.get_xaxis_transform(),
+        clip_on=False,
+        marker=MARKS[state],
+        color=look.color,
+        markersize=6,
+        linestyle="",
+    )
+    return [state]
+
+
+def _points(spec: FigureSpec, frames: View, pooled: Collection[str], place: str) -> pd.DataFrame:
+    x, y = spec.x or "", spec.y or ""
+    facets = [spec.hue or "routing", *([spec.col] if spec.col else [])]
+    keys = list(dict.fromkeys([*facets, x]))
+    jobs = frames.select(spec.where, pooled, place, spec.relative)
+    jobs = jobs[jobs["status"] == OK]
+    values = pd.DataFrame({name: frames.column(jobs, name, place) for name in keys})
+    values[y] = frames.numbers(jobs, y, f"{place}y: ")
+    for end in ("low", "high"):
+        ends = frames.numbers(jobs, f"{y}_{end}", place) if f"{y}_{end}" in jobs else values[y]
+        values[f"{y}_{end}"] = ends.fillna(values[y])
+    values["state"] = jobs.get("state", "")
+    rows = []
+    for key, group in values.dropna(subset=[x]).groupby(keys, sort=False, dropna=False):
+        known = group[group[y].notna()]
+        # what any of the runs could not tell is not known of all
+        lost = group[group[y].isna()]
+        state = str((group if lost.empty else lost)["state"].iloc[0])
+        found = [np.nan] * 3
+        if lost.empty:
+            least, most = known[f"{y}_low"].min(), known[f"{y}_high"].max()
+            found = [lower_median(known[y].tolist()), least, most]
+        rows.append((*key, *found, len(group), state))
+    columns = [*keys, y, f"{y}_low", f"{y}_high", "runs", "state"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.sort_values(keys, key=ranks, ignore_index=True)

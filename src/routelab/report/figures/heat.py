@@ -1,0 +1,78 @@
+"""Heat maps: a mean in every field of a grid, one colour scale for all panels."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.lines import COUNT, lines_of
+from routelab.report.figures.network import load_colours
+from routelab.report.figures.panels import ordered_texts, panels_of, ranks
+from routelab.report.labels import label
+from routelab.report.view import View, key_text
+
+MAX_TICKS = 12
+"""Places that are named along an axis; of more, every second, third, ... one."""
+
+MAX_LINES = 24
+"""Places along an axis up to which white lines tell the fields apart."""
+
+
+def draw_heat(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """The mean of ``colour`` at every ``x`` and ``y``, a panel for every ``col``.
+
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    x, y, colour = spec.x or "", spec.y or "", spec.colour or ""
+    col = spec.col or "routing"
+    keys = list(dict.fromkeys([col, y, x]))
+    lines, things = lines_of(spec, frames, pooled, keys, {"colour": colour}, place)
+    if lines.empty:
+        return None
+    sums = lines.assign(total=lines[colour] * lines[COUNT]).groupby(keys, sort=False, dropna=False)
+    data = sums[["total", COUNT]].sum().reset_index()
+    data[colour] = data.pop("total") / data[COUNT]
+    data = data.sort_values(keys, key=ranks, ignore_index=True)[[*keys, colour, COUNT]]
+    across, up = ordered_texts(data[x]), ordered_texts(data[y])
+    scale = Normalize(0, float(data[colour].max()) or 1.0)
+    figure, panels = panels_of(data, col, place, spec.of)
+    between = 0.3 if max(len(up), len(across)) <= MAX_LINES else 0
+    for axis, here in panels:
+        grid = np.full((len(up), len(across)), np.nan)
+        rows = [up.index(key_text(value)) for value in here[y]]
+        columns = [across.index(key_text(value)) for value in here[x]]
+        grid[rows, columns] = here[colour]
+        axis.pcolormesh(grid, norm=scale, cmap=load_colours(), edgecolor="white", linewidth=between)
+        axis.grid(visible=False)
+        axis.set_xticks(*_ticks(across))
+        axis.set_yticks(*_ticks(up))
+        axis.tick_params(length=0)
+        axis.spines[:].set_visible(False)
+        axis.set_xlabel(label(x, spec.of))
+        axis.set_ylabel(label(y, spec.of))
+    bar = figure.colorbar(
+        ScalarMappable(scale, load_colours()),
+        ax=[axis for axis, _ in panels],
+        location="top",
+        shrink=0.5,
+        aspect=40,
+    )
+    bar.set_label(f"{label(colour, spec.of)}, mean of the {things} there")
+    bar.outline.set_visible(False)
+    axes = f"{label(x, spec.of)} and {label(y, spec.of)}"
+    told = (
+        f"Mean {label(colour, spec.of)} of the {things} at each {axes}, by {label(col, spec.of)}."
+    )
+    return Drawing(figure, data, told)
+
+
+def _ticks(texts: list[str]) -> tuple[list[float], list[str]]:
+    step = -(-len(texts) // MAX_TICKS)
+    return [at + 0.5 for at in range(0, len(texts), step)], texts[::step]

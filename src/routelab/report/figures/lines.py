@@ -1,0 +1,85 @@
+"""What figures draw: rows of runs, or lines of what the runs are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from routelab.config import Figure as FigureSpec
+from routelab.config.views import DETAILS
+from routelab.report.view import OK, View, keep
+
+COUNT = "count"
+"""Column that tells how many things a line stands for."""
+
+LOAD = "load"
+"""Of a table: the load of its channels, one by one."""
+
+THINGS = {"latencies": "packets", "loads": "loads", "simulations": "simulations"}
+"""What lines are, where `of` does not say it."""
+
+
+def lines_of(
+    spec: FigureSpec,
+    view: View,
+    pooled: Collection[str],
+    names: Sequence[str],
+    numbers: Mapping[str, str],
+    place: str,
+) -> tuple[pd.DataFrame, str]:
+    """The columns that a figure shows, without lines that have no number.
+
+    Parameters
+    ----------
+    spec : config.Figure
+        Says of what, and which.
+    view : View
+    pooled : collection of str
+        Parameters whose runs belong together.
+    names : sequence of str
+        Columns.
+    numbers : mapping of str to str
+        Keys of the figure, such as ``x``, and columns that have to hold numbers.
+    place : str
+        Where the figure is declared, to begin messages with.
+
+    Returns
+    -------
+    lines : DataFrame
+        With these columns, ``run``, and `COUNT`.
+    things : str
+        What a line is, in the plural.
+
+    Raises
+    ------
+    InputError
+        If a column does not exist or holds words where numbers are needed.
+    """
+    of = spec.of if spec.of in DETAILS else None
+    if spec.of == "routes" and LOAD in numbers.values():
+        of = "channels"
+    where = dict(spec.where)
+    later = {key: where.pop(key) for key in list(where) if of and key not in view.jobs}
+    jobs = view.select(where, pooled, place, spec.relative)
+    jobs = jobs[jobs["status"] == OK]
+    wanted = list(dict.fromkeys([*names, *numbers.values()]))
+    if of is None:
+        lines = jobs.reset_index()
+    else:
+        lines = view.details(of, jobs.index, place)
+        extra = [name for name in wanted if name not in lines and name in jobs]
+        lines = lines.join(jobs[extra], on="run")
+        for column, value in later.items():
+            lines = keep(lines, view.column(lines, column, f"{place}where: "), value)
+    if COUNT not in lines:
+        lines = lines.assign(**{COUNT: 1})
+    columns = {name: view.column(lines, name, place) for name in names}
+    also = [LOAD] if spec.of == "routes" else []
+    columns |= {
+        name: view.numbers(lines, name, f"{place}{key}: ", also).astype(np.float64)
+        for key, name in numbers.items()
+    }
+    found = pd.DataFrame({"run": lines["run"], **columns, COUNT: lines[COUNT]})
+    return found.dropna(subset=list(numbers.values())), THINGS.get(of or spec.of, of or "runs")

@@ -1,0 +1,66 @@
+"""Values in descending order: how evenly a network is used."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+from matplotlib.ticker import PercentFormatter
+
+from routelab.config import Figure as FigureSpec
+from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.lines import COUNT, lines_of
+from routelab.report.figures.panels import add_legend, looks, ordered_texts, panels_of, scale_axis
+from routelab.report.labels import label
+from routelab.report.view import View, key_text
+
+
+def draw_ranked(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+) -> Drawing | None:
+    """``y`` of all channels (or terminals, runs), the greatest first, for every ``hue``.
+
+    The horizontal axis is the share of those with at least such a value; pooled runs are taken
+    together. See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    y, hue, col = spec.y or "", spec.hue or "routing", spec.col
+    facets = list(dict.fromkeys([hue, *([col] if col else [])]))
+    lines, things = lines_of(spec, frames, pooled, facets, {"y": y}, place)
+    if lines.empty:
+        return None
+    data = pd.concat(
+        [_in_order(group, y) for _, group in lines.groupby(facets, sort=False, dropna=False)],
+        ignore_index=True,
+    )[[*facets, y, COUNT, "share"]]
+    look = looks(ordered_texts(data[hue]), place)
+    figure, panels = panels_of(data, col, place, spec.of)
+    for axis, here in panels:
+        for name, one in look.items():
+            mine = here[here[hue].map(key_text) == name]
+            if mine.empty:
+                continue
+            axis.step(
+                np.concatenate(([0.0], mine["share"])),
+                np.concatenate((mine[y].iloc[:1], mine[y])),
+                where="pre",
+                color=one.color,
+                linestyle=one.dashes,
+                linewidth=one.width,
+            )
+        axis.set_xlim(0, 1)
+        axis.xaxis.set_major_formatter(PercentFormatter(1))
+        axis.set_xlabel(f"share of {things}, in descending order")
+        axis.set_ylabel(label(y, spec.of))
+        if "y" not in spec.log:
+            axis.set_ylim(bottom=min(0.0, float(data[y].min())))
+        scale_axis(axis, spec)
+    add_legend(figure, look, hue, of=spec.of)
+    return Drawing(
+        figure, data, f"{label(y, spec.of)} of all {things} in descending order, by {hue}."
+    )
+
+
+def _in_order(group: pd.DataFrame, y: str) -> pd.DataFrame:
+    group = group.sort_values(y, ascending=False, kind="stable")
+    return group.assign(share=group[COUNT].cumsum() / group[COUNT].sum())

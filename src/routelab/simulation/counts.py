@@ -1,0 +1,163 @@
+"""What a simulation counts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from routelab.api.topology import Float64Array, Int64Array
+
+EXACT = 4096
+"""Latencies below are counted each by itself."""
+STEPS = 64
+"""Above, every doubling is cut into so many bins."""
+BINS = EXACT + 20 * STEPS
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What happened in some cycles; switch-to-switch channels only, terminals' ports apart.
+
+    Attributes
+    ----------
+    cycles : int
+    generated_flits, injected_flits, ejected_flits : int
+        Offered by the terminals, taken from them by the network, arrived.
+    ejected_packets : int
+    latency_sum, network_latency_sum : int
+        Of the ejected packets, in cycles: from generation, from injection, to the tail's arrival.
+    flit_hops : int
+    packets_in_network : int
+        At the end.
+    packets_waiting : int
+        Generated and not yet in the network, at the end.
+    """
+
+    cycles: int
+    generated_flits: int
+    injected_flits: int
+    ejected_flits: int
+    ejected_packets: int
+    latency_sum: int
+    network_latency_sum: int
+    flit_hops: int
+    packets_in_network: int
+    packets_waiting: int
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """Numbers of cycles, counted: exactly below `EXACT`, within 1/`STEPS` above.
+
+    Attributes
+    ----------
+    bins : int64 array, shape (BINS,)
+    total, sum, maximum : int
+        Exact.
+    """
+
+    bins: Int64Array
+    total: int
+    sum: int
+    maximum: int
+
+    @property
+    def mean(self) -> float:
+        """Exact; NaN of nothing."""
+        return self.sum / self.total if self.total else float("nan")
+
+    def quantile(self, share: float) -> float:
+        """The least number that a `share` of all does not exceed; NaN of nothing."""
+        if not self.total:
+            return float("nan")
+        place = int(np.searchsorted(np.cumsum(self.bins), np.ceil(share * self.total)))
+        return float(min(upper_ends()[place], self.maximum))
+
+    def cdf(self) -> tuple[Float64Array, Float64Array]:
+        """Upper ends of the bins that hold any, and the share up to each."""
+        used = np.flatnonzero(self.bins)
+        share = np.cumsum(self.bins)[used] / max(self.total, 1)
+        return np.minimum(upper_ends()[used], self.maximum).astype(np.float64), share
+
+
+def upper_ends() -> Int64Array:
+    """Greatest number that falls into each bin; int64, shape (BINS,)."""
+    above = np.arange(1, BINS - EXACT + 1)
+    doubling, step = np.divmod(above - 1, STEPS)
+    width = (EXACT // STEPS) << doubling
+    return np.concatenate((np.arange(EXACT), (EXACT << doubling) + (step + 1) * width - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """What was counted since the last reset; T terminals, C channels.
+
+    Attributes
+    ----------
+    cycles : int
+    latency, network_latency : Histogram
+        Of packets, from generation and from injection to the tail's arrival.
+    message_latency : Histogram
+        Of messages: from generation to the last tail's arrival.
+    in_order_latency : Histogram
+        Of packets, until all earlier ones of their message are there, too; empty unless asked for.
+    hops : int64 array
+        Packets by number of hops.
+    escape_hops : int
+        Hops on candidates with a penalty of `routelab.kernels.hops.ESCAPE` and more.
+    packet_hops : int
+    generated, injected, ejected : int64 array, shape (T,)
+        Flits: generated and injected by source, ejected by destination.
+    delivered : int64 array, shape (T,)
+        Packets by source.
+    latency_by_source : int64 array, shape (T,)
+        Sum over the packets of a source.
+    latency_by_target, received : int64 array, shape (T,)
+        Sum over the packets of a destination, and their number.
+    finished_at : int64 array, shape (T,)
+        Cycle in which a destination got its last flit; −1: none yet.
+    channel_flits : int64 array, shape (C,)
+    vc_flits : int64 array, shape (C, V)
+    """
+
+    cycles: int
+    latency: Histogram
+    network_latency: Histogram
+    message_latency: Histogram
+    in_order_latency: Histogram
+    hops: Int64Array
+    escape_hops: int
+    packet_hops: int
+    generated: Int64Array
+    injected: Int64Array
+    ejected: Int64Array
+    delivered: Int64Array
+    latency_by_source: Int64Array
+    latency_by_target: Int64Array
+    received: Int64Array
+    finished_at: Int64Array
+    channel_flits: Int64Array
+    vc_flits: Int64Array
+
+
+@dataclass(frozen=True)
+class Blocked:
+    """Why a simulation cannot go on.
+
+    Attributes
+    ----------
+    kind : {"deadlock", "livelock", "no-route"}
+    cycle : tuple of (int, int)
+        Channels and virtual channels that wait for each other; empty unless deadlock.
+    text : str
+        For people, with the names of the channels.
+    at : int
+        Cycle in which it was found.
+    """
+
+    kind: Literal["deadlock", "livelock", "no-route"]
+    cycle: tuple[tuple[int, int], ...]
+    text: str
+    at: int

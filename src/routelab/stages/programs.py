@@ -1,0 +1,139 @@
+"""Any routing as a program of the packet engine: hop by hop, or along a table of routes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from routelab.api import HopProgram, Proof, RouteTable, Topology, UnsupportedError, needed_classes
+from routelab.registry.instances import Routing
+from routelab.simulation.tables import table_program
+from routelab.stages.chain import reroute
+
+
+def program(routing: Routing, topology: Topology, virtual_channels: int) -> HopProgram:
+    """A routing made ready for one network.
+
+    Parameters
+    ----------
+    routing : Routing
+    topology : Topology
+    virtual_channels : int
+        Of every channel.
+
+    Raises
+    ------
+    UnsupportedError
+        If it does not apply, or needs more virtual channels; the text is the reason.
+    """
+    return part_of(routing).prepare(topology, virtual_channels)
+
+
+def part_of(routing: Routing) -> HopByHop | Tabled:
+    """A routing as `routelab.api.RoutingPart`, the routings that it is built on handed in."""
+    if routing.hops is None:
+        return Tabled(routing)
+    routing.hops.hand_in({field: part_of(part) for field, part in routing.parts.items()})
+    return HopByHop(routing)
+
+
+@dataclass(frozen=True)
+class HopByHop:
+    """A routing that decides hop by hop."""
+
+    routing: Routing
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return self.routing.name
+
+    @property
+    def proof(self) -> Proof:
+        """Why it cannot deadlock."""
+        assert self.routing.hops is not None
+        return self.routing.hops.proof
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Why it does not apply; None if it does."""
+        assert self.routing.hops is not None
+        return self.routing.hops.supports(topology, virtual_channels)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Its program.
+
+        Raises
+        ------
+        UnsupportedError
+            If it does not apply.
+        """
+        assert self.routing.hops is not None
+        reason = self.supports(topology, virtual_channels)
+        if reason is not None:
+            raise UnsupportedError(f"{self.routing.hops.name}: {reason}")
+        return self.routing.hops.prepare(topology, virtual_channels)
+
+    def table(self, topology: Topology) -> RouteTable:
+        """No such thing.
+
+        Raises
+        ------
+        UnsupportedError
+            Always.
+        """
+        return reroute(self.routing, topology)
+
+
+@dataclass(frozen=True)
+class Tabled:
+    """A routing that has a table of routes."""
+
+    routing: Routing
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return self.routing.name
+
+    @property
+    def proof(self) -> Proof:
+        """Tables are free of cycles, or of all but rings under bubble flow control."""
+        return "bubble"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Why there is no table that joins all pairs, or not enough virtual channels for it."""
+        try:
+            self.prepare(topology, virtual_channels)
+        except UnsupportedError as error:
+            return str(error)
+        return None
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Its program.
+
+        Raises
+        ------
+        UnsupportedError
+            If there is no table, it needs more virtual channels, or some pairs have no route.
+        """
+        table = self.table(topology)
+        if (np.diff(table.pair_start) == 0).any():
+            raise UnsupportedError(f"{self.name}: some pairs have no route")
+        made = table_program(table)
+        if needed_classes(made) > virtual_channels:
+            raise UnsupportedError(
+                f"{self.name}: needs {needed_classes(made)} virtual channels, "
+                f"there are {virtual_channels}"
+            )
+        return made
+
+    def table(self, topology: Topology) -> RouteTable:
+        """Its routes.
+
+        Raises
+        ------
+        UnsupportedError
+            If it does not apply.
+        """
+        return reroute(self.routing, topology)

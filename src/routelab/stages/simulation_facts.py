@@ -1,0 +1,78 @@
+"""What a simulation tells in one line: a row of its curve, and the facts of the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+from typing import Any
+
+import numpy as np
+
+from routelab.api import Topology
+from routelab.simulation.intervals import Estimate
+from routelab.simulation.measured import interval
+from routelab.simulation.saturation import Saturation
+from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.sweep import Point
+
+BLOCKED = ("deadlock", "livelock", "no-route")
+"""States of runs that could not go on."""
+
+TIMES = ("cpu_seconds", "flit_hops_per_cpu_s", "routing_seconds")
+"""Facts that differ from one machine, or moment, to another; all others are those of the seed."""
+
+MANY = 1000
+"""Degrees of freedom beyond which a t distribution is a normal one."""
+
+
+def curve_row(point: Point) -> dict[str, Any]:
+    """Everything measured at a load: the facts of the point, with an interval of the hops."""
+    row: dict[str, Any] = {}
+    for name, value in point.facts().items():
+        row |= interval(name, _mean_hops(point)) if name == "hops_mean" else {name: value}
+    return row
+
+
+def _mean_hops(point: Point) -> Estimate:
+    """Mean number of hops; those of packets are independent draws, so every packet counts."""
+    longest = max(len(run.hops) for run in point.runs)
+    packets = np.sum([np.pad(run.hops, (0, longest - len(run.hops))) for run in point.runs], axis=0)
+    count = int(packets.sum())
+    if not count:
+        return Estimate(float("nan"))
+    hops = np.arange(longest)
+    mean = float(packets @ hops) / count
+    square = float(packets @ (hops - mean) ** 2) / max(count - 1, 1)
+    confidence = point.runs[0].settings.confidence
+    return Estimate(mean, sqrt(square / count), min(count - 1, MANY), confidence, True)
+
+
+def measured_facts(points: Sequence[Point], topology: Topology) -> dict[str, Any]:
+    """Facts of the highest load, and why it could not go on if it could not."""
+    highest = points[-1]
+    row = curve_row(highest)
+    terminal = row["worst_terminal"]
+    known = terminal is not None and terminal >= 0
+    switch = topology.switch_names[topology.terminal_switch[terminal]] if known else None
+    stopped = [point for point in points if point.state in BLOCKED]
+    blocked = curve_row(stopped[0])["text"] if stopped else None
+    return {**row, "worst_terminal_switch": switch, "blocked": blocked}
+
+
+def saturation_facts(found: Saturation) -> dict[str, Any]:
+    """What the search for the largest load found."""
+    bound = found.bound if found.bound <= 1 else None
+    return {
+        "saturation_load": found.load,
+        "saturation_bound": bound,
+        **interval("saturation_accepted", found.accepted),
+        **interval("throughput", found.most),
+        "throughput_at": found.most_at,
+        "saturation_text": found.text,
+        "loads_tried": len(found.points),
+    }
+
+
+def settings_facts(settings: SimulationSettings) -> dict[str, Any]:
+    """All settings but the loads, each of which has its own row."""
+    return settings.model_dump(mode="json", exclude={"loads"})

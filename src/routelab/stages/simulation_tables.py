@@ -1,0 +1,161 @@
+"""Tables of what was counted at each offered load: channels, terminals, latencies.
+
+A table is a mapping of names to columns of one length. Of several seeds all counts are added up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from routelab.api import Topology
+from routelab.api.topology import Float64Array, Int64Array
+from routelab.simulation.counts import Counts, Histogram
+from routelab.simulation.measured import Measured, utilisation_of
+from routelab.simulation.sweep import Point
+
+Columns = dict[str, list[Any]]
+
+CHANNELS = ("load", "channel", "source", "target", "direction", "flits", "utilisation")
+"""``flits`` that crossed; ``utilisation``: of what the channel can carry."""
+
+TERMINALS = (
+    "load",
+    "terminal",
+    "switch",
+    "offered",
+    "accepted",
+    "received",
+    "latency_mean",
+    "latency_mean_received",
+    "finished_at",
+)
+"""Flits per cycle: ``offered`` by the terminal, ``accepted``, which have arrived of those, and
+``received`` by it. Mean latencies of packets that it sent and got; empty where a saturated network
+has none. ``finished_at``: cycle of its last arrival where messages are to be finished."""
+
+LATENCIES = (
+    "load",
+    "latency",
+    "network_latency",
+    "message_latency",
+    "in_order_latency",
+    "count",
+    "share",
+)
+"""A line is a number of cycles, in the column of its kind, how often it was counted, and the share
+of all of its kind that took no longer."""
+
+
+def channel_table(points: Iterable[Point], topology: Topology) -> Columns:
+    """What crossed each channel at each load, by `CHANNELS`."""
+    names = topology.switch_names
+    fixed: Columns = {
+        "channel": list(range(topology.num_channels)),
+        "source": [names[switch] for switch in topology.channel_source],
+        "target": [names[switch] for switch in topology.channel_target],
+        "direction": [
+            topology.directions[d].name if d >= 0 else "" for d in topology.channel_direction
+        ],
+    }
+
+    def columns(point: Point) -> Columns:
+        flits = _sum(point.runs, lambda counts: counts.channel_flits)
+        carried = utilisation_of(flits, _cycles(point.runs), topology)
+        return {**fixed, "flits": flits.tolist(), "utilisation": carried.tolist()}
+
+    return _stacked(CHANNELS, points, columns)
+
+
+def terminal_table(points: Iterable[Point], topology: Topology) -> Columns:
+    """How each terminal was served at each load, by `TERMINALS`."""
+    names = topology.switch_names
+    switches = [names[switch] for switch in topology.terminal_switch]
+
+    def columns(point: Point) -> Columns:
+        runs = point.runs
+        cycles = max(_cycles(runs), 1)
+        sent = _sum(runs, lambda counts: counts.delivered)
+        got = _sum(runs, lambda counts: counts.received)
+        told = all(run.latency is not None for run in runs)
+        finished = runs[0].state in ("finished", "unfinished")
+        last = np.max([run.counts.finished_at for run in runs], axis=0)
+        return {
+            "terminal": list(range(topology.num_terminals)),
+            "switch": switches,
+            "offered": (_sum(runs, lambda counts: counts.generated) / cycles).tolist(),
+            "accepted": (sent * runs[0].settings.packet_flits / cycles).tolist(),
+            "received": (_sum(runs, lambda counts: counts.ejected) / cycles).tolist(),
+            "latency_mean": _means(_sum(runs, lambda c: c.latency_by_source), sent, told),
+            "latency_mean_received": _means(_sum(runs, lambda c: c.latency_by_target), got, told),
+            "finished_at": [c if finished and c >= 0 else None for c in last.tolist()],
+        }
+
+    return _stacked(TERMINALS, points, columns)
+
+
+def latency_table(points: Iterable[Point]) -> Columns:
+    """Distributions of latencies at each load that has any, by `LATENCIES`."""
+
+    def columns(point: Point) -> Columns:
+        parts: Columns = {name: [] for name in LATENCIES[1:]}
+        for kind in _kinds(point):
+            whole = _merged([getattr(run.counts, kind) for run in point.runs])
+            cycles, share = whole.cdf()
+            for name in LATENCIES[1:5]:
+                parts[name] += cycles.tolist() if name == kind else [None] * len(cycles)
+            parts["count"] += whole.bins[np.flatnonzero(whole.bins)].tolist()
+            parts["share"] += share.tolist()
+        return parts
+
+    return _stacked(LATENCIES, points, columns)
+
+
+def _kinds(point: Point) -> Sequence[str]:
+    """Kinds of latencies that are worth telling at a load."""
+    settings = point.runs[0].settings
+    if any(run.latency is None for run in point.runs):
+        return ()
+    if settings.message_packets == 1:
+        return LATENCIES[1:3]
+    return LATENCIES[1:5] if settings.in_order else LATENCIES[1:4]
+
+
+def _stacked(
+    names: Sequence[str], points: Iterable[Point], columns: Callable[[Point], Columns]
+) -> Columns:
+    """The tables of all points, one below the other, with their loads."""
+    table: Columns = {name: [] for name in names}
+    for point in points:
+        part = columns(point)
+        length = len(part[names[1]])
+        table["load"] += [point.load] * length
+        for name in names[1:]:
+            table[name] += part[name]
+    return table
+
+
+def _sum(runs: Sequence[Measured], part: Callable[[Counts], Int64Array]) -> Int64Array:
+    total: Int64Array = np.sum([part(run.counts) for run in runs], axis=0)
+    return total
+
+
+def _cycles(runs: Sequence[Measured]) -> int:
+    return sum(run.counts.cycles for run in runs)
+
+
+def _means(sums: Int64Array, numbers: Int64Array, told: bool) -> list[float | None]:
+    means: Float64Array = sums / np.maximum(numbers, 1)
+    pairs = zip(means.tolist(), numbers.tolist(), strict=True)
+    return [mean if told and number else None for mean, number in pairs]
+
+
+def _merged(histograms: Sequence[Histogram]) -> Histogram:
+    return Histogram(
+        bins=np.sum([one.bins for one in histograms], axis=0),
+        total=sum(one.total for one in histograms),
+        sum=sum(one.sum for one in histograms),
+        maximum=max(one.maximum for one in histograms),
+    )

@@ -1,0 +1,69 @@
+"""Checks of traffic patterns."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Demand, Messages
+from routelab.api.topology import Topology
+from routelab.testing.results import Failed, Skipped
+from routelab.testing.subjects import Trial, sent
+from routelab.testing.well_formed import check_form
+
+SEEDS = (0, 1, 2**32 + 1)
+"""Seeds that are tried besides that of the other checks."""
+
+
+def convention(trial: Trial) -> str:
+    """The demand says in words what the pattern means here."""
+    demand: Demand = trial.result[0]
+    if not isinstance(demand.convention, str) or not demand.convention.strip():
+        raise Failed(
+            f"the convention is {demand.convention!r}; say who sends to whom, by rank or by "
+            "coordinates, whether to itself, and who is silent"
+        )
+    return demand.convention
+
+
+def senders(trial: Trial) -> str:
+    """Somebody sends, and nobody more than a flit a cycle at load 1."""
+    rate = trial.result[0].rate
+    if not rate.any():
+        raise Failed("nobody sends anything; refuse such a network in supports()")
+    if rate.max() > 1:
+        raise Failed(
+            f"terminal {int(rate.argmax())} has rate {rate.max():g}, and a terminal can send one "
+            "flit a cycle; scale the rates"
+        )
+    return f"{np.count_nonzero(rate)} of {len(rate)} terminals send"
+
+
+def seeds(trial: Trial) -> str:
+    """Every seed leads to a well-formed demand."""
+    topology: Topology = trial.value
+    trial.result  # noqa: B018 - skips where there is none
+    for seed in SEEDS:
+        try:
+            check_form("traffic", topology, sent(trial.subject.plugin, topology, seed))
+        except Failed as problem:
+            raise Failed(f"with seed {seed}: {problem}") from None
+    return f"{len(SEEDS)} seeds"
+
+
+def messages(trial: Trial) -> str:
+    """Messages to finish are some, and go where the demand goes."""
+    demand: Demand = trial.result[0]
+    listed: Messages | None = trial.result[1]
+    if listed is None:
+        raise Skipped("messages are drawn from the demand")
+    if not len(listed.target):
+        raise Failed("messages() lists none; return None to have them drawn from the demand")
+    source = np.repeat(np.arange(len(demand.rate)), np.diff(listed.start))
+    strange = np.flatnonzero(demand.between_terminals()[source, listed.target] == 0)
+    if strange.size:
+        one = strange[0]
+        raise Failed(
+            f"{len(strange)} messages, such as one from terminal {source[one]} to "
+            f"{listed.target[one]}, are for pairs that demand() leaves out"
+        )
+    return f"{len(listed.target)} messages"

@@ -1,0 +1,75 @@
+"""Routing for the naive router: lists of hops, or the compiled functions of a program."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from routelab.api.hops import HopProgram
+from routelab.api.topology import Topology
+from routelab.kernels import hops as abi
+
+
+class ListedRoutes:
+    """Routing by lists: (source switch, destination switch) to hops as (channel, class)."""
+
+    phases = 1
+    by_occupancy, rest = False, None
+
+    def __init__(self, routes, classes=1, bubble=()):
+        self.routes, self.vc_classes, self.bubble = routes, classes, bubble
+
+    def start(self, packet, twin):
+        packet.waypoint = -1
+
+    def candidates(self, packet, switch, channel, vc, twin):
+        ends = twin.switch_of(packet.source), twin.switch_of(packet.target)
+        return [(*self.routes[ends][packet.hops], 0)]
+
+
+class CompiledRoutes:
+    """Routing by the compiled functions of a `HopProgram`."""
+
+    def __init__(self, program: HopProgram, topology: Topology, vcs: int, packets: int):
+        self.program, self.vcs = program, vcs
+        self.phases, self.vc_classes = program.phases, program.vc_classes
+        self.by_occupancy, self.rest = program.by_occupancy, program.rest
+        self.bubble = program.bubble
+        self.tables = program.tables.copy()
+        first = self.tables[0]
+        self.tables[first : first + topology.num_channels] = np.arange(topology.num_channels) * vcs
+        self.rows = np.zeros((packets, abi.PACKET_COLUMNS), dtype=np.int32)
+        self.queues = np.zeros((topology.num_channels * vcs, abi.QUEUE_COLUMNS), dtype=np.int32)
+        self.out = np.zeros((program.candidates, 3), dtype=np.int32)
+        self.rng = random.Random(0)
+
+    def _look(self, twin):
+        for channel, port in enumerate(twin.channels):
+            for vc in range(self.vcs):
+                self.queues[channel * self.vcs + vc, abi.CAPACITY] = twin.units(twin.capacity)
+                self.queues[channel * self.vcs + vc, abi.CREDITS] = twin.units(port.credits[vc])
+
+    def start(self, packet, twin):
+        self._look(twin)
+        row = self.rows[packet.number]
+        source, target = twin.switch_of(packet.source), twin.switch_of(packet.target)
+        row[[abi.SOURCE, abi.TARGET, abi.DESTINATION, abi.WAYPOINT]] = source, target, target, -1
+        if self.program.inject is not None:
+            bits = np.uint64(self.rng.getrandbits(64))
+            reals = self.program.reals.copy()
+            self.program.inject(self.tables, reals, self.rows, packet.number, self.queues, bits)
+        packet.waypoint = int(row[abi.WAYPOINT])
+
+    def candidates(self, packet, switch, channel, vc, twin):
+        self._look(twin)
+        row = self.rows[packet.number]
+        if packet.phase != row[abi.PHASE]:
+            row[abi.STATE : abi.STATE + abi.STATES] = 0
+        ahead = twin.switch_of(packet.target) if packet.waypoint < 0 else packet.waypoint
+        row[[abi.TARGET, abi.PHASE, abi.HOPS]] = ahead, packet.phase, packet.hops
+        bits = np.uint64(self.rng.getrandbits(64))
+        count = self.program.hop(
+            self.tables, self.rows, packet.number, self.queues, switch, channel, vc, bits, self.out
+        )
+        return self.out[:count].tolist()

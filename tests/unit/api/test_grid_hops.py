@@ -1,0 +1,81 @@
+"""Orders of dimensions as they are written, and what whole grids need."""
+
+from __future__ import annotations
+
+import pytest
+
+from routelab.api import InputError, UnsupportedError, build_grid
+from routelab.api.dimension_orders import checked_order, dimension_sequence
+from routelab.api.grid_hops import (
+    count_orders,
+    escape_problem,
+    grid_diameter,
+    grid_problem,
+    grid_tables,
+    longest_ways,
+    whole_grid,
+)
+from routelab.api.grids import Grid
+from routelab.kernels.grid_hops import ORDERS
+
+
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("natural", [0, 1, 2, 3]),
+        ("reversed", [3, 2, 1, 0]),
+        ("longest", [1, 3, 0, 2]),
+        ("shortest", [0, 2, 1, 3]),
+        ("2+0+3+1", [2, 0, 3, 1]),
+    ],
+)
+def test_orders_keep_equal_dimensions_in_natural_order(order, expected) -> None:
+    assert dimension_sequence(checked_order(order), (2, 5, 2, 5)) == expected
+
+
+@pytest.mark.parametrize("order", ["up", "0+0", "1+2", "0+x", "rotated"])
+def test_what_is_no_order_is_refused(order) -> None:
+    with pytest.raises(ValueError, match=r"is no order|every dimension"):
+        checked_order(order)
+
+
+def test_a_list_has_to_name_all_dimensions() -> None:
+    with pytest.raises(InputError, match="order=0\\+1 lists 2 dimensions, the network has 3"):
+        dimension_sequence("0+1", (2, 2, 2))
+
+
+def test_drawn_orders_are_all_there_once() -> None:
+    torus = build_grid("torus", (3, 4, 2), wrap=True)
+    for order, count in (("rotated", 3), ("random", 6)):
+        assert count_orders(order, whole_grid(torus)) == count
+        tables = grid_tables(torus, order=order)
+        begin = tables[1 + ORDERS]
+        rows = tables[begin : begin + 3 * count].reshape(count, 3).tolist()
+        assert len({tuple(row) for row in rows}) == count
+        assert all(sorted(row) == [0, 1, 2] for row in rows)
+
+
+def test_distances_of_rings_and_lines() -> None:
+    grid = Grid((5, 4, 2), (True, False, False))
+    assert grid_diameter(grid) == 2 + 3 + 1
+    assert longest_ways(grid) == 4 + 3 + 1
+
+
+def test_problems_name_numbers() -> None:
+    torus = build_grid("torus", (4, 4), wrap=True)
+    assert grid_problem(torus, 2, "dateline") is None
+    needs_8 = grid_problem(torus, 7, "dateline", "random", phases=2)
+    assert needs_8 == (
+        "needs 8 virtual channels (2 x 2 orders of dimensions x 2 for rings), there are 7"
+    )
+    mesh = build_grid("mesh", (4, 4), wrap=False)
+    assert escape_problem(mesh, 2, "dateline") is None
+    assert escape_problem(torus, 2, "dateline") == (
+        "needs 3 virtual channels, 2 of them to escape; there are 2"
+    )
+    broken = build_grid("torus", (4, 4), wrap=True, failed_switches=[3])
+    for problem in (grid_problem(broken, 9, "bubble"), escape_problem(broken, 9, "bubble")):
+        assert problem is not None
+        assert problem.startswith("needs a whole torus or mesh")
+    with pytest.raises(UnsupportedError, match="whole"):
+        whole_grid(broken)

@@ -1,0 +1,299 @@
+"""The checker of hop-by-hop algorithms: cases decided by hand, and a naive twin."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import networkx as nx
+import numpy as np
+import pytest
+from deadlock_cases import ring, torus
+from hop_cases import listed, nearer, program_of, random_program
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_deadlock import ring_successors
+from naive_hop_states import NaiveStates
+
+from routelab.api import HopProgram, InputError, Topology, build_grid
+from routelab.api.traffic import Demand
+from routelab.deadlock import HopVerdict, check_hop_routing, check_hops
+from routelab.deadlock.hop_states import explored
+from routelab.deadlock.small_networks import small_network
+from routelab.kernels.hops import ESCAPE
+from routelab.simulation import Router, Simulation
+
+NETWORKS = (ring(5), ring(4, both=True), torus(3, 2), torus(3, 3))
+
+
+def any_shortest(topology: Topology, classes: int = 1, *, escape: int = 0) -> HopProgram:
+    """All channels that come nearer, on class 0; with `escape` on the others the first, too."""
+    ways = nearer(topology)
+
+    def answers(switch: int, target: int, vc: int) -> list[list[tuple[int, int, int]]]:
+        found = [(channel, 0, 0) for channel in ways(switch, target)]
+        return [found + [(channel, vc, escape) for channel, vc, _ in found[:1] if escape]]
+
+    return program_of(topology, answers, classes)
+
+
+def around(topology: Topology, answer, classes: int = 1, **more) -> HopProgram:
+    """Clockwise on a ring; `answer` gives class and penalty of a hop's candidates."""
+    return program_of(
+        topology, lambda s, t, vc: [[(s, *each) for each in answer(s, t, vc)]], classes, **more
+    )
+
+
+def edges_of(verdict: HopVerdict) -> set:
+    vcs = verdict.classes
+    return {(divmod(a, vcs), divmod(b, vcs)) for a, b in verdict.dependencies.tolist()}
+
+
+def assert_certified(verdict: HopVerdict, edges: set, bubble: tuple[int, ...]) -> None:
+    """A rank or a cycle that shows what the verdict says, straight from their wording."""
+    after = ring_successors(verdict.topology) if bubble else {}
+
+    def along(a, b):
+        return a[1] == b[1] and a[1] in bubble and after.get(a[0]) == b[0]
+
+    assert edges_of(verdict) == edges
+    if verdict.proven:
+        for a, b in edges:
+            low, high = verdict.rank[a], verdict.rank[b]
+            assert low < high or (low == high and along(a, b))
+        return
+    cycle = [*verdict.cycle, verdict.cycle[0]]
+    assert len(set(verdict.cycle)) == len(verdict.cycle)
+    assert set(pairwise(cycle)) <= edges
+    assert not all(along(a, b) for a, b in pairwise(cycle))
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_agrees_with_the_naive_twin(seed: int) -> None:
+    topology = NETWORKS[seed % len(NETWORKS)]
+    program = random_program(topology, seed)
+    naive = NaiveStates(program, topology)
+    acyclic, bubble = (check_hops(program, topology, proof) for proof in ("acyclic", "bubble"))
+    assert acyclic.proven == nx.is_directed_acyclic_graph(nx.DiGraph(naive.dependencies()))
+    assert_certified(acyclic, naive.dependencies(), ())
+    assert bubble.proven == naive.holds(naive.dependencies())
+    assert_certified(bubble, naive.dependencies(), program.bubble)
+    cut_through = check_hops(program, topology, "duato")
+    if not naive.always_an_escape():
+        assert cut_through.status == "not-proven"
+        assert "no candidate is an escape" in cut_through.reason
+        return
+    assert cut_through.proven == naive.holds(naive.cut_through())
+    assert_certified(cut_through, naive.cut_through(), program.bubble)
+
+
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=40)
+def test_wormhole_agrees_with_the_naive_twin(seed: int) -> None:
+    topology = NETWORKS[seed % len(NETWORKS)]
+    program = random_program(topology, seed)
+    program = HopProgram(listed, program.tables, program.vc_classes, candidates=8, max_hops=12)
+    naive = NaiveStates(program, topology)
+    verdict = check_hops(program, topology, "duato", switching="wormhole")
+    if naive.always_an_escape():
+        assert verdict.proven == naive.holds(naive.wormhole())
+        edges = nx.transitive_closure(nx.DiGraph(edges_of(verdict))).edges
+        # a walk through an escape is a chain of two dependencies, or one of the naive twin's
+        assert edges_of(verdict) <= naive.wormhole() <= set(edges)
+
+
+def flood(topology: Topology, program: HopProgram, seed: int):
+    """Uniform traffic at full load, then silence: what cannot move any more."""
+    router = Router(
+        vcs=2 * program.vc_classes, buffer_flits=2, packet_flits=1, priority="round-robin"
+    )
+    demand = Demand.uniform(topology, "uniform")
+    simulation = Simulation(topology, program, router, demand=demand, load=1.0, seed=seed)
+    simulation.run(600)
+    return simulation.blocked()
+
+
+def test_what_is_proven_never_deadlocks_in_the_engine() -> None:
+    """On two lanes a class; programs that are not proven do get stuck, some of them."""
+    proven = stuck = 0
+    for seed in range(60):
+        topology = NETWORKS[seed % len(NETWORKS)]
+        program = random_program(topology, seed)
+        verdicts = [check_hops(program, topology, proof) for proof in ("bubble", "duato")]
+        blocked = flood(topology, program, seed)
+        if any(verdict.proven for verdict in verdicts):
+            proven += 1
+            assert blocked is None, seed
+        stuck += blocked is not None
+    assert min(proven, stuck) > 5
+
+
+def test_unrestricted_shortest_ways_on_a_ring_wait_in_a_circle() -> None:
+    topology = ring(4)
+    verdict = check_hops(any_shortest(topology), topology, "acyclic")
+    assert verdict.status == "not-proven"
+    assert sorted(verdict.cycle) == [(0, 0), (1, 0), (2, 0), (3, 0)]
+    line = verdict.describe_cycle()[0]
+    assert line.startswith("0>1 class 0 waits for 1>2 class 0 (packets ")
+    # each dependency comes from a pair whose way has both channels
+    for (channel, _), (source, target) in zip(verdict.cycle, verdict.cycle_routes, strict=True):
+        assert (channel - source) % 4 < (channel + 1 - source) % 4 < (target - source) % 4
+
+
+def test_a_dateline_breaks_it_and_a_forgotten_one_does_not() -> None:
+    topology = ring(5)
+
+    def dateline(s, t, vc):
+        return [(1 if vc == 1 or s == 4 else 0, 0)]
+
+    assert check_hops(around(topology, dateline, 2), topology, "acyclic").proven
+    forgotten = around(topology, lambda s, t, vc: [(1 if vc == 1 else 0, 0)], 2)
+    assert len(check_hops(forgotten, topology, "acyclic").cycle) == 5
+
+
+def test_bubble_needs_a_ring_that_is_one_and_a_class_that_is_named() -> None:
+    program = around(ring(4), lambda s, t, vc: [(0, 0)], bubble=(0,))
+    assert check_hops(program, ring(4), "bubble").proven
+    assert [each.channels for each in check_hops(program, ring(4), "bubble").rings] == [
+        (0, 1, 2, 3)
+    ]
+    # the same channels, nobody's ring; and a ring of a class without bubble
+    alone = check_hops(program, ring(4, claims=[-1] * 4), "bubble")
+    unnamed = check_hops(around(ring(4), lambda s, t, vc: [(0, 0)]), ring(4), "bubble")
+    assert (len(alone.cycle), len(unnamed.cycle)) == (4, 4)
+    assert check_hops(program, ring(4), "bubble", switching="wormhole").status == "not-applicable"
+    assert check_hops(program, ring(4), "bubble", packets_per_buffer=1).status == "not-applicable"
+
+
+def test_all_turns_of_a_mesh_are_a_cycle_whatever_bubble_says() -> None:
+    mesh = build_grid("mesh", (3, 3), wrap=False)
+    program = any_shortest(mesh)
+    assert check_hops(program, mesh, "bubble").cycle
+
+
+def ahead(s, t, vc):
+    """Any way on class 0; the escape is on class 1 before the dateline and on 2 behind it."""
+    return [(0, 0), (1 if t < s else 2, ESCAPE)]
+
+
+def test_escapes_with_a_dateline_that_depends_on_the_place_are_proven() -> None:
+    topology = ring(5)
+    program = around(topology, ahead, 3)
+    assert check_hops(program, topology, "duato").proven
+    assert check_hops(program, topology, "duato", switching="wormhole").proven
+    assert check_hops(program, topology, "acyclic").cycle
+    shared = check_hops(program, topology, "duato", switching="wormhole", shared_buffers=True)
+    assert shared.status == "not-applicable"
+
+
+def test_an_escape_that_one_state_lacks_is_missed() -> None:
+    topology = ring(5)
+
+    def forgetful(s, t, vc):
+        return [(0, 0)] if (s, t, vc) == (2, 4, 0) else ahead(s, t, vc)
+
+    verdict = check_hops(around(topology, forgetful, 3), topology, "duato")
+    assert verdict.status == "not-proven"
+    assert verdict.reason.startswith("no candidate is an escape: ")
+    assert "to 4, at switch 2, come over 1>2" in verdict.reason
+
+
+def test_wormhole_asks_for_more_than_cut_through() -> None:
+    """A dateline that is forgotten on the way: class 2 is for those that come over class 2.
+
+    No packet waits on class 1 for class 1 across the dateline, so cut-through is safe. But one may
+    leave its tail in class 1, cross on class 0 and wait for class 1 again.
+    """
+    topology = ring(5)
+
+    def forgotten(s, t, vc):
+        return [(0, 0), (2 if vc == 2 or s == 4 else 1, ESCAPE)]
+
+    program = around(topology, forgotten, 3)
+    assert check_hops(program, topology, "duato").proven
+    verdict = check_hops(program, topology, "duato", switching="wormhole")
+    assert verdict.status == "not-proven"
+    assert {vc for _, vc in verdict.cycle} == {1}
+    direct = NaiveStates(program, topology).cut_through()
+    assert not set(pairwise([*verdict.cycle, verdict.cycle[0]])) <= direct
+
+
+@pytest.mark.parametrize("proof", ["recovery", "none"])
+def test_what_claims_nothing_is_not_proven(proof) -> None:
+    verdict = check_hops(any_shortest(ring(3)), ring(3), proof)
+    assert (verdict.status, verdict.problems) == ("not-proven", ())
+
+
+def test_a_broken_contract_is_told_whatever_the_proof() -> None:
+    topology = ring(4)
+    program = around(topology, lambda s, t, vc: [(0, 0)], max_hops=2)
+    verdict = check_hops(program, topology, "bubble")
+    assert verdict.status == "not-proven"
+    assert verdict.problems[0].startswith("3 hops are taken, the program claims at most 2: ")
+    lost = program_of(topology, lambda s, t, vc: [[]] if s == 2 else [[(s, 0, 0)]], 1)
+    assert "there is no candidate: " in check_hops(lost, topology, "none").reason
+
+
+def test_pairs_that_the_network_does_not_join_are_nobody_s_fault() -> None:
+    line = Topology.create(num_switches=3, channel_source=[0, 1], channel_target=[1, 2])
+    exploration = explored(any_shortest(line), line)
+    assert exploration.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert exploration.problems == {}
+    assert exploration.findings.longest.tolist() == [1, 2, 1]
+
+
+def test_wrong_options_are_named_all_at_once() -> None:
+    with pytest.raises(InputError) as error:
+        check_hops(any_shortest(ring(3)), ring(3), "sure", packets_per_buffer=0, switching="x")
+    for text in ("'sure'", "packets_per_buffer is 0", "'x'"):
+        assert text in str(error.value)
+
+
+def test_too_many_states_are_not_checked() -> None:
+    verdict = check_hops(any_shortest(ring(4)), ring(4), "acyclic", max_states=5)
+    assert verdict.status == "not-checked"
+
+
+class Anywhere:
+    """A routing for all networks."""
+
+    name, proof = "anywhere", "bubble"
+
+    def supports(self, topology, virtual_channels):
+        return None
+
+    def prepare(self, topology, virtual_channels):
+        assert topology.num_switches <= 64
+        return any_shortest(topology)
+
+    def table(self, topology):
+        raise NotImplementedError
+
+
+def test_a_large_network_is_stood_for_by_a_small_one() -> None:
+    large = build_grid("mesh", (9, 30), wrap=False)
+    verdict = check_hop_routing(Anywhere(), large, 1)
+    assert (verdict.status, verdict.small.status) == ("not-checked", "not-proven")
+    assert verdict.small.topology.attributes["dims"] == [5, 4]
+    assert verdict.reason.startswith("270 switches, at most 64 are looked at; on a mesh 5x4 it is ")
+    assert verdict.describe_cycle() == verdict.small.describe_cycle() != []
+    cut = build_grid("mesh", (9, 30), wrap=False, failed_links=("0-1",))
+    alone = check_hop_routing(Anywhere(), cut, 1)
+    assert (alone.status, alone.small, alone.describe_cycle()) == ("not-checked", None, [])
+
+
+@pytest.mark.parametrize(
+    ("dims", "most", "small"),
+    [
+        ((16, 16), 64, (4, 4)),
+        ((10, 10, 10), 64, (4, 4, 4)),
+        ((10, 10, 10), 25, (4, 4)),
+        ((7, 7, 7), 64, (3, 3, 5)),
+        ((7, 8, 9, 6, 6), 64, (3, 4, 3)),
+        ((3, 2, 5), 64, (3, 2, 5)),
+    ],
+)
+def test_small_networks_keep_parity(dims, most, small) -> None:
+    torus = build_grid("torus", dims, wrap=True)
+    assert tuple(small_network(torus, most).attributes["dims"]) == small
+    assert np.prod(small) <= most

@@ -1,0 +1,194 @@
+"""RDR, minimal-adaptive, GOAL and Angara's adaptive mode: candidates, penalties, escapes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from grid_walks import GridWalks, agrees
+from naive_grid_routing import closer, dimension_order, distance, rdr_chances
+
+from routelab.api import build_grid
+from routelab.kernels.hops import CAPACITY, CREDITS
+from routelab.registry.instances import load_routing
+from routelab.stages.chain import apply_routing
+from routelab.stages.programs import part_of
+
+MINIMAL = [
+    ("rdr", 2),
+    ("rdr~escape=dateline", 4),
+    ("minimal-adaptive", 3),
+    ("minimal-adaptive~escape=dateline", 3),
+    ("angara-adaptive", 3),
+]
+
+
+@pytest.mark.parametrize(("text", "vcs"), MINIMAL)
+@pytest.mark.parametrize(("dims", "wrap"), [((4, 5), True), ((2, 3, 4), True), ((3, 4), False)])
+def test_ways_are_minimal_and_offers_keep_the_contract(text, vcs, dims, wrap) -> None:
+    walks = GridWalks(text, dims, vcs, wrap)
+    random = np.random.default_rng(0)
+    for source, target in random.integers(0, len(walks.places), (150, 2)).tolist():
+        walk = walks.walker.walk(source, target)
+        a, b = walks.places[source], walks.places[target]
+        assert walk.arrived
+        assert len(walk.hops) == distance(a, b, walks.dims, walks.wrap) <= walks.program.max_hops
+        for offered in walk.offers:
+            assert 1 < len(offered) <= walks.program.candidates
+            assert sum(one.escape for one in offered) == 1
+            assert all(0 <= one.vc < vcs for one in offered)
+
+
+@pytest.mark.parametrize("target", [(1, 1), (2, 1), (2, 3), (1, 0)])
+def test_rdr_draws_from_the_closer_neighbours_alike(target) -> None:
+    walks = GridWalks("rdr", (4, 6), 2)
+    seen = Counter(walks.told(walks.walk((0, 0), target)) for _ in range(4000))
+    agrees(seen, rdr_chances((0, 0), target, walks.dims, walks.wrap))
+
+
+def test_rdr_draws_once_a_switch_and_escapes_by_dimension_order() -> None:
+    walks = GridWalks("rdr", (5, 5), 4)
+    order = {}
+    for source, target in walks.pairs():
+        walk = walks.walk(source, target)
+        for offered, hop in zip(walk.offers, walks.told(walk), strict=True):
+            adaptive = [one for one in offered if not one.escape]
+            assert len({one.channel for one in adaptive}) == 1
+            assert [one.vc for one in adaptive] == [1]
+            (escape,) = (one for one in offered if one.escape)
+            assert escape.vc == 0
+            if target not in order:
+                order[target] = {}
+            order[target].setdefault(hop[0], set()).add(escape.channel)
+    # without ties the escape depends on place and target only, and leads along dimension order
+    for target, found in order.items():
+        for place, channels in found.items():
+            (channel,) = channels
+            first = dimension_order(place, target, walks.dims, walks.wrap, (0, 1))[0]
+            label = walks.topology.directions[walks.topology.channel_direction[channel]]
+            assert (label.dimension, label.sign) == first[1:]
+
+
+@pytest.mark.parametrize(("text", "vcs"), [*MINIMAL, ("goal", 3), ("goal~escape=bubble", 2)])
+def test_packets_that_may_only_escape_arrive(text, vcs) -> None:
+    walks = GridWalks(text, (4, 5), vcs)
+    random = np.random.default_rng(3)
+    for source, target in random.integers(0, 20, (100, 2)).tolist():
+        walk = walks.walker.walk(source, target, blocked=lambda one: not one.escape)
+        assert walk.arrived
+        assert all(hop.escape for hop in walk.hops)
+
+
+def test_minimal_adaptive_offers_all_that_comes_nearer() -> None:
+    walks = GridWalks("minimal-adaptive", (4, 6, 3), 3)
+    random = np.random.default_rng(1)
+    for source, target in random.integers(0, len(walks.places), (200, 2)).tolist():
+        walk = walks.walker.walk(source, target)
+        for offered, (place, _, _) in zip(walk.offers, walks.told(walk), strict=True):
+            found = set()
+            for one in offered:
+                if not one.escape:
+                    number = walks.topology.channel_direction[one.channel]
+                    label = walks.topology.directions[number]
+                    found.add((place, label.dimension, label.sign, one.vc))
+            near = closer(place, walks.places[target], walks.dims, walks.wrap)
+            assert found == {(*hop, 1) for hop in near}
+
+
+@pytest.mark.parametrize(("text", "vcs"), [("minimal-adaptive", 2), ("goal", 3)])
+def test_the_emptier_buffer_is_taken(text, vcs) -> None:
+    walks = GridWalks(text, (8, 8), vcs)
+    queues = walks.walker.queues
+    busy = walks.walk((0, 0), (1, 1), blocked=lambda one: one.escape).hops[0]
+    queues[:, CREDITS] = queues[:, CAPACITY] - 3
+    for channel in range(walks.topology.num_channels):
+        label = walks.topology.directions[walks.topology.channel_direction[channel]]
+        if label.dimension == 1:
+            queues[channel * vcs : (channel + 1) * vcs, CREDITS] -= 1
+    assert busy.penalty == 0
+    for _ in range(50):
+        told = walks.told(walks.walk((0, 0), (2, 2)))
+        # dimension 1 looks fuller everywhere, so all of dimension 0 comes first
+        assert [d for _, d, _ in told] == sorted(d for _, d, _ in told)
+
+
+def test_escapes_are_taken_only_if_nothing_else_can_be() -> None:
+    walks = GridWalks("minimal-adaptive", (4, 4), 2)
+    walks.walker.queues[:, CREDITS] = 1
+    assert not any(hop.escape for hop in walks.walk((0, 0), (2, 2)).hops)
+
+
+def test_angara_stays_on_the_deterministic_route() -> None:
+    walks = GridWalks("angara-adaptive", (4, 2, 2), 2)
+    table = apply_routing(walks.topology, load_routing("angara-sssp")).table
+    for source in range(16):
+        for target in range(16):
+            walk = walks.walker.walk(source, target, blocked=lambda one: not one.escape)
+            assert [walk.channels] == table.paths(source, target)
+            assert all(len(offered) == 1 for offered in walk.offers[1:])
+
+
+def test_angara_enters_the_route_from_where_it_is() -> None:
+    walks = GridWalks("angara-adaptive", (4, 4), 2)
+    table = apply_routing(walks.topology, load_routing("angara-sssp")).table
+    first_column = {s for s, place in enumerate(walks.places) if place[0] == 0}
+    entered = 0
+    for source, target in walks.pairs():
+        walk = walks.walk(
+            source,
+            target,
+            # beyond the first column there is no way but the deterministic one
+            blocked=lambda one: (
+                not one.escape
+                and int(walks.topology.channel_source[one.channel]) not in first_column
+            ),
+        )
+        assert walk.arrived
+        escapes = [hop.escape for hop in walk.hops]
+        assert escapes == sorted(escapes)
+        if any(escapes):
+            begin = escapes.index(True)
+            entered += begin > 0
+            entry = int(walks.topology.channel_source[walk.hops[begin].channel])
+            assert [walk.channels[begin:]] == table.paths(entry, walks.switch[target])
+    assert entered > 20
+
+
+def test_angara_works_with_failures_and_says_what_it_needs() -> None:
+    torus = build_grid("torus", (4, 4), wrap=True, failed_links=["0-1", "5-6"])
+    part = part_of(load_routing("angara-adaptive"))
+    assert part.supports(torus, 2) is None
+    assert "needs 2 virtual channels, 1 of them for the table" in part.supports(torus, 1)
+    hops = part_of(load_routing("angara-adaptive~escape=rdr"))
+    assert "decides hop by hop" in hops.supports(torus, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "vcs", "reason"),
+    [
+        ("rdr", 1, "needs 2 virtual channels, 1 of them to escape; there are 1"),
+        ("minimal-adaptive~escape=dateline", 2, "needs 3 virtual channels, 2 of them to escape"),
+        ("goal", 2, "needs 3 virtual channels"),
+    ],
+)
+def test_too_few_virtual_channels_are_a_reason(text, vcs, reason) -> None:
+    torus = build_grid("torus", (4, 4), wrap=True)
+    assert reason in part_of(load_routing(text)).supports(torus, vcs)
+
+
+def test_goal_offers_only_the_drawn_directions() -> None:
+    walks = GridWalks("goal", (6, 6), 4)
+    seen: Counter[bool] = Counter()
+    for _ in range(300):
+        walk = walks.walk((0, 0), (1, 2))
+        signs: dict[int, set[int]] = {}
+        for offered in walk.offers:
+            for one in offered:
+                label = walks.topology.directions[walks.topology.channel_direction[one.channel]]
+                signs.setdefault(label.dimension, set()).add(label.sign)
+                assert one.vc < 2 if one.escape else one.vc in (2, 3)
+        assert all(len(found) == 1 for found in signs.values())
+        seen[signs[0] == {1}] += 1
+    agrees(seen, {True: Fraction(5, 6), False: Fraction(1, 6)})

@@ -1,0 +1,144 @@
+"""Patterns with chance: bijections where they should be, and the same for the same seed."""
+
+import naive_traffic as naive
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from routelab.api import Topology, build_grid
+from routelab_plugins.traffic.half_pairs import HalfPairs
+from routelab_plugins.traffic.random_permutation import RandomPermutation
+from routelab_plugins.traffic.switch_permutation import SwitchPermutation
+from routelab_plugins.traffic.switch_permutation.matching import onto_neighbours
+
+seeds = st.integers(0, 2**70)
+
+
+def switches(count):
+    return Topology.create(num_switches=count, channel_source=[], channel_target=[])
+
+
+@given(count=st.integers(2, 40), seed=seeds)
+def test_random_permutation_is_one_without_fixed_points(count, seed):
+    demand = RandomPermutation().demand(switches(count), seed)
+    matrix = demand.between_terminals()
+    assert np.array_equal(matrix.sum(axis=0), np.ones(count))
+    assert np.array_equal(matrix.sum(axis=1), np.ones(count))
+    assert not matrix.diagonal().any()
+
+
+def test_all_permutations_without_fixed_points_are_as_likely():
+    """There are nine of four; chi-squared of eight degrees of freedom stays below 26 (99.9 %)."""
+    network = switches(4)
+    drawn = [tuple(RandomPermutation().demand(network, seed).members) for seed in range(1800)]
+    _, times = np.unique(drawn, axis=0, return_counts=True)
+    assert len(times) == 9
+    assert ((times - 200) ** 2 / 200).sum() < 26
+
+
+@given(count=st.integers(2, 40), seed=seeds)
+def test_half_pairs_are_disjoint(count, seed):
+    matrix = HalfPairs().demand(switches(count), seed).between_terminals()
+    sends, receives = matrix.sum(axis=1), matrix.sum(axis=0)
+    assert sends.sum() == receives.sum() == count // 2
+    assert set((sends + receives).tolist()) <= {0.0, 1.0}
+    assert (sends + receives == 0).sum() == count % 2
+
+
+def test_every_terminal_sends_in_half_of_the_draws():
+    network = switches(10)
+    sent = sum(HalfPairs().demand(network, seed).rate for seed in range(1000))
+    # standard deviation: 16
+    assert np.all(np.abs(sent - 500) < 65)
+
+
+@pytest.mark.parametrize("pattern", [RandomPermutation, HalfPairs, SwitchPermutation])
+def test_a_seed_of_its_own_goes_before_the_run_s(pattern):
+    network = build_grid("torus", (6, 6), wrap=True)
+
+    def drawn(run_seed, **own):
+        return pattern(**own).demand(network, run_seed).between_terminals().tolist()
+
+    assert drawn(3) == drawn(3) == drawn(8, seed=3)
+    assert drawn(3) != drawn(8)
+
+
+neighbourhoods = st.integers(1, 6).flatmap(
+    lambda count: st.lists(
+        st.lists(st.integers(0, count - 1), unique=True), min_size=count, max_size=count
+    )
+)
+
+
+@given(neighbours=neighbourhoods, data=st.data())
+def test_a_matching_or_the_proof_that_there_is_none(neighbours, data):
+    order = data.draw(st.permutations(range(len(neighbours))))
+    target, short = onto_neighbours(neighbours, order)
+    if short:
+        reached = {place for one in short for place in neighbours[one]}
+        assert len(set(short)) == len(short) > len(reached)
+        assert naive.most_with_a_neighbour_of_their_own(neighbours) < len(neighbours)
+    else:
+        assert sorted(target) == list(range(len(neighbours)))
+        assert all(to in near for to, near in zip(target, neighbours, strict=True))
+
+
+@given(dims=st.lists(st.integers(2, 4), min_size=1, max_size=3), terminals=st.integers(1, 3))
+def test_switches_of_a_torus_send_to_neighbours(dims, terminals):
+    torus = build_grid("torus", dims, wrap=True, terminals=terminals)
+    demand = SwitchPermutation().demand(torus, 5)
+    matrix = demand.between_terminals()
+    assert np.array_equal(matrix.sum(axis=0), np.ones(torus.num_terminals))
+    by_switch = matrix.reshape(torus.num_switches, terminals, torus.num_switches, terminals)
+    source, target = np.nonzero(by_switch.sum(axis=(1, 3)))
+    assert len(source) == len(set(target)) == torus.num_switches
+    links = set(zip(torus.channel_source, torus.channel_target, strict=True))
+    assert set(zip(source, target, strict=True)) <= links
+
+
+def test_different_numbers_of_terminals_are_sent_to_alike():
+    ring = Topology.create(
+        num_switches=3,
+        channel_source=[0, 1, 2],
+        channel_target=[1, 2, 0],
+        terminal_switch=[0, 1, 1, 2, 2, 2],
+    )
+    matrix = SwitchPermutation().demand(ring, 0).between_terminals()
+    third = 1 / 3
+    assert matrix.tolist() == [
+        [0, 0.5, 0.5, 0, 0, 0],
+        *[[0, 0, 0, third, third, third]] * 2,
+        *[[1, 0, 0, 0, 0, 0]] * 3,
+    ]
+
+
+def test_switches_without_terminals_are_no_neighbours():
+    """Leaves of a tree reach one another through a spine only."""
+    star = Topology.create(
+        num_switches=3,
+        channel_source=[0, 2, 1, 2],
+        channel_target=[2, 0, 2, 1],
+        terminal_switch=[0, 1],
+        switch_names=["left", "right", "spine"],
+    )
+    reason = SwitchPermutation().supports(star)
+    assert reason.startswith("no permutation sends every switch to a neighbour: 1 switches (")
+    assert reason.endswith(") have only 0 neighbours with terminals")
+
+
+@given(count=st.integers(3, 9), seed=seeds)
+def test_a_line_has_a_permutation_if_its_switches_are_even(count, seed):
+    line = build_grid("mesh", (count,), wrap=False)
+    assert (SwitchPermutation().supports(line) is None) == (count % 2 == 0)
+    assume(count % 2 == 0)
+    found = SwitchPermutation().demand(line, seed).members
+    # pairs swap: nobody else can send to an end
+    assert found.tolist() == [rank ^ 1 for rank in range(count)]
+
+
+def test_different_seeds_find_different_permutations_of_a_large_network():
+    torus = build_grid("torus", (16, 16, 16), wrap=True)
+    one, other = (SwitchPermutation().demand(torus, seed).members for seed in (0, 1))
+    # a neighbour of six, so about every sixth is the same
+    assert 0.1 < (one == other).mean() < 0.25

@@ -1,0 +1,312 @@
+"""Simulations in tables and figures."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from routelab.api import InputError
+from routelab.commands import simulate
+from routelab.commands._settings import read_settings
+from routelab.config import Figure, Table
+from routelab.report.commands import reproductions, simulate_command
+from routelab.report.figures.kinds import draw_figure
+from routelab.report.summary import summarize, tiles
+from routelab.report.tables import build_table
+from routelab.report.views import Views
+from routelab.simulation.settings import SimulationSettings
+
+
+def point(load, latency, state="stationary"):
+    return {
+        "load": load,
+        "state": state,
+        "saturated": state == "saturated",
+        "seed": 0,
+        "accepted_load": load,
+        "latency_mean": latency,
+        "latency_mean_low": latency and latency - 1,
+        "latency_mean_high": latency and latency + 1,
+        "utilisation_max": load,
+        "cycles": 1000,
+    }
+
+
+CURVE = [point(0.1, 10.0), point(0.2, 14.0), point(0.3, None, "saturated")]
+
+
+def views(world):
+    return Views(world.records, world.simulated)
+
+
+def drawn(world, **spec):
+    figure = Figure(**spec)
+    return draw_figure(figure, views(world).of(figure.of), (), "here: ")
+
+
+def table(world, **spec):
+    made = Table(**spec)
+    return build_table("t", made, views(world).of(made.of), None, "here: ")
+
+
+def test_a_row_is_a_load_with_settings_and_what_is_known_of_the_table(world):
+    world.add("dor", "4x2", load=[5])
+    world.simulate("dor", curve=CURVE, vcs=2)
+    world.simulate("rdr", status="unsupported")
+    jobs = views(world).loads.jobs
+    assert jobs["load"].tolist()[:3] == [0.1, 0.2, 0.3]
+    assert jobs["routing"].tolist() == ["dor"] * 3 + ["rdr"]
+    assert jobs["status"].tolist() == ["ok"] * 3 + ["unsupported"]
+    assert jobs["simulation.vcs"].tolist() == jobs["vcs"].tolist() == [2, 2, 2, 4]
+    assert jobs["max_load"].tolist()[:3] == [5, 5, 5]
+    assert pd.isna(jobs["max_load"][3])
+    assert jobs["nodes"].tolist() == [8] * 4
+    assert jobs["simulation"][0] == "vcs=2"
+
+
+def test_loads_have_to_be_told_apart_in_tables(world):
+    world.simulate("dor", curve=CURVE)
+    with pytest.raises(InputError) as told:
+        table(world, of="loads", rows=["routing"], values=["latency_mean"])
+    assert (
+        "do not tell dor on torus~dims=4x2 (traffic uniform, simulation default, load 0.1) f"
+        in (str(told.value))
+    )
+    rows = table(world, of="loads", rows=["routing", "load"], values=["latency_mean"]).rows
+    assert [row["latency_mean"] for row in rows[:2]] == [10, 14]
+
+
+def test_simulations_are_compared_under_the_same_traffic_and_load(world):
+    for traffic, factor in (("uniform", 2), ("tornado", 4)):
+        world.simulate("dor", curve=CURVE, traffic=traffic)
+        slower = [row | {"latency_mean": (row["latency_mean"] or 0) * factor} for row in CURVE]
+        world.simulate("rdr", curve=slower, traffic=traffic)
+    rows = table(
+        world,
+        of="loads",
+        rows=["traffic", "load", "routing"],
+        values=["latency_mean_ratio"],
+        relative={"to": "dor", "column": "latency_mean"},
+        where={"load": {"max": 0.2}},
+    ).rows
+    found = [(row["traffic"], row["load"], row["latency_mean_ratio"]) for row in rows]
+    assert found == [
+        ("uniform", 0.1, 2),
+        ("uniform", 0.2, 2),
+        ("tornado", 0.1, 4),
+        ("tornado", 0.2, 4),
+    ]
+
+
+def test_a_curve_ends_where_there_is_no_latency_and_says_why(world):
+    world.simulate("dor", curve=CURVE)
+    stuck = [point(0.1, 12.0), point(0.2, None, "deadlock")]
+    world.simulate("bad", curve=stuck)
+    drawing = drawn(world, of="loads", kind="curve", x="load", y="latency_mean")
+    (axis,) = drawing.figure.axes
+    assert axis.get_xlabel() == "offered load"
+    lines = {tuple(line.get_xdata()) for line in axis.lines if len(line.get_xdata()) > 1}
+    assert (0.1, 0.2) in lines
+    marks = {
+        (line.get_xdata()[0], line.get_marker())
+        for line in axis.lines
+        if line.get_clip_on() is False
+    }
+    assert marks == {(0.3, "^"), (0.2, "X")}
+    assert "lines end where saturated, deadlock" in drawing.description
+    data = drawing.data.set_index(["routing", "load"])
+    assert data.loc[("dor", 0.2), ["latency_mean_low", "latency_mean_high"]].tolist() == [13, 15]
+    assert pd.isna(data.loc[("dor", 0.3), "latency_mean"])
+    # what a saturated network accepts is a number: no marks, and no room for them
+    accepted = drawn(world, of="loads", kind="curve", x="load", y="accepted_load")
+    assert accepted.data["accepted_load"].notna().all()
+    assert room_above(accepted) < room_above(drawing)
+
+
+def room_above(drawing):
+    """From the panel's top to the figure's, in inches."""
+    drawing.figure.draw_without_rendering()
+    (axis,) = drawing.figure.axes
+    return (1 - axis.get_position().y1) * drawing.figure.get_figheight()
+
+
+def latencies(values, counts):
+    rows = [{"load": 0.1, "latency": v, "count": n} for v, n in zip(values, counts, strict=True)]
+    return [*rows, {"load": 0.2, "latency": 99, "count": 5}]
+
+
+def test_packets_have_a_distribution_by_their_latencies(world):
+    lines = latencies([5, 6, 9], [3, 1, 4])
+    world.simulate("dor", curve=CURVE, tables={"latencies": lines})
+    drawing = drawn(world, of="latencies", kind="ecdf", x="latency", where={"load": 0.1})
+    assert drawing.data["share"].tolist() == [3 / 8, 4 / 8, 1]
+    assert drawing.figure.axes[0].get_ylabel() == "share of packets"
+
+
+def test_boxes_are_quantiles_of_everything_counted(world):
+    values, counts = [5, 6, 7, 9], [3, 1, 1, 4]
+    world.simulate("dor", curve=CURVE, tables={"latencies": latencies(values, counts)})
+    drawing = drawn(
+        world, of="latencies", kind="box", x="traffic", y="latency", where={"load": 0.1}
+    )
+    everything = np.repeat(values, counts)
+    (row,) = drawing.data.to_dict("records")
+    wanted = np.quantile(everything, [0, 0.25, 0.5, 0.75, 1], method="inverted_cdf")
+    assert [row[name] for name in ("min", "q25", "median", "q75", "max")] == wanted.tolist()
+    assert (row["mean"], row["count"]) == (everything.mean(), 9)
+
+
+def test_boxes_of_one_colour_a_place_stand_above_their_names(world):
+    names = ["dor", "a-long-name", "another-long-name"]
+    for name in names:
+        world.simulate(name, curve=CURVE, tables={"latencies": latencies([5, 6], [1, 1])})
+    drawing = drawn(
+        world, of="latencies", kind="box", x="routing", y="latency", where={"load": 0.1}
+    )
+    drawing.figure.draw_without_rendering()
+    (axis,) = drawing.figure.axes
+    labels = axis.get_xticklabels()
+    assert [label.get_text() for label in labels] == names
+    middles = [
+        patch.get_path().get_extents().x0 / 2 + patch.get_path().get_extents().x1 / 2
+        for patch in axis.patches
+    ]
+    assert np.allclose(middles, [0, 1, 2])
+    # aslant, so that none runs into the next
+    assert {label.get_rotation() for label in labels} == {30}
+
+
+def channels(network):
+    return [
+        {
+            "load": load,
+            "channel": c,
+            "source": network.switch_names[network.channel_source[c]],
+            "utilisation": load * c,
+        }
+        for load, c in product((0.1, 0.2), range(network.num_channels))
+    ]
+
+
+def test_channels_are_ranked_from_the_busiest_on(world, grid):
+    lines = channels(grid([4, 2]))
+    world.simulate("dor", curve=CURVE, tables={"channels": lines})
+    data = drawn(world, of="channels", kind="ranked", y="utilisation", where={"load": 0.2}).data
+    assert len(data) == 24
+    assert data["utilisation"].tolist() == sorted((0.2 * c for c in range(24)), reverse=True)
+    assert data["share"].tolist() == pytest.approx([(i + 1) / 24 for i in range(24)])
+
+
+def test_a_heat_map_has_the_mean_of_the_channels_at_each_place(world, grid):
+    network = grid([4, 2])
+    world.simulate("dor", curve=CURVE, tables={"channels": channels(network)})
+    drawing = drawn(
+        world,
+        of="channels",
+        kind="heat",
+        x="at_x",
+        y="at_y",
+        colour="utilisation",
+        where={"load": 0.1},
+    )
+    for row in drawing.data.to_dict("records"):
+        at = network.coordinates[network.channel_source] == (row["at_x"], row["at_y"])
+        mine = np.flatnonzero(at.all(axis=1))
+        assert row["utilisation"] == pytest.approx(0.1 * mine.mean())
+        assert row["count"] == len(mine)
+    assert len(drawing.data) == 8
+
+
+def test_the_network_is_coloured_by_utilisation_at_one_load(world, grid):
+    world.simulate("dor", curve=CURVE, tables={"channels": channels(grid([4, 2]))})
+    drawing = drawn(
+        world, of="channels", kind="network", colour="utilisation", where={"load": [0.1, 0.2]}
+    )
+    assert list(drawing.runs) == ["dor, load 0.1", "dor, load 0.2"]
+    assert drawing.data["utilisation"].max() == pytest.approx(0.2 * 23)
+    assert set(drawing.data["load"]) == {0.1, 0.2}
+
+
+def test_a_damaged_table_of_channels_is_told_of(world):
+    lines = [{"load": 0.1, "channel": 99, "source": "a", "utilisation": 1.0}]
+    world.simulate("dor", curve=CURVE, tables={"channels": lines})
+    with pytest.raises(InputError, match="has channel 99, the network has 24; remove its folder"):
+        drawn(world, of="channels", kind="ranked", y="utilisation", where={"load": 0.1})
+
+
+def test_terminals_of_a_closed_loop_have_a_throughput_of_their_own(world):
+    curve = [point(0.0, 30.0, "finished") | {"cycles": 200}]
+    got = [(0.4, 200), (0.4, 100), (0.0, None)]
+    terminals = [
+        {"load": 0.0, "terminal": t, "received": flits, "finished_at": end}
+        for t, (flits, end) in enumerate(got)
+    ]
+    world.simulate("dor", curve=curve, tables={"terminals": terminals}, messages=3)
+    data = drawn(world, of="terminals", kind="ecdf", x="throughput").data
+    assert data["throughput"].tolist() == pytest.approx([0.4, 0.8])
+    assert views(world).simulations.jobs["terminal_throughput"][0] == pytest.approx(0.6)
+
+
+def test_commands_simulate_the_same_again(world):
+    record = world.simulate(
+        "dor", curve=CURVE, vcs=2, loads=(0.1, 0.2, 0.3), find_saturation=True, priority="random"
+    )
+    parser = argparse.ArgumentParser()
+    # the command's parser adds its settings when it is used
+    simulate._add_settings(parser)
+    words = simulate_command(record, record.settings).split()
+    assert words[:5] == ["routelab", "simulate", "torus~dims=4x2", "dor", "uniform"]
+    given = vars(parser.parse_args(words[5:]))
+    assert read_settings(SimulationSettings, given) == record.settings
+
+    spec = Table(of="loads", rows=["routing", "load"], values=["latency_mean"])
+    shown = views(world).loads
+    (first, *_) = reproductions(build_table("t", spec, shown, None, ""), shown)
+    assert first.row == "dor, offered load 0.1"
+    command = "routelab simulate torus~dims=4x2 dor uniform --vcs 2 --priority random --load 0.1"
+    assert first.command == command
+
+
+def test_the_summary_tells_of_saturated_loads_and_lost_simulations(world):
+    world.simulate("dor", curve=CURVE)
+    world.simulate("rdr", status="failed")
+    sentences = summarize(views(world), [])
+    assert sentences == [
+        "2 simulations on 1 network: 1 ok, 1 failed.",
+        "Of 3 simulated loads: 1 saturated.",
+    ]
+    assert ("2", "simulations") in tiles(views(world), [])
+    assert ("1", "run without a result") in tiles(views(world), [])
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"kind": "ecdf", "x": "utilisation"},
+        {"kind": "ranked", "y": "utilisation"},
+        {"kind": "box", "x": "traffic", "y": "utilisation"},
+        {"kind": "heat", "x": "at_x", "y": "at_y", "colour": "utilisation"},
+        {"kind": "network", "colour": "utilisation"},
+    ],
+    ids=lambda spec: spec["kind"],
+)
+def test_nothing_is_drawn_of_lost_simulations(world, spec):
+    world.simulate("dor", status="failed")
+    assert drawn(world, of="channels", **spec) is None
+
+
+def test_figures_of_details_are_refused_where_they_show_runs():
+    with pytest.raises(ValueError, match="of kind curve shows runs, and nothing of terminals"):
+        Figure(kind="curve", of="terminals", x="load", y="accepted")
+    with pytest.raises(ValueError, match="of kind heat shows channels; say 'of: channels'"):
+        Figure(kind="heat", of="loads", x="a", y="b", colour="c")
+
+
+def test_a_column_of_a_search_that_was_not_made_says_how_to_have_it(world):
+    world.simulate("dor", curve=CURVE)
+    with pytest.raises(InputError, match="no column 'throughput'; it needs `find_saturation: true"):
+        table(world, of="simulations", rows=["routing"], values=["throughput"])

@@ -1,0 +1,198 @@
+"""What must deadlock does, is found and is named; what is proven never does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from deadlock_cases import clockwise_ring_table, random_table, ring, torus_table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulated import layered_tables, messages_on, reachable_demand, routers
+
+from routelab.api import build_grid
+from routelab.api.traffic import Demand, Messages
+from routelab.deadlock import check
+from routelab.registry.instances import load_routing
+from routelab.simulation.engine import Simulation
+from routelab.simulation.router import Router
+from routelab.simulation.tables import table_program
+from routelab.stages.chain import apply_routing
+
+
+def two_clockwise(flow_control, router, size=4):
+    """Every terminal of a ring sends as fast as it can, two hops clockwise."""
+    table = clockwise_ring_table(ring(size), 2, flow_control)
+    demand = Demand.permutation((np.arange(size) + 2) % size, "two clockwise")
+    return Simulation(table.topology, table_program(table), router, demand=demand, load=1.0)
+
+
+def assert_all_wait_for_each_other(simulation):
+    blocked = simulation.blocked()
+    assert blocked is not None
+    assert blocked.kind == "deadlock"
+    assert {vc for _, vc in blocked.cycle} == {0}
+    channels = [channel for channel, _ in blocked.cycle]
+    assert sorted(channels) == [0, 1, 2, 3]
+    # each waits for the next
+    assert all(b == (a + 1) % 4 for a, b in pairwise([*channels, channels[0]]))
+    for channel in channels:
+        assert simulation.topology.channel_name(channel) in blocked.text
+    assert 0 < blocked.at <= simulation.now
+    after = simulation.run(500)
+    assert after.flit_hops == after.ejected_flits == 0
+    assert simulation.blocked().cycle == blocked.cycle
+
+
+WAYS = [("virtual-cut-through", 1), ("wormhole", 2), ("wormhole", 3)]
+
+
+@pytest.mark.parametrize("priority", ["round-robin", "age", "random"])
+@pytest.mark.parametrize(("switching", "flits"), WAYS)
+def test_four_packets_that_each_hold_what_the_next_one_needs_are_deadlocked(
+    switching, flits, priority
+):
+    """All start at once, and every packet fills the buffer that it comes to."""
+    table = clockwise_ring_table(ring(4), 2)
+    router = Router(
+        vcs=1, buffer_flits=1, packet_flits=flits, switching=switching, priority=priority
+    )
+    messages = Messages.create(range(5), [2, 3, 0, 1])
+    simulation = Simulation(table.topology, table_program(table), router, messages=messages)
+    simulation.run(100)
+    assert not simulation.finished
+    assert_all_wait_for_each_other(simulation)
+
+
+@pytest.mark.parametrize("buffer_flits", [2, 8])
+@pytest.mark.parametrize(("switching", "flits"), [*WAYS, ("virtual-cut-through", 2)])
+def test_a_ring_on_one_virtual_channel_deadlocks_and_its_cycle_is_named(
+    buffer_flits, switching, flits
+):
+    """At random: by age or in turn, steps can be so regular that no deadlock comes about."""
+    router = Router(
+        vcs=1,
+        buffer_flits=buffer_flits,
+        packet_flits=flits,
+        switching=switching,
+        priority="random",
+    )
+    simulation = two_clockwise("plain", router)
+    while simulation.blocked() is None and simulation.now < 50_000:
+        simulation.run(50)
+    assert_all_wait_for_each_other(simulation)
+
+
+@pytest.mark.parametrize("buffer_flits", [2, 3, 8])
+@pytest.mark.parametrize("size", [4, 5])
+def test_the_same_ring_with_a_bubble_does_not(buffer_flits, size):
+    simulation = two_clockwise("bubble", Router(vcs=1, buffer_flits=buffer_flits), size)
+    simulation.run(2000)
+    for _ in range(20):
+        sample = simulation.run(100)
+        assert simulation.blocked() is None
+        # the ring's channels are loaded twice; the bubble costs at most one slot in a buffer
+        assert sample.ejected_flits >= 100 * size * 0.5 / 3
+
+
+def test_a_full_network_that_moves_is_not_called_blocked():
+    """All wait for each other nearly always, and never for good."""
+    simulation = two_clockwise("bubble", Router(vcs=1, buffer_flits=2, router_delay=4))
+    for _ in range(2000):
+        simulation.run(1)
+        assert simulation.blocked() is None
+
+
+@settings(max_examples=30)
+@given(layered_tables(most_paths=2), st.data())
+def test_tables_without_cycles_of_dependencies_never_block(table, data):
+    router = data.draw(routers(vcs=table.virtual_channels))
+    simulation = Simulation(
+        table.topology,
+        table_program(table),
+        router,
+        demand=reachable_demand(table),
+        load=1.0,
+    )
+    for _ in range(10):
+        simulation.run(50)
+        assert simulation.blocked() is None
+    messages = data.draw(messages_on(table))
+    closed = Simulation(table.topology, table_program(table), router, messages=messages)
+    closed.run(20_000)
+    assert closed.finished
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10_000), st.integers(1, 3), st.integers(1, 2))
+def test_what_the_checker_proves_does_not_block(seed, flits, buffers):
+    """Random tables under plain and bubble flow control, right and wrong ring claims."""
+    table = random_table(seed)
+    if not check(table).proven:
+        return
+    size = 2 if table.flow_control == "bubble" else 1
+    router = Router(
+        vcs=table.virtual_channels, packet_flits=flits, buffer_flits=flits * size * buffers
+    )
+    simulation = Simulation(
+        table.topology,
+        table_program(table),
+        router,
+        demand=reachable_demand(table),
+        load=1.0,
+        seed=seed,
+    )
+    for _ in range(10):
+        simulation.run(60)
+        assert simulation.blocked() is None
+
+
+def test_a_torus_under_bubble_moves_with_the_least_buffers():
+    table = torus_table(4, 4)
+    simulation = Simulation(
+        table.topology,
+        table_program(table),
+        Router(vcs=1, packet_flits=4, buffer_flits=8),
+        demand=Demand.uniform(table.topology, "to all others"),
+        load=1.0,
+    )
+    simulation.run(3000)
+    assert simulation.blocked() is None
+    assert simulation.run(1000).ejected_flits > 1000
+
+
+@pytest.mark.builtins
+@pytest.mark.parametrize("routing", ["dfsssp", "first@up-down", "angara-bfs"])
+@pytest.mark.parametrize("shape", ["torus", "failed"])
+def test_published_tables_drain_on_a_torus(routing, shape):
+    failed = ("0-1", "5-6") if shape == "failed" else ()
+    topology = build_grid("torus", (4, 4), wrap=True, terminals=2, failed_links=failed)
+    table = apply_routing(topology, load_routing(routing)).table
+    assert check(table).proven
+    router = Router(vcs=table.virtual_channels, packet_flits=2, buffer_flits=4)
+    count = topology.num_terminals
+    messages = Messages.create(np.arange(count + 1) * count, np.tile(np.arange(count), count))
+    simulation = Simulation(topology, table_program(table), router, messages=messages)
+    for _ in range(200):
+        simulation.run(500)
+        assert simulation.blocked() is None
+        if simulation.finished:
+            break
+    assert simulation.finished
+    assert simulation.counts().ejected.sum() == 2 * count * count
+
+
+def test_more_hops_than_claimed_are_livelock():
+    """A table that claims fewer hops than it takes is reported, with the packet's bound."""
+    table = clockwise_ring_table(ring(6), 4, "bubble")
+    program = replace(table_program(table), max_hops=3)
+    demand = Demand.permutation([4, -1, -1, -1, -1, -1], "four clockwise")
+    simulation = Simulation(table.topology, program, Router(vcs=1), demand=demand, load=0.1)
+    simulation.run(500)
+    blocked = simulation.blocked()
+    assert blocked is not None
+    assert blocked.kind == "livelock"
+    assert blocked.cycle == ()
+    assert "3" in blocked.text

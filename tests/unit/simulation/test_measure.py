@@ -1,0 +1,169 @@
+"""Measurements of queues of which theory knows the answers."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from fake_simulation import Batch, Queues, Stuck, histogram
+
+from routelab.simulation.measure import measure
+from routelab.simulation.measured import jain_index
+from routelab.simulation.settings import SimulationSettings
+
+SETTINGS = SimulationSettings(max_cycles=100_000)
+
+
+@cache
+def standard(seed):
+    """A run at four fifths of saturation."""
+    return measure(Queues(0.4, seed), SETTINGS)
+
+
+def test_latency_and_load_are_right():
+    """Geo/D/1: the mean is inside about 95 % of the intervals, and accepted is offered."""
+    found = [standard(seed) for seed in range(20)]
+    assert all(one.state == "stationary" for one in found)
+    true = Queues(0.4, 0, horizon=10).mean_latency()
+    assert sum(one.latency.mean.low <= true <= one.latency.mean.high for one in found) >= 17
+    assert sum(one.accepted.low <= 0.4 <= one.accepted.high for one in found) >= 17
+    for one in found:
+        assert one.latency.mean.half_width <= 0.02 * one.latency.mean.value
+        assert one.accepted.half_width <= 0.02 * one.accepted.value
+
+
+def test_percentiles():
+    """Those of a run a hundred times as long are inside most intervals."""
+    long = Queues(0.4, 99, terminals=64, horizon=200_000)
+    long.run(200_000)
+    true = long.counts().latency
+    found = [standard(seed) for seed in range(20)]
+    for share, name in ((0.5, "p50"), (0.95, "p95"), (0.99, "p99")):
+        estimates = [getattr(one.latency, name) for one in found]
+        # latencies are whole cycles
+        hits = [one.low - 1 <= true.quantile(share) <= one.high + 1 for one in estimates]
+        assert sum(hits) >= 17, name
+
+
+@pytest.mark.parametrize("until", [2000, 4500])
+def test_a_warm_up_step_is_waited_for(until):
+    """The first cycles feel 50 more, which the measurement does not.
+
+    4,500 are more than the least warm-up: what is unlike the rest is found while counting.
+    """
+    run = measure(Queues(0.4, 1, extra=50, until=until), SETTINGS)
+    assert until <= run.warmup_cycles <= 10 * until
+    assert run.latency.maximum < 50
+    assert run.warmup_cycles + run.cycles <= SETTINGS.max_cycles
+
+
+@pytest.mark.parametrize("load", [0.51, 0.55, 0.7, 1.0])
+def test_saturated_is_told_and_has_no_latency(load):
+    run = measure(Queues(load, 2), SETTINGS)
+    assert (run.state, run.saturated) == ("saturated", True)
+    assert run.latency is run.network_latency is run.message_latency is None
+    assert run.facts()["latency_mean"] is run.facts()["latency_p99"] is None
+    assert run.accepted.value == pytest.approx(0.5, rel=0.01)
+    assert run.offered == pytest.approx(load, rel=0.02)
+    assert "backlog grows" in run.text
+
+
+@pytest.mark.parametrize("load", [0.05, 0.3, 0.48])
+def test_below_saturation_no_run_says_saturated(load):
+    states = {measure(Queues(load, seed), SETTINGS).state for seed in range(4)}
+    assert "saturated" not in states
+    assert "stationary" in states
+
+
+def test_too_few_cycles_are_told():
+    short = SETTINGS.model_copy(update={"max_cycles": 6400})
+    near = measure(Queues(0.49, 3, terminals=1), short)
+    assert near.state in ("undecided", "stationary")
+    assert "max_cycles=6400" in near.text
+    drifting = Queues(0.4, 3)
+    drifting.latency = drifting.latency + drifting.leave // 10
+    drifting.sums = np.concatenate(([0], np.cumsum(drifting.latency)))
+    run = measure(drifting, SETTINGS)
+    assert (run.state, run.saturated, run.latency) == ("undecided", None, None)
+
+
+def test_rare_packets_are_waited_for():
+    """A sample sees a packet now and then; latencies are told of a thousand."""
+    run = measure(Queues(0.002, 4), SETTINGS)
+    assert run.state == "stationary"
+    assert run.counts.latency.total >= 1000
+    assert run.latency.mean.value == pytest.approx(Queues(0.002, 0).mean_latency(), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"sample_cycles": s} for s in (50, 200)] + [{"warmup_cycles": w} for w in (2000, 8000)],
+)
+def test_results_do_not_depend_on_sample_and_warm_up_length(change):
+    """Halved or doubled, they move numbers within the intervals told."""
+    outside = 0
+    for seed in range(6):
+        one = standard(seed)
+        other = measure(Queues(0.4, 100 + seed), SETTINGS.model_copy(update=change))
+        for first, second in (
+            (one.accepted, other.accepted),
+            (one.latency.mean, other.latency.mean),
+        ):
+            outside += abs(first.value - second.value) > first.half_width + second.half_width
+    assert outside <= 1
+
+
+def test_deadlock_is_a_verdict():
+    early = measure(Stuck(0.3, 1, at=1000), SETTINGS)
+    late = measure(Stuck(0.3, 1, at=5000), SETTINGS)
+    for run in (early, late):
+        assert (run.state, run.latency, run.saturated) == ("deadlock", None, None)
+        assert run.text == "deadlock: 0 waits for 1, 1 for 0"
+    assert (early.warmup_cycles, early.cycles) == (0, 3000)
+    assert 5000 <= late.warmup_cycles + late.cycles <= 7000
+
+
+def test_messages_to_be_finished():
+    settings = SimulationSettings(messages=10)
+    run = measure(Batch(0.0, 1), settings)
+    assert (run.state, run.completion_cycles, run.saturated) == ("finished", 1234, None)
+    assert run.worst.terminal == 5
+    assert run.worst.share == pytest.approx(1234 / ((7 * 617 + 1234) / 8))
+    assert run.latency.mean.value == run.counts.latency.mean
+    short = measure(Batch(0.0, 1), SimulationSettings(messages=10, finish_within=1000))
+    assert (short.state, short.completion_cycles, short.latency) == ("unfinished", None, None)
+
+
+def test_what_else_is_told():
+    run = standard(1)
+    assert run.senders == 8
+    assert run.hops_mean == 3
+    assert run.escape_share == pytest.approx(1 / 3)
+    assert (run.utilisation.minimum, run.utilisation.maximum) == (0, 7)
+    assert run.network_latency.mean.value == 2
+    assert run.in_order_latency is None
+    assert run.flit_hops == 3 * run.counts.latency.total
+    spread = run.accepted_by_terminal
+    assert spread.mean == pytest.approx(run.accepted.value)
+    assert spread.minimum <= spread.lower_quartile <= spread.median <= spread.upper_quartile
+    assert 0.99 < run.jain <= 1
+    assert run.worst.share == min(run.counts.delivered / run.counts.generated)
+    facts = run.facts()
+    assert facts["accepted_load_low"] < facts["accepted_load"] < facts["accepted_load_high"]
+    assert facts["hops_max"] == 3
+    assert not any(isinstance(v, float) and np.isnan(v) for v in facts.values())
+
+
+def test_jain():
+    assert jain_index(np.full(5, 0.3)) == pytest.approx(1)
+    assert jain_index(np.array([1.0, 0, 0, 0])) == pytest.approx(1 / 4)
+    assert np.isnan(jain_index(np.zeros(3)))
+
+
+def test_the_twin_of_the_histogram_fits_its_quantiles():
+    values = np.random.default_rng(1).integers(0, 60_000, size=5000)
+    made = histogram(values)
+    for share in (0.01, 0.5, 0.99):
+        exact = np.sort(values)[int(np.ceil(share * 5000)) - 1]
+        assert exact <= made.quantile(share) <= exact * (1 + 1 / 64) + 1

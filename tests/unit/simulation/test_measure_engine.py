@@ -1,0 +1,170 @@
+"""Measurements of the packet engine: stable, saturated where theory says so, exact when idle."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+from simulated import line, line_table
+
+from routelab.api import HopProgram, build_grid, pack_tables
+from routelab.api.traffic import Demand, Messages
+from routelab.kernels.hops import hop_kernel
+from routelab.registry.instances import load_routing
+from routelab.simulation.engine import Simulation
+from routelab.simulation.measure import measure
+from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.sweep import sweep
+from routelab.simulation.tables import table_program
+from routelab.stages.chain import apply_routing
+
+pytestmark = pytest.mark.builtins
+
+
+@cache
+def torus():
+    topology = build_grid("torus", (8, 8), wrap=True)
+    return topology, table_program(apply_routing(topology, load_routing("dor")).table)
+
+
+def tornado(topology):
+    along = (topology.coordinates + np.array([3, 0])) % 8
+    target = np.ravel_multi_index(along.T, (8, 8))
+    return Demand.permutation(target, "by coordinate")
+
+
+def simulation(settings, load, seed, demand=None):
+    topology, program = torus()
+    return Simulation(
+        topology,
+        program,
+        settings.router(),
+        demand=demand or Demand.uniform(topology, "all others"),
+        load=load,
+        seed=seed,
+    )
+
+
+@cache
+def standard():
+    settings = SimulationSettings()
+    return measure(simulation(settings, 0.4, 0), settings)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sample_cycles": 50},
+        {"sample_cycles": 200},
+        {"warmup_cycles": 1500},
+        {"warmup_cycles": 6000},
+    ],
+)
+def test_numbers_do_not_depend_on_sample_and_warm_up_length(change):
+    settings = SimulationSettings(**change)
+    one, other = standard(), measure(simulation(settings, 0.4, 1), settings)
+    assert one.state == other.state == "stationary"
+    for first, second in ((one.accepted, other.accepted), (one.latency.mean, other.latency.mean)):
+        assert abs(first.value - second.value) <= first.half_width + second.half_width
+
+
+def test_a_saturated_ring_is_told_and_measured():
+    """Tornado: three flows a channel, so at most 1/3; and the rate of a long run."""
+    settings = SimulationSettings()
+    demand = tornado(torus()[0])
+    over = measure(simulation(settings, 0.5, 0, demand), settings)
+    assert (over.state, over.latency) == ("saturated", None)
+    long = simulation(settings, 0.5, 7, demand)
+    long.run(5000)
+    rate = long.run(20_000).ejected_flits / 20_000 / 64
+    assert over.accepted.value == pytest.approx(rate, rel=0.01)
+    assert over.accepted.value <= 1 / 3 + 1e-3
+    assert over.utilisation.maximum <= 1
+    under = measure(simulation(settings, 0.2, 0, demand), settings)
+    assert under.state == "stationary"
+    assert under.accepted.low - 0.002 <= 0.2 <= under.accepted.high + 0.002
+    assert under.hops_mean == 3
+
+
+def test_a_message_alone_takes_what_the_delays_say():
+    """2 hops of (1 + 1), the last router 1, in 1, out 1, and 3 more flits behind the first."""
+    settings = SimulationSettings(messages=1, packet_flits=4)
+    topology = line(3)
+    messages = Messages.create([0, 1, 1, 1], [2])
+    program = table_program(line_table(topology))
+    run = measure(Simulation(topology, program, settings.router(), messages=messages), settings)
+    assert (run.state, run.completion_cycles) == ("finished", 10)
+    assert run.latency.maximum == run.latency.mean.value == 10
+    assert (run.worst.terminal, run.senders) == (2, 1)
+
+
+def test_threads_change_nothing():
+    settings = SimulationSettings(loads=(0.1, 0.3), seeds=2)
+    found = [
+        [run.facts() for point in sweep(make, settings, threads=threads) for run in point.runs]
+        for threads in (1, 2)
+        for make in (lambda load, seed: simulation(settings, load, seed),)
+    ]
+    for run in (*found[0], *found[1]):
+        del run["cpu_seconds"], run["flit_hops_per_cpu_s"]
+    assert found[0] == found[1]
+
+
+def test_rates_of_messages_end_with_the_last_arrival():
+    """Whatever the sample length: 4 flits in 10 cycles, over channels that carry one a cycle."""
+    topology = line(3)
+    program = table_program(line_table(topology))
+    messages = Messages.create([0, 1, 1, 1], [2])
+    for length in (1, 7, 1000):
+        settings = SimulationSettings(messages=1, packet_flits=4, sample_cycles=length)
+        made = Simulation(topology, program, settings.router(), messages=messages)
+        run = measure(made, settings)
+        assert (run.cycles, run.accepted.value, run.utilisation.maximum) == (10, 0.4, 0.4)
+
+
+def test_traffic_in_waves_is_measured_over_many_of_them():
+    """A credit is back after 5,000 cycles: each lets a buffer pass, whatever a moment shows."""
+    settings = SimulationSettings(vcs=1, buffer_flits=64, link_delay=5000, loads=0.1)
+    topology = line(2)
+    program = table_program(line_table(topology))
+    demand = Demand.permutation([1, -1], "one way")
+    made = Simulation(topology, program, settings.router(), demand=demand, load=0.1)
+    run = measure(made, settings)
+    assert run.state == "saturated"
+    assert run.accepted.value == pytest.approx(64 / 5002, rel=0.1)
+
+
+def test_utilisation_is_of_what_a_channel_can_carry():
+    """Flits cross the fastest channels in a cycle, whatever the unit of capacity."""
+    used = []
+    for capacity in (1.0, 10.0):
+        topology = line(3, channel_capacity=[capacity, capacity / 4])
+        program = table_program(line_table(topology))
+        settings = SimulationSettings()
+        demand = Demand.permutation([2, -1, -1], "to the end")
+        made = Simulation(topology, program, settings.router(), demand=demand, load=0.2)
+        channels = measure(made, settings).utilisation
+        used.append((channels.minimum, channels.maximum))
+    assert used[0] == used[1]
+    assert used[0] == pytest.approx((0.2, 0.8), rel=0.05)
+
+
+def test_packets_that_never_arrive_are_no_saturation():
+    @hop_kernel
+    def back_and_forth(tables, packets, packet, queues, switch, channel, vc, random, out):
+        out[0, 0] = tables[tables[1] + switch]
+        out[0, 1] = 0
+        out[0, 2] = 0
+        return 1
+
+    # switch 1 sends all back to 0, so none comes to 2
+    topology = line(3, channel_source=[0, 1, 1, 2], channel_target=[1, 0, 2, 1])
+    tables = pack_tables(topology, np.array([0, 1, 3]))
+    program = HopProgram(hop=back_and_forth, tables=tables, vc_classes=1)
+    settings = SimulationSettings(max_cycles=8000)
+    demand = Demand.permutation([2, -1, -1], "to the end")
+    made = Simulation(topology, program, settings.router(), demand=demand, load=0.002)
+    run = measure(made, settings)
+    assert (run.state, run.saturated) == ("undecided", None)
+    assert "none arrives" in run.text

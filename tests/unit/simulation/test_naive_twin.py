@@ -1,0 +1,226 @@
+"""The packet engine delivers every packet in the cycle in which its naive twin does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from deadlock_cases import clockwise_ring_table, ring, torus_table
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_hops import CompiledRoutes, ListedRoutes
+from naive_router import NaiveNetwork
+from simulated import layered_tables, line, line_table, messages_of, messages_on, routers
+
+from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel
+from routelab.simulation.engine import Simulation
+from routelab.simulation.router import Router
+from routelab.simulation.tables import table_program
+
+LIMIT = 20_000
+
+
+def listed(table):
+    """The table's only path of each pair."""
+    ends, routes = table.topology.endpoints.tolist(), {}
+    for pair in range(table.num_pairs):
+        for path in range(table.pair_start[pair], table.pair_start[pair + 1]):
+            along = slice(table.path_start[path], table.path_start[path + 1])
+            hops = zip(table.hop_channel[along].tolist(), table.hop_vc[along].tolist(), strict=True)
+            routes[ends[pair // len(ends)], ends[pair % len(ends)]] = list(hops)
+    classes = table.virtual_channels
+    bubble = range(classes) if table.flow_control == "bubble" else ()
+    return ListedRoutes(routes, classes, tuple(bubble))
+
+
+def naive(table, router, messages, message_packets=1, routing=None):
+    twin = NaiveNetwork(table.topology, routing or listed(table), router, messages, message_packets)
+    assert twin.run(LIMIT)
+    return twin
+
+
+def counted(histogram):
+    return {cycles: int(n) for cycles, n in enumerate(histogram.bins) if n}
+
+
+def assert_same(table, router, messages, message_packets=1, program=None):
+    """Of a table, or of a program on its network that has one candidate for every packet."""
+    routing = None
+    if program is not None:
+        packets = message_packets * len(messages.target)
+        routing = CompiledRoutes(program, table.topology, router.vcs, packets)
+    twin = naive(table, router, messages, message_packets, routing)
+    simulation = Simulation(
+        table.topology,
+        program or table_program(table),
+        router,
+        messages=messages,
+        message_packets=message_packets,
+    )
+    # what is on its last way may be counted ahead: look when it has arrived in both
+    simulation.run(twin.now + 1)
+    assert simulation.finished
+    counts = simulation.counts()
+    terminals = table.topology.num_terminals
+    finished = np.full(terminals, -1)
+    by_source, by_target = np.zeros(terminals, dtype=int), np.zeros(terminals, dtype=int)
+    for packet in twin.packets:
+        finished[packet.target] = max(finished[packet.target], packet.delivered_at)
+        by_source[packet.source] += packet.delivered_at
+        by_target[packet.target] += packet.delivered_at
+    assert counted(counts.latency) == Counter(p.delivered_at for p in twin.packets)
+    inside = Counter(p.delivered_at - p.injected_at for p in twin.packets)
+    assert counted(counts.network_latency) == inside
+    assert dict(enumerate(counts.hops)).items() >= Counter(p.hops for p in twin.packets).items()
+    np.testing.assert_array_equal(counts.finished_at, finished)
+    np.testing.assert_array_equal(counts.latency_by_source, by_source)
+    np.testing.assert_array_equal(counts.latency_by_target, by_target)
+    np.testing.assert_array_equal(
+        counts.vc_flits,
+        np.array([port.flits for port in twin.channels]).reshape(-1, router.vcs),
+    )
+
+
+PRIORITIES = st.sampled_from(["round-robin", "age"])
+
+
+@settings(max_examples=100)
+@given(layered_tables(), st.integers(1, 3), st.data())
+def test_engine_and_twin_agree_on_any_network(table, message_packets, data):
+    router = data.draw(
+        routers(
+            vcs=table.virtual_channels,
+            priority=data.draw(PRIORITIES),
+            output_buffer_flits=0,
+            speedup=1,
+        )
+    )
+    assert_same(table, router, data.draw(messages_on(table)), message_packets)
+
+
+@settings(max_examples=50)
+@given(layered_tables(), st.integers(1, 3), st.integers(1, 6), st.data())
+def test_engine_and_twin_agree_on_output_queues(table, speedup, queue, data):
+    """Packets of one flit at any speed-up; of several under wormhole switching without one."""
+    router = data.draw(
+        routers(
+            vcs=table.virtual_channels,
+            priority=data.draw(PRIORITIES),
+            output_buffer_flits=queue,
+            speedup=speedup,
+            **({"packet_flits": 1} if speedup > 1 else {"switching": "wormhole"}),
+        )
+    )
+    assert_same(table, router, data.draw(messages_on(table)))
+
+
+@inject_kernel
+def by_a_third_switch(tables, reals, packets, packet, queues, random):
+    """A waypoint that follows from the ends; the source or the target for some."""
+    packets[packet, WAYPOINT] = packets[packet, SOURCE] * packets[packet, DESTINATION] % 9
+    return 0
+
+
+@settings(max_examples=40)
+@given(st.booleans(), st.integers(1, 3), st.data())
+def test_engine_and_twin_agree_on_waypoints(bubble, flits, data):
+    """A second phase begins at the waypoint, on virtual channels of its own."""
+    table = torus_table(3, 3)
+    program = replace(
+        table_program(table),
+        inject=by_a_third_switch,
+        phases=2,
+        max_hops=8,
+        bubble=(0, 1) if bubble else (),
+    )
+    # on rings of three no way takes two hops of one ring: without a bubble, too, nothing blocks
+    router = data.draw(
+        routers(
+            vcs=2,
+            priority=data.draw(PRIORITIES),
+            packet_flits=flits,
+            buffer_flits=2 * flits,
+            output_buffer_flits=0,
+            speedup=1,
+            switching="virtual-cut-through",
+        )
+    )
+    assert_same(table, router, data.draw(messages_on(table, most=3)), program=program)
+
+
+def test_an_output_queue_is_filled_at_the_speed_of_its_channel():
+    """Two terminals send packets of two flits to one of them; the queue holds one packet."""
+    network = line(2, terminal_switch=[0, 1, 1])
+    router = Router(vcs=1, packet_flits=2, buffer_flits=2, output_buffer_flits=2)
+    assert_same(line_table(network), router, messages_of([[], [1], [1, 1]]))
+
+
+def test_a_virtual_channel_can_be_taken_in_the_cycle_after_it_was_left():
+    """Two terminals send over one channel, two allocations a cycle."""
+    network = line(2, terminal_switch=[0, 0, 1])
+    router = Router(
+        vcs=1,
+        packet_flits=2,
+        buffer_flits=3,
+        switching="wormhole",
+        injection_delay=2,
+        speedup=2,
+        output_buffer_flits=2,
+    )
+    assert_same(line_table(network), router, messages_of([[2], [2, 0], []]))
+
+
+@settings(max_examples=50)
+@given(st.sampled_from([(3, 3), (4, 3)]), st.integers(1, 4), st.integers(2, 3), st.data())
+def test_engine_and_twin_agree_under_bubble_flow_control(size, flits, packets, data):
+    table = torus_table(*size)
+    router = data.draw(
+        routers(
+            priority=data.draw(PRIORITIES),
+            packet_flits=flits,
+            buffer_flits=packets * flits,
+            output_buffer_flits=0,
+            speedup=1,
+            switching="virtual-cut-through",
+        )
+    )
+    assert_same(table, router, data.draw(messages_on(table)))
+
+
+@settings(max_examples=30)
+@given(layered_tables(), routers(output_buffer_flits=0, speedup=1, switching="wormhole"), st.data())
+def test_the_twin_runs_compiled_functions_as_it_runs_lists(table, router, data):
+    timed = router.model_copy(update={"vcs": table.virtual_channels, "priority": "round-robin"})
+    messages = data.draw(messages_on(table))
+    compiled = CompiledRoutes(table_program(table), table.topology, timed.vcs, len(messages.target))
+    ways = [naive(table, timed, messages, routing=r).packets for r in (None, compiled)]
+    assert [p.delivered_at for p in ways[0]] == [p.delivered_at for p in ways[1]]
+
+
+@pytest.mark.parametrize("switching", ["virtual-cut-through", "wormhole"])
+@pytest.mark.parametrize("queue", [0, 6])
+@pytest.mark.parametrize("hops", [0, 1, 4])
+def test_the_twin_knows_zero_load_latency(switching, queue, hops):
+    router = Router(
+        vcs=1,
+        packet_flits=3,
+        switching=switching,
+        router_delay=2,
+        link_delay=3,
+        injection_delay=4,
+        ejection_delay=5,
+        credit_delay=6,
+        output_buffer_flits=queue,
+    )
+    twin = naive(line_table(line(5)), router, messages_of([[hops], [], [], [], []]))
+    assert twin.packets[0].delivered_at == hops * (2 + 3) + 2 + 4 + 5 + 3 - 1
+
+
+@pytest.mark.parametrize(("flow_control", "drains"), [("plain", False), ("bubble", True)])
+def test_the_twin_knows_what_a_bubble_is_good_for(flow_control, drains):
+    table = clockwise_ring_table(ring(4), 2, flow_control)
+    messages = messages_of([[(s + 2) % 4] * 40 for s in range(4)])
+    twin = NaiveNetwork(table.topology, listed(table), Router(vcs=1, buffer_flits=2), messages)
+    assert twin.run(2000) == drains

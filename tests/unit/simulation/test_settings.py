@@ -1,0 +1,94 @@
+"""Settings: text and back, all mistakes told."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.api import InputError
+from routelab.registry.settings import parse_settings, settings_from
+from routelab.simulation import engine
+from routelab.simulation.router import Router
+from routelab.simulation.settings import LONGEST, SimulationSettings
+
+
+def test_defaults_have_no_text():
+    assert SimulationSettings().canonical() == ""
+    assert parse_settings("") == SimulationSettings()
+
+
+def test_text_names_what_differs_in_order_of_declaration():
+    text = "packet_flits=16,buffer_flits=64,vcs=2,seed=0,loads=0.5+0.25"
+    settings = parse_settings(text)
+    assert settings.canonical() == "vcs=2,buffer_flits=64,packet_flits=16,loads=0.25+0.5"
+    assert settings.router() == Router(vcs=2, buffer_flits=64, packet_flits=16)
+
+
+@given(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "vcs": st.integers(1, 64),
+            "loads": st.lists(st.floats(0.001, 1), min_size=1, max_size=4),
+            "precision": st.floats(1e-6, 0.9),
+            "find_saturation": st.booleans(),
+            "priority": st.sampled_from(["round-robin", "random", "age"]),
+            "seeds": st.integers(1, 50),
+        },
+    )
+)
+def test_text_and_back(values):
+    settings = settings_from(values)
+    assert parse_settings(settings.canonical()) == settings
+
+
+def test_loads_are_ascending_and_each_once():
+    assert settings_from({"loads": [0.5, 0.1, 0.5]}).loads == (0.1, 0.5)
+    assert settings_from({"loads": 0.4}).loads == (0.4,)
+
+
+def test_all_mistakes_are_told():
+    with pytest.raises(InputError) as error:
+        parse_settings("vcs=0,lods=3,loads=0.1+2,priority=oldest")
+    text = str(error.value)
+    for part in ("vcs=0", "did you mean 'loads'", "loads=0.1+2: item 2", "'round-robin'"):
+        assert part in text
+    assert "pydantic" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("messages=4,find_saturation=true", "find_saturation needs offered loads"),
+        ("max_cycles=1000", "it takes at least 6400"),
+        ("warmup_cycles=150000", "it takes at least 300000"),
+        ("packet_flits=16", "buffer_flits is 8, less than packet_flits, 16"),
+        ("vcs", "expected '='"),
+    ],
+)
+def test_values_that_do_not_go_together(text, part):
+    with pytest.raises(InputError, match=part):
+        parse_settings(text)
+
+
+def test_every_setting_is_described():
+    for name, field in SimulationSettings.model_fields.items():
+        assert field.description, name
+
+
+@pytest.mark.parametrize(
+    ("values", "part"),
+    [
+        ({"message_packets": 65537}, "less than or equal to 65536"),
+        ({"finish_within": LONGEST + 1}, f"less than or equal to {LONGEST}"),
+        ({"injection_queue": 1, "message_packets": 2}, "no message fits"),
+    ],
+)
+def test_what_the_engine_cannot_do_is_refused_beforehand(values, part):
+    with pytest.raises(InputError, match=part):
+        settings_from(values)
+
+
+def test_the_longest_run_is_the_engine_s():
+    assert LONGEST == engine.LONGEST

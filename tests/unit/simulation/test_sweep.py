@@ -1,0 +1,119 @@
+"""Sweeps and the search for saturation, on queues that saturate at 1 / service time."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+
+import numpy as np
+import pytest
+from fake_simulation import Queues, Stuck
+
+from routelab.simulation.saturation import saturation
+from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.sweep import sweep
+
+SETTINGS = SimulationSettings(max_cycles=60_000, loads=(0.1, 0.3, 0.6), seeds=2, seed=5)
+make = partial(Queues, horizon=70_000)
+
+
+def test_the_same_numbers_on_any_number_of_threads():
+    def plain(points):
+        return [
+            {k: v for k, v in run.facts().items() if "cpu" not in k}
+            for point in points
+            for run in point.runs
+        ]
+
+    one, four = sweep(make, SETTINGS, threads=1), sweep(make, SETTINGS, threads=4)
+    assert plain(one) == plain(four)
+    assert [point.load for point in one] == [0.1, 0.3, 0.6]
+    assert [run.seed for run in one[0].runs] == [5, 6]
+    assert one[0].runs[0].accepted.value != one[0].runs[1].accepted.value
+
+
+def test_threads_run_at_once_and_are_heard():
+    """Two loads wait for each other: on one thread they would wait forever."""
+    meet, heard = threading.Barrier(2, timeout=60), []
+
+    def slow(load, seed):
+        meet.wait()
+        return make(load, seed)
+
+    sweep(slow, SETTINGS.model_copy(update={"seeds": 1}), (0.1, 0.3), 2, heard.append)
+    assert sorted(run.load for run in heard) == [0.1, 0.3]
+
+
+def test_seeds_are_pooled():
+    many = SETTINGS.model_copy(update={"seeds": 4})
+    (low, high) = sweep(make, many, (0.4, 0.6))
+    errors = [run.latency.mean.error for run in low.runs]
+    assert low.latency.error == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 4)
+    assert low.latency.low <= Queues(0.4, 0, horizon=9).mean_latency() <= low.latency.high
+    assert (low.state, high.state, high.latency) == ("stationary", "saturated", None)
+    facts = low.facts()
+    assert facts["latency_mean"] == low.latency.value
+    assert facts["latency_max"] == max(run.latency.maximum for run in low.runs)
+    assert facts["flit_hops"] == sum(run.flit_hops for run in low.runs)
+    assert facts["saturated"] is False
+    assert high.facts()["latency_p99"] is None
+    assert list(facts) == list(low.runs[0].facts())
+
+
+def test_one_grave_run_makes_its_load_grave():
+    def sometimes(load, seed):
+        return Stuck(load, seed, at=4000) if seed == 6 else make(load, seed)
+
+    (point,) = sweep(sometimes, SETTINGS, (0.2,))
+    assert point.state == "deadlock"
+    assert point.facts()["text"].startswith("deadlock: 0 waits")
+    assert point.latency is None
+    assert point.facts()["latency_mean"] is None
+
+
+@pytest.mark.parametrize("service", [2, 3])
+def test_saturation_is_found(service):
+    settings = SimulationSettings(max_cycles=60_000, tolerance=0.02)
+    found = saturation(partial(make, service=service), settings)
+    # the queue is unstable exactly above; close below it the cycles do not suffice to tell
+    assert 0.94 / service <= found.load <= 1 / service
+    assert found.load < found.bound <= 1.03 / service
+    assert found.most.value == pytest.approx(1 / service, rel=0.02)
+    assert found.most_at >= found.load
+    assert found.accepted.value == pytest.approx(found.load, rel=0.02)
+    assert len(found.points) <= settings.max_probes
+    assert "not monotonic" not in found.text
+
+
+def test_what_never_saturates():
+    found = saturation(partial(make, service=1), SETTINGS.model_copy(update={"seeds": 1}))
+    assert (found.load, found.bound) == (1, np.inf)
+    assert found.text == "not saturated at any load up to 1"
+    assert len(found.points) == 4
+
+
+def test_a_load_that_is_not_taken_bounds_the_search_whatever_lies_above():
+    """A network stuck between 0.2 and 0.27 only: the search does not jump over it."""
+
+    def holed(load, seed):
+        return Stuck(load, seed, at=1) if 0.2 < load < 0.27 else make(load, seed)
+
+    settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05})
+    found = saturation(holed, settings, tuple(sweep(holed, settings, (0.4,))))
+    assert 0.18 < found.load <= 0.2 < found.bound < 0.215
+    assert "not monotonic" in found.text
+
+
+def test_known_points_and_few_probes():
+    settings = SETTINGS.model_copy(update={"seeds": 1, "max_probes": 4})
+    known = tuple(sweep(make, settings, (0.25, 0.5)))
+    found = saturation(make, settings, known)
+    assert len(found.points) == 6
+    assert set(known) <= set(found.points)
+    assert "max_probes=4" in found.text
+
+
+def test_the_load_of_several_seeds_is_the_one_asked_for():
+    """The mean of three times 0.1 is not 0.1."""
+    (point,) = sweep(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
+    assert point.facts()["load"] == 0.1

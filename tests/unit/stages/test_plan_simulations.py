@@ -1,0 +1,174 @@
+"""Studies with traffic: which simulations they stand for, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.simulation.settings import SimulationSettings
+from routelab.stages.jobs import MAX_ID
+from routelab.stages.plan import expand
+from routelab.stages.plan_simulations import DEFAULT, settings_id
+from routelab.stages.study import check, preview
+
+pytestmark = pytest.mark.builtins
+
+STUDY = """\
+title: Simulated
+topologies: [torus~dims=4, torus~dims=4x4]
+routings: [dor, rdr]
+traffic: [uniform, {tornado: {shift: {sweep: ["1", "2"]}}}, {use: transpose, as: turned}]
+simulation: {loads: [0.1], vcs: {sweep: [2, 4]}}
+limits: {seconds: 60, memory_gb: 2}
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def write(text, name="simulated"):
+        path = Path(f"{name}.yaml")
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(path):
+    with pytest.raises(InputError) as told:
+        expand([path])
+    return str(told.value).splitlines()
+
+
+def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed(write):
+    path = write(STUDY)
+    plan = expand([path])
+    assert {routing for _, routing in plan.routes} == {"dor"}
+    shown = plan.studies["simulated"]
+    assert len(shown.simulations) == len(plan.simulations) == 2 * 2 * 4 * 2
+    assert shown.simulations[0] == ("torus~dims=4", "dor", "uniform", "vcs=2,loads=0.1")
+    assert {ids[2] for ids in shown.simulations} == {
+        "uniform",
+        "tornado~shift=1",
+        "tornado~shift=2",
+        "turned",
+    }
+    job = plan.simulations["torus~dims=4x4", "rdr", "turned", "loads=0.1"]
+    assert (job.text, job.traffic, job.limits.seconds) == ("rdr", "transpose", 60)
+    assert SimulationSettings.model_validate_json(job.settings) == SimulationSettings(loads=(0.1,))
+    (told,) = check([path])
+    product = "2 topologies × 2 routings × 4 traffic × 2 settings = 32 simulations"
+    assert told == f"{path}: OK: {product}, 2 tables to route, 0 tables, 0 figures"
+
+
+def test_simulations_run_in_batches_behind_their_networks(write):
+    plan = expand([write(STUDY)])
+    batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "simulations"}
+    assert sum(len(batch.runs) for batch in batches.values()) == 32
+    assert set(batches) >= {"simulated.dor-1", "simulated.rdr-1"}
+    for batch in batches.values():
+        assert batch.after == ("simulated.torus-1",)
+    (run, *_) = batches["simulated.rdr-1"].runs
+    assert run.folder == "results/simulations/torus~dims=4/rdr/uniform/vcs=2,loads=0.1"
+    assert (run.routing, run.traffic) == ("rdr", "uniform")
+    assert json.loads(run.settings) == {"vcs": 2, "loads": [0.1]}
+    wanted = plan.manifests(plan.studies["simulated"])
+    assert "results/batches/simulations/simulated.rdr-1.json" in wanted
+    without = replace(plan.studies["simulated"], simulations=())
+    assert not any("simulations" in path for path in plan.manifests(without))
+    jobs = preview([Path("simulated.yaml")], Path("results"))
+    assert jobs.totals("simulations")["missing"] == 32
+    assert {(job.traffic, job.settings) for job in jobs.jobs if job.kind == "routes"} == {("", "")}
+
+
+def test_a_job_s_fingerprint_is_that_of_its_settings_traffic_and_engine(write):
+    before = expand([write(STUDY)]).simulations
+    assert len({job.fingerprint for job in before.values()}) == len(before)
+    assert expand([write(STUDY)]).simulations == before
+    after = expand([write(STUDY.replace("loads: [0.1]", "loads: [0.1], precision: 0.5"))])
+    for ids, job in before.items():
+        other = (*ids[:3], f"{ids[3]},precision=0.5")
+        assert after.simulations[other].fingerprint != job.fingerprint
+
+
+def test_jobs_of_two_studies_are_shared_with_the_more_generous_limits(write):
+    first = write(STUDY)
+    second = write(STUDY.replace("seconds: 60", "seconds: 5").replace("2}\n", "9}\n"), "other")
+    plan = expand([first, second])
+    assert len(plan.simulations) == 32
+    for job in plan.simulations.values():
+        assert (job.limits.seconds, job.limits.memory_gb) == (60, 9)
+
+
+def test_settings_name_a_folder(write):
+    assert settings_id(SimulationSettings()) == DEFAULT
+    many = tuple(k / 1000 for k in range(1, 100))
+    assert len(settings_id(SimulationSettings(loads=many))) == 16 < MAX_ID
+    assert settings_id(SimulationSettings(loads=many, vcs=2)) != settings_id(
+        SimulationSettings(loads=many)
+    )
+
+
+def test_a_routing_without_a_table_needs_traffic(write):
+    path = write("title: t\ntopologies: [torus~dims=4]\nroutings: [dor, rdr]\n")
+    (line,) = mistakes(path)
+    assert line == (
+        f"{path}:3: routings[1]: rdr decides hop by hop and has no table: it can only be "
+        "simulated; say 'traffic'"
+    )
+
+
+def test_all_mistakes_are_told_at_once_each_with_its_line(write):
+    path = write(
+        """\
+title: t
+topologies: [torus~dims=4]
+routings: [dorr]
+traffic:
+  - uniforn
+  - {use: uniform, on: {sample: 3}}
+  - {tornado: {shft: 1}}
+simulation:
+  load: [0.1]
+  vcs: {sweep: [0, 4]}
+  packet_flits: {swep: 3}
+  buffer_flits: many
+"""
+    )
+    lines = [line.removeprefix(f"{path}:") for line in mistakes(path) if line.startswith(str(path))]
+    begins = [
+        "11: simulation.packet_flits: a mapping here is {sweep: [...]}, with at least one value",
+        "9: simulation.load: unknown key; did you mean 'loads'?",
+        "10: simulation.vcs: 0 should be greater than or equal to 1",
+        "12: simulation.buffer_flits: 'many' should be a valid integer",
+        "3: routings[0]: no routing plugin is called 'dorr'",
+        "5: traffic[0]: no traffic plugin is called 'uniforn'; did you mean 'uniform'?",
+        "6: traffic[1]: on: only routings run on some of the networks",
+        "7: traffic[2]: ",
+    ]
+    assert len(lines) == len(begins)
+    for begin in begins:
+        assert any(line.startswith(begin) for line in lines), begin
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("simulation: {vcs: 2}\n", "'simulation' needs 'traffic'"),
+        ("traffic: [uniform]\nsurvey: true\n", "a survey simulates nothing"),
+        (
+            "tables: {t: {of: loads, rows: [routing], values: [load]}}\n",
+            "tables.t: nothing is simulated; say 'traffic'",
+        ),
+        ("traffic: [uniform]\nsimulation: {vcs: 2, buffer_flits: 1, packet_flits: 8}\n", "no pack"),
+        ("traffic: [uniform]\nsimulation: 3\n", "simulation: 3 should be a valid dictionary"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(write, more, told):
+    lines = mistakes(write("title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n" + more))
+    assert any(told in line for line in lines), lines

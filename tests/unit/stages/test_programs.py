@@ -1,0 +1,81 @@
+"""Routings that are built on others: names, errors, and what is handed in."""
+
+from __future__ import annotations
+
+import pytest
+
+from routelab.api import InputError, UnsupportedError, build_grid
+from routelab.registry.catalogue import installed
+from routelab.registry.instances import canonical, from_mapping, load_routing, parameter_rows
+from routelab.stages.evaluate import evaluate
+from routelab.stages.programs import part_of, program
+
+pytestmark = pytest.mark.builtins
+
+
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("valiant~base=dimension-order", "valiant"),
+        (
+            "valiant~base=[dimension-order~order=natural,ties=random]",
+            "valiant~base=[dimension-order~ties=random]",
+        ),
+        ("valiant~base=[dor~selection.ties=positive]", "valiant~base=[dor~ties=positive]"),
+        ("valiant~base=[sssp@angara~turns=theorem2@none]", "valiant~base=[sssp@angara]"),
+        ("angara-adaptive~escape=[angara-sssp~tie_seed=0]", "angara-adaptive"),
+        (
+            "valiant~base=[angara-adaptive~escape=[dor~ties=positive]]",
+            "valiant~base=[angara-adaptive~escape=[dor~ties=positive]]",
+        ),
+    ],
+)
+def test_names_in_names_become_canonical(written, name) -> None:
+    assert canonical("routing", written) == name
+    assert canonical("routing", name) == name
+
+
+def test_studies_write_them_as_parameters() -> None:
+    assert from_mapping("routing", "valiant", {"base": "dor~order=natural"}) == ("valiant~base=dor")
+
+
+def test_all_plugins_take_part() -> None:
+    names = [plugin.name for plugin in load_routing("valiant~base=[sssp@angara]").plugins]
+    assert names == ["valiant", "sssp", "angara", "none"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("valiant~base=valliant", "valiant~base=valliant: base: no routing plugin is called"),
+        ("valiant~base=[dor~order=up]", "'up' is no order"),
+        ("valiant~base=sssp", "a selection makes a routing as sssp@RULES"),
+        ("angara-adaptive~escape=[]", "escape: bad name"),
+    ],
+)
+def test_mistakes_in_names_in_names_are_told(text, message) -> None:
+    with pytest.raises(InputError) as caught:
+        load_routing(text)
+    assert message in str(caught.value)
+
+
+def test_such_parameters_are_described() -> None:
+    (row,) = parameter_rows(installed().plugin("routing", "valiant"))
+    assert (row.name, row.type, row.default) == ("base", "name of a routing", "dimension-order")
+
+
+def test_a_program_that_does_not_apply_says_why() -> None:
+    torus = build_grid("torus", (4, 4), wrap=True)
+    with pytest.raises(UnsupportedError, match="rdr: needs 2 virtual channels"):
+        program(load_routing("rdr"), torus, 1)
+    # shortest ways close rings, which one layer cannot hold
+    with pytest.raises(UnsupportedError, match=r"dfsssp: needs . virtual channels, there are 1"):
+        program(load_routing("dfsssp"), torus, 1)
+    with pytest.raises(UnsupportedError, match="decides hop by hop and has no table"):
+        part_of(load_routing("rdr")).table(torus)
+
+
+def test_evaluate_says_that_there_is_no_table() -> None:
+    rows = evaluate("torus~dims=4x4", ["dor", "rdr"])
+    assert [row["status"] for row in rows] == ["ok", "unsupported"]
+    assert "rdr: it decides hop by hop" in rows[1]["reason"]

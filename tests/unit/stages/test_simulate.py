@@ -1,0 +1,364 @@
+"""The simulate stage: conservation in its files, honest outcomes, the same numbers anywhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from routelab.api import Demand, InputError, RouteTable, TrafficPlugin, UnsupportedError, build_grid
+from routelab.artifacts.json_files import plain
+from routelab.artifacts.measured_rows import from_row, to_row
+from routelab.artifacts.outcome import read_outcome
+from routelab.artifacts.tables import read_rows
+from routelab.registry.instances import load_routing
+from routelab.simulation.engine import Simulation
+from routelab.simulation.measure import measure
+from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.tables import table_program
+from routelab.stages import route, simulate, topology
+from routelab.stages.kept_runs import FOLDER
+from routelab.stages.limits import Breach
+from routelab.stages.simulation_facts import TIMES
+
+pytestmark = pytest.mark.builtins
+
+NETWORK = "torus~dims=4x4"
+RING = "torus~dims=8"
+"""Under tornado everybody sends three hops the same way: it takes a third of the load at most."""
+QUICK = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.05}
+
+
+def settings(**values) -> SimulationSettings:
+    return SimulationSettings(**{**QUICK, **values})
+
+
+class Across(TrafficPlugin):
+    """Terminal t sends to t + 2 only."""
+
+    name = "across"
+    summary = "Two on"
+
+    def demand(self, topology, seed):
+        count = topology.num_terminals
+        return Demand.permutation((np.arange(count) + 2) % count, "two on")
+
+
+def timeless(facts):
+    """Facts that are those of the seed."""
+    return {name: value for name, value in facts.items() if name not in TIMES}
+
+
+def rows(folder: Path, name: str, *needed: str):
+    return read_rows(folder / name, ["load", *needed])
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """A sweep of two loads, the second saturated."""
+    where = tmp_path_factory.mktemp("simulated") / "out"
+    outcome = simulate.run(RING, "dor", "tornado", settings(loads=(0.2, 0.9)), where, "abc")
+    assert outcome.status == "ok"
+    assert read_outcome(where / "outcome.json").facts == plain(outcome.facts)
+    return where
+
+
+def test_a_saturated_load_has_no_latency(folder: Path) -> None:
+    low, high = rows(folder, "curve.csv")
+    assert (low["load"], low["saturated"], low["state"]) == (0.2, False, "stationary")
+    assert (high["load"], high["saturated"], high["state"]) == (0.9, True, "saturated")
+    assert low["latency_mean_low"] <= low["latency_mean"] <= low["latency_mean_high"]
+    assert high["latency_mean"] is None
+    assert high["latency_p99"] is None
+    assert {line["load"] for line in rows(folder, "latencies.csv")} == {0.2}
+    means = {
+        line["latency_mean"] is None
+        for line in rows(folder, "terminals.csv")
+        if line["load"] == 0.9
+    }
+    assert means == {True}
+
+
+def test_the_facts_are_those_of_the_highest_load(folder: Path) -> None:
+    outcome = read_outcome(folder / "outcome.json")
+    high = rows(folder, "curve.csv")[-1]
+    for name in ("accepted_load", "accepted_load_low", "hops_mean", "worst_terminal", "text"):
+        assert outcome.facts[name] == high[name]
+    assert (outcome.kind, outcome.routing, outcome.facts["traffic"]) == (
+        "simulation",
+        "dor",
+        "tornado",
+    )
+    assert outcome.facts["deadlock"] == "proven"
+    assert outcome.facts["virtual_channels_used"] == 4
+    assert outcome.provenance["fingerprint"] == "abc"
+    assert outcome.provenance["settings"]["loads"] == [0.2, 0.9]
+    assert {plugin["name"] for plugin in outcome.provenance["plugins"]} >= {"dor", "tornado"}
+    assert outcome.facts["worst_terminal_switch"] in {
+        str(line["switch"]) for line in rows(folder, "terminals.csv")
+    }
+
+
+def test_files_agree_with_each_other(folder: Path) -> None:
+    for point in rows(folder, "curve.csv"):
+        mine = [line for line in rows(folder, "terminals.csv") if line["load"] == point["load"]]
+        assert len(mine) == 8
+        # everybody sends and everybody receives
+        assert sum(line["received"] for line in mine) / 8 == pytest.approx(point["accepted_load"])
+        assert sum(line["offered"] for line in mine) / 8 == pytest.approx(point["offered_load"])
+        channels = [line for line in rows(folder, "channels.csv") if line["load"] == point["load"]]
+        assert sum(line["flits"] for line in channels) == point["flit_hops"]
+        assert max(line["utilisation"] for line in channels) == point["utilisation_max"]
+    packets = [line for line in rows(folder, "latencies.csv") if line["latency"] is not None]
+    total = sum(line["count"] for line in packets)
+    mean = sum(line["count"] * line["latency"] for line in packets) / total
+    assert mean == pytest.approx(rows(folder, "curve.csv")[0]["latency_mean"])
+    assert packets[-1]["share"] == 1
+
+
+def test_what_is_delivered_crossed_as_many_channels_as_it_made_hops(tmp_path: Path) -> None:
+    asked = settings(messages=5, message_packets=3, packet_flits=2, in_order=True)
+    outcome = simulate.run(NETWORK, "dor", "uniform", asked, tmp_path / "o")
+    facts = outcome.facts
+    assert (facts["state"], facts["saturated"]) == ("finished", None)
+    flits = 16 * 5 * 3 * 2
+    crossed = sum(line["flits"] for line in rows(tmp_path / "o", "channels.csv"))
+    assert crossed == pytest.approx(facts["hops_mean"] * flits)
+    lines = rows(tmp_path / "o", "latencies.csv")
+    for kind, count in (("latency", 240), ("in_order_latency", 240), ("message_latency", 80)):
+        assert sum(line["count"] for line in lines if line[kind] is not None) == count
+    ends = [line["finished_at"] for line in rows(tmp_path / "o", "terminals.csv")]
+    assert max(end for end in ends if end is not None) == facts["completion_cycles"]
+
+
+def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = simulate.task_of(NETWORK, "dor", "uniform", settings(loads=(0.2, 0.5), seeds=2))
+    results = []
+    for threads in ("1", "2"):
+        monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
+        results.append(simulate.simulate(task.network, task.routing, task.traffic, task.settings))
+    one, two = results
+    assert timeless(one.facts) == timeless(two.facts)
+    assert [timeless(row) for row in one.curve] == [timeless(row) for row in two.curve]
+    assert one.channels == two.channels
+    assert one.terminals == two.terminals
+    assert one.distributions == two.distributions
+    other = simulate.simulate(
+        task.network, task.routing, task.traffic, settings(loads=(0.2, 0.5), seed=9)
+    )
+    assert other.facts["offered_load"] != one.facts["offered_load"]
+
+
+def test_a_job_that_was_killed_goes_on_with_the_other_loads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = settings(loads=(0.1, 0.2, 0.3), find_saturation=True, max_probes=4)
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+    simulate.run(NETWORK, "dor", "uniform", asked, tmp_path / "whole", "f" * 8)
+    whole = read_outcome(tmp_path / "whole" / "outcome.json").facts
+
+    made: list[float] = []
+
+    def counted(*arguments, load, **options):
+        if len(made) == 2:
+            raise KeyboardInterrupt  # as good as a kill: nothing is written on the way out
+        made.append(load)
+        return Simulation(*arguments, load=load, **options)
+
+    monkeypatch.setattr(simulate, "Simulation", counted)
+    with pytest.raises(KeyboardInterrupt):
+        simulate.run(NETWORK, "dor", "uniform", asked, tmp_path / "cut", "f" * 8)
+    assert made == [0.1, 0.2]
+    assert not (tmp_path / "cut").exists()
+    # a line that a kill cut off is none
+    (kept,) = (tmp_path / FOLDER).glob("*.rows")
+    kept.write_text(kept.read_text()[:-20])
+
+    made.clear()
+    monkeypatch.setattr(
+        simulate,
+        "Simulation",
+        lambda *a, load, **o: made.append(load) or Simulation(*a, load=load, **o),
+    )
+    simulate.run(NETWORK, "dor", "uniform", asked, tmp_path / "cut", "f" * 8)
+    assert made[:2] == [0.2, 0.3]
+    assert 0.1 not in made
+    assert timeless(read_outcome(tmp_path / "cut" / "outcome.json").facts) == timeless(whole)
+    for name in ("channels.csv", "terminals.csv", "latencies.csv"):
+        assert (tmp_path / "cut" / name).read_text() == (tmp_path / "whole" / name).read_text()
+    assert not list((tmp_path / FOLDER).glob("*"))
+
+
+def test_runs_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
+    from routelab.stages.kept_runs import KeptRuns
+
+    asked = settings(loads=(0.2,))
+    found = _measured(asked)
+    kept = KeptRuns(tmp_path / "o", "one", asked)
+    kept.keep(found)
+    kept.close(done=False)
+    assert KeptRuns(tmp_path / "o", "two", asked).find(0.2, 0) is None
+    assert KeptRuns(tmp_path / "o", "one", asked).find(0.2, 1) is None
+    again = KeptRuns(tmp_path / "o", "one", asked).find(0.2, 0)
+    assert again is not None
+    assert again.facts() == found.facts()
+
+
+def _measured(asked: SimulationSettings):
+    network = topology.obtain(NETWORK)[1]
+    program = table_program(route.compute(network, load_routing("dor")).routed.table)
+    demand = Demand.uniform(network, "all to all")
+    simulation = Simulation(network, program, asked.router(), demand=demand, load=0.2)
+    return measure(simulation, asked)
+
+
+def test_a_measurement_survives_json() -> None:
+    asked = settings(loads=(0.2,))
+    found = _measured(asked)
+    again = from_row(json.loads(json.dumps(to_row(found))), asked)
+    assert to_row(again) == to_row(found)
+    assert again.facts() == found.facts()
+    assert np.array_equal(again.counts.vc_flits, found.counts.vc_flits)
+    assert again.counts.latency.quantile(0.99) == found.counts.latency.quantile(0.99)
+
+
+def test_a_table_from_a_file_runs_as_the_routing_that_made_it(tmp_path: Path) -> None:
+    route.run(NETWORK, "dor", tmp_path / "r")
+    asked = settings(loads=(0.4,))
+    table = str(tmp_path / "r" / "routes.npz")
+    results = [
+        simulate.simulate(task.network, task.routing, task.traffic, asked)
+        for name in ("dor", table)
+        for task in [simulate.task_of(NETWORK, name, "uniform", asked)]
+    ]
+    assert timeless(results[0].curve[0]) == timeless(results[1].curve[0])
+
+
+@pytest.mark.parametrize(
+    ("network", "routing", "traffic", "values", "reason"),
+    [
+        (NETWORK, "dor", "tornado~shift=1x1x1", {}, "tornado: "),
+        (NETWORK, "dor", "uniform", {"switching": "wormhole"}, "bubble flow control needs virtual"),
+        (NETWORK, "dor", "uniform", {"buffer_flits": 1}, "raise buffer_flits to 2"),
+        ("torus~dims=4x4x4", "dfsssp", "uniform", {"vcs": 1}, "it needs"),
+        ("torus~dims=3", "dor", "transpose", {}, "transpose: "),
+    ],
+)
+def test_what_does_not_go_together_is_an_outcome(
+    tmp_path: Path, network, routing, traffic, values, reason
+) -> None:
+    outcome = simulate.run(network, routing, traffic, settings(**values), tmp_path / "o")
+    assert outcome.status == "unsupported"
+    assert reason in outcome.reason
+    assert outcome.facts["traffic"] == traffic
+    assert [path.name for path in (tmp_path / "o").iterdir()] == ["outcome.json"]
+
+
+def test_no_network_no_simulation(tmp_path: Path) -> None:
+    topology.run("torus~dims=4,fail_switches=4", tmp_path / "none")
+    outcome = simulate.run(str(tmp_path / "none"), "dor", "uniform", settings(), tmp_path / "o")
+    assert (outcome.kind, outcome.status) == ("simulation", "unsupported")
+    assert outcome.reason.startswith("no network: ")
+
+
+def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
+    breach = Breach("timeout", "took too long")
+    outcome = simulate.write_breach(NETWORK, "dor", "uniform", tmp_path / "o", breach, "abc")
+    assert read_outcome(tmp_path / "o" / "outcome.json") == outcome
+    assert (outcome.status, outcome.kind) == ("timeout", "simulation")
+
+
+def clockwise(count: int) -> RouteTable:
+    """All routes on a ring the same way round, on one virtual channel without bubble."""
+    network = build_grid("torus", (count,), wrap=True)
+    onward = {
+        int(network.channel_source[c]): c
+        for c in range(network.num_channels)
+        if network.channel_target[c] == (network.channel_source[c] + 1) % count
+    }
+    lengths = [[(t - s) % count for t in range(count)] for s in range(count)]
+    hops = [
+        onward[(s + k) % count]
+        for s in range(count)
+        for t in range(count)
+        for k in range((t - s) % count)
+    ]
+    return RouteTable.from_lengths(network, lengths, hops)
+
+
+def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
+    table = clockwise(4)
+    asked = settings(vcs=1, buffer_flits=2, loads=(1.0,))
+    result = simulate.simulate(table.topology, table, Across(), asked)
+    assert result.facts["state"] == "deadlock"
+    assert result.facts["deadlock"] == "not-proven"
+    assert result.facts["deadlock_cycle"].count("waits for") == 4
+    for name in ("0>1", "1>2", "2>3", "3>0"):
+        assert name in result.facts["blocked"]
+    assert result.curve[0]["latency_mean"] is None
+
+
+def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
+    asked = settings(loads=(0.3, 1.0), vcs=5, buffer_flits=2)
+    task = simulate.task_of(NETWORK, "rdr", "uniform", asked)
+    result = simulate.simulate(task.network, task.routing, task.traffic, asked)
+    facts = result.facts
+    assert facts["deadlock"] == "proven"
+    assert facts["deadlock_proof"] == "duato"
+    assert facts["deadlock_coverage"]
+    # every hop is towards the target: as many as the distance, 32/15 on average
+    assert result.curve[0]["hops_mean"] == pytest.approx(32 / 15, rel=0.05)
+    # where all lanes are full
+    assert 0 < facts["escape_share"] < 1
+    # the adaptive class gets all that the escape leaves
+    assert (facts["virtual_channels_used"], facts["virtual_channels_unused"]) == (5, 0)
+    few = simulate.task_of(NETWORK, "rdr", "uniform", settings(vcs=1))
+    with pytest.raises(UnsupportedError, match="virtual channels"):
+        simulate.simulate(few.network, few.routing, few.traffic, few.settings)
+
+
+def test_a_pattern_that_is_not_defined_is_not_asked_for_its_demand() -> None:
+    class Never(Across):
+        def supports(self, topology):
+            return "not here"
+
+        def demand(self, topology, seed):
+            raise AssertionError
+
+    task = simulate.task_of(NETWORK, "dor", "uniform", settings())
+    with pytest.raises(UnsupportedError, match="across: not here"):
+        simulate.simulate(task.network, task.routing, Never(), settings())
+
+
+def test_the_searched_load_lies_below_the_bound_of_the_busiest_channel() -> None:
+    task = simulate.task_of(RING, "dor", "tornado", settings())
+    asked = settings(loads=(0.1,), find_saturation=True, max_probes=6, tolerance=0.1)
+    result = simulate.simulate(task.network, task.routing, task.traffic, asked)
+    assert 0.15 < result.facts["saturation_load"] <= 1 / 3
+    assert result.facts["throughput"] <= 1 / 3 * 1.02
+    assert len(result.curve) == result.facts["loads_tried"] > 4
+    loads = [row["load"] for row in result.curve]
+    assert loads == sorted(loads)
+
+
+def test_the_folder_of_a_simulation_is_no_network(tmp_path: Path) -> None:
+    """Its results must not be taken for what is left of a network, and be removed."""
+    simulate.run("torus~dims=4x4", "dor", "uniform", settings(), tmp_path / "o")
+    for work in (
+        lambda: simulate.task_of(str(tmp_path / "o"), "dor", "uniform", settings()),
+        lambda: simulate.run(str(tmp_path / "o"), "dor", "uniform", settings(), tmp_path / "p"),
+    ):
+        with pytest.raises(InputError, match="a simulation job found, no network"):
+            work()
+
+
+def test_a_pattern_in_which_nobody_sends_is_unsupported() -> None:
+    class Silent(Across):
+        def demand(self, topology, seed):
+            return Demand.permutation(np.full(topology.num_terminals, -1), "nobody")
+
+    table = clockwise(4)
+    with pytest.raises(UnsupportedError, match="no terminal sends"):
+        simulate.simulate(table.topology, table, Silent(), settings())

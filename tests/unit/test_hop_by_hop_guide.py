@@ -1,0 +1,113 @@
+"""docs/concepts/hop-by-hop.md as a reader uses it: its algorithm works, is proven and simulated."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from routelab.api import HopRoutingPlugin, Topology, build_grid
+from routelab.api.traffic import Demand
+from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.registry.catalogue import installed
+from routelab.simulation.engine import Simulation
+from routelab.simulation.router import Router
+from routelab.testing.networks import NETWORKS
+from routelab.testing.walks import Walker
+
+GUIDE = Path(__file__).parents[2] / "docs/concepts/hop-by-hop.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("example")
+    (folder / "hop_index_example.py").write_text(BLOCKS[0] + BLOCKS[2])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(folder)
+        yield importlib.import_module("hop_index_example")
+
+
+def test_its_walk_is_as_it_says(example) -> None:
+    exec(compile(BLOCKS[1], str(GUIDE), "exec"), dict(vars(example)))
+
+
+def test_its_algorithm_has_twenty_lines(example) -> None:
+    kernel = re.search(r"^@hop_kernel\n(.*?)\n\n\n", BLOCKS[0], re.MULTILINE | re.DOTALL)
+    assert kernel is not None
+    assert len(kernel.group(1).splitlines()) <= 20
+
+
+@pytest.mark.parametrize("network", ["petersen", "parallel-links", "mesh", "several-terminals"])
+def test_its_algorithm_is_minimal_and_proven_on_any_network(example, network) -> None:
+    topology: Topology = NETWORKS[network]()
+    plugin: HopRoutingPlugin = example.HopIndex()
+    assert plugin.supports(topology, 8) is None
+    verdict = check_hop_routing(plugin, topology, 8)
+    assert verdict.status == "proven", verdict.reason
+    assert verdict.proof == "acyclic"
+    program = plugin.prepare(topology, 8)
+    walker = Walker(program, topology)
+    distance = example.HopIndex()._distances(topology)
+    for target, row in enumerate(distance.tolist()):
+        for source, hops in enumerate(row):
+            assert len(walker.walk(source, target).hops) == hops
+
+
+def test_its_algorithm_says_where_it_does_not_apply(example) -> None:
+    plugin = example.HopIndex()
+    torus = build_grid("torus", (4, 4), wrap=True)
+    assert plugin.supports(torus, 3) == "needs 4 virtual channels, there are 3"
+    assert (
+        plugin.supports(NETWORKS["two-components"](), 3) == "needs a way between any two switches"
+    )
+
+
+def test_its_detour_leads_by_way_of_any_switch(example) -> None:
+    plugin, torus = example.Detour(), build_grid("torus", (3, 3), wrap=True)
+    assert plugin.supports(torus, 3) == (
+        "on each half of the way: needs 2 virtual channels, there are 1"
+    )
+    assert plugin.supports(torus, 4) is None
+    verdict = check_hop_routing(plugin, torus, 4)
+    assert verdict.status == "proven", verdict.reason
+    assert verdict.proof == "acyclic"
+    walker = Walker(plugin.prepare(torus, 4), torus, seed=1)
+    distance = plugin._distances(torus)
+    lengths = {len(walker.walk(0, 1).hops) for _ in range(200)}
+    assert lengths == {int(distance[0, by] + distance[by, 1]) for by in range(9)}
+
+
+def test_its_algorithm_moves_packets_in_the_engine(example) -> None:
+    torus = build_grid("torus", (4, 4), wrap=True)
+    simulation = Simulation(
+        torus,
+        example.HopIndex().prepare(torus, 4),
+        Router(vcs=4),
+        demand=Demand.uniform(torus, ""),
+        load=0.3,
+        seed=1,
+    )
+    simulation.run(500)
+    simulation.reset()
+    sample = simulation.run(4000)
+    assert simulation.blocked() is None
+    # 16 terminals; the deviation of the mean is about sqrt(0.3 * 0.7 / 64000) = 0.002
+    assert sample.ejected_flits / 16 / 4000 == pytest.approx(0.3, abs=0.01)
+    hops = simulation.counts().hops
+    # mean distance on a 4x4 torus without self-traffic: 32 / 15
+    assert (hops * np.arange(len(hops))).sum() / hops.sum() == pytest.approx(32 / 15, abs=0.03)
+
+
+@pytest.mark.builtins
+def test_the_page_lists_the_algorithms_that_there_are() -> None:
+    listed = set(re.findall(r"`([a-z-]+)`", GUIDE.read_text("utf-8").split("## What is there")[1]))
+    hop_by_hop = {
+        entry.key
+        for entry in installed().entries("routing")
+        if entry.plugin is not None and issubclass(entry.plugin, HopRoutingPlugin)
+    }
+    assert hop_by_hop <= listed
