@@ -190,12 +190,12 @@ def _private_directory(name: str) -> str:
 def _share_core(directory: str, sources: Sources, core: str) -> None:
     """Link the place of the core's kernels in `directory` to one that plugins do not name.
 
-    Without links nothing is lost but time.
+    Without links nothing is lost but time. Where no plugin has a kernel the two are one.
     """
     folder, name = os.path.split(directory)
     place = sources.locate(_CORE)
     shared = os.path.join(folder, core)
-    if place is None or not _OWN_NAME.fullmatch(name) or not _make(shared):
+    if place is None or name == core or not _OWN_NAME.fullmatch(name) or not _make(shared):
         return
     # numba's name for the kernels of one folder of sources
     kernels = os.path.abspath(place[1][0])
