@@ -16,7 +16,7 @@ from routelab._progress import tell
 from routelab.api import InputError, Plugin
 from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.json_files import read_json, write_json
-from routelab.config import ConfigError, Figure, Study
+from routelab.config import ConfigError, Study
 from routelab.report.citations import bibliography, cited_works
 from routelab.report.commands import (
     Reproduction,
@@ -25,9 +25,11 @@ from routelab.report.commands import (
     row_command,
     study_command,
 )
+from routelab.report.figures.absent import absent_series
 from routelab.report.figures.drawing import SUFFIXES, save_drawing
 from routelab.report.figures.inline import InlinePicture, scale_colours
 from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.looks import Looks
 from routelab.report.frames import JobRecord
 from routelab.report.labels import number_text
 from routelab.report.provenance import provenance_lines
@@ -64,13 +66,17 @@ class ShownTable:
 
 @dataclass(frozen=True)
 class ShownFigure:
-    """A figure on the page; without a description there was nothing to draw."""
+    """A figure on the page; without a description there was nothing to draw.
+
+    The notes tell what was to be shown and has no value.
+    """
 
     name: str
     title: str
     description: str = ""
     inline: InlinePicture | None = None
     commands: Sequence[Reproduction] = ()
+    notes: Sequence[str] = ()
 
 
 def write_study_report(
@@ -115,10 +121,11 @@ def write_study_report(
         except InputError as error:
             mistakes.append(str(error))
     figures: list[ShownFigure] = []
-    for name, figure in study.figures.items():
+    looks = Looks()
+    for name in study.figures:
         tell(study.name, f"figure {name}")
         try:
-            figures.append(_write_figure(study, name, figure, views, directory / "figures"))
+            figures.append(_write_figure(study, name, views, looks, directory / "figures"))
         except InputError as error:
             mistakes.append(str(error))
     if mistakes:
@@ -190,21 +197,23 @@ def _pooled(study: Study) -> list[str]:
 
 
 def _write_figure(
-    study: Study, name: str, spec: Figure, views: Views, directory: Path
+    study: Study, name: str, views: Views, looks: Looks, directory: Path
 ) -> ShownFigure:
     """Draw and save; a figure that does not say what to pool pools what the tables do."""
+    spec, place = study.figures[name], study.place("figures", name)
     pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled(study)
     view = views.of(spec.of)
-    drawing = draw_figure(spec, view, pooled, study.place("figures", name))
+    drawing = draw_figure(spec, view, pooled, place, looks)
+    notes = absent_series(spec, view, pooled, place, drawing.data if drawing else None)
     title = spec.title or name
     if drawing is None:
-        return ShownFigure(name, title)
+        return ShownFigure(name, title, notes=notes)
     save_drawing(drawing, directory, name)
     commands = [
         Reproduction(panel, "load of every channel", loads_command(view, run, "loads"))
         for panel, run in drawing.runs.items()
     ]
-    return ShownFigure(name, title, drawing.description, drawing.inline, commands)
+    return ShownFigure(name, title, drawing.description, drawing.inline, commands, notes)
 
 
 def _shown(table: Table, view: View) -> ShownTable:

@@ -8,13 +8,17 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.markers import MarkerStyle
 
 from routelab.api import InputError
 from routelab.commands import simulate
 from routelab.commands._settings import read_settings
 from routelab.config import Figure, Table
 from routelab.report.commands import reproductions, simulate_command
+from routelab.report.figures.absent import absent_series
+from routelab.report.figures.curve import MARKS
 from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.looks import MAX_LINES, Looks
 from routelab.report.summary import summarize, tiles
 from routelab.report.tables import build_table
 from routelab.report.views import Views
@@ -116,8 +120,8 @@ def test_a_curve_ends_where_there_is_no_latency_and_says_why(world):
         for line in axis.lines
         if line.get_clip_on() is False
     }
-    assert marks == {(0.3, "^"), (0.2, "X")}
-    assert "lines end where saturated, deadlock" in drawing.description
+    assert marks == {(0.3, MARKS["saturated"]), (0.2, MARKS["deadlock"])}
+    assert "a mark above: from there saturated, deadlock" in drawing.description
     data = drawing.data.set_index(["routing", "load"])
     assert data.loc[("dor", 0.2), ["latency_mean_low", "latency_mean_high"]].tolist() == [13, 15]
     assert pd.isna(data.loc[("dor", 0.3), "latency_mean"])
@@ -125,6 +129,63 @@ def test_a_curve_ends_where_there_is_no_latency_and_says_why(world):
     accepted = drawn(world, of="loads", kind="curve", x="load", y="accepted_load")
     assert accepted.data["accepted_load"].notna().all()
     assert room_above(accepted) < room_above(drawing)
+
+
+def test_marks_of_ends_are_strokes_that_no_series_has():
+    series = {
+        look.marker for look in Looks().of("hue", [str(k) for k in range(MAX_LINES)], "").values()
+    }
+    assert not series & set(MARKS.values())
+    assert len(set(MARKS.values())) == len(MARKS)
+    for mark in MARKS.values():
+        # one that is filled could be taken for a series
+        assert mark.startswith("$") or not MarkerStyle(mark).is_filled()
+
+
+NO_PACKETS = [{"load": 9, "latency": 1, "count": 1}]
+"""Of a load that is not simulated: the file is there and has nothing to tell of the others."""
+
+
+def absent(world, **spec):
+    figure = Figure(**spec)
+    view = views(world).of(figure.of)
+    drawing = draw_figure(figure, view, (), "here: ")
+    return absent_series(figure, view, (), "here: ", drawing.data if drawing else None)
+
+
+def test_a_series_that_no_figure_can_show_is_told_of_with_the_reason(world):
+    world.simulate("dor", curve=CURVE, tables={"latencies": latencies([5], [1])})
+    early = [point(0.1, None, "saturated"), point(0.2, None, "deadlock")]
+    world.simulate("bad", curve=early, tables={"latencies": NO_PACKETS})
+    world.simulate("lost", status="unsupported")
+    curve = {"of": "loads", "kind": "curve", "x": "load", "y": "latency_mean"}
+    told = [
+        "Without a value: bad (saturated at load 0.1; deadlock at load 0.2).",
+        "Without a value: lost (no result: unsupported).",
+    ]
+    assert absent(world, **curve) == told
+    packets = {"of": "latencies", "kind": "ecdf", "x": "latency"}
+    assert absent(world, **packets, where={"load": 0.1}) == [
+        "Without a value: bad (saturated at load 0.1)."
+    ]
+    # nothing at all is drawn, and that is told, too
+    assert absent(world, **packets, where={"routing": "bad"}) == told[:1]
+    # what a saturated network accepts is known
+    assert absent(world, **{**curve, "y": "accepted_load"}) == told[1:]
+
+
+def test_a_series_that_one_panel_lacks_is_told_of_with_the_panel(world):
+    for routing, state in (("dor", "stationary"), ("rdr", "saturated")):
+        for traffic in ("uniform", "tornado"):
+            lost = state == "saturated" and traffic == "tornado"
+            lines = NO_PACKETS if lost else latencies([5], [1])
+            curve = [point(0.1, None if lost else 9.0, state if lost else "stationary")]
+            world.simulate(routing, curve=curve, traffic=traffic, tables={"latencies": lines})
+    spec = {"of": "latencies", "kind": "box", "x": "routing", "y": "latency"}
+    assert absent(world, **spec, col="traffic") == [
+        "Without a value: rdr in tornado (saturated at load 0.1)."
+    ]
+    assert absent(world, **spec) == []
 
 
 def room_above(drawing):

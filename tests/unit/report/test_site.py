@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from routelab.config import ConfigError
+from routelab.report.figures.drawing import PALETTE
 from routelab.report.frames import Frames
 from routelab.report.provenance import provenance_lines
 from routelab.report.site import write_index, write_study_report
@@ -189,6 +190,39 @@ def test_a_study_without_any_result_has_a_page(world, write_study, tmp_path):
     assert "1 run on 1 network: 0 ok, 1 failed." in text
     assert "no memory" in text
     assert text.count("Nothing to draw") == 2
+
+
+def test_below_a_figure_stands_what_it_could_not_show(world, write_study, tmp_path):
+    curve = [{"load": 0.1, "state": "stationary", "latency_mean": 9.0}]
+    world.simulate("dor", curve=curve)
+    world.simulate("rdr", curve=[{"load": 0.1, "state": "saturated", "latency_mean": None}])
+    study = write_study(
+        "traffic: [uniform]\n"
+        "figures:\n"
+        "  both: {of: loads, kind: curve, x: load, y: latency_mean}\n"
+        "  none: {of: loads, kind: line, x: load, y: latency_mean, where: {routing: rdr}}\n"
+    )
+    folder = tmp_path / "report"
+    write_study_report(study, world.records, world.results, folder, (), world.simulated)
+    text = " ".join("".join(Page((folder / "index.html").read_text()).text).split())
+    assert text.count("Without a value: rdr (saturated at load 0.1).") == 2
+    assert text.count("Nothing to draw: none of its runs has a value.") == 1
+
+
+def test_a_series_has_one_colour_in_all_figures_of_a_page(world, write_study, tmp_path):
+    for name in ("first", "second"):
+        world.add(name, "4x2")
+    study = write_study(
+        "figures:\n"
+        "  both: {kind: ecdf, x: load}\n"
+        "  one: {kind: ecdf, x: load, where: {routing: second}}\n"
+    )
+    write_study_report(study, world.records, world.results, tmp_path)
+    texts = [(tmp_path / f"figures/{name}.svg").read_text().upper() for name in ("both", "one")]
+    assert [[f"STROKE: {colour};" in text for colour in PALETTE[:2]] for text in texts] == [
+        [True, True],
+        [False, True],
+    ]
 
 
 def test_the_index_lists_all_studies_and_only_them(report):

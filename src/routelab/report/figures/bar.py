@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 import pandas as pd
 import seaborn as sns
@@ -11,10 +10,10 @@ from matplotlib.axes import Axes
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.looks import Look, Looks
 from routelab.report.figures.panels import (
-    Look,
+    EDGE,
     add_legend,
-    looks,
     ordered_texts,
     panels_of,
     ranks,
@@ -29,7 +28,7 @@ WIDTH = 0.8
 
 
 def draw_bars(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
     """A statistic of ``y`` at every ``x`` for every ``hue``, a panel for every ``col``.
 
@@ -40,7 +39,7 @@ def draw_bars(
     data = _heights(spec, frames, pooled, [hue, *([col] if col else []), x], place)
     if data.empty:
         return None
-    look = looks(ordered_texts(data[hue]), place)
+    look = looks.of(hue, ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
     figure, panels = panels_of(data, col, place, spec.of)
     for axis, here in panels:
@@ -49,8 +48,7 @@ def draw_bars(
         axis.set_ylabel(f"{label(y, spec.of)}: {STATISTIC_LABELS[spec.statistic or 'mean']}")
         axis.margins(y=0.12)
         scale_axis(axis, spec)
-    squares = {name: replace(one, marker="s") for name, one in look.items()}
-    add_legend(figure, squares, hue, markers=True, lines=False, of=spec.of)
+    add_legend(figure, look, hue, lines=False, of=spec.of)
     what = f"{label(y, spec.of)}, {spec.statistic or 'mean'}, at each {label(x, spec.of)}, by {hue}"
     return Drawing(figure, data, f"{what}; above each bar the number of networks.")
 
@@ -84,6 +82,9 @@ def _draw_panel(
         legend=False,
         ax=axis,
     )
+    for bars, one in zip(axis.containers, look.values(), strict=True):
+        for area in bars:
+            area.set(hatch=one.hatch, edgecolor=EDGE, linewidth=0)
     step = WIDTH / len(look)
     for (_, bar), systems in zip(shown.iterrows(), data[SYSTEMS], strict=True):
         at = places.index(bar["x"]) - WIDTH / 2 + step * (list(look).index(bar["hue"]) + 0.5)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,9 +11,9 @@ from matplotlib.axes import Axes
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import INK, Drawing
 from routelab.report.figures.lines import COUNT, lines_of
+from routelab.report.figures.looks import Looks
 from routelab.report.figures.panels import (
     add_legend,
-    looks,
     ordered_texts,
     panels_of,
     ranks,
@@ -31,7 +30,7 @@ QUANTILES = {"min": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "max": 1.0}
 
 
 def draw_boxes(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
     """Quartiles, extremes and mean of ``y`` at every ``x`` for every ``hue``, a panel a ``col``.
 
@@ -48,7 +47,7 @@ def draw_boxes(
     ]
     data = pd.DataFrame(rows, columns=[*keys, *QUANTILES, "mean", COUNT])
     data = data.sort_values(keys, key=ranks, ignore_index=True)
-    look = looks(ordered_texts(data[hue]), place)
+    look = looks.of(hue, ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
     figure, panels = panels_of(data, col, place, spec.of)
     # where the colour says the same as the place, there is one box at each place
@@ -67,7 +66,12 @@ def draw_boxes(
                 showfliers=False,
                 showmeans=True,
                 patch_artist=True,
-                boxprops={"facecolor": one.color, "edgecolor": INK, "linewidth": 0.8},
+                boxprops={
+                    "facecolor": one.color,
+                    "edgecolor": INK,
+                    "linewidth": 0.8,
+                    "hatch": one.hatch,
+                },
                 medianprops={"color": "white", "linewidth": 1.4},
                 meanprops={"marker": "D", "markersize": 3, "mfc": "white", "mec": INK},
                 whiskerprops={"color": INK, "linewidth": 0.8},
@@ -79,8 +83,7 @@ def draw_boxes(
         axis.set_xlabel(label(x, spec.of))
         axis.set_ylabel(label(y, spec.of))
         scale_axis(axis, replace_log(spec))
-    squares = {name: replace(one, marker="s") for name, one in look.items()}
-    add_legend(figure, squares, hue, markers=True, lines=False, of=spec.of)
+    add_legend(figure, look, hue, lines=False, of=spec.of)
     told = f"{label(y, spec.of)} of all {things} at each {label(x, spec.of)}, by {hue}"
     return Drawing(figure, data, f"{told}: quartiles, extremes and mean.")
 

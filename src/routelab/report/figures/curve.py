@@ -12,7 +12,8 @@ from matplotlib.lines import Line2D
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import INK, Drawing
 from routelab.report.figures.line import line_panels
-from routelab.report.figures.panels import Look, ranks
+from routelab.report.figures.looks import Look, Looks
+from routelab.report.figures.panels import ranks
 from routelab.report.labels import label
 from routelab.report.view import OK, View, key_text, lower_median
 
@@ -20,18 +21,19 @@ STEP = 0.045
 """Between the marks of two lines at the top of a panel, in shares of its height."""
 
 MARKS = {
-    "saturated": "^",
-    "deadlock": "X",
-    "livelock": "P",
-    "no-route": "s",
+    "saturated": "$\\uparrow$",
+    "deadlock": "x",
+    "livelock": "$\\circlearrowleft$",
+    "no-route": "$\\varnothing$",
     "undecided": "$?$",
-    "unfinished": "<",
+    "unfinished": "$\\dots$",
 }
-"""How a load without a number is marked, by the state of the simulation there."""
+"""How a load without a number is marked, by the state of the simulation there: by strokes, since
+the markers of series are filled."""
 
 
 def draw_curves(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
     """``y`` against ``x`` with its confidence interval, for every ``hue``, a panel a ``col``.
 
@@ -44,7 +46,7 @@ def draw_curves(
     x, y, hue = spec.x or "", spec.y or "", spec.hue or "routing"
     if data.empty:
         return None
-    figure, panels, look = line_panels(data, spec, place)
+    figure, panels, look = line_panels(data, spec, place, looks)
     seen: list[str] = []
     ending = set(data.loc[data[y].isna(), hue].map(key_text))
     marked = [name for name in look if name in ending]
@@ -61,11 +63,13 @@ def draw_curves(
             Line2D([], [], color=INK, marker=MARKS[s], ls="", label=f"from here {s}")
             for s in states
         ]
-        figure.legend(handles=handles, loc="outside lower left", ncols=len(handles))
+        figure.legend(handles=handles, loc="outside lower left", ncols=min(3, len(handles)))
     told = f"{label(y, spec.of)} against {label(x, spec.of)} with confidence intervals, by {hue}"
     ends = ", ".join(dict.fromkeys(seen))
     return Drawing(
-        figure, data, told + (f"; lines end where {ends} (marked above)." if seen else ".")
+        figure,
+        data,
+        told + (f"; a mark above: from there {ends}, and the line ends before." if seen else "."),
     )
 
 
@@ -86,7 +90,7 @@ def _mark_end(
         clip_on=False,
         marker=MARKS[state],
         color=look.color,
-        markersize=6,
+        markersize=7,
         linestyle="",
     )
     return [state]

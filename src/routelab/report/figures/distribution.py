@@ -11,10 +11,10 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, LOAD, lines_of
+from routelab.report.figures.looks import Looks
 from routelab.report.figures.panels import (
     PANELS_ACROSS,
     add_legend,
-    looks,
     ordered_texts,
     panel_grid,
     panel_title,
@@ -26,7 +26,7 @@ from routelab.report.view import View, key_text
 
 
 def draw_distribution(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
     """Distribution of ``x`` for every ``hue``, a panel for every ``col``; pooled runs together.
 
@@ -39,7 +39,7 @@ def draw_distribution(
         return None
     x = spec.x or LOAD
     hue, col = spec.hue or "routing", spec.col
-    look = looks(ordered_texts(data[hue]), place)
+    look = looks.of(hue, ordered_texts(data[hue]), place)
     texts = ordered_texts(data[col]) if col else [""]
     figure, axes = panel_grid(texts, place)
     whole = bool((data[x] % 1 == 0).all())

@@ -12,14 +12,16 @@ from routelab.report.figures.distribution import draw_distribution
 from routelab.report.figures.drawing import Drawing, house_style
 from routelab.report.figures.heat import draw_heat
 from routelab.report.figures.line import draw_lines
+from routelab.report.figures.looks import Looks
 from routelab.report.figures.network import draw_networks
 from routelab.report.figures.ranked import draw_ranked
 from routelab.report.figures.scatter import draw_points
 from routelab.report.view import View
 
-Draw = Callable[[FigureSpec, View, Collection[str], str], Drawing | None]
+Series = Callable[[FigureSpec, View, Collection[str], str, Looks], Drawing | None]
+Places = Callable[[FigureSpec, View, Collection[str], str], Drawing | None]
 
-KINDS: dict[str, Draw] = {
+OF_SERIES: dict[str, Series] = {
     "ecdf": draw_distribution,
     "line": draw_lines,
     "curve": draw_curves,
@@ -27,14 +29,19 @@ KINDS: dict[str, Draw] = {
     "scatter": draw_points,
     "bar": draw_bars,
     "box": draw_boxes,
-    "heat": draw_heat,
-    "network": draw_networks,
 }
-"""Kind to the function that draws it from (spec, frames, pooled parameters, place)."""
+"""Kinds whose colours tell series apart, to what draws them from (spec, frames, pooled parameters,
+place, looks)."""
+OF_PLACES: dict[str, Places] = {"heat": draw_heat, "network": draw_networks}
+"""Kinds whose colours stand for numbers, likewise."""
 
 
 def draw_figure(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+    spec: FigureSpec,
+    frames: View,
+    pooled: Collection[str],
+    place: str,
+    looks: Looks | None = None,
 ) -> Drawing | None:
     """Draw what a study declares; None if no run has anything to draw.
 
@@ -46,6 +53,8 @@ def draw_figure(
         Parameters whose runs belong together.
     place : str
         Where the figure is declared, to begin messages with.
+    looks : Looks, optional
+        Those of the report that the figure is in; without them it stands alone.
 
     Raises
     ------
@@ -53,4 +62,6 @@ def draw_figure(
         If a column does not exist or the figure would have too many panels.
     """
     with house_style():
-        return KINDS[spec.kind](spec, frames, pooled, place)
+        if spec.kind in OF_PLACES:
+            return OF_PLACES[spec.kind](spec, frames, pooled, place)
+        return OF_SERIES[spec.kind](spec, frames, pooled, place, looks or Looks())

@@ -14,10 +14,9 @@ from matplotlib.ticker import MaxNLocator
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.looks import Look, Looks
 from routelab.report.figures.panels import (
-    Look,
     add_legend,
-    looks,
     ordered_texts,
     panels_of,
     ranks,
@@ -28,7 +27,7 @@ from routelab.report.view import OK, View, key_text, lower_median
 
 
 def draw_lines(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
     """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
 
@@ -41,12 +40,12 @@ def draw_lines(
     data = _pooled(frames, spec, pooled, [hue, *([col] if col else [])], place)
     if data.empty:
         return None
-    figure, _, _ = line_panels(data, spec, place)
+    figure, _, _ = line_panels(data, spec, place, looks)
     return Drawing(figure, data, f"{label(y, spec.of)} against {label(x, spec.of)}, by {hue}.")
 
 
 def line_panels(
-    data: pd.DataFrame, spec: FigureSpec, place: str
+    data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]], dict[str, Look]]:
     """Lines with bands, a panel for every ``col``; and the panels with their data, and the looks.
 
@@ -58,7 +57,7 @@ def line_panels(
     """
     x, y = spec.x or "", spec.y or ""
     hue = spec.hue or "routing"
-    look = looks(ordered_texts(data[hue]), place)
+    look = looks.of(hue, ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
     words = not pd.api.types.is_numeric_dtype(data[x])
     whole = not words and bool((data[x] % 1 == 0).all())

@@ -3,62 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, StrMethodFormatter
 
 from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
-from routelab.report.figures.drawing import DASHES, INK, PALETTE
+from routelab.report.figures.drawing import INK
+from routelab.report.figures.looks import Look
 from routelab.report.labels import label
 from routelab.report.view import in_order, key_text
 
 MAX_PANELS = 24
 PANELS_ACROSS = 3
-MAX_LINES = len(PALETTE) * len(DASHES)
 WIDTH, HEIGHT = 3.3, 2.9
 """Size of a panel in inches; of a single one `ALONE` times that."""
 ALONE = 1.6
-
-
-@dataclass(frozen=True)
-class Look:
-    """How one line is told from the others: colour and dashes both."""
-
-    color: str
-    dashes: Any
-    width: float
-    marker: str
-
-
-def looks(hues: Sequence[str], place: str) -> dict[str, Look]:
-    """A look for every hue; later lines are thinner, so that equal ones stay visible.
-
-    Raises
-    ------
-    InputError
-        If there are more lines than looks.
-    """
-    if len(hues) > MAX_LINES:
-        raise InputError(
-            f"{place}hue has {len(hues)} values, more than {MAX_LINES} cannot be told apart; "
-            "choose with 'where' or pool with 'over'"
-        )
-    return {
-        hue: Look(
-            color=PALETTE[i % len(PALETTE)],
-            dashes=DASHES[(i + i // len(PALETTE)) % len(DASHES)],
-            width=max(1.2, 3.2 - 0.4 * i),
-            marker="osD^v"[i % 5],
-        )
-        for i, hue in enumerate(hues)
-    }
+EDGE = "white"
+"""Of hatches."""
 
 
 def ordered_texts(values: pd.Series[Any]) -> list[str]:
@@ -123,8 +92,8 @@ def add_legend(
     lines: bool = True,
     of: str = "routes",
 ) -> None:
-    """One legend for all panels, above them."""
-    handles = [
+    """One legend for all panels, above them: lines, markers or both, else areas."""
+    handles: list[Artist] = [
         Line2D(
             [],
             [],
@@ -135,6 +104,8 @@ def add_legend(
             markersize=5,
             label=hue,
         )
+        if lines or markers
+        else Patch(facecolor=one.color, edgecolor=EDGE, linewidth=0, hatch=one.hatch, label=hue)
         for hue, one in look.items()
     ]
     figure.legend(

@@ -11,13 +11,14 @@ from matplotlib.ticker import PercentFormatter
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, lines_of
-from routelab.report.figures.panels import add_legend, looks, ordered_texts, panels_of, scale_axis
+from routelab.report.figures.looks import Looks
+from routelab.report.figures.panels import add_legend, ordered_texts, panels_of, scale_axis
 from routelab.report.labels import label
 from routelab.report.view import View, key_text
 
 
 def draw_ranked(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
     """``y`` of all channels (or terminals, runs), the greatest first, for every ``hue``.
 
@@ -33,7 +34,7 @@ def draw_ranked(
         [_in_order(group, y) for _, group in lines.groupby(facets, sort=False, dropna=False)],
         ignore_index=True,
     )[[*facets, y, COUNT, "share"]]
-    look = looks(ordered_texts(data[hue]), place)
+    look = looks.of(hue, ordered_texts(data[hue]), place)
     figure, panels = panels_of(data, col, place, spec.of)
     for axis, here in panels:
         for name, one in look.items():

@@ -9,9 +9,9 @@ import seaborn as sns
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
+from routelab.report.figures.looks import Looks
 from routelab.report.figures.panels import (
     add_legend,
-    looks,
     ordered_texts,
     panels_of,
     ranks,
@@ -25,7 +25,7 @@ MAX_VECTORS = 2000
 
 
 def draw_points(
-    spec: FigureSpec, frames: View, pooled: Collection[str], place: str
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
     """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
 
@@ -36,7 +36,7 @@ def draw_points(
     data = _points(spec, frames, pooled, [hue, *([col] if col else [])], place)
     if data.empty:
         return None
-    look = looks(ordered_texts(data[hue]), place)
+    look = looks.of(hue, ordered_texts(data[hue]), place)
     figure, panels = panels_of(data, col, place, spec.of)
     for axis, here in panels:
         for name, one in look.items():

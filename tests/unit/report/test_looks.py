@@ -1,0 +1,95 @@
+"""One series, one look: in all figures of a report."""
+
+from __future__ import annotations
+
+import pytest
+from matplotlib.colors import to_hex
+
+from routelab.api import InputError
+from routelab.config import Figure
+from routelab.report.figures.drawing import PALETTE
+from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.looks import MAX_LINES, Looks
+from routelab.report.frames import Frames
+
+NAMES = ["first", "second", "third", "fourth"]
+
+
+def key(look):
+    return look.color, look.marker, look.dashes
+
+
+def colours(drawing):
+    """The colours of a figure's legend, by name."""
+    (legend,) = drawing.figure.legends
+    handles = zip(legend.get_texts(), legend.legend_handles, strict=True)
+    return {
+        text.get_text(): to_hex(
+            handle.get_color() if hasattr(handle, "get_color") else handle.get_facecolor()
+        ).upper()
+        for text, handle in handles
+    }
+
+
+def test_a_series_keeps_its_look_in_figures_that_show_others():
+    looks = Looks()
+    first = looks.of("routing", NAMES, "")
+    for chosen in (["third", "first"], ["fourth"], ["new", "second"]):
+        again = looks.of("routing", chosen, "")
+        assert list(again) == chosen
+        for name in set(chosen) & set(NAMES):
+            assert key(again[name]) == key(first[name])
+    assert key(looks.of("routing", ["new"], "")["new"]) not in map(key, first.values())
+    # of what else is told apart by colour, every value begins anew
+    assert key(looks.of("traffic", ["x"], "")["x"]) == key(first["first"])
+
+
+def test_no_two_series_of_a_figure_look_alike_however_many_the_report_has():
+    looks = Looks()
+    for begin in range(0, 3 * MAX_LINES, 5):
+        names = [str(number) for number in range(begin, begin + MAX_LINES)]
+        chosen = looks.of("routing", names, "")
+        assert len(set(map(key, chosen.values()))) == MAX_LINES
+        assert len({(look.color, look.hatch) for look in chosen.values()}) == MAX_LINES
+    with pytest.raises(InputError, match=f"here: hue has {MAX_LINES + 1} values"):
+        looks.of("routing", [str(number) for number in range(MAX_LINES + 1)], "here: ")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"kind": "ecdf", "x": "load"},
+        {"kind": "ranked", "y": "load"},
+        {"kind": "line", "x": "nodes", "y": "max_load"},
+        {"kind": "scatter", "x": "nodes", "y": "max_load"},
+        {"kind": "bar", "x": "nodes", "y": "max_load"},
+        {"kind": "box", "x": "nodes", "y": "max_load"},
+    ],
+    ids=lambda spec: spec["kind"],
+)
+def test_every_kind_of_figure_takes_the_looks_of_the_report(world, spec):
+    for number, name in enumerate(NAMES):
+        world.add(name, load=[number + 1, 2])
+    frames, looks = Frames(world.records), Looks()
+    every = colours(draw_figure(Figure(**spec), frames, (), "", looks))
+    assert every == dict(zip(NAMES, PALETTE, strict=False))
+    some = Figure(**spec, where={"routing": ["second", "fourth"]})
+    drawn = colours(draw_figure(some, frames, (), "", looks))
+    assert drawn == {name: every[name] for name in ("second", "fourth")}
+    # a figure that stands alone begins anew
+    assert list(colours(draw_figure(some, frames, (), "")).values()) == list(PALETTE[:2])
+
+
+def test_bars_beyond_the_colours_are_hatched_and_keep_their_place(world):
+    names = [f"r{number}" for number in range(len(PALETTE) + 1)]
+    for name in names:
+        world.add(name, "4", load=[3])
+    world.add(names[-1], "5", load=[4])
+    spec = Figure(kind="bar", x="routing", y="max_load", col="nodes")
+    drawing = draw_figure(spec, Frames(world.records), (), "")
+    few, many = drawing.figure.axes[0], drawing.figure.axes[1]
+    assert len(drawing.data) == len(names) + 1
+    hatched = [
+        [bool(bar.get_hatch()) for bar in axis.patches if bar.get_height()] for axis in (few, many)
+    ]
+    assert hatched == [[False] * len(PALETTE) + [True], [True]]
