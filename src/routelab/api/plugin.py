@@ -20,6 +20,7 @@ from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Topology
 from routelab.api.traffic import Demand, Messages
+from routelab.api.workload import Job, Program
 from routelab.kernels.hops import ABI
 
 FlowControl = Literal["plain", "bubble"]
@@ -297,6 +298,20 @@ class TrafficPlugin(Plugin):
         return None
 
 
+class WorkloadPlugin(Plugin):
+    """Says what the ranks of an application do."""
+
+    kind = "workload"
+
+    def supports(self, job: Job) -> str | None:
+        """Why the workload cannot run as `job`; None if it can."""
+        return None
+
+    @abstractmethod
+    def program(self, job: Job) -> Program:
+        """What all ranks of `job` do."""
+
+
 @dataclass(frozen=True)
 class Measurement:
     """One number about a route table.
@@ -379,5 +394,6 @@ KINDS: dict[str, tuple[type[Plugin], ...]] = {
     "routing": (RoutingPlugin, HopRoutingPlugin, Composition),
     "metric": (ContextMetricPlugin,),
     "traffic": (TrafficPlugin,),
+    "workload": (WorkloadPlugin,),
 }
 """Kinds of plugin, each with the classes that a plugin of it may be derived from."""
