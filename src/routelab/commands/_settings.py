@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
@@ -48,6 +49,21 @@ def option(name: str) -> str:
     return OPTIONS.get(name, "--" + name.replace("_", "-"))
 
 
+def in_options(text: str, model: type[Parameters]) -> str:
+    """A message about a model's fields in the words of who gave options.
+
+    Names are replaced where they surely are names: in `...`, with an underscore, before ``=``, or
+    as what is to be raised or lowered; not behind ``=``, where values stand.
+    """
+    names = "|".join(model.model_fields)
+    joined = "|".join(name for name in model.model_fields if "_" in name)
+    found = (
+        rf"`({names})`|(?<![\w=-])({joined})\b|(?<![\w=-])({names})(?==)"
+        rf"|(?<=raise |lower )({names})\b"
+    )
+    return re.sub(found, lambda match: option(match[match.lastindex or 0]), text)
+
+
 def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     """The model that options stand for.
 
@@ -72,7 +88,7 @@ def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     }
     made, problems = read(model, given, {name: option(name) for name in model.model_fields})
     if made is None or problems:
-        raise InputError("\n".join(problems))
+        raise InputError(in_options("\n".join(problems), model))
     return cast("Model", made)
 
 

@@ -6,14 +6,16 @@ import argparse
 import csv
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from routelab.commands._batch import add_batch, require, run_batch, warn
 from routelab.commands._output import FORMATS, cell, check_folder, print_table
-from routelab.commands._settings import add_settings, read_settings
+from routelab.commands._settings import add_settings, in_options, read_settings
 
 if TYPE_CHECKING:
+    from routelab.api.errors import RoutelabError
     from routelab.artifacts.outcome import Outcome
     from routelab.stages.simulate import Task
 
@@ -45,7 +47,8 @@ def add_parser(subparsers: Any) -> None:
         help="let packets run, and tell what they feel",
         description="Simulate a network with a routing under some traffic, packet by packet: "
         "accepted load, latencies with confidence intervals, hops, utilisation of every channel. "
-        "Exit code 1 if the routing, the traffic or the routers do not go together.",
+        "Exit code 1 if the routing, the traffic or the routers do not go together, or packets "
+        "could not go on (deadlock, livelock, no route); then the result is told all the same.",
         epilog="Example: routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 "
         "--saturation",
     )
@@ -76,13 +79,46 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.batch is not None:
         return run_batch(arguments)
     require(arguments, "topology", "routing", "traffic")
+    from routelab.api.errors import RoutelabError
+
+    try:
+        return _write(arguments) if arguments.output is not None else _print(arguments)
+    except RoutelabError as error:
+        error.args = (_told(error),)
+        raise
+
+
+def _told(error: RoutelabError) -> str:
+    """An error in the words of the options; of a plugin's own, with the way to its traceback."""
+    import logging
+
+    from routelab.simulation.settings import SimulationSettings
+    from routelab.stages.blame import PluginRaisedError
+
+    text = in_options(str(error), SimulationSettings)
+    if not isinstance(error, PluginRaisedError):
+        return text
+    logging.getLogger(__name__).debug("%s", "\n".join(getattr(error, "__notes__", ())))
+    return f"{text}; --verbose shows the traceback"
+
+
+def _write(arguments: argparse.Namespace) -> int:
+    from dataclasses import replace
+
+    from routelab.simulation.settings import SimulationSettings
     from routelab.stages.child import in_child
 
-    if arguments.output is not None:
-        outcome = in_child(lambda: _written(arguments))
-        if outcome.status != "ok":
-            warn(outcome.routing, outcome)
-        return 0 if outcome.status == "ok" else 1
+    outcome = in_child(lambda: _written(arguments))
+    if outcome.status != "ok":
+        reason = in_options(outcome.reason, SimulationSettings)
+        warn(outcome.routing, replace(outcome, reason=reason))
+        return 1
+    return _code(outcome.facts)
+
+
+def _print(arguments: argparse.Namespace) -> int:
+    from routelab.stages.child import in_child
+
     facts, curve = in_child(lambda: _simulated(arguments))
     if arguments.format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -94,7 +130,18 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(plain({**facts, "curve": curve}), indent=2, ensure_ascii=False))
     else:
         _print_for_people(facts, curve)
-    return 0
+    return _code(facts)
+
+
+def _code(facts: Mapping[str, Any]) -> int:
+    """What a script has to know of a result: 1 if packets could not go on, and then why."""
+    if facts["blocked"] is None:
+        return 0
+    import logging
+
+    sys.stdout.flush()
+    logging.getLogger(__name__).error("packets could not go on: %s", facts["blocked"])
+    return 1
 
 
 def _written(arguments: argparse.Namespace) -> Outcome:
@@ -111,9 +158,10 @@ def _written(arguments: argparse.Namespace) -> Outcome:
 def _simulated(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     from routelab.commands._logging import progress
     from routelab.stages import simulate as stage
+    from routelab.stages.blame import blamed
 
     task = _task(arguments)
-    with progress(arguments):
+    with progress(arguments), blamed(task.plugins):
         result = stage.simulate(task.network, task.routing, task.traffic, task.settings)
     names = {"topology": task.topology, "routing": task.routing_name}
     return {**names, **result.facts}, result.curve
@@ -136,6 +184,8 @@ def _task(arguments: argparse.Namespace) -> Task:
 
 
 def _print_for_people(facts: dict[str, Any], curve: list[dict[str, Any]]) -> None:
+    from routelab.simulation.settings import SimulationSettings
+
     columns = list(SHOWN)
     if facts["messages"]:
         columns[0:2] = ["state", *CLOSED]
@@ -149,10 +199,11 @@ def _print_for_people(facts: dict[str, Any], curve: list[dict[str, Any]]) -> Non
         if line:
             print(f"    {line}")
     if "saturation_text" in facts:
-        print(f"saturation: {facts['saturation_text']}")
+        print(f"saturation: {in_options(facts['saturation_text'], SimulationSettings)}")
     for row in curve:
         if row["text"] not in ("stationary", "finished: all messages arrived"):
-            print(f"load {row['load']:g}: {row['text']}" if row["load"] else row["text"])
+            text = in_options(row["text"], SimulationSettings)
+            print(f"load {row['load']:g}: {text}" if row["load"] else text)
 
 
 def _with_interval(row: dict[str, Any], name: str) -> str:

@@ -2,7 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
 from routelab.api import Demand, Messages, PluginError, Topology, TrafficPlugin
+
+
+@dataclass(frozen=True, eq=False)
+class Ends:
+    """Which terminals take part in a traffic.
+
+    Attributes
+    ----------
+    send : bool array, shape (T,)
+        Whether it has anything to send.
+    receive : bool array, shape (T,)
+        Whether anything may be sent to it.
+    """
+
+    send: NDArray[np.bool_]
+    receive: NDArray[np.bool_]
+
+
+def ends_of(offered: Demand | Messages) -> Ends:
+    """The terminals that a demand, or a list of messages, gives something to do."""
+    if isinstance(offered, Messages):
+        send = np.diff(offered.start) > 0
+        return Ends(send, np.bincount(offered.target, minlength=len(send)) > 0)
+    send = offered.rate > 0
+    sets = len(offered.set_start) - 1
+    source = np.repeat(np.arange(len(send)), np.diff(offered.part_start))
+    drawn = send[source] & (offered.part_share > 0)
+    # sources and the sets that they draw from, each pair once
+    pairs = np.unique(source[drawn] * sets + offered.part_set[drawn])
+    of_set = np.repeat(np.arange(sets), np.diff(offered.set_start))
+    senders = np.bincount(pairs % sets, minlength=sets)[of_set] if sets else of_set
+    if not offered.to_self:
+        senders = senders - np.isin(offered.members * sets + of_set, pairs)
+    receive = np.zeros(len(send), bool)
+    receive[offered.members[senders > 0]] = True
+    return Ends(send, receive)
 
 
 def demand_of(traffic: TrafficPlugin, topology: Topology, seed: int) -> Demand:

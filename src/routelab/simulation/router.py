@@ -7,6 +7,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from routelab.api.parameters import Parameters
+from routelab.kernels.engine_layout import MOST_UNITS
 
 
 class Router(Parameters):
@@ -58,22 +59,29 @@ class Router(Parameters):
 
     @model_validator(mode="after")
     def _fits(self) -> Router:
+        # in `...`, names of settings: a command tells its options in their place
         if self.switching == "virtual-cut-through" and self.buffer_flits < self.packet_flits:
             raise ValueError(
-                f"buffer_flits is {self.buffer_flits}, less than packet_flits, "
+                f"`buffer_flits` is {self.buffer_flits}, less than `packet_flits`, "
                 f"{self.packet_flits}: no packet could ever move under virtual cut-through; raise "
-                "buffer_flits or say switching wormhole"
+                "`buffer_flits` or say `switching` wormhole"
+            )
+        if self.capacity > MOST_UNITS:
+            units = "flits" if self.switching == "wormhole" else "packets"
+            raise ValueError(
+                f"`buffer_flits` is {self.buffer_flits}: buffers of {self.capacity} {units} are "
+                f"too large, the engine's limit is {MOST_UNITS}; lower it"
             )
         if self.switching == "virtual-cut-through" and (
             0 < self.output_buffer_flits < self.packet_flits
         ):
             raise ValueError(
-                f"output_buffer_flits is {self.output_buffer_flits}, less than packet_flits, "
+                f"`output_buffer_flits` is {self.output_buffer_flits}, less than `packet_flits`, "
                 f"{self.packet_flits}: no packet fits; raise it, or say 0 for no queue"
             )
         if self.speedup > 1 and not self.output_buffer_flits:
             raise ValueError(
-                "speedup needs output_buffer_flits: without queues for the channels nothing is "
+                "`speedup` needs `output_buffer_flits`: without queues for the channels nothing is "
                 "gained by moving faster to them"
             )
         return self

@@ -108,19 +108,19 @@ class SimulationSettings(Router):
     def _go_together(self) -> SimulationSettings:
         if self.messages and self.find_saturation:
             raise ValueError(
-                "find_saturation needs offered loads, and with messages there are none: leave one "
-                "of the two out"
+                "`find_saturation` needs offered loads, and with `messages` there are none: leave "
+                "one of the two out"
             )
         if 0 < self.injection_queue < self.message_packets:
             raise ValueError(
-                f"injection_queue is {self.injection_queue}, less than message_packets, "
+                f"`injection_queue` is {self.injection_queue}, less than `message_packets`, "
                 f"{self.message_packets}: no message fits; raise it, or say 0 for no limit"
             )
         least = 2 * max(self.warmup_cycles, MEASURED_SAMPLES * self.sample_cycles)
         if not self.messages and self.max_cycles < least:
             raise ValueError(
-                f"max_cycles is {self.max_cycles}; with warmup_cycles {self.warmup_cycles} and "
-                f"sample_cycles {self.sample_cycles} it takes at least {least}"
+                f"`max_cycles` is {self.max_cycles}; with `warmup_cycles` {self.warmup_cycles} and "
+                f"`sample_cycles` {self.sample_cycles} it takes at least {least}"
             )
         return self
 

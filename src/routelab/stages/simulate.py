@@ -31,15 +31,17 @@ from routelab.simulation.closed_loop import messages_of
 from routelab.simulation.engine import Simulation
 from routelab.simulation.measure import Simulated as Run
 from routelab.simulation.measured import Measured
-from routelab.simulation.offered import demand_of
+from routelab.simulation.offered import Ends, demand_of, ends_of
 from routelab.simulation.saturation import saturation
 from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.sweep import Make, sweep
+from routelab.stages.blame import PluginRaisedError, blamed
 from routelab.stages.facts import topology_facts
 from routelab.stages.kept_runs import KeptRuns
 from routelab.stages.limits import Breach
 from routelab.stages.simulated_routing import prepare
 from routelab.stages.simulation_facts import (
+    blocked_at,
     curve_row,
     measured_facts,
     saturation_facts,
@@ -209,16 +211,23 @@ def simulate(
         **prepared.facts,
         **measured_facts(points, network),
     }
-    curve = points
+    curve = [curve_row(point) for point in points]
     if settings.find_saturation:
         found = saturation(make, settings, tuple(points), heard=heard, recall=recall)
         facts |= saturation_facts(found)
-        curve = list(found.points)
+        curve = [curve_row(point) for point in found.points]
+
+    @cache
+    def ends(seed: int) -> Ends:
+        if settings.messages:
+            return ends_of(messages_of(traffic, network, settings.messages, seed))
+        return ends_of(demand(seed))
+
     return Simulated(
-        facts,
-        [curve_row(point) for point in curve],
+        facts | {"blocked": blocked_at(curve)},
+        curve,
         channel_table(points, network),
-        terminal_table(points, network),
+        terminal_table(points, network, ends),
         latency_table(points),
     )
 
@@ -283,13 +292,16 @@ def run(
     reason = ""
     with Taken() as taken:
         try:
-            result = simulate(task.network, task.routing, task.traffic, settings, kept)
+            with blamed(task.plugins):
+                result = simulate(task.network, task.routing, task.traffic, settings, kept)
         except (UnsupportedError, InputError) as error:
             # an input error here is about parameters that do not fit this network
             status, reason = "unsupported", str(error)
         except Exception as error:
             traceback.print_exc()
             status, reason = "failed", f"{type(error).__name__}: {error}"
+            if isinstance(error, PluginRaisedError):
+                reason = str(error)  # it says what was raised, and where
     provenance = taken.provenance(task.plugins, settings.seed, fingerprint)
     provenance["settings"] = settings.model_dump(mode="json")
     facts = {**topology_facts(task.network), "traffic": name_of(task.traffic)}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import sqrt
 from typing import Any
 
@@ -48,15 +48,21 @@ def _mean_hops(point: Point) -> Estimate:
 
 
 def measured_facts(points: Sequence[Point], topology: Topology) -> dict[str, Any]:
-    """Facts of the highest load, and why it could not go on if it could not."""
+    """Facts of the highest load."""
     highest = points[-1]
     row = curve_row(highest)
     terminal = row["worst_terminal"]
     known = terminal is not None and terminal >= 0
     switch = topology.switch_names[topology.terminal_switch[terminal]] if known else None
-    stopped = [point for point in points if point.state in BLOCKED]
-    blocked = curve_row(stopped[0])["text"] if stopped else None
-    return {**row, "worst_terminal_switch": switch, "blocked": blocked}
+    return {**row, "worst_terminal_switch": switch}
+
+
+def blocked_at(curve: Iterable[Mapping[str, Any]]) -> str | None:
+    """Why packets could not go on, at the lowest load of a curve at which they could not."""
+    for row in curve:
+        if row["state"] in BLOCKED:
+            return f"load {row['load']:g}: {row['text']}" if row["load"] else str(row["text"])
+    return None
 
 
 def saturation_facts(found: Saturation) -> dict[str, Any]:

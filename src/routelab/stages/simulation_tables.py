@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from routelab.api import Topology
 from routelab.api.topology import Float64Array, Int64Array
 from routelab.simulation.counts import Counts, Histogram
 from routelab.simulation.measured import Measured, utilisation_of
+from routelab.simulation.offered import Ends
 from routelab.simulation.sweep import Point
 
 Columns = dict[str, list[Any]]
@@ -33,8 +35,10 @@ TERMINALS = (
     "finished_at",
 )
 """Flits per cycle: ``offered`` by the terminal, ``accepted``, which have arrived of those, and
-``received`` by it. Mean latencies of packets that it sent and got; empty where a saturated network
-has none. ``finished_at``: cycle of its last arrival where messages are to be finished."""
+``received`` by it; empty for a terminal that has nothing to send, or that nothing is sent to, and
+of several seeds over those in which there is something. Mean latencies of packets that it sent and
+got; empty where a saturated network has none. ``finished_at``: cycle of its last arrival where
+messages are to be finished."""
 
 LATENCIES = (
     "load",
@@ -69,14 +73,18 @@ def channel_table(points: Iterable[Point], topology: Topology) -> Columns:
     return _stacked(CHANNELS, points, columns)
 
 
-def terminal_table(points: Iterable[Point], topology: Topology) -> Columns:
-    """How each terminal was served at each load, by `TERMINALS`."""
+def terminal_table(
+    points: Iterable[Point], topology: Topology, ends: Callable[[int], Ends]
+) -> Columns:
+    """How each terminal was served at each load, by `TERMINALS`; `ends` are those of a seed."""
     names = topology.switch_names
     switches = [names[switch] for switch in topology.terminal_switch]
 
     def columns(point: Point) -> Columns:
         runs = point.runs
-        cycles = max(_cycles(runs), 1)
+        parts = [ends(run.seed) for run in runs]
+        sending = _cycles_of(runs, [part.send for part in parts])
+        receiving = _cycles_of(runs, [part.receive for part in parts])
         sent = _sum(runs, lambda counts: counts.delivered)
         got = _sum(runs, lambda counts: counts.received)
         told = all(run.latency is not None for run in runs)
@@ -85,9 +93,9 @@ def terminal_table(points: Iterable[Point], topology: Topology) -> Columns:
         return {
             "terminal": list(range(topology.num_terminals)),
             "switch": switches,
-            "offered": (_sum(runs, lambda counts: counts.generated) / cycles).tolist(),
-            "accepted": (sent * runs[0].settings.packet_flits / cycles).tolist(),
-            "received": (_sum(runs, lambda counts: counts.ejected) / cycles).tolist(),
+            "offered": _means(_sum(runs, lambda counts: counts.generated), sending),
+            "accepted": _means(sent * runs[0].settings.packet_flits, sending),
+            "received": _means(_sum(runs, lambda counts: counts.ejected), receiving),
             "latency_mean": _means(_sum(runs, lambda c: c.latency_by_source), sent, told),
             "latency_mean_received": _means(_sum(runs, lambda c: c.latency_by_target), got, told),
             "finished_at": [c if finished and c >= 0 else None for c in last.tolist()],
@@ -146,7 +154,16 @@ def _cycles(runs: Sequence[Measured]) -> int:
     return sum(run.counts.cycles for run in runs)
 
 
-def _means(sums: Int64Array, numbers: Int64Array, told: bool) -> list[float | None]:
+def _cycles_of(runs: Sequence[Measured], takes_part: Sequence[NDArray[np.bool_]]) -> Int64Array:
+    """Cycles that each terminal was counted for; of runs in which it takes part."""
+    cycles: Int64Array = np.sum(
+        [max(run.counts.cycles, 1) * part for run, part in zip(runs, takes_part, strict=True)],
+        axis=0,
+    )
+    return cycles
+
+
+def _means(sums: Int64Array, numbers: Int64Array, told: bool = True) -> list[float | None]:
     means: Float64Array = sums / np.maximum(numbers, 1)
     pairs = zip(means.tolist(), numbers.tolist(), strict=True)
     return [mean if told and number else None for mean, number in pairs]

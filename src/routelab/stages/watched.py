@@ -9,8 +9,10 @@ from threading import Lock
 from routelab._progress import WAITING, tell
 from routelab.api import Demand, Topology
 from routelab.simulation.counts import Blocked, Counts, Sample
+from routelab.simulation.engine import Simulation
 from routelab.simulation.measure import Simulated
 from routelab.simulation.measured import Measured
+from routelab.simulation.no_route import why_blocked
 from routelab.simulation.settings import SimulationSettings
 
 SECONDS = 0.5
@@ -44,8 +46,8 @@ class Watch:
             return f"load {load:g} (search)"
         return f"load {load:g} ({self._loads.index(load) + 1} of {len(self._loads)})"
 
-    def follow(self, simulation: Simulated) -> Simulated:
-        """The same simulation, which tells how far it is."""
+    def follow(self, simulation: Simulation) -> Simulated:
+        """The same simulation, which tells how far it is, and why it cannot go on."""
         seed = f"seed {simulation.seed}: " if self._seeds > 1 else ""
         return _Followed(simulation, self.task(simulation.load), seed)
 
@@ -60,7 +62,7 @@ class Watch:
 class _Followed:
     """A simulation whose user hears how many cycles it has run."""
 
-    def __init__(self, simulation: Simulated, task: str, prefix: str) -> None:
+    def __init__(self, simulation: Simulation, task: str, prefix: str) -> None:
         self._simulation, self._task, self._prefix = simulation, task, prefix
         self.topology: Topology = simulation.topology
         self.demand: Demand | None = simulation.demand
@@ -89,4 +91,4 @@ class _Followed:
         return self._simulation.counts()
 
     def blocked(self) -> Blocked | None:
-        return self._simulation.blocked()
+        return why_blocked(self._simulation)

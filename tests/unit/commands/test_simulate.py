@@ -5,13 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 
+from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main, make_parser
-from routelab.commands._settings import OPTIONS, PREFIX, option, read_settings
+from routelab.commands._settings import OPTIONS, PREFIX, in_options, option, read_settings
+from routelab.registry.catalogue import installed
 from routelab.simulation.settings import SimulationSettings
+from routelab.stages.batches import Batch, Run
 
 pytestmark = pytest.mark.builtins
 
@@ -74,10 +78,24 @@ def refused(capsys):
         (["--switching", "worm"], "--switching=worm: must be 'virtual-cut-through' or 'wormhole'"),
         (["--seed", "-3"], "--seed=-3: must be greater than or equal to 0"),
         (["--seed", "99999999999999999999"], "--seed="),
-        (["--packet-flits", "16"], "buffer_flits is 8, less than packet_flits, 16"),
-        (["--speedup", "2"], "speedup needs output_buffer_flits"),
-        (["--messages", "5", "--saturation"], "find_saturation needs offered loads"),
-        (["--max-cycles", "10"], "max_cycles is 10"),
+        (["--packet-flits", "16"], "--buffer-flits is 8, less than --packet-flits, 16"),
+        (["--packet-flits", "16"], "raise --buffer-flits or say --switching wormhole"),
+        (["--speedup", "2"], "--speedup needs --output-buffer-flits: without"),
+        (["--speedup", "2", "--output-buffer-flits", "0"], "--speedup needs"),
+        (["--packet-flits", "4", "--output-buffer-flits", "3"], "--output-buffer-flits is 3, less"),
+        (
+            ["--messages", "5", "--saturation"],
+            "--saturation needs offered loads, and with --messages",
+        ),
+        (
+            ["--injection-queue", "2", "--message-packets", "3"],
+            "--injection-queue is 2, less than --m",
+        ),
+        (
+            ["--max-cycles", "10"],
+            "--max-cycles is 10; with --warmup-cycles 0 and --sample-cycles 100",
+        ),
+        (["--buffer-flits", "40000"], "--buffer-flits is 40000: buffers of 40000 packets are too"),
         (["--confidence", "1"], "--confidence=1: must be less than 1"),
     ],
 )
@@ -126,6 +144,203 @@ def test_wrong_arguments(capsys, arguments, message) -> None:
     assert message in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("raise vcs to 4", "raise --vcs to 4"),
+        ("lower messages to 7, or buffer_flits", "lower --messages to 7, or --buffer-flits"),
+        (
+            "wider than precision=0.02 after max_cycles=9",
+            "wider than --precision=0.02 after --max-cycles=9",
+        ),
+        ("`find_saturation` or `loads`", "--saturation or --load"),
+        # words of the language, values and what was told already stay
+        ("with messages at loads of any seed", "with messages at loads of any seed"),
+        ("--priority=in_order: must be", "--priority=in_order: must be"),
+        ("my_vcs and vcs_mine", "my_vcs and vcs_mine"),
+        ("raise --vcs to 4", "raise --vcs to 4"),
+    ],
+)
+def test_messages_name_what_was_typed(text, told) -> None:
+    assert in_options(text, SimulationSettings) == told
+
+
+CIRCLING = (
+    *("simulate", "torus~dims=8", "first@unrestricted", "tornado", "--vcs", "1"),
+    *("--buffer-flits", "2", "--load", "0.1,1", *QUICK),
+)
+"""Shortest routes around a ring, which wait for each other at load 1."""
+
+
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
+def test_a_deadlock_is_told_and_ends_with_1(capsys, form) -> None:
+    assert main([*CIRCLING, "--format", form]) == 1
+    printed = capsys.readouterr()
+    assert printed.err.startswith(
+        "routelab: error: packets could not go on: load 1: deadlock: 16 buffers wait for each other"
+    )
+    assert "Traceback" not in printed.err
+    if form == "json":
+        facts = json.loads(printed.out)
+        assert [row["state"] for row in facts["curve"]] == ["stationary", "deadlock"]
+        assert facts["blocked"].startswith("load 1: deadlock: ")
+    elif form == "csv":
+        rows = list(csv.DictReader(io.StringIO(printed.out)))
+        assert [row["state"] for row in rows] == ["stationary", "deadlock"]
+    else:
+        assert "deadlock" in printed.out.splitlines()[2]
+
+
+def test_a_deadlock_that_only_the_search_meets_ends_with_1_too(capsys) -> None:
+    searched = [*CIRCLING, "--load", "0.1", "--saturation", "--max-probes", "4"]
+    assert main([*searched, "--format", "json"]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["state"] == "stationary"
+    assert "deadlock" in facts["blocked"]
+
+
+def test_a_deadlock_is_a_result_in_a_folder_and_in_a_batch(capsys, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert main([*CIRCLING, "-o", str(folder)]) == 1
+    assert "packets could not go on: load 1: deadlock" in capsys.readouterr().err
+    outcome = read_outcome(folder / "outcome.json")
+    assert outcome.status == "ok"
+    assert outcome.facts["state"] == "deadlock"
+    network = tmp_path / "network"
+    assert main(["topology", "torus~dims=8", "-o", str(network)]) == 0
+    asked = SimulationSettings(
+        vcs=1, buffer_flits=2, loads=(1,), sample_cycles=20, max_cycles=4000, precision=0.05
+    )
+    job = Run(
+        str(tmp_path / "job"),
+        "mark",
+        60,
+        4,
+        str(network),
+        "first@unrestricted",
+        traffic="tornado",
+        settings=asked.model_dump_json(exclude_defaults=True),
+    )
+    Batch("simulations", "b", (job,)).write_spec(tmp_path / "spec.json")
+    listed = str(tmp_path / "outcomes.json")
+    assert main(["simulate", "--batch", str(tmp_path / "spec.json"), "-o", listed]) == 0
+    assert read_outcome(tmp_path / "job/outcome.json").facts["state"] == "deadlock"
+
+
+BROKEN = """
+from routelab.api import Demand, HopProgram, HopRoutingPlugin, Parameters, TrafficPlugin
+from routelab.api import pack_tables, parameter
+from routelab.kernels.hops import TARGET, hop_kernel, inject_kernel
+
+
+@hop_kernel
+def wander(tables, packets, packet, queues, switch, channel, vc, random, out):
+    if packets[packet, TARGET] == 3:
+        raise ValueError("no way to 3")
+    out[0, 0] = -1
+    return 1
+
+
+@inject_kernel
+def enter(tables, reals, packets, packet, queues, random):
+    if packets[packet, TARGET] == 3:
+        raise KeyError("no entry")
+    return 0
+
+
+@hop_kernel
+def stay(tables, packets, packet, queues, switch, channel, vc, random, out):
+    return 0
+
+
+class Fragile(HopRoutingPlugin):
+    name = "fragile"
+    summary = "Breaks where it is told to"
+    proof = "none"
+
+    class Parameters(Parameters):
+        at: str = parameter("prepare", description="where")
+
+    def supports(self, topology, virtual_channels):
+        if self.parameters.at == "supports":
+            raise RuntimeError("asked")
+        return None
+
+    def prepare(self, topology, virtual_channels):
+        at = self.parameters.at
+        if at == "prepare":
+            return helper()
+        return HopProgram(
+            hop=wander if at in ("wander", "lost") else stay,
+            inject=enter if at == "enter" else None,
+            tables=pack_tables(topology),
+            vc_classes=1,
+        )
+
+
+def helper():
+    return {}["missing"]
+
+
+class Silent(TrafficPlugin):
+    name = "silent"
+    summary = "Breaks"
+
+    def demand(self, topology, seed):
+        raise ZeroDivisionError("drawn")
+"""
+
+
+@pytest.fixture
+def broken(site):
+    site.install(
+        "broken",
+        {"routing": {"fragile": "broken:Fragile"}, "traffic": {"silent": "broken:Silent"}},
+        {"broken.py": BROKEN},
+    )
+    installed.cache_clear()
+    return site
+
+
+@pytest.mark.parametrize(
+    ("routing", "traffic", "told"),
+    [
+        ("fragile", "uniform", "fragile: prepare() raised KeyError: 'missing' ("),
+        ("fragile~at=supports", "uniform", "fragile: supports() raised RuntimeError: asked ("),
+        ("fragile~at=wander", "uniform", "fragile: wander() raised ValueError: no way to 3 ("),
+        ("fragile~at=enter", "uniform", "fragile: enter() raised KeyError: 'no entry' ("),
+        ("dor", "silent", "silent: demand() raised ZeroDivisionError: drawn ("),
+    ],
+)
+def test_what_a_plugin_raises_is_one_message_with_its_name(
+    broken, capsys, tmp_path, routing, traffic, told
+) -> None:
+    command = ["simulate", "torus~dims=4", routing, traffic, "--load", "0.2", *QUICK]
+    assert main(command) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"routelab: error: {told}")
+    assert re.search(r"broken\.py, line \d+\); --verbose shows the traceback$", line)
+    assert main([*command, "--verbose"]) == 1
+    assert "Traceback (most recent call last)" in capsys.readouterr().err
+    assert main([*command, "-o", str(tmp_path / "o")]) == 1
+    outcome = read_outcome(tmp_path / "o/outcome.json")
+    assert outcome.status == "failed"
+    assert outcome.reason.startswith(told)
+
+
+def test_a_state_without_a_route_is_told_with_its_place_and_ends_with_1(broken, capsys) -> None:
+    command = ["simulate", "torus~dims=4", "fragile~at=stay", "neighbor", "--load", "0.2", *QUICK]
+    assert main(command) == 1
+    printed = capsys.readouterr()
+    assert "no-route" in printed.out
+    found = re.search(
+        r"packets could not go on: load 0.2: no-route: at switch \d, for a packet to \d that came "
+        r"from a terminal, the routing gives no candidate$",
+        printed.err.strip(),
+    )
+    assert found
+
+
 def test_a_table_of_another_network_is_refused(refused, tmp_path: Path) -> None:
     assert main(["route", "torus~dims=5", "dor", "-o", str(tmp_path / "r")]) == 0
     message = refused("simulate", "torus~dims=4", str(tmp_path / "r/routes.npz"), "uniform")
@@ -138,7 +353,11 @@ def test_what_does_not_go_together_ends_with_1_and_the_reason(capsys, tmp_path: 
     assert printed.out == ""
     assert "dor: bubble flow control needs virtual cut-through" in printed.err
     assert main([*RUN, "--buffer-flits", "1", "-o", str(tmp_path / "o")]) == 1
-    assert "raise buffer_flits to 2" in capsys.readouterr().err
+    assert "raise --buffer-flits to 2" in capsys.readouterr().err
+    assert main([*RUN, "--vcs", "1", "--buffer-flits", "1"]) == 1
+    assert "raise --buffer-flits to 2" in capsys.readouterr().err
+    assert main(["simulate", "torus~dims=5", "dfsssp", "uniform", "--vcs", "1"]) == 1
+    assert "the routers have 1; raise --vcs to 2" in capsys.readouterr().err
     outcome = json.loads((tmp_path / "o/outcome.json").read_text())
     assert outcome["status"] == "unsupported"
 

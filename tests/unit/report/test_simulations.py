@@ -312,6 +312,22 @@ def test_terminals_of_a_closed_loop_have_a_throughput_of_their_own(world):
     assert views(world).simulations.jobs["terminal_throughput"][0] == pytest.approx(0.6)
 
 
+def test_silent_terminals_are_left_out_and_do_not_count_as_zero(world):
+    rates = [0.1, None, 0.3, 0.0]
+    terminals = [
+        {"load": 0.1, "terminal": t, "accepted": rate, "received": 0.1, "finished_at": None}
+        for t, rate in enumerate(rates)
+    ]
+    world.simulate("dor", curve=CURVE, tables={"terminals": terminals})
+    where = {"load": 0.1}
+    data = drawn(world, of="terminals", kind="ecdf", x="accepted", where=where).data
+    assert data["accepted"].tolist() == [0, 0.1, 0.3]
+    (box,) = drawn(
+        world, of="terminals", kind="box", x="traffic", y="accepted", where=where
+    ).data.to_dict("records")
+    assert (box["count"], box["mean"]) == (3, pytest.approx(0.4 / 3))
+
+
 def test_commands_simulate_the_same_again(world):
     record = world.simulate(
         "dor", curve=CURVE, vcs=2, loads=(0.1, 0.2, 0.3), find_saturation=True, priority="random"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from routelab.api import Demand, Messages, PluginError, TrafficPlugin, build_grid
-from routelab.simulation.offered import demand_of, listed_by
+from routelab.simulation.offered import demand_of, ends_of, listed_by
 
 NETWORK = build_grid("mesh", (2, 2), wrap=False)
 GOOD = Demand.uniform(NETWORK, "to all others")
@@ -64,3 +64,67 @@ def test_what_is_well_formed_is_handed_on():
     assert made.members.dtype == np.int32
     assert made.between_terminals().tolist() == GOOD.between_terminals().tolist()
     assert listed_by(Given(GOOD), NETWORK, 0) is None
+
+
+def naive_ends(demand):
+    """Who sends and who may get something, pair by pair."""
+    count = len(demand.rate)
+    send, receive = [bool(rate > 0) for rate in demand.rate], [False] * count
+    for source in range(count):
+        for part in range(demand.part_start[source], demand.part_start[source + 1]):
+            if not send[source] or demand.part_share[part] == 0:
+                continue
+            chosen = demand.part_set[part]
+            for place in range(demand.set_start[chosen], demand.set_start[chosen + 1]):
+                target = int(demand.members[place])
+                receive[target] |= target != source or demand.to_self
+    return send, receive
+
+
+def made(rate, parts, sets, to_self=False):
+    """A demand from the (share, set) of each terminal and the members of each set."""
+    flat = [part for mine in parts for part in mine]
+    return Demand.create(
+        rate=rate,
+        part_start=np.cumsum([0, *map(len, parts)]),
+        part_share=[share for share, _ in flat],
+        part_set=[chosen for _, chosen in flat],
+        set_start=np.cumsum([0, *map(len, sets)]),
+        members=[member for mine in sets for member in mine],
+        to_self=to_self,
+        convention="",
+    )
+
+
+@pytest.mark.parametrize(
+    ("demand", "silent", "unwanted"),
+    [
+        (GOOD, [], []),
+        (Demand.permutation([1, 0, -1, -1], "a pair"), [2, 3], [2, 3]),
+        # the sender of a set does not send to itself, the others of the set get everything
+        (made([1, 0, 0, 0], [[(1, 0)], [], [], []], [[0, 1, 2]]), [1, 2, 3], [0, 3]),
+        (made([1, 0, 0, 0], [[(1, 0)], [], [], []], [[0, 1, 2]], to_self=True), [1, 2, 3], [3]),
+        (made([1, 1, 0, 0], [[(1, 0)], [(1, 0)], [], []], [[0, 1, 2]]), [2, 3], [3]),
+        # a set that nobody draws from, and one of a terminal that is silent
+        (
+            made(
+                [1, 0, 1, 0],
+                [[(1, 0), (0, 1)], [(1, 1)], [(1, 0)], []],
+                [[0, 2], [3]],
+            ),
+            [1, 3],
+            [1, 3],
+        ),
+    ],
+)
+def test_terminals_without_anything_to_send_or_to_get_are_known(demand, silent, unwanted):
+    ends = ends_of(demand)
+    assert (ends.send.tolist(), ends.receive.tolist()) == naive_ends(demand)
+    assert np.flatnonzero(~ends.send).tolist() == silent
+    assert np.flatnonzero(~ends.receive).tolist() == unwanted
+
+
+def test_the_ends_of_messages_are_those_of_the_list():
+    ends = ends_of(Messages.create([0, 2, 2, 3], [1, 1, 0]))
+    assert ends.send.tolist() == [True, False, True]
+    assert ends.receive.tolist() == [True, True, False]

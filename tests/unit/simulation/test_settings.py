@@ -60,10 +60,16 @@ def test_all_mistakes_are_told():
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("messages=4,find_saturation=true", "find_saturation needs offered loads"),
+        ("messages=4,find_saturation=true", "`find_saturation` needs offered loads"),
         ("max_cycles=1000", "it takes at least 6400"),
         ("warmup_cycles=150000", "it takes at least 300000"),
-        ("packet_flits=16", "buffer_flits is 8, less than packet_flits, 16"),
+        ("packet_flits=16", "`buffer_flits` is 8, less than `packet_flits`, 16"),
+        ("buffer_flits=32768", "buffers of 32768 packets are too large, the engine"),
+        ("buffer_flits=65536,packet_flits=2", "buffers of 32768 packets are too large"),
+        (
+            "buffer_flits=65536,packet_flits=16,switching=wormhole",
+            "`buffer_flits` is 65536: buffers of 65536 flits are too large",
+        ),
         ("vcs", "expected '='"),
     ],
 )

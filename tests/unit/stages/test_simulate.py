@@ -288,6 +288,41 @@ def clockwise(count: int) -> RouteTable:
     return RouteTable.from_lengths(network, lengths, hops)
 
 
+class Drawn(TrafficPlugin):
+    """One terminal, another with each seed, sends to the next."""
+
+    name = "drawn"
+    summary = "One sends"
+
+    def demand(self, topology, seed):
+        targets = np.full(topology.num_terminals, -1)
+        targets[seed] = seed + 1
+        return Demand.permutation(targets, "one sends")
+
+
+@pytest.mark.parametrize("messages", [0, 40])
+def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages) -> None:
+    network = build_grid("torus", (4,), wrap=True)
+    asked = settings(loads=(0.2,), seeds=2, messages=messages, max_cycles=20_000)
+    result = simulate.simulate(network, load_routing("dor"), Drawn(), asked)
+    table = result.terminals
+    for name, known in (
+        ("offered", [True, True, False, False]),
+        ("accepted", [True, True, False, False]),
+        ("received", [False, True, True, False]),
+    ):
+        assert [value is not None for value in table[name]] == known
+        if not messages:
+            # two runs, each with one sender: the mean is over the run in which it sends
+            rates = [value for value in table[name] if value is not None]
+            assert rates == pytest.approx([0.2, 0.2], rel=0.15)
+    (row,) = result.curve
+    assert row["senders"] == 1
+    sent = [value for value in table["offered"] if value is not None]
+    assert row["offered_min"] == pytest.approx(min(sent))
+    assert row["jain"] == pytest.approx(1)
+
+
 def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
     table = clockwise(4)
     asked = settings(vcs=1, buffer_flits=2, loads=(1.0,))

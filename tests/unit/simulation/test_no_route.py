@@ -1,0 +1,102 @@
+"""What is wrong with a routing that leaves a packet without a way: named, with the place."""
+
+from __future__ import annotations
+
+import pytest
+from hop_cases import nearer, program_of
+
+from routelab.api import Demand, build_grid
+from routelab.kernels.hops import WAYPOINT, inject_kernel
+from routelab.simulation.engine import Simulation
+from routelab.simulation.no_route import why_blocked
+from routelab.simulation.router import Router
+
+RING = build_grid("torus", (5,), wrap=True)
+AT, TO = 2, 4
+"""From switch 0 to 4 by way of 1 and 2 … at 2 the algorithm goes wrong."""
+
+
+@inject_kernel
+def nowhere(tables, reals, packets, packet, queues, random):
+    packets[packet, WAYPOINT] = 99
+    return 0
+
+
+def upwards(switch):
+    """The channel to the next switch."""
+    (channel,) = (
+        c
+        for c in range(RING.num_channels)
+        if RING.channel_source[c] == switch and RING.channel_target[c] == (switch + 1) % 5
+    )
+    return channel
+
+
+def blocked_by(wrong, **more):
+    """How a run ends whose algorithm answers `wrong` at one switch and is right elsewhere."""
+
+    def answers(switch, target, vc):
+        return [wrong if switch == AT else [(upwards(switch), 0, 0)]]
+
+    program = program_of(RING, answers, 2, **more)
+    demand = Demand.permutation([TO, -1, -1, -1, -1], "one way")
+    router = Router(vcs=4)
+    simulation = Simulation(RING, program, router, demand=demand, load=0.2, seed=1)
+    simulation.run(200)
+    blocked = why_blocked(simulation)
+    assert blocked is not None
+    assert blocked.kind == "no-route"
+    return blocked.text
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ([], "no candidate"),
+        ([(upwards(AT), 0, 0)] * 9, "9 candidates, and says that it gives 8 at most"),
+        (
+            [(-1, 0, 0)],
+            "channel -1, which is not there: channels are 0 to 9, and links that failed",
+        ),
+        ([(10, 0, 0)], "channel 10, which is not there"),
+        (
+            [(upwards(AT), 0, 0), (upwards(0), 0, 0)],
+            f"channel {upwards(0)}, {RING.channel_name(upwards(0))}: it leaves another switch",
+        ),
+        ([(upwards(AT), 2, 0)], "class 2 of virtual channels on"),
+        ([(upwards(AT), -1, 0)], "class -1 of virtual channels on"),
+    ],
+)
+def test_the_cause_names_switch_destination_and_channel(wrong, told):
+    text = blocked_by(wrong)
+    names = RING.switch_names
+    came = RING.channel_name(upwards(AT - 1))
+    assert text.startswith(
+        f"at switch {names[AT]}, for a packet to {names[TO]} that came over {came}, "
+        f"the routing gives {told}"
+    )
+    if "class" in told:
+        assert f"on {RING.channel_name(upwards(AT))}: its program has 0 to 1" in text
+
+
+def test_a_waypoint_that_is_no_switch_is_told_of():
+    ways = nearer(RING)
+    program = program_of(
+        RING,
+        lambda switch, target, vc: [[(channel, 0, 0) for channel in ways(switch, target)]],
+        1,
+        inject=nowhere,
+        phases=2,
+    )
+    demand = Demand.permutation([TO, -1, -1, -1, -1], "one way")
+    simulation = Simulation(RING, program, Router(), demand=demand, load=0.2, seed=1)
+    simulation.run(100)
+    assert "maybe inject set a WAYPOINT that is no switch" in why_blocked(simulation).text
+
+
+def test_what_is_not_blocked_stays_so():
+    program = program_of(RING, lambda switch, target, vc: [[(upwards(switch), 0, 0)]], 1)
+    demand = Demand.permutation([TO, -1, -1, -1, -1], "one way")
+    simulation = Simulation(RING, program, Router(), demand=demand, load=0.2, seed=1)
+    simulation.run(100)
+    assert why_blocked(simulation) is None
