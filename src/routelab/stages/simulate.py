@@ -37,6 +37,8 @@ from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.sweep import Make, sweep
 from routelab.stages.blame import PluginRaisedError, blamed
 from routelab.stages.facts import topology_facts
+from routelab.stages.kept_proofs import FOLDER as PROOFS
+from routelab.stages.kept_proofs import KeptProofs
 from routelab.stages.kept_runs import KeptRuns
 from routelab.stages.limits import Breach
 from routelab.stages.simulated_routing import prepare
@@ -54,7 +56,7 @@ from routelab.stages.simulation_tables import (
     terminal_table,
 )
 from routelab.stages.together import together
-from routelab.stages.topology import OUTCOME, name_at, obtain, unusable
+from routelab.stages.topology import OUTCOME, fingerprint_at, name_at, obtain, unusable
 from routelab.stages.watched import Watch
 
 CURVE, CHANNELS, TERMINALS, LATENCIES = (
@@ -162,6 +164,7 @@ def simulate(
     traffic: TrafficPlugin,
     settings: SimulationSettings,
     kept: KeptRuns | None = None,
+    proofs: KeptProofs | None = None,
 ) -> Simulated:
     """Simulate at all loads, with all seeds, on as many threads as the process may use.
 
@@ -176,6 +179,8 @@ def simulate(
     settings : SimulationSettings
     kept : KeptRuns, optional
         Where finished runs are kept, and found again.
+    proofs : KeptProofs, optional
+        The same for what the checker says of hop-by-hop algorithms on this network.
 
     Raises
     ------
@@ -191,7 +196,7 @@ def simulate(
     first = demand(settings.seed)
     if not first.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
-    prepared = prepare(network, routing, settings.router())
+    prepared = prepare(network, routing, settings.router(), proofs)
     watch = Watch(settings)
     make = _maker(network, prepared.program, traffic, demand, settings, watch)
 
@@ -287,13 +292,16 @@ def run(
         return _lost(lost, routing, traffic, settings, directory, fingerprint)
     task = task_of(topology, routing, traffic, settings)
     kept = KeptRuns(directory, fingerprint, settings) if fingerprint else None
+    network = fingerprint_at(topology)
+    # shared by all traffic: <network>/<routing>/<traffic>/<settings> is the simulation's folder
+    proofs = KeptProofs(directory.parents[1] / PROOFS, network) if fingerprint and network else None
     result: Simulated | None = None
     status: Status = "ok"
     reason = ""
     with Taken() as taken:
         try:
             with blamed(task.plugins):
-                result = simulate(task.network, task.routing, task.traffic, settings, kept)
+                result = simulate(task.network, task.routing, task.traffic, settings, kept, proofs)
         except (UnsupportedError, InputError) as error:
             # an input error here is about parameters that do not fit this network
             status, reason = "unsupported", str(error)

@@ -7,14 +7,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import HopProgram, RouteTable, Topology, UnsupportedError, needed_classes
+from routelab.api import (
+    HopProgram,
+    RouteTable,
+    RoutingPart,
+    Topology,
+    UnsupportedError,
+    needed_classes,
+)
 from routelab.deadlock import check
 from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.verdict import Switching
 from routelab.registry.instances import Routing
 from routelab.simulation.layout import class_rows, refusal
 from routelab.simulation.router import Router
 from routelab.simulation.tables import table_program
 from routelab.stages.chain import apply_routing
+from routelab.stages.kept_proofs import KeptProofs
 from routelab.stages.programs import part_of
 
 
@@ -37,7 +46,12 @@ class Prepared:
     facts: dict[str, Any]
 
 
-def prepare(topology: Topology, routing: Routing | RouteTable, router: Router) -> Prepared:
+def prepare(
+    topology: Topology,
+    routing: Routing | RouteTable,
+    router: Router,
+    proofs: KeptProofs | None = None,
+) -> Prepared:
     """Make a program of a routing and judge it under the routers' flow control.
 
     Parameters
@@ -46,6 +60,9 @@ def prepare(topology: Topology, routing: Routing | RouteTable, router: Router) -
     routing : Routing or RouteTable
         By its parts, or as a table that was read.
     router : Router
+    proofs : KeptProofs, optional
+        Where what the checker said of a hop-by-hop algorithm on this network is kept, and found
+        again.
 
     Raises
     ------
@@ -60,7 +77,7 @@ def prepare(topology: Topology, routing: Routing | RouteTable, router: Router) -
     if routing.hops is None:
         routed = apply_routing(topology, routing)
         return _tabled(routed.table, routing.name, router, routed.seconds)
-    return _hop_by_hop(topology, routing, router)
+    return _hop_by_hop(topology, routing, router, proofs)
 
 
 def _tabled(table: RouteTable, name: str, router: Router, seconds: float) -> Prepared:
@@ -77,7 +94,9 @@ def _tabled(table: RouteTable, name: str, router: Router, seconds: float) -> Pre
     return Prepared(program, judged | _channels(program, router) | {"routing_seconds": seconds})
 
 
-def _hop_by_hop(topology: Topology, routing: Routing, router: Router) -> Prepared:
+def _hop_by_hop(
+    topology: Topology, routing: Routing, router: Router, proofs: KeptProofs | None
+) -> Prepared:
     tell(routing.name, "routing")
     part = part_of(routing)
     began = time.perf_counter()
@@ -85,23 +104,36 @@ def _hop_by_hop(topology: Topology, routing: Routing, router: Router) -> Prepare
     seconds = time.perf_counter() - began
     _fitting(program, routing.name, router)
     tell(routing.name, "proof")
+    options = (router.vcs, router.switching, _packets(router))
+
+    def judged() -> dict[str, str]:
+        return _judged(part, topology, options)
+
+    found = judged() if proofs is None else proofs.find_or_make(routing, options, judged)
+    return Prepared(program, found | _channels(program, router) | {"routing_seconds": seconds})
+
+
+def _judged(
+    part: RoutingPart, topology: Topology, options: tuple[int, Switching, int]
+) -> dict[str, str]:
+    """What the checker says with so many virtual channels, switched so, of so many packets."""
+    virtual_channels, switching, packets = options
     verdict = check_hop_routing(
         part,
         topology,
-        router.vcs,
-        switching=router.switching,
-        packets_per_buffer=_packets(router),
+        virtual_channels,
+        switching=switching,
+        packets_per_buffer=packets,
         # the next packet may follow as soon as a tail has crossed the channel
         shared_buffers=True,
     )
-    judged = {
+    return {
         "deadlock": verdict.status,
         "deadlock_proof": verdict.proof,
         "deadlock_reason": verdict.reason,
         "deadlock_coverage": verdict.coverage,
         "deadlock_cycle": "\n".join(verdict.describe_cycle()),
     }
-    return Prepared(program, judged | _channels(program, router) | {"routing_seconds": seconds})
 
 
 def _packets(router: Router) -> int:

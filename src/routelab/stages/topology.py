@@ -86,6 +86,12 @@ def name_at(text: str) -> str:
     return _outcome_in(folder).topology if folder.is_dir() else text
 
 
+def fingerprint_at(text: str) -> str:
+    """The fingerprint of the network in a folder that `run` wrote; empty for names."""
+    folder = Path(text)
+    return str(_outcome_in(folder).provenance["fingerprint"]) if folder.is_dir() else ""
+
+
 def run(text: str, directory: Path, fingerprint: str = "") -> Outcome:
     """Build a network and write its folder; an error of the plugin becomes the outcome.
 

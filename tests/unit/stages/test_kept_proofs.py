@@ -1,0 +1,80 @@
+"""What the checker said of an algorithm is asked for once, and for the same question only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from routelab.artifacts.outcome import read_outcome
+from routelab.registry.instances import load_routing
+from routelab.simulation.settings import SimulationSettings
+from routelab.stages import simulate, simulated_routing, topology
+from routelab.stages.kept_proofs import FOLDER, KeptProofs
+
+pytestmark = pytest.mark.builtins
+
+SETTINGS = {"loads": (0.1,), "sample_cycles": 10, "max_cycles": 2000, "precision": 0.2}
+JUDGED = ("deadlock", "deadlock_proof", "deadlock_reason", "deadlock_coverage", "deadlock_cycle")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
+    """Dimensions and virtual channels of every question that reaches the checker."""
+    found: list[tuple[str, int]] = []
+    check = simulated_routing.check_hop_routing
+
+    def counted(part, network, virtual_channels, **options):
+        found.append((str(network.attributes["dims"]), virtual_channels))
+        return check(part, network, virtual_channels, **options)
+
+    monkeypatch.setattr(simulated_routing, "check_hop_routing", counted)
+    return found
+
+
+def simulated(results: Path, network: str, traffic: str, **values) -> dict[str, object]:
+    """What the checker says of minimal-adaptive, as a job of a study tells it."""
+    folder = results / "topologies" / network
+    if not folder.exists():
+        topology.run(network, folder, f"of {network}")
+    settings = SimulationSettings(**{**SETTINGS, **values})
+    name = settings.canonical().replace("/", " ")
+    job = results / "simulations" / network / "minimal-adaptive" / traffic / name
+    simulate.run(str(folder), "minimal-adaptive", traffic, settings, job, "abc")
+    facts = read_outcome(job / "outcome.json").facts
+    return {name: facts[name] for name in JUDGED}
+
+
+def test_a_network_and_a_routing_are_judged_once(tmp_path: Path, asked) -> None:
+    first = simulated(tmp_path, "torus~dims=4x4", "uniform")
+    assert simulated(tmp_path, "torus~dims=4x4", "tornado") == first
+    assert simulated(tmp_path, "torus~dims=4x4", "tornado", seed=3) == first
+    assert first["deadlock"] == "proven"
+    assert len(asked) == 1
+
+
+def test_another_question_is_asked_anew(tmp_path: Path, asked) -> None:
+    simulated(tmp_path, "torus~dims=4x4", "uniform", vcs=2)
+    simulated(tmp_path, "torus~dims=4x4", "uniform", vcs=3)
+    simulated(tmp_path, "torus~dims=4x4", "uniform", vcs=2, buffer_flits=2)
+    simulated(tmp_path, "torus~dims=3x3", "uniform", vcs=2)
+    assert len(asked) == 4
+
+
+def test_a_network_of_other_content_is_another_question(tmp_path: Path) -> None:
+    routing = load_routing("minimal-adaptive")
+    made = [
+        KeptProofs(tmp_path, network).find_or_make(routing, (2,), lambda n=network: {"deadlock": n})
+        for network in ("one", "other", "one")
+    ]
+    assert [facts["deadlock"] for facts in made] == ["one", "other", "one"]
+
+
+def test_a_damaged_proof_is_made_again(tmp_path: Path, asked) -> None:
+    first = simulated(tmp_path, "torus~dims=4x4", "uniform")
+    (kept,) = tmp_path.glob(f"simulations/*/*/{FOLDER}/*.json")
+    kept.write_text(kept.read_text()[:-20])
+    assert simulated(tmp_path, "torus~dims=4x4", "tornado") == first
+    assert len(asked) == 2
+    assert simulated(tmp_path, "torus~dims=4x4", "shuffle") == first
+    assert len(asked) == 2
