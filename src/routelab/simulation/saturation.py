@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import nan
 
 from routelab.simulation.intervals import Estimate
 from routelab.simulation.measured import Measured
@@ -11,7 +12,11 @@ from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.sweep import Make, Point, Recall, sweep
 
 FIRST = (0.25, 0.5, 0.75, 1.0)
-"""Loads that every search begins with, so that it sees more than the way of a bisection."""
+"""Loads that a search begins with, so that it sees more than the way of a bisection; not where as
+many are known."""
+
+GUESSES = 2
+"""How often a search looks just below what was accepted; then it halves, so that it ends soon."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,9 +26,11 @@ class Saturation:
     Attributes
     ----------
     load : float
-        Largest load tried that is stationary while all lower ones tried are; 0 if there is none.
+        Largest load tried that is taken while all lower ones tried are; 0 if there is none. Taken
+        is what is stationary, and what is undecided while surely all but ``tolerance`` arrives: of
+        that, what surely arrives.
     bound : float
-        Smallest load tried above it that is not; infinite if even load 1 is stationary.
+        Smallest load tried above it that is not; infinite if even load 1 is taken.
     accepted : Estimate or None
         Accepted load at `load`.
     most : Estimate
@@ -53,12 +60,13 @@ def saturation(
     heard: Callable[[Measured], None] | None = None,
     recall: Recall | None = None,
 ) -> Saturation:
-    """Search the largest load that is stationary, to ``settings.tolerance`` relative to it.
+    """Search the largest load that is taken, to ``settings.tolerance`` relative to it.
 
-    A few loads first, then on both sides of what the network accepts at load 1, then halving
-    between the largest stationary load and the smallest other one. That a network which takes a
-    load takes every lower one is not believed: the search stays below the *first* load that is
-    not stationary, and tells of stationary ones above it.
+    A few loads first. Beyond saturation many networks go on accepting what they take at most, so
+    the search goes on at both sides of what is accepted at the smallest load that is not taken,
+    one after the other, then by halving between that load and the largest that is. That a network
+    which takes a load takes every lower one is not believed: the search stays below the *first*
+    load that is not taken, and tells of stationary ones above it.
 
     Parameters
     ----------
@@ -81,44 +89,86 @@ def saturation(
         left -= len(new)
         points.update((p.load, p) for p in sweep(make, settings, new, threads, heard, recall))
 
-    probe(*FIRST)
-    low, bound = _bracket(points)
-    if bound <= 1:
-        accepted = points[1.0].accepted.value
-        near = (round(accepted * (1 - d), 6) for d in (settings.tolerance, -settings.tolerance))
-        probe(*(load for load in near if low < load < bound))
+    if len(points) < len(FIRST):
+        probe(*FIRST)
+    guesses = GUESSES
     while left:
-        low, bound = _bracket(points)
-        if bound > 1 or bound - low <= settings.tolerance * bound:
+        low, bound = _bracket(points, settings.tolerance)
+        if bound > 1:
+            if 1.0 in points:
+                break
+            probe(1.0)
+            continue
+        if bound - low <= settings.tolerance * bound:
             break
-        probe(round((low + bound) / 2, 6))
+        accepted = points[bound].accepted.value
+        below, above = _sides(accepted, bound, settings.tolerance)
+        near = settings.tolerance / 4
+        if guesses and below > low * (1 + near):
+            guesses -= 1
+            probe(below)
+        elif low * (1 + near) < above < bound * (1 - near):
+            probe(above)
+        else:
+            probe(round((low + bound) / 2, 6))
     return _result(points, settings)
 
 
-def _bracket(points: dict[float, Point]) -> tuple[float, float]:
-    """The largest stationary load below the first that is not, and that one."""
+def _sides(accepted: float, bound: float, tolerance: float) -> tuple[float, float]:
+    """Loads just below and above what is accepted; the first surely below `bound`, too."""
+    # nine tenths: rounding must not make the bracket wider than the tolerance
+    part = 0.9 * tolerance
+    below = min(accepted * (1 - part / 2), bound * (1 - part))
+    return round(below, 6), round(accepted * (1 + part / 2), 6)
+
+
+def _bracket(points: dict[float, Point], tolerance: float) -> tuple[float, float]:
+    """The largest load that is taken below the first that is not, and that one."""
     low = 0.0
     for load in sorted(points):
-        if points[load].state != "stationary":
+        if not _taken(points[load], tolerance):
             return low, load
         low = load
     return low, float("inf")
 
 
+def _taken(point: Point, tolerance: float) -> bool:
+    """Whether a load is stationary, or so near saturation that the search need not tell.
+
+    Close to saturation latencies take very long to settle. Where the backlog does not surely grow
+    and surely all but `tolerance` of what is offered arrives, the load is above the largest
+    stationary one by no more than that.
+    """
+    if point.state == "undecided":
+        return _share(point) >= 1 - tolerance
+    return point.state == "stationary"
+
+
+def _share(point: Point) -> float:
+    """The part of what was generated that surely arrives, at most 1; NaN if nobody knows."""
+    offered = sum(run.offered for run in point.runs) / len(point.runs)
+    share = point.accepted.low / offered if offered else nan
+    return 1.0 if share > 1 else share
+
+
 def _result(points: dict[float, Point], settings: SimulationSettings) -> Saturation:
-    low, bound = _bracket(points)
+    low, bound = _bracket(points, settings.tolerance)
     most = max(points.values(), key=lambda point: point.accepted.value)
     if bound > 1:
         text = "not saturated at any load up to 1"
     else:
-        text = f"stationary at load {low:g}, {points[bound].state} at {bound:g}"
+        text = f"{_told(points, low, settings)}, {points[bound].state} at {bound:g}"
         if bound - low > settings.tolerance * bound:
             text += f"; max_probes={settings.max_probes} loads did not narrow it down further"
-    above = [f"{load:g}" for load in sorted(points) if load > bound and _stationary(points[load])]
+    above = [
+        f"{load:g}"
+        for load in sorted(points)
+        if load > bound and points[load].state == "stationary"
+    ]
     if above:
         text += f"; yet stationary at {', '.join(above)}: not monotonic in the load"
     return Saturation(
-        load=low,
+        load=_surely(points[low]) if low else 0.0,
         bound=bound,
         accepted=points[low].accepted if low else None,
         most=most.accepted,
@@ -128,5 +178,17 @@ def _result(points: dict[float, Point], settings: SimulationSettings) -> Saturat
     )
 
 
-def _stationary(point: Point) -> bool:
-    return point.state == "stationary"
+def _surely(point: Point) -> float:
+    """Of a load that is taken, what surely is."""
+    stationary = point.state == "stationary"
+    return point.load if stationary else round(point.load * _share(point), 6)
+
+
+def _told(points: dict[float, Point], low: float, settings: SimulationSettings) -> str:
+    """How the largest load that is taken is."""
+    if not low or points[low].state == "stationary":
+        return f"stationary at load {low:g}"
+    return (
+        f"at load {low:g} surely all but tolerance={settings.tolerance} of it arrives, though "
+        f"max_cycles={settings.max_cycles} did not suffice to call it stationary"
+    )

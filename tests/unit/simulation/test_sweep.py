@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -105,12 +106,52 @@ def test_a_load_that_is_not_taken_bounds_the_search_whatever_lies_above():
 
 
 def test_known_points_and_few_probes():
+    def stuck(load, seed):
+        return Stuck(load, seed, at=1) if load > 0.3 else make(load, seed)
+
     settings = SETTINGS.model_copy(update={"seeds": 1, "max_probes": 4})
-    known = tuple(sweep(make, settings, (0.25, 0.5)))
-    found = saturation(make, settings, known)
+    known = tuple(sweep(stuck, settings, (0.25, 0.5)))
+    found = saturation(stuck, settings, known)
     assert len(found.points) == 6
     assert set(known) <= set(found.points)
     assert "max_probes=4" in found.text
+
+
+def test_a_sweep_that_brackets_saturation_needs_few_more_loads():
+    """What is accepted beyond saturation tells where to look; other loads above it tell nothing."""
+    settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05})
+    known = tuple(sweep(make, settings, (0.1, 0.2, 0.3, 0.8)))
+    tried = []
+    found = saturation(make, settings, known, heard=lambda run: tried.append(run.load))
+    assert 0.475 <= found.load <= 0.5 < found.bound <= 0.525
+    assert len(tried) <= 2
+    assert max(tried) < 0.55
+
+
+@pytest.mark.parametrize("max_cycles", [6400, 10_000, 60_000])
+@pytest.mark.parametrize("service", [2, 4])
+def test_short_runs_find_the_same_saturation(service, max_cycles):
+    """Close to it they are undecided; what surely arrives tells enough."""
+    settings = SimulationSettings(max_cycles=max_cycles, tolerance=0.05, precision=0.05)
+    found = saturation(partial(make, service=service), settings)
+    assert 0.94 / service <= found.load <= 1.03 / service
+    assert found.bound <= 1.08 / service
+
+
+def test_an_undecided_load_of_which_much_is_lost_is_not_taken():
+    """No backlog grows where packets vanish, yet half of the load is not what a network takes."""
+
+    class Lossy(Queues):
+        def run(self, cycles):
+            sample = super().run(cycles)
+            kept = sample.ejected_flits // 2
+            return replace(sample, ejected_flits=kept, latency_sum=self.now**2)
+
+    settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05, "max_cycles": 6400})
+    points = sweep(partial(Lossy, horizon=70_000), settings, (0.1, 0.2, 0.3, 0.4))
+    assert {point.state for point in points} == {"undecided"}
+    found = saturation(partial(Lossy, horizon=70_000), settings, tuple(points))
+    assert found.load == 0
 
 
 def test_the_load_of_several_seeds_is_the_one_asked_for():
