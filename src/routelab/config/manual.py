@@ -77,15 +77,18 @@ together. There are
 - what `routelab simulate` prints, such as `load`, `state`, `saturated`, `accepted_load`,
   `latency_mean`, `latency_p99`, `hops_mean`, `escape_share`, `utilisation_max`, `jain`,
   `worst_share`, `completion_cycles` and, with `find_saturation`, `saturation_load` and
-  `throughput`. A mean has its confidence interval as `<column>_low` and `<column>_high`;
+  `throughput`; with `messages`, `terminal_throughput` (a study that asks for one of these without
+  its setting is refused). A mean has its confidence interval as `<column>_low` and
+  `<column>_high`;
 - the facts and metrics of the routing's table, where it has one.
 
 With `of: channels`, `terminals` or `latencies` a row is a channel, a terminal or as many packets as
 had one latency, in a simulation at one load; `load` is the offered load there, and
 `where: {{load: 0.5}}` chooses one. Channels have `utilisation` and the place of the switch that
 they leave as `at_x`, `at_y`, ...; terminals have `offered`, `accepted`, `received`, `latency_mean`
-and, where messages are to be finished, `finished_at`; packets have `latency`, `network_latency` or
-`in_order_latency`, and messages `message_latency`.
+and, where messages are to be finished, `finished_at` and `throughput`, and are left out where they
+have nothing to send (`offered`, `accepted`) or to get (`received`); packets have `latency`,
+`network_latency` or `in_order_latency`, and messages `message_latency`.
 """
 
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (

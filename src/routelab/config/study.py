@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, model_validator
 
+from routelab.config.asked import without_simulation
 from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, StudyPart, instances, read_entry
 from routelab.config.mistakes import ConfigError, describe, suggestion
@@ -188,7 +189,7 @@ def load_study(path: Path | str) -> Study:
         ) from None
     study._document = document
     study._settings = settings if study.traffic else ()
-    mistakes = [*_name_mistakes(study), *wrong]
+    mistakes = [*_name_mistakes(study), *wrong, *_asked_mistakes(study)]
     try:
         study._reference = _cited(study)
     except ConfigError as error:
@@ -241,6 +242,12 @@ def _draft(document: Document) -> Study:
 def _name_mistakes(study: Study) -> Iterator[str]:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", study.name):
         yield f"{study.path}: a study's file name is letters, digits, '-' and '_', then .yaml"
+
+
+def _asked_mistakes(study: Study) -> Iterator[str]:
+    for part, views in (("tables", study.tables), ("figures", study.figures)):
+        for name, text in without_simulation(views, study.settings):
+            yield f"{study.place(part, name)}{text}"
 
 
 def _citation_mistakes(study: Study) -> tuple[str, ...]:

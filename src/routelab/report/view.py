@@ -14,13 +14,12 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.config import Between, Relative
+from routelab.config.asked import SEARCHED
 from routelab.registry.suggest import did_you_mean
 from routelab.report.derived import GROUPS, add_compared, lies_between
 from routelab.report.labels import without_parameters
 
 OK = "ok"
-SEARCHED = ("saturation_load", "saturation_bound", "saturation_accepted", "throughput")
-"""Columns of simulations that searched the saturation."""
 
 
 @dataclass(frozen=True)
