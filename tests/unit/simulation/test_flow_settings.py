@@ -1,0 +1,51 @@
+"""Settings of flow simulations: what they change of a machine, and their text."""
+
+import pytest
+from pydantic import ValidationError
+
+from routelab.registry.settings import parse_settings
+from routelab.simulation.flow_settings import FlowSettings
+from routelab.simulation.machine import Machine
+
+
+def test_what_is_given_takes_the_place_of_the_machine_s():
+    machine = Machine(latency=3e-6, overhead=1e-7)
+    assert FlowSettings().on(machine) == machine
+    changed = FlowSettings(overhead=0, handshake=False, link_bandwidth=1e9).on(machine)
+    assert changed == Machine(latency=3e-6, overhead=0, handshake=False, link_bandwidth=1e9)
+
+
+@pytest.mark.parametrize("name", Machine.model_fields)
+def test_every_field_of_a_machine_can_be_changed_within_its_limits(name):
+    assert FlowSettings.model_fields[name].description.startswith(
+        Machine.model_fields[name].description
+    )
+    for value in (-1, 0, 1, 1e19):
+        try:
+            Machine(**{name: value})
+        except ValidationError:
+            with pytest.raises(ValidationError):
+                FlowSettings(**{name: value})
+        else:
+            assert getattr(FlowSettings(**{name: value}).on(Machine()), name) == value
+
+
+def test_the_text_comes_back():
+    settings = FlowSettings(
+        machine="desmos",
+        ranks_per_node=4,
+        collectives="bcast=binomial+alltoall=pairwise",
+        handshake=False,
+        latency=1e-6,
+    )
+    assert settings.canonical() == (
+        "machine=desmos,ranks_per_node=4,collectives=[alltoall=pairwise+bcast=binomial],"
+        "latency=1e-06,handshake=false"
+    )
+    assert parse_settings(settings.canonical(), FlowSettings) == settings
+    assert FlowSettings(collectives="mpich").canonical() == ""
+
+
+def test_collectives_that_there_are_not_are_refused():
+    with pytest.raises(ValidationError, match="alltoall has no algorithm 'quick'"):
+        FlowSettings(collectives="alltoall=quick")
