@@ -15,8 +15,8 @@ FIRST = (0.25, 0.5, 0.75, 1.0)
 """Loads that a search begins with, so that it sees more than the way of a bisection; not where as
 many are known."""
 
-GUESSES = 2
-"""How often a search looks just below what was accepted; then it halves, so that it ends soon."""
+GUESSES = 3
+"""How often a search looks close to what was accepted; then it halves, so that it ends soon."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,10 +63,10 @@ def saturation(
     """Search the largest load that is taken, to ``settings.tolerance`` relative to it.
 
     A few loads first. Beyond saturation many networks go on accepting what they take at most, so
-    the search goes on at both sides of what is accepted at the smallest load that is not taken,
-    one after the other, then by halving between that load and the largest that is. That a network
-    which takes a load takes every lower one is not believed: the search stays below the *first*
-    load that is not taken, and tells of stationary ones above it.
+    the search looks below and above what is accepted at the smallest load that is not taken, one
+    after the other, then halves what is left between that load and the largest that is. That a
+    network which takes a load takes every lower one is not believed: the search stays below the
+    *first* load that is not taken, and tells of stationary ones above it.
 
     Parameters
     ----------
@@ -101,25 +101,21 @@ def saturation(
             continue
         if bound - low <= settings.tolerance * bound:
             break
-        accepted = points[bound].accepted.value
-        below, above = _sides(accepted, bound, settings.tolerance)
-        near = settings.tolerance / 4
-        if guesses and below > low * (1 + near):
+        load = (low + bound) / 2
+        if guesses:
             guesses -= 1
-            probe(below)
-        elif low * (1 + near) < above < bound * (1 - near):
-            probe(above)
-        else:
-            probe(round((low + bound) / 2, 6))
+            load = _guess(low, bound, points[bound].accepted.value, settings.tolerance)
+        probe(round(load, 6))
     return _result(points, settings)
 
 
-def _sides(accepted: float, bound: float, tolerance: float) -> tuple[float, float]:
-    """Loads just below and above what is accepted; the first surely below `bound`, too."""
+def _guess(low: float, bound: float, accepted: float, tolerance: float) -> float:
+    """A load close to what is accepted at `bound`, such that the next may end the search."""
     # nine tenths: rounding must not make the bracket wider than the tolerance
     part = 0.9 * tolerance
     below = min(accepted * (1 - part / 2), bound * (1 - part))
-    return round(below, 6), round(accepted * (1 + part / 2), 6)
+    above = max(accepted * (1 + part / 2), low * (1 + part))
+    return below if below > low * (1 + tolerance / 4) else min(above, (low + bound) / 2)
 
 
 def _bracket(points: dict[float, Point], tolerance: float) -> tuple[float, float]:
