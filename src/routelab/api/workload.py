@@ -301,6 +301,8 @@ class Collective:
         Bytes from rank to rank of alltoallv.
     groups : tuple of int32 arrays
         Ranks of each communicator that makes the call; empty: all ranks are one.
+    algorithm : str
+        How it is to be done unless the study says otherwise; empty: as the engine chooses.
     """
 
     name: CollectiveName
@@ -308,6 +310,7 @@ class Collective:
     root: int = 0
     matrix: Int64Array | None = None
     groups: tuple[Int32Array, ...] = ()
+    algorithm: str = ""
 
     def members(self, ranks: int) -> tuple[Int32Array, ...]:
         """The groups, of a program with so many ranks."""
