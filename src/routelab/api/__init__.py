@@ -8,12 +8,14 @@ from routelab.api.failures import with_random_failures
 from routelab.api.grids import Grid, GridParameters, build_grid, full_grid
 from routelab.api.hops import HopProgram, Proof, needed_classes, pack_tables
 from routelab.api.listed_routes import ListedRoutes, too_many_routes
+from routelab.api.machine_speeds import MachineSpeeds
 from routelab.api.parameters import Dims, Integers, Parameters, Words, parameter
 from routelab.api.plugin import (
     KINDS,
     Capabilities,
     Composition,
     ContextMetricPlugin,
+    ExportPlugin,
     FlowControl,
     HopRoutingPlugin,
     LayersPlugin,
@@ -31,6 +33,7 @@ from routelab.api.plugin import (
 )
 from routelab.api.reductions import determinized, merged
 from routelab.api.route_choices import RouteChoices, route_choices
+from routelab.api.route_lines import route_lines, table_from_lines
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.symmetry import SourceSymmetry, source_symmetry
@@ -84,6 +87,7 @@ __all__ = [
     "Direction",
     "DirectionAutomaton",
     "DirectionLabels",
+    "ExportPlugin",
     "FixedPermutation",
     "FlowControl",
     "Grid",
@@ -96,6 +100,7 @@ __all__ = [
     "LayersPlugin",
     "ListedRoutes",
     "Loop",
+    "MachineSpeeds",
     "Measurement",
     "Messages",
     "MetricContext",
@@ -138,8 +143,10 @@ __all__ = [
     "rank_bits",
     "read_traffic_matrix",
     "route_choices",
+    "route_lines",
     "search_arrays",
     "source_symmetry",
+    "table_from_lines",
     "too_few_terminals",
     "too_many_routes",
     "torus_directions",

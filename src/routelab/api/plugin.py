@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, Protocol
 
 from routelab.api.citation import Citation
 from routelab.api.hops import HopProgram, Proof
+from routelab.api.machine_speeds import MachineSpeeds
 from routelab.api.parameters import Parameters as BaseParameters
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
@@ -312,6 +313,42 @@ class WorkloadPlugin(Plugin):
         """What all ranks of `job` do."""
 
 
+class ExportPlugin(Plugin):
+    """Writes a network with its routes as files of another program."""
+
+    kind = "export"
+
+    def supports(self, table: RouteTable) -> str | None:
+        """Why the format cannot hold `table`; None if it can."""
+        return None
+
+    @abstractmethod
+    def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
+        """The text of every file, by file name."""
+
+    def read(self, files: Mapping[str, str]) -> RouteTable | None:
+        """What files that `export` wrote say; None: nothing of this format is read back.
+
+        Parameters
+        ----------
+        files : mapping of str to str
+            Text by file name.
+
+        Returns
+        -------
+        table : RouteTable
+            The same switches with their names, the same terminals and channels, all in the same
+            order, and the same routes with their weights. Anything else of a table (directions,
+            virtual channels, ...) need not come back.
+
+        Raises
+        ------
+        InputError
+            If a file is missing or damaged.
+        """
+        return None
+
+
 @dataclass(frozen=True)
 class Measurement:
     """One number about a route table.
@@ -395,5 +432,6 @@ KINDS: dict[str, tuple[type[Plugin], ...]] = {
     "metric": (ContextMetricPlugin,),
     "traffic": (TrafficPlugin,),
     "workload": (WorkloadPlugin,),
+    "export": (ExportPlugin,),
 }
 """Kinds of plugin, each with the classes that a plugin of it may be derived from."""

@@ -32,6 +32,7 @@ SUMMARIES = {
     HOP_BY_HOP: "Any shortest way, with a virtual channel for every hop",
     "metric": "Share of the load that the busiest channels carry",
     "traffic": "Every terminal sends to the one a stride of ranks further",
+    "export": "The network and its routes as lines of text",
 }
 """What the plugin of each template does."""
 
@@ -44,6 +45,7 @@ EXAMPLES = {
     HOP_BY_HOP: "simulate torus~dims=4x4 {} uniform --load 0.3",
     "metric": "route torus~dims=4x4 dor --metrics {}",
     "traffic": "simulate torus~dims=4x4 dor {} --load 0.3",
+    "export": "export {} torus~dims=4x4 dor",
 }
 """A first command with a new plugin of each template."""
 
@@ -95,6 +97,11 @@ class NewPlugin:
         taken = name in {*routelab.api.__all__, "Literal"} or keyword.iskeyword(name)
         return f"My{name}" if taken or not name.isidentifier() else name
 
+    @property
+    def in_studies(self) -> bool:
+        """Whether studies name plugins of this kind."""
+        return self.kind != "export"
+
     def files(self) -> Iterator[tuple[str, str]]:
         """Template and place of each file."""
         for name in ("pyproject.toml", "README.md", "ci.sh"):
@@ -104,7 +111,8 @@ class NewPlugin:
         if self.hop_by_hop:
             yield f"{self.template}/kernels.py.j2", f"{self.package}/kernels.py"
         yield f"{self.template}/test_plugin.py.j2", "tests/test_plugin.py"
-        yield f"{self.template}/study.yaml.j2", f"{self.key}.yaml"
+        if self.in_studies:
+            yield f"{self.template}/study.yaml.j2", f"{self.key}.yaml"
 
     def texts(self) -> dict[str, str]:
         """All files by their place in the package."""
@@ -125,6 +133,7 @@ class NewPlugin:
             "package": self.package,
             "class_name": self.class_name,
             "hop_by_hop": self.hop_by_hop,
+            "in_studies": self.in_studies,
             "measurement": "_".join(self._words).lower(),
             "summary": SUMMARIES[self.template],
             "example": f".venv/bin/routelab {EXAMPLES[self.template].format(self.key)}",

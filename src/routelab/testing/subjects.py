@@ -13,6 +13,7 @@ from routelab.api import Capabilities, Composition, MetricContext, Topology, Uns
 from routelab.deadlock.hop_states import Exploration
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import Routing, load, load_routing
+from routelab.simulation.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.testing.examples import completed
 from routelab.testing.fingerprints import differences, fingerprint
@@ -255,6 +256,7 @@ def run(plugin: Any, value: Any) -> Any:
             lambda: plugin.measure_in(MetricContext(value[0], value[1], table_on)),
         ),
         "traffic": ("demand()", lambda: sent(plugin, value, SEED)),
+        "export": ("export()", lambda: plugin.export(value, Machine())),
     }[plugin.kind]
     return guarded(method, call)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,10 @@ RESULTS: dict[str, type | tuple[type, ...]] = {
     "routing": (RouteTable, HopProgram),
     "metric": list,
     "traffic": tuple,
+    "export": dict,
 }
-"""What a plugin of each kind makes; of traffic, a demand and messages."""
+"""What a plugin of each kind makes; of traffic, a demand and messages; of an
+export, the texts of files."""
 
 
 def check_form(kind: str, value: Any, found: Any) -> None:
@@ -58,6 +61,9 @@ def check_form(kind: str, value: Any, found: Any) -> None:
     if kind == "traffic":
         _check_traffic(value, *result)
         return
+    if kind == "export":
+        _check_files(result)
+        return
     if isinstance(result, HopProgram):
         _check_program(value, result)
         return
@@ -66,6 +72,17 @@ def check_form(kind: str, value: Any, found: Any) -> None:
         if result.topology is not network:
             raise Failed("the result belongs to another topology than the one that was given")
     _check_arrays(result)
+
+
+def _check_files(files: Any) -> None:
+    """Check that there is a file, and that each can be written into one folder."""
+    if not files:
+        raise Failed("export() made no file")
+    for name, text in files.items():
+        if not isinstance(name, str) or PurePath(name).name != name or not name:
+            raise Failed(f"export(): {name!r} is no plain file name")
+        if not isinstance(text, str):
+            raise Failed(f"export(): {name} is {type(text).__name__}, expected text")
 
 
 def _check_program(topology: Topology, program: HopProgram) -> None:

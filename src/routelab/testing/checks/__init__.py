@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from routelab.testing.checks import (
     claims,
     common,
+    export,
     hops,
     layers,
     metric,
@@ -116,6 +117,14 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         each("senders", traffic.senders),
         each("seeds", traffic.seeds),
         each("messages", traffic.messages),
+        *AFTER,
+    ),
+    "export": (
+        *BEFORE,
+        each("supports", common.supports),
+        *RESULT,
+        each("multipath", layers.multipath),
+        each("round-trip", export.round_trip),
         *AFTER,
     ),
 }

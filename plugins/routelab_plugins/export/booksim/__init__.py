@@ -1,0 +1,156 @@
+"""booksim: a network of BookSim 2 and the routes that its routers would need.
+
+``anynet.txt`` is what BookSim reads (``topology = anynet; network_file = anynet.txt;``). BookSim
+computes shortest routes on it and reads no others: ``routes.txt`` is for users who register a
+routing function of their own. Each of its lines is a path, ``SOURCE TARGET WEIGHT PORT PORT ...``:
+routers, the share of the packets, and the output port at each router on the way. Ports are
+numbered as `AnyNet` numbers them: first a router's nodes, then its neighbours, both ascending.
+Jiang et al., *A Detailed and Flexible Cycle-Accurate Network-on-Chip Simulator*, ISPASS 2013.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    ExportPlugin,
+    InputError,
+    MachineSpeeds,
+    Parameters,
+    RoutelabError,
+    RouteTable,
+    Topology,
+    parameter,
+    route_lines,
+    table_from_lines,
+)
+
+NETWORK, ROUTES = "anynet.txt", "routes.txt"
+
+
+class BookSimParameters(Parameters):
+    """BookSim's unit of time."""
+
+    latency: int = parameter(
+        1, ge=1, le=1_000_000, description="Cycles that a flit spends on a link between routers"
+    )
+
+
+class BookSim(ExportPlugin):
+    """Both files are read back; capacities, which BookSim has not, are left out."""
+
+    name = "booksim"
+    summary = "Network file of BookSim's anynet, and a table of routes by output ports"
+    citations = (
+        Citation(
+            key="jiang2013",
+            title="A Detailed and Flexible Cycle-Accurate Network-on-Chip Simulator",
+            authors="Jiang, Nan and Becker, Daniel U. and Michelogiannakis, George and Balfour, "
+            "James and Towles, Brian and Shaw, David E. and Kim, John and Dally, William J.",
+            year=2013,
+            venue="IEEE International Symposium on Performance Analysis of Systems and Software, "
+            "pp. 86-96",
+            cited_for="the simulator that reads the network",
+            doi="10.1109/ISPASS.2013.6557149",
+        ),
+    )
+    capabilities = Capabilities(multipath=True)
+    Parameters = BookSimParameters
+
+    def supports(self, table: RouteTable) -> str | None:
+        """BookSim's links have two ways, at most one joins two routers, and all nodes can talk."""
+        ends = _ends(table.topology)
+        if len(set(ends)) < len(ends):
+            return "two routers are joined by several links, and BookSim takes them for one"
+        if any((target, source) not in set(ends) for source, target in ends):
+            return "there is a link of one way, and BookSim makes all links two"
+        if (np.diff(table.pair_start) == 0).any():
+            return "there are pairs without a route, and BookSim does not start with such"
+        return None
+
+    def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
+        """``anynet.txt`` and ``routes.txt``."""
+        topology = table.topology
+        ports = _ports(topology)
+        hops = [str(ports[source][target]) for source, target in _ends(topology)]
+        names = (f"# router {s} {json.dumps(n)}" for s, n in enumerate(topology.switch_names))
+        return {
+            NETWORK: "\n".join(self._network(topology)) + "\n",
+            ROUTES: "\n".join((*names, *route_lines(table, hops))) + "\n",
+        }
+
+    def _network(self, topology: Topology) -> Iterator[str]:
+        for router in range(topology.num_switches):
+            nodes = np.flatnonzero(topology.terminal_switch == router).tolist()
+            yield " ".join([f"router {router}", *(f"node {node}" for node in nodes)])
+        for source, target in _ends(topology):
+            yield f"router {source} router {target} {self.parameters.latency}"
+
+    def read(self, files: Mapping[str, str]) -> RouteTable:
+        """Routers with their names, nodes, channels and routes."""
+        for file in (NETWORK, ROUTES):
+            if file not in files:
+                raise InputError(f"booksim: there is no file {file}")
+        try:
+            topology = _topology(files[NETWORK], files[ROUTES])
+            ports = _ports(topology)
+            channels = {ends: channel for channel, ends in enumerate(_ends(topology))}
+            by_port = [
+                {str(port): channels[router, target] for target, port in of_router.items()}
+                for router, of_router in enumerate(ports)
+            ]
+            return table_from_lines(
+                topology, files[ROUTES].splitlines(), lambda router, port: by_port[router][port]
+            )
+        except (RoutelabError, ValueError, KeyError, IndexError) as error:
+            raise InputError(f"booksim: files cannot be read: {error}") from error
+
+
+def _ends(topology: Topology) -> list[tuple[int, int]]:
+    """The routers at both ends of each channel."""
+    return list(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    )
+
+
+def _ports(topology: Topology) -> list[dict[int, int]]:
+    """The output port of every router to each neighbour."""
+    neighbours: list[list[int]] = [[] for _ in range(topology.num_switches)]
+    for source, target in _ends(topology):
+        neighbours[source].append(target)
+    nodes = topology.terminals_per_switch.tolist()
+    return [
+        {target: nodes[router] + rank for rank, target in enumerate(sorted(targets))}
+        for router, targets in enumerate(neighbours)
+    ]
+
+
+def _topology(network: str, routes: str) -> Topology:
+    nodes: dict[int, int] = {}
+    ends: list[tuple[int, int]] = []
+    routers = 0
+    for line in network.splitlines():
+        words = line.split()
+        if words[2:3] == ["router"]:
+            ends.append((int(words[1]), int(words[3])))
+        else:
+            routers += 1
+            nodes.update((int(node), int(words[1])) for node in words[3::2])
+    names = [
+        json.loads(line.split(maxsplit=3)[3])
+        for line in routes.splitlines()
+        if line.startswith("# router ")
+    ]
+    return Topology.create(
+        family="booksim",
+        num_switches=routers,
+        switch_names=names,
+        terminal_switch=[nodes[node] for node in range(len(nodes))],
+        channel_source=[source for source, _ in ends],
+        channel_target=[target for _, target in ends],
+    )

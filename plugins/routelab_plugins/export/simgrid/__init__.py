@@ -1,0 +1,260 @@
+"""simgrid: a platform of SimGrid with the routes of a table.
+
+Hosts are terminals (``t0``, ``t1``, ... in order of rank), links are directed channels
+(``c<number>_<from>_<to>``), ways into and out of the network where the machine limits them
+(``in0``, ``out0``) and each host's memory (``memory0``). Every ordered pair of hosts has a route of
+its own. The format is that of the SimGrid documentation, "The XML reference" and "Modeling
+Hints", version 4.1 of its DTD; Casanova, Giersch, Legrand, Quinson and Suter, *Versatile,
+Scalable, and Accurate Simulation of Distributed Applications and Platforms*, JPDC 74(10), 2014.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal
+from xml.etree import ElementTree as ET
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from routelab.api import (
+    Citation,
+    ExportPlugin,
+    InputError,
+    MachineSpeeds,
+    Parameters,
+    RoutelabError,
+    RouteTable,
+    Topology,
+    parameter,
+)
+
+FILE = "platform.xml"
+UNLIMITED = 1e18
+"""Stands for speeds without a limit; SimGrid needs a number."""
+
+_CHANNEL = re.compile(r"c(\d+)_(\d+)_(\d+)")
+
+
+class SimGridParameters(Parameters):
+    """What SimGrid makes of time."""
+
+    latency: Literal["per-link", "per-route"] = parameter(
+        "per-link",
+        description="Where a route's latency is: on its links, so that SimGrid gives flows of long "
+        "routes a smaller share of a link; or one for all routes, so that shares are max-min fair",
+    )
+    cores: int = parameter(
+        1, ge=1, le=1_000_000, description="Ranks of a host that compute at full speed together"
+    )
+
+
+class SimGrid(ExportPlugin):
+    """One file, read back whole; latencies and capacities come back as far as they are in it."""
+
+    name = "simgrid"
+    summary = "Platform of SimGrid: hosts, one-way links and a route for every pair of hosts"
+    citations = (
+        Citation(
+            key="casanova2014",
+            title="Versatile, Scalable, and Accurate Simulation of Distributed Applications and "
+            "Platforms",
+            authors="Casanova, Henri and Giersch, Arnaud and Legrand, Arnaud and Quinson, Martin "
+            "and Suter, Frédéric",
+            year=2014,
+            venue="Journal of Parallel and Distributed Computing 74(10), pp. 2899-2917",
+            cited_for="the simulator that reads the platform",
+            doi="10.1016/j.jpdc.2014.06.008",
+        ),
+    )
+    Parameters = SimGridParameters
+
+    def supports(self, table: RouteTable) -> str | None:
+        """Hosts of a platform have one route."""
+        if np.diff(table.pair_start).max(initial=0) > 1:
+            return "pairs have several paths, and SimGrid has one route from a host to another"
+        return None
+
+    def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
+        """``platform.xml``."""
+        lines = [
+            "<?xml version='1.0'?>",
+            '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
+            '<platform version="4.1">',
+            ' <zone id="network" routing="Full">',
+            *_switches(table.topology),
+            *self._hosts(table.topology, machine),
+            *self._links(table, machine),
+            *self._routes(table, machine),
+            " </zone>",
+            "</platform>",
+        ]
+        return {FILE: "\n".join(lines) + "\n"}
+
+    def _hosts(self, topology: Topology, machine: MachineSpeeds) -> Iterator[str]:
+        speed = f"{machine.compute_rate or UNLIMITED!r}f"
+        for terminal, switch in enumerate(topology.terminal_switch.tolist()):
+            yield (
+                f'  <host id="t{terminal}" speed="{speed}" core="{self.parameters.cores}">'
+                f'<prop id="switch" value="{switch}"/></host>'
+            )
+
+    def _links(self, table: RouteTable, machine: MachineSpeeds) -> Iterator[str]:
+        topology = table.topology
+        hop = machine.hop_latency if self._per_link else 0.0
+        ends = zip(
+            topology.channel_source.tolist(),
+            topology.channel_target.tolist(),
+            topology.channel_capacity.tolist(),
+            strict=True,
+        )
+        for channel, (source, target, capacity) in enumerate(ends):
+            name = f"c{channel}_{source}_{target}"
+            yield _link(name, capacity * machine.link_bandwidth, hop)
+        for terminal in range(topology.num_terminals):
+            for way, bandwidth in _ways(machine):
+                yield _link(f"{way}{terminal}", bandwidth, 0.0)
+            shared = machine.memory_bandwidth
+            yield _link(f"memory{terminal}", shared, machine.memory_latency, shared=shared > 0)
+        if self._per_link:
+            yield _link("latency", 0.0, machine.latency, shared=False)
+            return
+        latency = machine.latency + machine.hop_latency * _mean_hops(table)
+        # a link of its own, as one for all would make SimGrid share all flows anew at every event
+        for source, target, _ in _routed(table):
+            yield _link(f"latency{source}_{target}", 0.0, latency, shared=False)
+
+    def _routes(self, table: RouteTable, machine: MachineSpeeds) -> Iterator[str]:
+        topology = table.topology
+        ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+        link = [f'<link_ctn id="c{c}_{s}_{t}"/>' for c, (s, t) in enumerate(ends)]
+        limits = dict(_ways(machine))
+        for terminal in range(topology.num_terminals):
+            yield _route(terminal, terminal, f'<link_ctn id="memory{terminal}"/>')
+        for source, target, hops in _routed(table):
+            first = f'<link_ctn id="in{source}"/>' if "in" in limits else ""
+            last = f'<link_ctn id="out{target}"/>' if "out" in limits else ""
+            waits = "latency" if self._per_link else f"latency{source}_{target}"
+            way = "".join(link[channel] for channel in hops)
+            yield _route(source, target, f'{first}<link_ctn id="{waits}"/>{way}{last}')
+
+    @property
+    def _per_link(self) -> bool:
+        return bool(self.parameters.latency == "per-link")
+
+    def read(self, files: Mapping[str, str]) -> RouteTable:
+        """Switches, terminals, channels with their relative capacities, and routes."""
+        if FILE not in files:
+            raise InputError(f"simgrid: there is no file {FILE}")
+        try:
+            zone = ET.fromstring(files[FILE]).find("zone")
+            if zone is None:
+                raise InputError("it has no zone")
+            return _table(zone)
+        except (ET.ParseError, RoutelabError, ValueError, KeyError, TypeError) as error:
+            raise InputError(f"simgrid: {FILE} cannot be read: {error}") from error
+
+
+def _switches(topology: Topology) -> Iterator[str]:
+    for switch, name in enumerate(topology.switch_names):
+        yield f'  <prop id="switch{switch}" value={quoteattr(name, _SPACES)}/>'
+
+
+_SPACES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
+
+
+def _ways(machine: MachineSpeeds) -> Iterator[tuple[str, float]]:
+    """The limits between a terminal and its switch, by the links' names."""
+    if machine.injection_bandwidth:
+        yield "in", machine.injection_bandwidth
+    if machine.ejection_bandwidth:
+        yield "out", machine.ejection_bandwidth
+
+
+def _link(name: str, bandwidth: float, latency: float, *, shared: bool = True) -> str:
+    policy = "SHARED" if shared else "FATPIPE"
+    return (
+        f'  <link id="{name}" bandwidth="{float(bandwidth or UNLIMITED)!r}Bps" '
+        f'latency="{float(latency)!r}s" sharing_policy="{policy}"/>'
+    )
+
+
+def _route(source: int, target: int, links: str) -> str:
+    return f'  <route src="t{source}" dst="t{target}" symmetrical="NO">{links}</route>'
+
+
+def _mean_hops(table: RouteTable) -> float:
+    """Hops between terminals, the mean over the ordered pairs that have a route."""
+    lengths = [len(hops) for _, _, hops in _routed(table)]
+    return float(np.mean(lengths)) if lengths else 0.0
+
+
+def _routed(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:
+    """Source, target and channels of each ordered pair of different terminals with a route."""
+    topology = table.topology
+    place = np.searchsorted(topology.endpoints, topology.terminal_switch).tolist()
+    ends = len(topology.endpoints)
+    pairs = table.pair_start.tolist()
+    starts = table.path_start.tolist()
+    channels = table.hop_channel.tolist()
+    for source, i in enumerate(place):
+        for target, j in enumerate(place):
+            path = pairs[i * ends + j]
+            if source != target and path < pairs[i * ends + j + 1]:
+                yield source, target, channels[starts[path] : starts[path + 1]]
+
+
+def _table(zone: ET.Element) -> RouteTable:
+    names = {prop.attrib["id"]: prop.attrib["value"] for prop in zone.findall("prop")}
+    hosts = {host.attrib["id"]: host for host in zone.findall("host")}
+    terminals = [_switch_of(hosts[f"t{terminal}"]) for terminal in range(len(hosts))]
+    ends: dict[int, tuple[int, int]] = {}
+    bandwidth: dict[int, float] = {}
+    for link in zone.findall("link"):
+        match = _CHANNEL.fullmatch(link.attrib["id"])
+        if match:
+            channel, source, target = map(int, match.groups())
+            ends[channel] = source, target
+            bandwidth[channel] = float(link.attrib["bandwidth"].removesuffix("Bps"))
+    order = range(len(ends))
+    widest = max(bandwidth.values(), default=1.0)
+    topology = Topology.create(
+        family="simgrid",
+        num_switches=len(names),
+        switch_names=[names[f"switch{switch}"] for switch in range(len(names))],
+        terminal_switch=terminals,
+        channel_source=[ends[channel][0] for channel in order],
+        channel_target=[ends[channel][1] for channel in order],
+        channel_capacity=[bandwidth[channel] / widest for channel in order],
+    )
+    return _routes_on(topology, zone)
+
+
+def _switch_of(host: ET.Element) -> int:
+    for prop in host.findall("prop"):
+        if prop.attrib["id"] == "switch":
+            return int(prop.attrib["value"])
+    raise InputError(f"host {host.attrib['id']} does not say its switch")
+
+
+def _routes_on(topology: Topology, zone: ET.Element) -> RouteTable:
+    place = np.searchsorted(topology.endpoints, topology.terminal_switch)
+    count = len(topology.endpoints)
+    found: dict[int, list[int]] = {i * count + i: [] for i in range(count)}
+    for route in zone.findall("route"):
+        source, target = (int(route.attrib[end].removeprefix("t")) for end in ("src", "dst"))
+        if source == target:
+            continue
+        matches = (_CHANNEL.fullmatch(hop.attrib["id"]) for hop in route.findall("link_ctn"))
+        way = [int(match[1]) for match in matches if match]
+        pair = int(place[source]) * count + int(place[target])
+        if found.setdefault(pair, way) != way:
+            raise InputError(
+                f"the route from t{source} to t{target} differs from that of other hosts of the "
+                "same switches"
+            )
+    lengths = np.full(count * count, -1)
+    lengths[list(found)] = [len(way) for way in found.values()]
+    channels = [channel for pair in sorted(found) for channel in found[pair]]
+    return RouteTable.from_lengths(topology, lengths, np.array(channels, dtype=np.int32))

@@ -1,0 +1,89 @@
+"""Routes as lines of text, for exports: ``SOURCE TARGET WEIGHT HOP HOP ...``, one line a path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from routelab.api.errors import InputError, PluginError
+from routelab.api.route_table import RouteTable
+from routelab.api.topology import Topology
+
+
+def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
+    """The paths between different switches with terminals, pair after pair.
+
+    Parameters
+    ----------
+    table : RouteTable
+    hop : sequence of str
+        What stands for each channel; shape (C,).
+    """
+    ends = table.topology.endpoints.tolist()
+    for path, (pair, weight) in enumerate(
+        zip(table.path_pair.tolist(), table.path_weight.tolist(), strict=True)
+    ):
+        source, target = divmod(pair, len(ends))
+        if source != target:
+            channels = table.hop_channel[table.path_start[path] : table.path_start[path + 1]]
+            way = (hop[channel] for channel in channels.tolist())
+            yield " ".join((str(ends[source]), str(ends[target]), repr(weight), *way))
+
+
+def table_from_lines(
+    topology: Topology, lines: Iterable[str], channel: Callable[[int, str], int]
+) -> RouteTable:
+    """Read what `route_lines` wrote.
+
+    Parameters
+    ----------
+    topology : Topology
+    lines : iterable of str
+        Empty ones and those that begin with ``#`` are passed over.
+    channel : function
+        The channel that a hop's text stands for at a switch; may raise KeyError or ValueError.
+
+    Raises
+    ------
+    InputError
+        If a line is no route between two switches with terminals, or weights do not add up.
+    """
+    ends = topology.endpoints.tolist()
+    place = {switch: index for index, switch in enumerate(ends)}
+    found: dict[int, list[tuple[float, list[int]]]] = {
+        index * len(ends) + index: [(1.0, [])] for index in place.values()
+    }
+    for line in lines:
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        try:
+            at, target, weight = int(words[0]), int(words[1]), float(words[2])
+            pair = place[at] * len(ends) + place[target]
+            way: list[int] = []
+            for word in words[3:]:
+                way.append(channel(at, word))
+                at = int(topology.channel_target[way[-1]])
+        except (IndexError, KeyError, ValueError):
+            raise InputError(f"{line.strip()!r} is no route of this network") from None
+        found.setdefault(pair, []).append((weight, way))
+    paths = [path for pair in sorted(found) for path in found[pair]]
+    counts = np.zeros(len(ends) ** 2, dtype=np.int64)
+    counts[list(found)] = [len(of_pair) for of_pair in found.values()]
+    try:
+        return RouteTable.create(
+            topology,
+            pair_start=_starts(counts),
+            path_start=_starts(np.array([len(way) for _, way in paths], dtype=np.int64)),
+            path_weight=np.array([weight for weight, _ in paths], dtype=np.float64),
+            hop_channel=np.array([hop for _, way in paths for hop in way], dtype=np.int32),
+        )
+    except PluginError as error:
+        raise InputError(str(error)) from None
+
+
+def _starts(
+    counts: np.ndarray[tuple[int], np.dtype[np.int64]],
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    return np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(counts)))

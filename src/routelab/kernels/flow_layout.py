@@ -1,0 +1,275 @@
+"""How the flow engine lies in memory: rows of messages, ranks, bundles and resources.
+
+A *resource* is what flows share: a directed channel, a terminal's way in or out, its memory. A
+*bundle* is all messages that flow between the same two terminals on the same path: they get the
+same share at any time, so they are one flow with a count.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, typeof
+
+OPERATION = np.dtype(
+    [
+        ("amount", np.float64),  # bytes; of COMPUTE, seconds
+        ("kind", np.int32),
+        ("peer", np.int32),  # rank; of WAIT, the request
+        ("pair", np.int32),  # of a send: which pair of terminals
+        ("slot", np.int32),  # which of the block's messages
+    ]
+)
+
+RANK = np.dtype(
+    [
+        ("clock", np.float64),  # as far as it has come
+        ("operation", np.int64),  # the next one,
+        ("end", np.int64),  # … and where its operations in the block end
+        ("place", np.int64),  # on the tape
+        ("slot", np.int64),  # of the block's first message
+        ("awaited", np.int32),  # requests that it cannot go on without
+        ("open", np.int32),  # requests that it has not waited for
+        ("mark", np.int32),  # next place on the tape that is noted
+        ("_pad", np.int32),
+    ]
+)
+
+MESSAGE = np.dtype(
+    [
+        ("bytes", np.float64),
+        ("time", np.float64),  # when the first of its two ends was ready
+        ("until", np.float64),  # what its bundle will have served when it is through
+        ("source", np.int32),  # ranks
+        ("target", np.int32),
+        ("bundle", np.int32),
+        ("state", np.int32),
+        ("before", np.int32),  # in the bundle, by `until`; −1: none
+        ("behind", np.int32),
+        ("slot", np.int64),
+    ]
+)
+
+# A message's state.
+SENT, READY, DONE, SENDER_WAITS, RECEIVER_WAITS, SENDER_GONE, RECEIVER_GONE = (
+    1,  # the sender has come to it
+    2,  # the receiver has
+    4,  # its bytes are through
+    8,
+    16,
+    32,  # the sender needs to know no more of it
+    64,
+)
+
+BUNDLE = np.dtype(
+    [
+        ("served", np.float64),  # bytes to each message that was there all the time,
+        ("since", np.float64),  # … at this time
+        ("rate", np.float64),  # bytes per second of each message
+        ("fresh", np.float64),  # … as it is being computed
+        ("finish", np.float64),  # when the first message is through
+        ("delay", np.float64),  # latency of a message
+        ("upto", np.float64),  # share of the pair's messages on its paths up to this one
+        ("first", np.int64),  # in `crossings`
+        ("crossings", np.int32),
+        ("count", np.int32),  # messages
+        ("head", np.int32),  # the message that is through next
+        ("tail", np.int32),
+        ("limit", np.int32),  # the resource that holds it back; −1: none
+        ("fresh_limit", np.int32),
+        ("epoch", np.int32),  # the last computation of shares that it was in,
+        ("changed", np.int32),  # 1: its messages are others than at that time
+        ("queue", np.int32),  # place in the queue of finishes; −1: it is not there
+        ("_pad", np.int32),
+    ]
+)
+
+CROSSING = np.dtype([("resource", np.int32), ("place", np.int32)])
+"""A resource on a bundle's path, and the bundle's place among those that are there."""
+
+MEMBER = np.dtype([("bundle", np.int32), ("crossing", np.int32)])
+
+RESOURCE = np.dtype(
+    [
+        ("capacity", np.float64),  # bytes per second
+        ("left", np.float64),  # scratch of the computation: not yet given away,
+        ("fastest", np.float64),  # … the largest rate that is not computed anew
+        ("first", np.int64),  # in `members`
+        ("members", np.int32),  # bundles with messages
+        ("limits", np.int32),  # bundles that it holds back
+        ("weight", np.int32),  # scratch: messages without a rate
+        ("epoch", np.int32),  # the last computation of shares that it was in,
+        ("whole", np.int32),  # … and in which all its bundles were
+        ("_pad", np.int32),
+    ]
+)
+
+# settings and counts (int64)
+(
+    S_RANKS,
+    S_PLACES,
+    S_HANDSHAKE,
+    S_FULL,
+    S_SEED,
+    FREE,
+    READY_RANKS,
+    EVENTS,
+    FINISHES,
+    CHANGED,
+    FREED,
+    EPOCH,
+    OLDEST,
+    ENDED,
+    MOMENTS,
+    SHARINGS,
+    SHARED,
+    INTS,
+) = range(18)
+"""S_FULL: shares of all flows are computed anew at every change. FREE: messages on the stack of free
+ones; READY_RANKS: ranks that can go on; EVENTS, FINISHES: in the queues; CHANGED: bundles, FREED:
+resources at which a computation begins; OLDEST: place on the tape that not all ranks have left;
+ENDED: ranks at the end; MOMENTS: different times; SHARINGS: computations of shares; SHARED: bundles
+in them."""
+
+# reals (float64)
+NOW, UNTIL, OVERHEAD, EAGER, REALS = range(5)
+"""UNTIL: what happens up to then happens now."""
+
+# why the engine stops
+FINISHED, STUCK, PAUSED, FULL_MESSAGES, FULL_RING = range(5)
+
+OUTSIDE, TIMED, REPEATED = range(3)
+"""Parts of the tape whose messages are counted by themselves."""
+
+BURST = 32
+"""Operations that a rank does at most before the others catch up; messages that may be made."""
+
+NEVER = np.inf
+
+TOLERANCE = 1e-12
+"""Relative: times closer to each other are one; shares closer to each other are equal."""
+
+
+class Flow(NamedTuple):
+    """All arrays; P ranks, B bundles, R resources, C crossings, M messages."""
+
+    ints: Any
+    """int64 (INTS,)"""
+    reals: Any
+    """float64 (REALS,)"""
+    operations: Any
+    """OPERATION: those of a block together, by rank"""
+    block_start: Any
+    """int64 (blocks, P + 1): in `operations`"""
+    tape: Any
+    """int32 (L,)"""
+    tape_slot: Any
+    """int64 (L + 1,): messages on the tape before each place"""
+    part: Any
+    """int8 (L,)"""
+    marks: Any
+    """int64 (K,): places on the tape, ascending,"""
+    marked: Any
+    """float64 (K, P): … and when ranks come to them"""
+    left: Any
+    """int32 (L,): ranks that are through with each place"""
+    ranks: Any
+    """RANK (P,)"""
+    ready: Any
+    """int32 (P,), stack: ranks that can go on"""
+    request_start: Any
+    """int64 (P + 1,): in `requests`"""
+    requests: Any
+    """int32: open requests of each rank: twice the message, 1 more if it is to be received;
+    −1: done"""
+    ring: Any
+    """int32 (a power of two,): message in each slot that ranks are at; −1: not made"""
+    messages: Any
+    """MESSAGE (M,)"""
+    free: Any
+    """int32 (M,), stack"""
+    event_time: Any
+    """float64 (M + P,), heap"""
+    event: Any
+    """int32 (M + P,): a message whose bytes begin to flow, or −1 − a rank that goes on"""
+    pair_start: Any
+    """int64 (pairs + 1,): bundles of each pair of terminals"""
+    bundles: Any
+    """BUNDLE (B,)"""
+    finishes: Any
+    """int32 (B,), heap by `finish`"""
+    crossings: Any
+    """CROSSING (C,)"""
+    resources: Any
+    """RESOURCE (R,)"""
+    members: Any
+    """MEMBER (C,): bundles at each resource"""
+    changed: Any
+    """int32 (B,)"""
+    freed: Any
+    """int32 (C,): resources that bundles have left"""
+    sharing: Any
+    """int32 (B,), scratch: bundles in a computation"""
+    shared: Any
+    """int32 (R,), scratch: resources in it"""
+    level: Any
+    """float64 (R,), heap, scratch: share that a resource has to give"""
+    at_level: Any
+    """int32 (R,)"""
+    sent_bytes: Any
+    """float64 (B, 3): by part of the tape"""
+    sent: Any
+    """int64 (B, 3): messages"""
+
+
+def _example() -> Flow:
+    """One of each type."""
+    line, long, reals = np.zeros(1, np.int32), np.zeros(1, np.int64), np.zeros(1)
+    return Flow(
+        ints=long,
+        reals=reals,
+        operations=np.zeros(1, OPERATION),
+        block_start=np.zeros((1, 1), np.int64),
+        tape=line,
+        tape_slot=long,
+        part=np.zeros(1, np.int8),
+        marks=long,
+        marked=np.zeros((1, 1)),
+        left=line,
+        ranks=np.zeros(1, RANK),
+        ready=line,
+        request_start=long,
+        requests=line,
+        ring=line,
+        messages=np.zeros(1, MESSAGE),
+        free=line,
+        event_time=reals,
+        event=line,
+        pair_start=long,
+        bundles=np.zeros(1, BUNDLE),
+        finishes=line,
+        crossings=np.zeros(1, CROSSING),
+        resources=np.zeros(1, RESOURCE),
+        members=np.zeros(1, MEMBER),
+        changed=line,
+        freed=line,
+        sharing=line,
+        shared=line,
+        level=reals,
+        at_level=line,
+        sent_bytes=np.zeros((1, 1)),
+        sent=np.zeros((1, 1), np.int64),
+    )
+
+
+FLOW = typeof(_example())
+
+
+@njit(_nrt=False, forceinline=True)
+def mixed(word):
+    """A word from which the one that was given cannot be seen (SplitMix64)."""
+    z = np.uint64(word) + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))

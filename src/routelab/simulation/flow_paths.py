@@ -1,0 +1,135 @@
+"""The ways that messages between ranks take: a route table and where the ranks are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routelab.api import InputError, RouteTable, Topology
+from routelab.api.topology import Float64Array, Int32Array, Int64Array, frozen_array
+
+
+@dataclass(frozen=True, eq=False)
+class Ways:
+    """Ways of some ordered pairs of terminals.
+
+    Attributes
+    ----------
+    start : int64 array, shape (pairs + 1,)
+        Ways ``start[p]:start[p + 1]`` are those of pair p: the paths of the route table between
+        the terminals' switches; one if that is the same terminal.
+    source, target : int32 array, shape (W,)
+        Terminals of each way.
+    upto : float64 array, shape (W,)
+        Share of the pair's messages on its ways up to and with each.
+    hop_start : int64 array, shape (W + 1,)
+    hop_channel : int32 array, shape (H,)
+    """
+
+    start: Int64Array
+    source: Int32Array
+    target: Int32Array
+    upto: Float64Array
+    hop_start: Int64Array
+    hop_channel: Int32Array
+
+
+@dataclass(frozen=True, eq=False)
+class Paths:
+    """Routes of ranks that are placed on terminals.
+
+    Use `Paths.create`, which checks.
+
+    Attributes
+    ----------
+    table : RouteTable
+    terminal : int32 array, shape (ranks,)
+        Where each rank is; several may be at one terminal.
+    """
+
+    table: RouteTable
+    terminal: Int32Array
+
+    @classmethod
+    def create(cls, table: RouteTable, terminal: ArrayLike) -> Paths:
+        """Check a placement.
+
+        Raises
+        ------
+        InputError
+            If there is no rank, or one is on a terminal that does not exist.
+        """
+        place = frozen_array(terminal, np.int32)
+        if place.ndim != 1 or not len(place):
+            raise InputError("placement: expected a terminal for each rank, got none")
+        wrong = np.flatnonzero((place < 0) | (place >= table.topology.num_terminals))
+        if len(wrong):
+            raise InputError(
+                f"placement: rank {wrong[0]} is on terminal {place[wrong[0]]}; "
+                f"the network has terminals 0 to {table.topology.num_terminals - 1}"
+            )
+        return cls(table, place)
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.table.topology
+
+    @property
+    def ranks(self) -> int:
+        """How many."""
+        return len(self.terminal)
+
+    @cached_property
+    def endpoint(self) -> Int64Array:
+        """Endpoint (place in `Topology.endpoints`) of each terminal; int64, shape (T,)."""
+        topology = self.topology
+        return frozen_array(
+            np.searchsorted(topology.endpoints, topology.terminal_switch), np.int64
+        )
+
+    def between(self, source: ArrayLike, target: ArrayLike) -> Ways:
+        """Ways of ordered pairs of terminals.
+
+        Raises
+        ------
+        InputError
+            If the table has no route for one of them.
+        """
+        sources, targets = np.asarray(source, np.int64), np.asarray(target, np.int64)
+        table = self.table
+        pair = self.endpoint[sources] * len(self.topology.endpoints) + self.endpoint[targets]
+        counts = np.where(sources == targets, 1, np.diff(table.pair_start)[pair])
+        if (counts == 0).any():
+            self._refuse(sources[counts == 0], targets[counts == 0])
+        start = np.concatenate(([0], np.cumsum(counts)))
+        of_pair = np.repeat(np.arange(len(pair)), counts)
+        path = table.pair_start[pair[of_pair]] + np.arange(start[-1]) - start[of_pair]
+        inside = (sources == targets)[of_pair]
+        path[inside] = 0
+        lengths = np.where(inside, 0, table.path_length[path]) if len(path) else path
+        hop_start = np.concatenate(([0], np.cumsum(lengths)))
+        of_way = np.repeat(np.arange(len(path)), lengths)
+        hops = table.path_start[path[of_way]] + np.arange(hop_start[-1]) - hop_start[of_way]
+        weights = np.where(inside, 1.0, table.path_weight[path]) if len(path) else np.zeros(0)
+        total = np.concatenate(([0.0], np.cumsum(weights)))
+        return Ways(
+            start=frozen_array(start, np.int64),
+            source=frozen_array(sources[of_pair], np.int32),
+            target=frozen_array(targets[of_pair], np.int32),
+            upto=frozen_array(total[1:] - total[start[of_pair]], np.float64),
+            hop_start=frozen_array(hop_start, np.int64),
+            hop_channel=frozen_array(table.hop_channel[hops], np.int32),
+        )
+
+    def _refuse(self, sources: Int64Array, targets: Int64Array) -> None:
+        switches = self.topology.terminal_switch
+        names = [self.topology.switch_names[switches[end[0]]] for end in (sources, targets)]
+        more = f", nor for {len(sources) - 1} other pairs of terminals" if len(sources) > 1 else ""
+        raise InputError(
+            f"paths: the routes have none from switch {names[0]} to {names[1]}{more}; "
+            "place the ranks elsewhere, or use a routing that reaches all"
+        )
