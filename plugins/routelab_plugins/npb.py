@@ -1,0 +1,78 @@
+"""What the models of the NAS Parallel Benchmarks share.
+
+Version 3.3 means 3.3.1, the last of that line.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+from routelab.api import Citation, Collective, Parameters, WorkloadPlugin, parameter
+
+NpbClass = Literal["S", "W", "A", "B", "C", "D"]
+
+DOUBLE, INTEGER, LOGICAL, COMPLEX = 8, 4, 4, 16
+"""Bytes of a number of each type."""
+
+
+class NpbParameters(Parameters):
+    """Which of the benchmark's problems."""
+
+    class_: NpbClass = parameter("A", description="Problem size as NPB names it")
+    version: Literal["3.3", "3.4"] = parameter(
+        "3.4", description="Release whose rules for the number of processes hold; 3.3 is 3.3.1"
+    )
+    iterations: int | None = parameter(
+        None, ge=1, description="Timed iterations; none: as many as the class has"
+    )
+
+
+class NpbWorkload(WorkloadPlugin):
+    """Base of the models."""
+
+    Parameters = NpbParameters
+    citations: ClassVar[tuple[Citation, ...]] = (
+        Citation(
+            key="bailey1994",
+            title="The NAS Parallel Benchmarks",
+            authors="Bailey, David and Barszcz, Eric and Barton, John and Browning, David and "
+            "Carter, Russell and Dagum, Leo and Fatoohi, Rod and Fineberg, Samuel and "
+            "Frederickson, Paul and Lasinski, Thomas and Schreiber, Rob and Simon, Horst and "
+            "Venkatakrishnan, V. and Weeratunga, Sisira",
+            year=1994,
+            venue="NASA Ames Research Center, RNR Technical Report RNR-94-007",
+            cited_for="the problems and their arithmetic",
+        ),
+        Citation(
+            key="bailey1995",
+            title="The NAS Parallel Benchmarks 2.0",
+            authors="Bailey, David and Harris, Tim and Saphir, William and van der Wijngaart, Rob "
+            "and Woo, Alex and Yarrow, Maurice",
+            year=1995,
+            venue="NASA Ames Research Center, Report NAS-95-020",
+            cited_for="how the problems are divided among processes, and what these send",
+        ),
+    )
+
+    @property
+    def label(self) -> str:
+        """The benchmark with release and class, for messages."""
+        name = self.name.removeprefix("npb-").upper()
+        return f"NPB {self.parameters.version} {name} class {self.parameters.class_}"
+
+    def timed_iterations(self, of_class: int) -> int:
+        """How many iterations are timed: as asked for, or as many as the class has."""
+        asked: int | None = self.parameters.iterations
+        return of_class if asked is None else asked
+
+    def no_power_of_two(self, ranks: int) -> str | None:
+        """Why so many processes are refused; None if they are a power of two."""
+        if ranks & (ranks - 1) == 0:
+            return None
+        below = 1 << (ranks.bit_length() - 1)
+        return f"{self.label} needs a power of two of processes (such as {below}), not {ranks}"
+
+
+def broadcasts(*sizes: int) -> tuple[Collective, ...]:
+    """Inputs that rank 0 tells all others, one call for each."""
+    return tuple(Collective("bcast", size) for size in sizes)

@@ -1,0 +1,175 @@
+"""npb-cg: the NAS Parallel Benchmark CG, conjugate gradients with a sparse matrix in blocks.
+
+A matrix of order n is divided among rows and columns of ranks. A product with a vector is summed
+along the rows in log2 steps, then exchanged with the rank of the transposed place; scalars are
+summed along the rows, too. RNR-94-007; NAS-95-020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program
+from routelab_plugins.npb import DOUBLE, LOGICAL, NpbWorkload, broadcasts
+
+PROBLEMS = {
+    "S": (1400, 7, 15),
+    "W": (7000, 8, 15),
+    "A": (14_000, 11, 15),
+    "B": (75_000, 13, 75),
+    "C": (150_000, 15, 75),
+    "D": (1_500_000, 21, 100),
+}
+"""Order of the matrix, nonzeros of the vectors that it is made of, and iterations."""
+
+STEPS = 25
+"""Steps of conjugate gradients in each iteration."""
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Division:
+    """Blocks of the matrix.
+
+    Attributes
+    ----------
+    columns, rows : int
+        Of ranks; as many, or twice as many columns.
+    width, height : int64 array, shape (P,)
+        Columns and rows of the matrix that each rank has.
+    piece : int64 array, shape (P,)
+        Elements of a summed product that each rank ends with.
+    transposed : int64 array, shape (P,)
+        The rank that each one exchanges pieces with; may be itself.
+    """
+
+    columns: int
+    rows: int
+    width: IntArray
+    height: IntArray
+    piece: IntArray
+    transposed: IntArray
+
+    @classmethod
+    def of(cls, order: int, ranks: int) -> Division:
+        """Divide a matrix among a power of two of ranks."""
+        bits = ranks.bit_length() - 1
+        rows = 1 << (bits // 2)
+        columns = ranks // rows
+        rank = np.arange(ranks)
+        row, column = rank // columns, rank % columns
+        height = _parts(order, rows, row)
+        if columns == rows:
+            width = _parts(order, columns, column)
+            return cls(columns, rows, width, height, height, column * rows + row)
+        # a row's part of a vector is halved between two neighbours, the first gets an odd one
+        odd = rank % 2
+        width = (_parts(order, rows, column // 2) + 1 - odd) // 2
+        piece = (height + 1 - odd) // 2
+        transposed = 2 * (column // 2 * rows + row) + odd
+        return cls(columns, rows, width, height, piece, transposed)
+
+    def partner(self, step: int) -> IntArray:
+        """Whom each rank exchanges sums with; step 0 is the farthest in its row."""
+        return np.arange(len(self.width)) ^ (self.columns >> (step + 1))
+
+    @property
+    def steps(self) -> int:
+        """To sum along a row."""
+        return self.columns.bit_length() - 1
+
+
+def _parts(whole: int, parts: int, which: IntArray) -> IntArray:
+    each, more = divmod(whole, parts)
+    return each + (which < more)
+
+
+class NpbCg(NpbWorkload):
+    """A model of what NPB's CG sends and computes."""
+
+    name = "npb-cg"
+    summary = "NAS Parallel Benchmark CG: sums along rows of ranks, and a transposition"
+
+    def supports(self, job: Job) -> str | None:
+        """No power of two of ranks."""
+        return self.no_power_of_two(job.ranks)
+
+    def program(self, job: Job) -> Program:
+        """All of it: one iteration untimed, then the timed ones."""
+        order, nonzeros, of_class = PROBLEMS[self.parameters.class_]
+        iterations = self.timed_iterations(of_class)
+        filling = nonzeros * (nonzeros + 1)
+        part = Division.of(order, job.ranks)
+        begin, step, end = phases(part, order, filling)
+        iteration = (begin, Loop((step,), STEPS), end)
+        return Program(
+            ranks=job.ranks,
+            convention="by rank, along rows of a 2-D grid of ranks and to the transposed place; "
+            "both ways, messages to oneself included",
+            before=(*broadcasts(LOGICAL), *iteration, Collective("barrier")),
+            timed=(Loop(iteration, iterations),),
+            after=(Collective("reduce", DOUBLE),),
+            operations=iterations * operations(order, filling),
+        )
+
+
+def operations(order: int, filling: int) -> float:
+    """Arithmetic of one iteration as the benchmark counts it: that of one process alone."""
+    return 2.0 * order * (3 + filling + STEPS * (5 + filling) + 3)
+
+
+def phases(part: Division, order: int, filling: int) -> tuple[Block, Block, Block]:
+    """Begin of an iteration, one step of conjugate gradients, and the residual and norms.
+
+    Nonzeros are spread evenly. Each row of ranks has all of a vector, so that vectors cost each
+    rank its `width`, though the benchmark counts them once.
+    """
+    ranks = np.arange(len(part.width))
+    product = 2.0 * filling * part.width * part.height / order
+    begin = BlockBuilder(len(ranks))
+    begin.compute(ranks, 2.0 * part.width)
+    _sum_scalars(begin, part, 1)
+    step = BlockBuilder(len(ranks))
+    _multiply(step, part, product)
+    step.compute(ranks, 2.0 * part.width)
+    _sum_scalars(step, part, 1)
+    step.compute(ranks, 6.0 * part.width)
+    _sum_scalars(step, part, 1)
+    step.compute(ranks, 2.0 * part.width)
+    end = BlockBuilder(len(ranks))
+    _multiply(end, part, product)
+    end.compute(ranks, 3.0 * part.width)
+    _sum_scalars(end, part, 1)
+    end.compute(ranks, 4.0 * part.width)
+    _sum_scalars(end, part, 2)
+    end.compute(ranks, 3.0 * part.width)
+    return begin.build(), step.build(), end.build()
+
+
+def _sum_scalars(block: BlockBuilder, part: Division, numbers: int) -> None:
+    for step in range(part.steps):
+        _swap(block, part.partner(step), np.full(len(part.width), numbers), step)
+
+
+def _multiply(block: BlockBuilder, part: Division, amount: NDArray[np.float64]) -> None:
+    """Multiply, sum along rows, and exchange with the transposed place."""
+    block.compute(np.arange(len(part.width)), amount)
+    for step in reversed(range(part.steps)):
+        halved = part.columns != part.rows and step == part.steps - 1
+        # the first step of a halved row sends the part that is the neighbour's
+        _swap(block, part.partner(step), part.height - part.piece if halved else part.piece, step)
+    if part.steps:
+        _swap(block, part.transposed, part.piece, part.steps)
+
+
+def _swap(block: BlockBuilder, partner: IntArray, numbers: IntArray, tag: int) -> None:
+    """Exchange numbers with a partner, ready to receive before sending."""
+    ranks = np.arange(len(partner))
+    size = DOUBLE * numbers
+    block.ireceive(ranks, partner, size[partner], tag)
+    block.send(ranks, partner, size, tag)
+    block.wait(ranks)

@@ -1,0 +1,137 @@
+"""npb-ft: the NAS Parallel Benchmark FT, Fourier transforms with all-to-all exchanges.
+
+Up to nz ranks have planes of an nx × ny × nz grid, and one all-to-all among all of them turns a
+transform's last dimension into a local one. More ranks have pencils: nz × (ranks / nz) of them, and
+two all-to-alls, along columns and along rows. RNR-94-007; NAS-95-020.
+"""
+
+from __future__ import annotations
+
+from math import log, log2
+
+import numpy as np
+
+from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
+from routelab.api.topology import Int32Array
+from routelab_plugins.npb import COMPLEX, INTEGER, LOGICAL, NpbWorkload, broadcasts
+
+PROBLEMS = {
+    "S": ((64, 64, 64), 6),
+    "W": ((128, 128, 32), 6),
+    "A": ((256, 256, 128), 6),
+    "B": ((512, 256, 256), 20),
+    "C": ((512, 512, 512), 20),
+    "D": ((2048, 1024, 1024), 25),
+}
+"""Grid points, and iterations."""
+
+SETUP, FIRST, EVOLVE, TRANSFORM = 14.8157, 7.19641, 5.23518, 7.21113
+"""Operations for each point, as the benchmark counts them: initial values, and the multiplication
+by the evolution and the checksum; of transforms, times the natural logarithm of all points."""
+
+
+def layout(sizes: tuple[int, int, int], ranks: int) -> tuple[int, int]:
+    """Rows and columns of ranks: one row as long as there are planes enough."""
+    planes = sizes[2]
+    return (1, ranks) if ranks <= planes else (planes, ranks // planes)
+
+
+class NpbFt(NpbWorkload):
+    """A model of what NPB's FT sends and computes."""
+
+    name = "npb-ft"
+    summary = "NAS Parallel Benchmark FT: all-to-all exchanges of a 3-D Fourier transform"
+
+    def supports(self, job: Job) -> str | None:
+        """No power of two of ranks, or more than there are pencils."""
+        reason = self.no_power_of_two(job.ranks)
+        if reason:
+            return reason
+        sizes = PROBLEMS[self.parameters.class_][0]
+        rows, columns = layout(sizes, job.ranks)
+        if rows > min(sizes[:2]) or columns > min(sizes[1:]):
+            return (
+                f"{self.label}: {job.ranks} processes make a grid of {rows}x{columns}, and "
+                f"{'x'.join(map(str, sizes))} points cannot be divided so"
+            )
+        return None
+
+    def program(self, job: Job) -> Program:
+        """All of it: inputs, a transform untimed, and the same again with the timed iterations."""
+        sizes, of_class = PROBLEMS[self.parameters.class_]
+        iterations = self.timed_iterations(of_class)
+        points = float(np.prod(sizes, dtype=np.int64))
+        logarithm = log(points)
+        phases = _Phases(sizes, job.ranks)
+        setup = phases.compute(SETUP * points)
+        forward = phases.transform(FIRST * points * logarithm, forward=True)
+        return Program(
+            ranks=job.ranks,
+            convention="collective: all ranks, or rows and columns of a grid of ranks",
+            before=(
+                *broadcasts(*[INTEGER] * 4, LOGICAL),
+                setup,
+                *forward,
+                Collective("barrier"),
+            ),
+            timed=(
+                setup,
+                *forward,
+                Loop(
+                    (
+                        phases.compute(EVOLVE * points),
+                        *phases.transform(TRANSFORM * points * logarithm, forward=False),
+                        Collective("reduce", COMPLEX),
+                    ),
+                    iterations,
+                ),
+            ),
+            operations=points
+            * (SETUP + FIRST * logarithm + iterations * (EVOLVE + TRANSFORM * logarithm)),
+        )
+
+
+class _Phases:
+    """Writes transforms on a grid of ranks."""
+
+    def __init__(self, sizes: tuple[int, int, int], ranks: int) -> None:
+        self.sizes = sizes
+        self.ranks = ranks
+        self.rows, self.columns = layout(sizes, ranks)
+
+    def compute(self, amount: float) -> Block:
+        """Arithmetic that all ranks share evenly."""
+        every = np.arange(self.ranks)
+        return BlockBuilder(self.ranks).compute(every, amount / self.ranks).build()
+
+    def transform(self, amount: float, *, forward: bool) -> tuple[Step, ...]:
+        """Dimension by dimension, x first if `forward` and last if not, exchanges between them."""
+        x, y, z = (amount * log2(size) / sum(map(log2, self.sizes)) for size in self.sizes)
+        steps: tuple[Step, ...]
+        if self.rows > 1:
+            steps = (
+                self.compute(x),
+                self._exchange(_ranks_of_columns(self.rows, self.columns)),
+                self.compute(y),
+                self._exchange(_ranks_of_rows(self.rows, self.columns)),
+                self.compute(z),
+            )
+        elif self.ranks > 1:
+            steps = (self.compute(x + y), self._exchange(()), self.compute(z))
+        else:
+            steps = (self.compute(amount),)
+        return steps if forward else steps[::-1]
+
+    def _exchange(self, groups: tuple[Int32Array, ...]) -> Collective:
+        """All of a rank's points, in equal parts for all of its group."""
+        among = len(groups[0]) if groups else self.ranks
+        x, y, z = self.sizes
+        return Collective("alltoall", COMPLEX * (x * y * z // self.ranks // among), groups=groups)
+
+
+def _ranks_of_rows(rows: int, columns: int) -> tuple[Int32Array, ...]:
+    return tuple(np.arange(rows * columns, dtype=np.int32).reshape(rows, columns))
+
+
+def _ranks_of_columns(rows: int, columns: int) -> tuple[Int32Array, ...]:
+    return tuple(np.arange(rows * columns, dtype=np.int32).reshape(rows, columns).T.copy())

@@ -1,0 +1,157 @@
+"""Keys of IS: how many of them are in each bucket, and who gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api.topology import Int64Array
+
+SEED, MULTIPLIER, BITS = 314_159_265, 5**13, 46
+"""Of the random numbers x' = MULTIPLIER x mod 2^BITS."""
+
+UNIFORMS = 4
+"""Random numbers that a key is the average of."""
+
+CHUNK = 1 << 16
+"""Keys that are drawn at once, to save memory."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A class of IS.
+
+    Attributes
+    ----------
+    keys_log2, largest_log2, buckets_log2 : int
+        How many keys, how many values they have, how many buckets.
+    processes : tuple of two int
+        Fewest and most.
+    """
+
+    keys_log2: int
+    largest_log2: int
+    buckets_log2: int
+    processes: tuple[int, int] = (1, 1024)
+
+    @property
+    def keys(self) -> int:
+        """How many."""
+        return 1 << self.keys_log2
+
+    @property
+    def buckets(self) -> int:
+        """How many."""
+        return 1 << self.buckets_log2
+
+    def bucket_of(self, key: int) -> int:
+        """Where a key belongs."""
+        return key >> (self.largest_log2 - self.buckets_log2)
+
+
+def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Array]:
+    """Keys of each rank in each bucket, in each iteration, as the benchmark draws them.
+
+    Iteration i sets two keys of rank 0: number i to i, and number i + 10 to the number of values
+    less i.
+
+    Returns
+    -------
+    list of int64 arrays, shape (P, buckets)
+    """
+    counts = np.zeros((ranks, problem.buckets), dtype=np.int64)
+    each = problem.keys // ranks
+    where = np.zeros(0, dtype=np.int64)
+    for first, buckets in _drawn(problem):
+        if first == 0:
+            where = buckets[: iterations + 11].copy()
+        # a piece is of one rank, or of some whole ones
+        some = max(len(buckets) // each, 1)
+        place = np.repeat(np.arange(some) * problem.buckets, len(buckets) // some) + buckets
+        found = np.bincount(place, minlength=some * problem.buckets)
+        counts[first // each : first // each + some] += found.reshape(some, -1)
+    rounds = []
+    for iteration in range(1, iterations + 1):
+        for number, key in (
+            (iteration, iteration),
+            (iteration + 10, (1 << problem.largest_log2) - iteration),
+        ):
+            counts[0, where[number]] -= 1
+            where[number] = problem.bucket_of(key)
+            counts[0, where[number]] += 1
+        rounds.append(counts.copy())
+    return rounds
+
+
+def _drawn(problem: Problem) -> Iterator[tuple[int, Int64Array]]:
+    """Buckets of keys, piece by piece with the number of the first."""
+    # multiplication wraps at 2^64, a multiple of 2^BITS
+    modulus = 1 << BITS
+    mask = np.uint64(modulus - 1)
+    keys = min(CHUNK, problem.keys)
+    powers = np.ones(UNIFORMS * keys, dtype=np.uint64)
+    done = 1
+    while done < len(powers):
+        powers[done : 2 * done] = powers[:done] * np.uint64(pow(MULTIPLIER, done, modulus)) & mask
+        done *= 2
+    # the numbers of keys one below the other
+    columns = powers.reshape(keys, UNIFORMS).T.copy()
+    # the sum of four is below 2^(BITS + 2), and its upper bits say the bucket
+    shift = np.uint64(BITS + 2 - problem.buckets_log2)
+    start = SEED * MULTIPLIER % modulus
+    for first in range(0, problem.keys, keys):
+        total = np.zeros(keys, dtype=np.uint64)
+        for numbers in columns:
+            total += numbers * np.uint64(start) & mask
+        yield first, (total >> shift).astype(np.int64)
+        start = start * pow(MULTIPLIER, UNIFORMS * keys, modulus) % modulus
+
+
+def expected_counts(problem: Problem, ranks: int) -> Int64Array:
+    """Keys of each rank in each bucket that are to be expected, rounded to whole keys.
+
+    Returns
+    -------
+    int64 array, shape (P, buckets)
+    """
+    edges = np.arange(problem.buckets + 1) / problem.buckets
+    below = np.rint(problem.keys // ranks * share_below(edges)).astype(np.int64)
+    return np.tile(np.diff(below), (ranks, 1))
+
+
+def share_below(average: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probability that an average of four uniform numbers is below a value (Irwin-Hall)."""
+    x = UNIFORMS * average
+    terms = [1, -4, 6, -4, 1]
+    total = sum(sign * np.maximum(x - k, 0.0) ** 4 for k, sign in enumerate(terms))
+    return np.asarray(total / 24.0)
+
+
+def sent(counts: Int64Array, problem: Problem) -> Int64Array:
+    """Keys that go from rank to rank.
+
+    Buckets are dealt out in order: rank j's last bucket is the first at which all ranks' keys up
+    to it are as many as j + 1 even shares. Ranks for whom no bucket is left get nothing.
+
+    Parameters
+    ----------
+    counts : int64 array, shape (P, buckets)
+
+    Returns
+    -------
+    int64 array, shape (P, P)
+    """
+    ranks = len(counts)
+    share = problem.keys // ranks
+    owner = np.zeros(problem.buckets, dtype=np.int64)
+    rank = 0
+    for bucket, so_far in enumerate(np.cumsum(counts.sum(axis=0)).tolist()):
+        owner[bucket] = min(rank, ranks - 1)  # buckets after the last key are empty
+        if so_far >= (rank + 1) * share:
+            rank += 1
+    keys = np.zeros((ranks, ranks), dtype=np.int64)
+    np.add.at(keys.T, owner, counts.T)
+    return keys

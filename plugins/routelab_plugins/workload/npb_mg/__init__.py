@@ -1,0 +1,262 @@
+"""npb-mg: the NAS Parallel Benchmark MG, V-cycles of multigrid on a 3-D grid of ranks.
+
+Grids of n³, (n / 2)³, ... 2³ points with periodic boundaries. On every level ranks exchange borders
+with six neighbours; where there are fewer points than ranks, the ranks without points stand by, and
+on the way back those that have points give borders to them. RNR-94-007; NAS-95-020.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
+from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts
+
+PROBLEMS = {
+    "S": (32, 4),
+    "W": (128, 4),
+    "A": (256, 4),
+    "B": (256, 20),
+    "C": (512, 20),
+    "D": (1024, 50),
+}
+"""Points in each dimension, and iterations."""
+
+MAX_PROCESSES = 131_072
+
+RESIDUAL, SMOOTH, RESTRICT, PROLONG, NORM = 15.0, 16.0, 24.0, 20.0, 3.0
+"""Additions and multiplications for each point that comes out (of the coarser grid for RESTRICT
+and PROLONG). Only their ratios count: the sum is the benchmark's own."""
+
+OPERATIONS = 58.0
+"""Of an iteration, for each point of the finest grid, as the benchmark counts them."""
+
+CHARGES = 10
+"""Of each sign; ranks find the place of every one together."""
+
+IntArray = NDArray[np.int64]
+AXES = (0, 1, 2)
+
+
+@dataclass(frozen=True)
+class Level:
+    """What ranks have of a grid, and with whom they exchange borders.
+
+    Attributes
+    ----------
+    size : int64 array, shape (3, P)
+        Points of each rank along each axis, with the two layers of borders.
+    neighbour : dict of int to int64 array, shape (3, P)
+        The ranks in direction −1 and +1 along each axis.
+    gives, takes : bool array, shape (3, P)
+        Gives borders to ranks that have had no points on the next coarser level; is one of these.
+    """
+
+    size: IntArray
+    neighbour: dict[int, IntArray]
+    gives: NDArray[np.bool_]
+    takes: NDArray[np.bool_]
+
+    @property
+    def points(self) -> IntArray:
+        """Points of each rank, without borders; int64, shape (P,)."""
+        inner: IntArray = np.prod(self.size - 2, axis=0)
+        return inner
+
+    @property
+    def working(self) -> IntArray:
+        """Ranks that have points."""
+        return np.flatnonzero((self.size > 2).all(axis=0))
+
+
+def shape(ranks: int) -> tuple[int, int, int]:
+    """How many ranks there are along each axis, of a power of two of them."""
+    bits = ranks.bit_length() - 1
+    x = bits // 3
+    y = (bits - x) // 2
+    return 1 << x, 1 << y, 1 << (bits - x - y)
+
+
+def hierarchy(points: int, ranks: int) -> list[Level]:
+    """All grids, the coarsest (two points in each dimension) first."""
+    parts = np.array(shape(ranks))[:, None]
+    rank = np.arange(ranks)
+    place = np.stack([rank % parts[0], rank // parts[0] % parts[1], rank // (parts[0] * parts[1])])
+    stride = np.array([[1], parts[0], parts[0] * parts[1]], dtype=np.int64).reshape(3, 1)
+    base = (place * stride).sum(axis=0)
+    step = np.ones((3, ranks), dtype=np.int64)
+    nobody = np.zeros((3, ranks), dtype=bool)
+    levels: list[Level] = []
+    gives = takes = nobody
+    here = points
+    while here >= 2:
+        mine = _share(place, here, parts)
+        next_one = _share(place + step, here, parts)
+        step = np.where((mine == 0) | (next_one == 0), 2 * step, step)
+        if levels:
+            gives, takes = (next_one == 0) & (mine == 1), (next_one == 1) & (mine == 0)
+            finer = levels[-1]
+            levels[-1] = Level(finer.size, finer.neighbour, gives, takes)
+        neighbour = {way: base + ((place + way * step) % parts - place) * stride for way in (-1, 1)}
+        levels.append(Level(mine + 2, neighbour, nobody, nobody))
+        here //= 2
+    return levels[::-1]
+
+
+def _share(place: IntArray, points: int, parts: IntArray) -> IntArray:
+    """Points that the rank at a place has, of so many along an axis."""
+    return (place + 1) * points // parts - place * points // parts
+
+
+class NpbMg(NpbWorkload):
+    """A model of what NPB's MG sends and computes."""
+
+    name = "npb-mg"
+    summary = "NAS Parallel Benchmark MG: borders of a 3-D multigrid, large to tiny"
+
+    def supports(self, job: Job) -> str | None:
+        """No power of two of ranks, or more than there are points along an axis."""
+        reason = self.no_power_of_two(job.ranks)
+        if reason:
+            return reason
+        if job.ranks > MAX_PROCESSES:
+            return f"{self.label} runs on {MAX_PROCESSES} processes at most, not on {job.ranks}"
+        points = PROBLEMS[self.parameters.class_][0]
+        most = max(shape(job.ranks))
+        if most > points:
+            return (
+                f"{self.label} has {points} points along an axis, too few for the {most} of "
+                f"{job.ranks} processes along one"
+            )
+        return None
+
+    def program(self, job: Job) -> Program:
+        """All of it: inputs, charges, one V-cycle untimed, charges again, the timed ones."""
+        points, of_class = PROBLEMS[self.parameters.class_]
+        iterations = self.timed_iterations(of_class)
+        grids = _Grids(hierarchy(points, job.ranks), job.ranks)
+        operations = OPERATIONS * iterations * float(points) ** 3
+        counted = iterations * (grids.work_of_cycle() + RESIDUAL * points**3)
+        counted += (RESIDUAL + 2 * NORM) * points**3
+        scale = operations / counted
+        cycle, residual = grids.cycle(scale), grids.residual(scale)
+        norm = grids.norm(scale)
+        charges = grids.charges()
+        return Program(
+            ranks=job.ranks,
+            convention="by rank, the nearest in a periodic 3-D grid of ranks; both ways",
+            before=(
+                Collective("barrier"),
+                *broadcasts(*[INTEGER] * 5, 8 * INTEGER, LOGICAL),
+                *charges,
+                *norm,
+                residual,
+                *norm,
+                cycle,
+                *charges,
+                Collective("barrier"),
+            ),
+            timed=(residual, *norm, Loop((cycle,), iterations), *norm),
+            after=(Collective("reduce", DOUBLE),),
+            operations=operations,
+        )
+
+
+class _Grids:
+    """Writes the phases of MG on a hierarchy of grids."""
+
+    def __init__(self, levels: list[Level], ranks: int) -> None:
+        self.levels = levels
+        self.ranks = ranks
+        self.every = np.arange(ranks)
+        self.finest = levels[-1]
+
+    def charges(self) -> tuple[Step, ...]:
+        """The right-hand side: the places of the largest and smallest random numbers."""
+        one = (Collective("allreduce", DOUBLE), Collective("allreduce", 4 * INTEGER))
+        borders = BlockBuilder(self.ranks)
+        self._borders(borders, self.finest)
+        return (
+            Collective("barrier"),
+            Loop(one, 2 * CHARGES),
+            Collective("barrier"),
+            borders.build(),
+        )
+
+    def norm(self, scale: float) -> tuple[Step, ...]:
+        """Largest value and sum of squares on the finest grid."""
+        block = BlockBuilder(self.ranks)
+        block.compute(self.every, scale * NORM * self.finest.points)
+        value = Collective("allreduce", DOUBLE)
+        return block.build(), value, value
+
+    def residual(self, scale: float) -> Block:
+        """What is left of the equation on the finest grid."""
+        block = BlockBuilder(self.ranks)
+        self._stencil(block, self.finest, scale * RESIDUAL)
+        return block.build()
+
+    def cycle(self, scale: float) -> Block:
+        """A V-cycle, and the residual after it."""
+        block = BlockBuilder(self.ranks)
+        for coarse in self.levels[-2::-1]:
+            self._stencil(block, coarse, scale * RESTRICT)
+        self._stencil(block, self.levels[0], scale * SMOOTH)
+        for coarse, fine in zip(self.levels, self.levels[1:], strict=False):
+            block.compute(self.every, scale * PROLONG * coarse.points)
+            self._expand(block, fine)
+            self._stencil(block, fine, scale * RESIDUAL)
+            self._stencil(block, fine, scale * SMOOTH)
+        self._stencil(block, self.finest, scale * RESIDUAL)
+        return block.build()
+
+    def work_of_cycle(self) -> float:
+        """Arithmetic of a V-cycle without the residual after it, of all ranks."""
+        points = [float(level.points.sum()) for level in self.levels]
+        coarse, fine = sum(points[:-1]), sum(points[1:])
+        return (RESTRICT + PROLONG) * coarse + (RESIDUAL + SMOOTH) * fine + SMOOTH * points[0]
+
+    def _stencil(self, block: BlockBuilder, level: Level, work: float) -> None:
+        """Compute all points of a level from their neighbours, then exchange borders."""
+        block.compute(level.working, work * level.points[level.working])
+        self._borders(block, level)
+
+    def _borders(self, block: BlockBuilder, level: Level) -> None:
+        """Exchange one layer with both neighbours along each axis, corners by way of the axes.
+
+        A rank that is its own neighbour sends to itself, unless it is alone.
+        """
+        if self.ranks == 1:
+            return
+        x, y, z = level.size
+        who = level.working
+        for axis, layer in zip(AXES, ((y - 2) * (z - 2), x * (z - 2), x * y), strict=True):
+            size = DOUBLE * layer
+            behind, ahead = level.neighbour[-1][axis][who], level.neighbour[1][axis][who]
+            block.ireceive(who, ahead, size[ahead], _tag(axis, -1))
+            block.ireceive(who, behind, size[behind], _tag(axis, 1))
+            block.send(who, ahead, size[who], _tag(axis, 1))
+            block.send(who, behind, size[who], _tag(axis, -1))
+            block.wait(who, 0)
+            block.wait(who, 0)
+
+    def _expand(self, block: BlockBuilder, level: Level) -> None:
+        """Give borders to ranks that have had no points: two layers ahead, one behind."""
+        x, y, z = level.size
+        for axis, layer in zip(AXES, (y * z, x * z, x * y), strict=True):
+            size = DOUBLE * layer
+            takers, givers = np.flatnonzero(level.takes[axis]), np.flatnonzero(level.gives[axis])
+            behind, ahead = level.neighbour[-1][axis], level.neighbour[1][axis]
+            block.ireceive(takers, ahead[takers], size[ahead[takers]], _tag(axis, -1))
+            block.ireceive(takers, behind[takers], 2 * size[behind[takers]], _tag(axis, 1))
+            block.wait(takers, 0)
+            block.wait(takers, 0)
+            block.send(givers, ahead[givers], 2 * size[givers], _tag(axis, 1))
+            block.send(givers, behind[givers], size[givers], _tag(axis, -1))
+
+
+def _tag(axis: int, way: int) -> int:
+    return 2 * axis + (way > 0)
