@@ -99,7 +99,10 @@ def _wrong(simulation: Simulation, switch: int, phase: int, count: int, out: Any
                 f"{topology.num_channels - 1}, and links that failed have none"
             )
         if topology.channel_source[channel] != switch:
-            return f"channel {channel}, {topology.channel_name(channel)}: it leaves another switch"
+            return (
+                f"channel {channel}, {topology.channel_name(channel)}: it leaves another switch "
+                "(where links have failed, channels have other numbers)"
+            )
         if not 0 <= name + shift < classes:
             return (
                 f"class {name} of virtual channels on {topology.channel_name(channel)}: its "
