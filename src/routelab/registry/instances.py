@@ -10,6 +10,7 @@ from typing import Any, Literal, cast, overload
 from routelab.api import (
     Composition,
     ContextMetricPlugin,
+    ExportPlugin,
     HopRoutingPlugin,
     InputError,
     LayersPlugin,
@@ -75,6 +76,10 @@ def load(
 def load(
     kind: Literal["traffic"], text: str, catalogue: Catalogue | None = None
 ) -> TrafficPlugin: ...
+@overload
+def load(
+    kind: Literal["export"], text: str, catalogue: Catalogue | None = None
+) -> ExportPlugin: ...
 @overload
 def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin: ...
 def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin:

@@ -1,0 +1,60 @@
+"""``routelab export``: a network with its routes, for another program."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "export",
+        help="write a network with its routes for another program",
+        description="Write a network with its routes as files of another program. Writes a folder, "
+        "or prints.",
+        epilog="Example: routelab export simgrid torus~dims=4x2x2x2 angara-sssp -o platform",
+    )
+    parser.add_argument("export", metavar="EXPORT", help="instance name")
+    parser.add_argument(
+        "routes",
+        metavar="ROUTES",
+        nargs="+",
+        help="a folder or routes.npz that `routelab route` wrote; or TOPOLOGY ROUTING: a network "
+        "and an instance name",
+    )
+    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
+    parser.add_argument(
+        "--machine",
+        metavar="CLUSTER",
+        default="",
+        help="speeds of a cluster, <name> of config/clusters/<name>.yaml or a file; default: the "
+        "default values of a machine",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Export, then write or print."""
+    from routelab.api import InputError
+    from routelab.commands._logging import progress
+    from routelab.stages import export as stage
+
+    if len(arguments.routes) > 2:
+        raise InputError(
+            f"ROUTES is one folder or file, or a network and a routing; "
+            f"there are {len(arguments.routes)} arguments: {' '.join(arguments.routes)}"
+        )
+    if arguments.output is not None:
+        stage.check_folder(arguments.output)
+    with progress(arguments):
+        exported = stage.compute(arguments.export, arguments.routes, arguments.machine)
+    if arguments.output is not None:
+        stage.write(exported, arguments.output)
+        return 0
+    for name, text in exported.files.items():
+        if len(exported.files) > 1:
+            print(f"==> {name} <==")
+        print(text, end="")
+    return 0

@@ -1,0 +1,180 @@
+"""The export stage: a network with its routes, as files of another program."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from routelab.api import ExportPlugin, InputError, RouteTable, UnsupportedError
+from routelab.artifacts.atomic import atomic_directory, check_writable
+from routelab.artifacts.outcome import read_outcome
+from routelab.artifacts.routes_file import load_routes
+from routelab.config.cluster import find_cluster, load_cluster
+from routelab.registry.instances import load, load_routing, name_of
+from routelab.simulation.machine import Machine
+from routelab.stages.chain import apply_routing
+from routelab.stages.route import ROUTES
+from routelab.stages.together import together
+from routelab.stages.topology import OUTCOME, obtain
+
+SHOWN = 3
+"""Files in the way that a message names."""
+
+
+@dataclass(frozen=True, eq=False)
+class Exported:
+    """What an export wrote.
+
+    Attributes
+    ----------
+    export : str
+        Canonical name.
+    table : RouteTable
+        What was exported.
+    files : mapping of str to str
+        Text by file name.
+    """
+
+    export: str
+    table: RouteTable
+    files: Mapping[str, str]
+
+
+def compute(export: str, routes: Sequence[str], machine: str | Machine = "") -> Exported:
+    """Export a network with its routes.
+
+    Parameters
+    ----------
+    export : str
+        Instance name.
+    routes : sequence of one or two str
+        What `routelab route` wrote (a folder, or the ``routes.npz`` in it); or a network (instance
+        name, folder or npz file) and a routing (instance name, or what `routelab route` wrote).
+    machine : str or Machine
+        A cluster, by name or file; the machine with default values by default.
+
+    Raises
+    ------
+    InputError
+        With all that is wrong with names and files.
+    UnsupportedError
+        If the routing does not apply to the network, or the format cannot hold the routes.
+    """
+    plugin, chosen, table = together(
+        lambda: load("export", export), lambda: machine_of(machine), lambda: table_of(routes)
+    )
+    return Exported(name_of(plugin), table, written(plugin, table, chosen))
+
+
+def written(plugin: ExportPlugin, table: RouteTable, machine: Machine) -> dict[str, str]:
+    """The files of a table.
+
+    Raises
+    ------
+    UnsupportedError
+        If the format cannot hold it.
+    """
+    reason = plugin.supports(table)
+    if reason is not None:
+        raise UnsupportedError(f"{name_of(plugin)}: {reason}")
+    return plugin.export(table, machine)
+
+
+def machine_of(machine: str | Machine) -> Machine:
+    """A machine by the name or file of its cluster; the default one for an empty text.
+
+    Raises
+    ------
+    InputError
+        If there is no such cluster, or its file is wrong.
+    """
+    if isinstance(machine, Machine):
+        return machine
+    return load_cluster(find_cluster(machine)).machine if machine else Machine()
+
+
+def table_of(routes: Sequence[str]) -> RouteTable:
+    """The routes that one or two texts stand for; see `compute`.
+
+    Raises
+    ------
+    InputError
+        If a name is wrong, or a file is missing, damaged or of another network.
+    UnsupportedError
+        If the routing does not apply to the network.
+    """
+    *network, routing = routes
+    file = _routes_file(routing)
+    if not network:
+        if file is None:
+            raise InputError(
+                f"{routing} is no folder or routes.npz that `routelab route` wrote; give it, or a "
+                "network and a routing: TOPOLOGY ROUTING"
+            )
+        network = [_network_of(file)]
+    if file is not None:
+        return load_routes(file, obtain(network[0])[1])
+    chosen, (_, topology) = together(lambda: load_routing(routing), lambda: obtain(network[0]))
+    return apply_routing(topology, chosen).table
+
+
+def _routes_file(text: str) -> Path | None:
+    """The file of routes that a text names; None if it names none."""
+    path = Path(text)
+    if path.is_dir():
+        outcome = read_outcome(path / OUTCOME)
+        if outcome.kind != "route" or outcome.status != "ok":
+            reason = outcome.reason or f"it is what a {outcome.kind} job found"
+            raise InputError(f"{path} holds no routes: {reason}")
+        return path / ROUTES
+    return path if path.suffix == ".npz" else None
+
+
+def _network_of(file: Path) -> str:
+    """The network that routes were made on, by the outcome beside them."""
+    outcome = file.parent / OUTCOME
+    if not outcome.is_file():
+        raise InputError(
+            f"{file} does not hold the network of its routes, and there is no {OUTCOME} beside it; "
+            "name the network before it"
+        )
+    return read_outcome(outcome).topology
+
+
+def check_folder(folder: Path, files: Sequence[str] | None = None) -> None:
+    """Refuse a folder that cannot be written, or in which something else would be lost.
+
+    Parameters
+    ----------
+    folder : Path
+    files : sequence of str, optional
+        What is going to be written; only these may be there already.
+
+    Raises
+    ------
+    InputError
+    """
+    if files is not None and folder.is_dir():
+        others = sorted(one.name for one in folder.iterdir() if one.name not in files)
+        if others:
+            more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+            raise InputError(
+                f"cannot write {folder}: it holds other things than this export "
+                f"({', '.join(others[:SHOWN])}{more}), which would be lost; name a new folder"
+            )
+    check_writable(folder)
+
+
+def write(exported: Exported, folder: Path) -> None:
+    """Write the files into a folder, all or none.
+
+    Raises
+    ------
+    InputError
+        As `check_folder`.
+    """
+    check_folder(folder, list(exported.files))
+    with atomic_directory(folder) as new:
+        for name, text in exported.files.items():
+            (new / name).write_text(text, encoding="utf-8")
