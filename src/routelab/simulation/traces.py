@@ -1,7 +1,7 @@
 """Time-independent traces of schedules, as SimGrid's SMPI replays them.
 
-One text a rank, one action a line: ``0 isend 3 17 4096`` (rank, action, peer, tag, bytes). The format
-is that of the SimGrid documentation, "Replaying MPI traces".
+One text a rank, one action a line: ``0 isend 3 17 4096`` (rank, action, peer, tag, bytes). The
+format is that of the SimGrid documentation, "Replaying MPI traces".
 """
 
 from __future__ import annotations
