@@ -23,7 +23,7 @@ class NpbParameters(Parameters):
         "3.4", description="Release whose rules for the number of processes hold; 3.3 is 3.3.1"
     )
     iterations: int | None = parameter(
-        None, ge=1, description="Timed iterations; none: as many as the class has"
+        None, ge=1, le=10_000, description="Timed iterations; none: as many as the class has"
     )
 
 

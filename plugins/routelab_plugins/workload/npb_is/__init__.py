@@ -13,6 +13,7 @@ from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, St
 from routelab.api.topology import Int64Array
 from routelab_plugins.npb import DOUBLE, INTEGER, NpbWorkload, broadcasts
 from routelab_plugins.workload.npb_is.keys import (
+    SECOND_KEY,
     Problem,
     expected_counts,
     real_counts,
@@ -49,32 +50,35 @@ class NpbIs(NpbWorkload):
 
     def supports(self, job: Job) -> str | None:
         """No power of two of ranks, or fewer or more than the class allows."""
-        least, most = PROBLEMS[self.parameters.class_].processes
+        problem = PROBLEMS[self.parameters.class_]
+        least, most = problem.processes
         if not least <= job.ranks <= most:
             return (
                 f"{self.label} runs on {least} to {most} processes, {job.ranks} are not within "
                 "this range"
             )
+        changed = self.timed_iterations(ITERATIONS) + SECOND_KEY
+        if changed >= problem.keys // job.ranks:
+            return f"{self.label}: each iteration changes a key, and {job.ranks} processes have too few"
         return self.no_power_of_two(job.ranks)
 
     def program(self, job: Job) -> Program:
         """All of it: one iteration untimed, the timed ones, and the check of borders."""
         problem = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(ITERATIONS)
-        if problem.keys <= MOST_REAL_KEYS:
-            rounds = _real_rounds(problem, job.ranks, iterations)
-        else:
-            rounds = [sent(expected_counts(problem, job.ranks), problem)] * (iterations + 1)
-        steps = [ranking(problem, matrix) for matrix in rounds]
         timed: tuple[Step, ...]
-        if all(step is steps[0] for step in steps) or _alike(rounds[1:]):
-            timed = (Loop(steps[1], iterations),)
+        if problem.keys <= MOST_REAL_KEYS:
+            counts = real_counts(problem, job.ranks, iterations)
+            rounds = [ranking(problem, sent(one, problem)) for one in counts]
+            untimed = rounds[0]
+            timed = tuple(step for steps in rounds for step in steps)
         else:
-            timed = tuple(step for steps_ in steps[1:] for step in steps_)
+            untimed = ranking(problem, sent(expected_counts(problem, job.ranks), problem))
+            timed = (Loop(untimed, iterations),)
         return Program(
             ranks=job.ranks,
             convention="collective: all ranks; to check, by rank to the next one",
-            before=(*broadcasts(INTEGER), *steps[0]),
+            before=(*broadcasts(INTEGER), *untimed),
             timed=timed,
             after=(
                 Collective("reduce", DOUBLE),
@@ -83,17 +87,6 @@ class NpbIs(NpbWorkload):
             ),
             operations=float(iterations * problem.keys),
         )
-
-
-def _real_rounds(problem: Problem, ranks: int, iterations: int) -> list[Int64Array]:
-    """Keys sent in each iteration: number 1 is done twice, and every one changes two keys."""
-    counts = real_counts(problem, ranks, iterations)
-    rounds = [sent(one, problem) for one in counts]
-    return [rounds[0], *rounds]
-
-
-def _alike(rounds: list[Int64Array]) -> bool:
-    return all(np.array_equal(one, rounds[0]) for one in rounds)
 
 
 def ranking(problem: Problem, keys: Int64Array) -> tuple[Step, ...]:

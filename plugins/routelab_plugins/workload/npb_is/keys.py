@@ -16,6 +16,9 @@ SEED, MULTIPLIER, BITS = 314_159_265, 5**13, 46
 UNIFORMS = 4
 """Random numbers that a key is the average of."""
 
+SECOND_KEY = 10
+"""How much farther the second key is that an iteration changes."""
+
 CHUNK = 1 << 16
 """Keys that are drawn at once, to save memory."""
 
@@ -67,7 +70,7 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     where = np.zeros(0, dtype=np.int64)
     for first, buckets in _drawn(problem):
         if first == 0:
-            where = buckets[: iterations + 11].copy()
+            where = buckets[: iterations + SECOND_KEY + 1].copy()
         # a piece is of one rank, or of some whole ones
         some = max(len(buckets) // each, 1)
         place = np.repeat(np.arange(some) * problem.buckets, len(buckets) // some) + buckets
@@ -77,7 +80,7 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     for iteration in range(1, iterations + 1):
         for number, key in (
             (iteration, iteration),
-            (iteration + 10, (1 << problem.largest_log2) - iteration),
+            (iteration + SECOND_KEY, (1 << problem.largest_log2) - iteration),
         ):
             counts[0, where[number]] -= 1
             where[number] = problem.bucket_of(key)

@@ -8,6 +8,7 @@ on the way back those that have points give borders to them. RNR-94-007; NAS-95-
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +206,7 @@ class _Grids:
         for coarse in self.levels[-2::-1]:
             self._stencil(block, coarse, scale * RESTRICT)
         self._stencil(block, self.levels[0], scale * SMOOTH)
-        for coarse, fine in zip(self.levels, self.levels[1:], strict=False):
+        for coarse, fine in pairwise(self.levels):
             block.compute(self.every, scale * PROLONG * coarse.points)
             self._expand(block, fine)
             self._stencil(block, fine, scale * RESIDUAL)
