@@ -171,7 +171,7 @@ def simulate(
         lambda: settings_from(settings),
         lambda: simulation.task_of(topology, routing, traffic, SimulationSettings()),
     )
-    result = simulation.simulate(task.network, task.routing, task.traffic, chosen)
+    result = simulation.simulate(task.network, task.routing, task.work, chosen)
     names = {"topology": task.topology, "routing": task.routing_name}
     return SimulatedNetwork(
         {**names, **result.facts},

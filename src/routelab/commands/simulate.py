@@ -162,7 +162,7 @@ def _simulated(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[dict
 
     task = _task(arguments)
     with progress(arguments), blamed(task.plugins):
-        result = stage.simulate(task.network, task.routing, task.traffic, task.settings)
+        result = stage.simulate(task.network, task.routing, task.work, task.settings)
     names = {"topology": task.topology, "routing": task.routing_name}
     return {**names, **result.facts}, result.curve
 

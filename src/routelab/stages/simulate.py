@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from routelab.api import (
     Demand,
     HopProgram,
-    InputError,
-    Plugin,
     RouteTable,
     Topology,
     TrafficPlugin,
     UnsupportedError,
 )
-from routelab.artifacts.atomic import atomic_directory
-from routelab.artifacts.outcome import Outcome, Status, write_outcome
-from routelab.artifacts.provenance import Measured as Taken
-from routelab.artifacts.routes_file import load_routes
+from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.tables import write_csv
-from routelab.registry.catalogue import QuarantinedError
-from routelab.registry.instances import Routing, load, load_routing, name_of
+from routelab.registry.instances import Routing, name_of
 from routelab.simulation.closed_loop import messages_of
 from routelab.simulation.engine import Simulation
 from routelab.simulation.measure import Simulated as Run
@@ -35,7 +27,7 @@ from routelab.simulation.offered import Ends, demand_of, ends_of
 from routelab.simulation.saturation import saturation
 from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.sweep import Make, sweep
-from routelab.stages.blame import PluginRaisedError, blamed
+from routelab.stages import engine_job
 from routelab.stages.facts import topology_facts
 from routelab.stages.kept_proofs import FOLDER as PROOFS
 from routelab.stages.kept_proofs import KeptProofs
@@ -55,8 +47,7 @@ from routelab.stages.simulation_tables import (
     latency_table,
     terminal_table,
 )
-from routelab.stages.together import together
-from routelab.stages.topology import OUTCOME, fingerprint_at, name_at, obtain, unusable
+from routelab.stages.topology import fingerprint_at
 from routelab.stages.watched import Watch
 
 CURVE, CHANNELS, TERMINALS, LATENCIES = (
@@ -90,33 +81,8 @@ class Simulated:
     distributions: Columns
 
 
-@dataclass(frozen=True, eq=False)
-class Task:
-    """What is to be simulated.
-
-    Attributes
-    ----------
-    topology : str
-        Canonical name.
-    network : Topology
-    routing : Routing or RouteTable
-    routing_name : str
-        Canonical name, or the table's file.
-    traffic : TrafficPlugin
-    settings : SimulationSettings
-    """
-
-    topology: str
-    network: Topology
-    routing: Routing | RouteTable
-    routing_name: str
-    traffic: TrafficPlugin
-    settings: SimulationSettings
-
-    @property
-    def plugins(self) -> list[Plugin]:
-        """All that take part."""
-        return [*_plugins(self.routing), self.traffic]
+Task: TypeAlias = engine_job.Task[TrafficPlugin, SimulationSettings]
+"""What is to be simulated; its work is the traffic."""
 
 
 def task_of(
@@ -126,12 +92,8 @@ def task_of(
 
     Parameters
     ----------
-    topology : str or Topology
-        As for `routelab.stages.topology.obtain`.
-    routing : str
-        Instance name, or a ``routes.npz`` that was made on this network.
-    traffic : str
-        Instance name.
+    topology, routing, traffic
+        As for `routelab.stages.engine_job.task_of`.
     settings : SimulationSettings
 
     Raises
@@ -139,23 +101,7 @@ def task_of(
     InputError
         With all that is wrong.
     """
-    chosen, (name, network), pattern = together(
-        lambda: None if _is_table(routing) else load_routing(routing),
-        lambda: obtain(topology),
-        lambda: load("traffic", traffic),
-    )
-    if chosen is None:
-        table = load_routes(routing, network)
-        return Task(name, table.topology, table, routing, pattern, settings)
-    return Task(name, network, chosen, chosen.name, pattern, settings)
-
-
-def _is_table(routing: str) -> bool:
-    return Path(routing).suffix == ".npz"
-
-
-def _plugins(routing: Routing | RouteTable) -> Sequence[Plugin]:
-    return routing.plugins if isinstance(routing, Routing) else ()
+    return engine_job.task_of("simulation", topology, routing, traffic, settings)
 
 
 def simulate(
@@ -287,67 +233,26 @@ def run(
     InputError
         If a name is wrong or the folder cannot be written.
     """
-    lost = unusable(topology)
+    names = engine_job.Names("simulation", topology, routing, traffic)
+    lost = engine_job.lost(names, settings.seed, directory, fingerprint)
     if lost is not None:
-        return _lost(lost, routing, traffic, settings, directory, fingerprint)
+        return lost
     task = task_of(topology, routing, traffic, settings)
     kept = KeptRuns(directory, fingerprint, settings) if fingerprint else None
     network = fingerprint_at(topology)
     # shared by all traffic: <network>/<routing>/<traffic>/<settings> is the simulation's folder
     proofs = KeptProofs(directory.parents[1] / PROOFS, network) if fingerprint and network else None
-    result: Simulated | None = None
-    status: Status = "ok"
-    reason = ""
-    with Taken() as taken:
-        try:
-            with blamed(task.plugins):
-                result = simulate(task.network, task.routing, task.traffic, settings, kept, proofs)
-        except (UnsupportedError, InputError) as error:
-            # an input error here is about parameters that do not fit this network
-            status, reason = "unsupported", str(error)
-        except Exception as error:
-            traceback.print_exc()
-            status, reason = "failed", f"{type(error).__name__}: {error}"
-            if isinstance(error, PluginRaisedError):
-                reason = str(error)  # it says what was raised, and where
-    provenance = taken.provenance(task.plugins, settings.seed, fingerprint)
-    provenance["settings"] = settings.model_dump(mode="json")
-    facts = {**topology_facts(task.network), "traffic": name_of(task.traffic)}
-    if result is not None:
-        facts = result.facts
-    outcome = Outcome(
-        "simulation", task.topology, task.routing_name, status, reason, facts, provenance
+    outcome = engine_job.run(
+        names,
+        task,
+        settings.seed,
+        directory,
+        fingerprint,
+        lambda: simulate(task.network, task.routing, task.work, settings, kept, proofs),
+        write_result,
     )
-    _write(outcome, result, directory)
     if kept is not None:
-        kept.close(done=status in ("ok", "unsupported"))
-    return outcome
-
-
-def _lost(
-    lost: Outcome,
-    routing: str,
-    traffic: str,
-    settings: SimulationSettings,
-    directory: Path,
-    fingerprint: str,
-) -> Outcome:
-    """The outcome of a simulation on a network that there is not."""
-    chosen, pattern = together(
-        lambda: None if _is_table(routing) else load_routing(routing),
-        lambda: load("traffic", traffic),
-    )
-    plugins = [pattern] if chosen is None else [*chosen.plugins, pattern]
-    with Taken() as nothing:
-        provenance = nothing.provenance(plugins, settings.seed, fingerprint)
-    outcome = replace(
-        lost,
-        kind="simulation",
-        routing=routing if chosen is None else chosen.name,
-        facts={**lost.facts, "traffic": name_of(pattern)},
-        provenance=provenance,
-    )
-    _write(outcome, None, directory)
+        kept.close(done=outcome.status in ("ok", "unsupported"))
     return outcome
 
 
@@ -360,31 +265,8 @@ def write_breach(
     fingerprint: str = "",
 ) -> Outcome:
     """Write the outcome of a job that was stopped at its limits or whose plugin is broken."""
-    plugins: Sequence[Plugin] = ()
-    with suppress(QuarantinedError):
-        chosen, pattern = load_routing(routing), load("traffic", traffic)
-        routing, traffic = chosen.name, name_of(pattern)
-        plugins = (*chosen.plugins, pattern)
-    with Taken() as taken:
-        provenance = taken.provenance(plugins, None, fingerprint)
-    outcome = Outcome(
-        "simulation",
-        name_at(topology),
-        routing,
-        breach.status,
-        breach.reason,
-        {"traffic": traffic},
-        provenance,
-    )
-    _write(outcome, None, directory)
-    return outcome
-
-
-def _write(outcome: Outcome, result: Simulated | None, directory: Path) -> None:
-    with atomic_directory(directory) as folder:
-        if result is not None:
-            write_result(result, folder)
-        write_outcome(outcome, folder / OUTCOME)
+    names = engine_job.Names("simulation", topology, routing, traffic)
+    return engine_job.write_breach(names, directory, breach, fingerprint)
 
 
 def write_result(result: Simulated, folder: Path) -> None:

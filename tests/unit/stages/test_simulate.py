@@ -138,7 +138,7 @@ def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPat
     results = []
     for threads in ("1", "2"):
         monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
-        results.append(simulate.simulate(task.network, task.routing, task.traffic, task.settings))
+        results.append(simulate.simulate(task.network, task.routing, task.work, task.settings))
     one, two = results
     assert timeless(one.facts) == timeless(two.facts)
     assert [timeless(row) for row in one.curve] == [timeless(row) for row in two.curve]
@@ -146,7 +146,7 @@ def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPat
     assert one.terminals == two.terminals
     assert one.distributions == two.distributions
     other = simulate.simulate(
-        task.network, task.routing, task.traffic, settings(loads=(0.2, 0.5), seed=9)
+        task.network, task.routing, task.work, settings(loads=(0.2, 0.5), seed=9)
     )
     assert other.facts["offered_load"] != one.facts["offered_load"]
 
@@ -229,7 +229,7 @@ def test_a_table_from_a_file_runs_as_the_routing_that_made_it(tmp_path: Path) ->
     asked = settings(loads=(0.4,))
     table = str(tmp_path / "r" / "routes.npz")
     results = [
-        simulate.simulate(task.network, task.routing, task.traffic, asked)
+        simulate.simulate(task.network, task.routing, task.work, asked)
         for name in ("dor", table)
         for task in [simulate.task_of(NETWORK, name, "uniform", asked)]
     ]
@@ -338,7 +338,7 @@ def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
 def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
     asked = settings(loads=(0.3, 1.0), vcs=5, buffer_flits=2)
     task = simulate.task_of(NETWORK, "rdr", "uniform", asked)
-    result = simulate.simulate(task.network, task.routing, task.traffic, asked)
+    result = simulate.simulate(task.network, task.routing, task.work, asked)
     facts = result.facts
     assert facts["deadlock"] == "proven"
     assert facts["deadlock_proof"] == "duato"
@@ -351,7 +351,7 @@ def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
     assert (facts["virtual_channels_used"], facts["virtual_channels_unused"]) == (5, 0)
     few = simulate.task_of(NETWORK, "rdr", "uniform", settings(vcs=1))
     with pytest.raises(UnsupportedError, match="virtual channels"):
-        simulate.simulate(few.network, few.routing, few.traffic, few.settings)
+        simulate.simulate(few.network, few.routing, few.work, few.settings)
 
 
 def test_a_pattern_that_is_not_defined_is_not_asked_for_its_demand() -> None:
@@ -370,7 +370,7 @@ def test_a_pattern_that_is_not_defined_is_not_asked_for_its_demand() -> None:
 def test_the_searched_load_lies_below_the_bound_of_the_busiest_channel() -> None:
     task = simulate.task_of(RING, "dor", "tornado", settings())
     asked = settings(loads=(0.1,), find_saturation=True, max_probes=6, tolerance=0.1)
-    result = simulate.simulate(task.network, task.routing, task.traffic, asked)
+    result = simulate.simulate(task.network, task.routing, task.work, asked)
     assert 0.15 < result.facts["saturation_load"] <= 1 / 3
     assert result.facts["throughput"] <= 1 / 3 * 1.02
     assert len(result.curve) == result.facts["loads_tried"] > 4

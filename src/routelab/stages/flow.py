@@ -1,0 +1,351 @@
+"""The flow stage: when the ranks of a program end on one network with one table of routes."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from routelab._progress import tell
+from routelab.api import (
+    Job,
+    PluginError,
+    Program,
+    RouteTable,
+    Topology,
+    UnsupportedError,
+    WorkloadPlugin,
+)
+from routelab.api.topology import Float64Array, Int32Array
+from routelab.artifacts.outcome import Outcome
+from routelab.artifacts.tables import write_csv
+from routelab.config.cluster import find_cluster, load_cluster
+from routelab.registry.instances import Routing, name_of
+from routelab.simulation.collectives import parse_choice
+from routelab.simulation.flow import run_flows
+from routelab.simulation.flow_paths import Paths
+from routelab.simulation.flow_result import FlowRun
+from routelab.simulation.flow_settings import FlowSettings
+from routelab.simulation.machine import Machine
+from routelab.simulation.placement import (
+    OPTIMISED,
+    bytes_between,
+    is_file,
+    optimised,
+    place,
+    read_placement,
+)
+from routelab.simulation.schedule import Schedule, schedule
+from routelab.stages import engine_job
+from routelab.stages.chain import apply_routing
+from routelab.stages.facts import topology_facts
+from routelab.stages.limits import Breach
+from routelab.stages.simulation_tables import Columns
+from routelab.stages.together import together
+
+CHANNELS, RANKS = "channels.csv", "ranks.csv"
+"""Files of a flow simulation's folder beside its outcome."""
+
+TIMES = ("engine_seconds", "routing_seconds")
+"""Facts that differ from one machine, or moment, to another; all others are those of the seed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """All that is known after a flow simulation.
+
+    Attributes
+    ----------
+    facts : dict
+        Of network, workload, job, machine and settings, and what was found.
+    channels : dict of str to list
+        ``channel, source, target, direction, bytes, seconds`` that it takes for them, and the
+        ``share`` of the timed seconds that this is.
+    ranks : dict of str to list
+        ``rank, terminal, switch, begin, end, finish``: when it comes to the timed part, leaves it
+        and ends; ``timed_s``.
+    """
+
+    facts: dict[str, Any]
+    channels: Columns
+    ranks: Columns
+
+
+Task: TypeAlias = engine_job.Task[WorkloadPlugin, FlowSettings]
+"""What is to be simulated; its work is the workload."""
+
+
+def task_of(topology: str | Topology, routing: str, workload: str, settings: FlowSettings) -> Task:
+    """Look up all that is named, the machine included.
+
+    Parameters
+    ----------
+    topology, routing, workload
+        As for `routelab.stages.engine_job.task_of`.
+    settings : FlowSettings
+
+    Raises
+    ------
+    InputError
+        With all that is wrong.
+    """
+    task, _ = together(
+        lambda: engine_job.task_of("flow", topology, routing, workload, settings),
+        lambda: machine_of(settings),
+    )
+    found: Task = task
+    return found
+
+
+def machine_of(settings: FlowSettings) -> Machine:
+    """The machine that settings name, with what they change of it.
+
+    Raises
+    ------
+    InputError
+        If there is no such cluster, or its file is wrong.
+    """
+    if not settings.machine:
+        return settings.on(Machine())
+    return settings.on(load_cluster(find_cluster(settings.machine)).machine)
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A job that is ready to run, by whatever engine.
+
+    Attributes
+    ----------
+    schedule : Schedule
+    paths : Paths
+        Routes, and where the ranks are.
+    machine : Machine
+    facts : dict
+        Of network, workload, job and machine.
+    """
+
+    schedule: Schedule
+    paths: Paths
+    machine: Machine
+    facts: dict[str, Any]
+
+
+def prepare(
+    network: Topology,
+    routing: Routing | RouteTable,
+    workload: WorkloadPlugin,
+    settings: FlowSettings,
+) -> Prepared:
+    """Route the network, place the ranks and make their program.
+
+    Raises
+    ------
+    UnsupportedError
+        If the routing has no table, or it or the workload does not go with the network or the job.
+    InputError
+        If the machine or the placement is wrong.
+    PluginError
+        If a plugin breaks its contract.
+    """
+    machine = machine_of(settings)
+    table, seconds = _table(network, routing)
+    ranks = _ranks(network, settings)
+    terminal = place(settings.placement, ranks, network, settings.ranks_per_node)
+    tell(workload.name, "program")
+    program = _program(workload, Job.placed(terminal, network))
+    made = schedule(program, parse_choice(settings.collectives), settings.iterations or None)
+    if settings.placement == OPTIMISED:
+        tell(workload.name, "placement")
+        terminal = optimised(bytes_between(made), table, settings.ranks_per_node, settings.seed)
+    facts = {
+        **topology_facts(network),
+        **settings.model_dump(mode="json"),
+        **machine.model_dump(mode="json"),
+        "workload": name_of(workload),
+        "convention": program.convention,
+        "ranks": ranks,
+        "terminals_used": len(np.unique(terminal)),
+        "routing_seconds": seconds,
+    }
+    return Prepared(made, Paths.create(table, terminal), machine, facts)
+
+
+def _table(network: Topology, routing: Routing | RouteTable) -> tuple[RouteTable, float]:
+    """Routes, and how long it took to make them."""
+    if isinstance(routing, RouteTable):
+        return routing, 0.0
+    if routing.hops is not None:
+        raise UnsupportedError(
+            f"{routing.hops.name}: it decides hop by hop and has no table of routes for messages "
+            "to flow along; simulate its packets under some traffic"
+        )
+    routed = apply_routing(network, routing)
+    return routed.table, routed.seconds
+
+
+def _ranks(network: Topology, settings: FlowSettings) -> int:
+    if settings.ranks:
+        return settings.ranks
+    if is_file(settings.placement):
+        return len(read_placement(Path(settings.placement)))
+    return network.num_terminals * settings.ranks_per_node
+
+
+def _program(workload: WorkloadPlugin, job: Job) -> Program:
+    reason = workload.supports(job)
+    if reason is not None:
+        raise UnsupportedError(f"{workload.name}: {reason}")
+    program = workload.program(job)
+    if not isinstance(program, Program):
+        raise PluginError(f"{workload.name}: expected a Program, found {type(program).__name__}")
+    if program.ranks != job.ranks:
+        raise PluginError(
+            f"{workload.name}: made a program of {program.ranks} ranks for a job of {job.ranks}"
+        )
+    return program
+
+
+def simulate(
+    network: Topology,
+    routing: Routing | RouteTable,
+    workload: WorkloadPlugin,
+    settings: FlowSettings,
+) -> Flows:
+    """Run a program on a network.
+
+    Parameters
+    ----------
+    network : Topology
+    routing : Routing or RouteTable
+        A table has to be one of this network.
+    workload : WorkloadPlugin
+    settings : FlowSettings
+
+    Raises
+    ------
+    UnsupportedError, InputError, PluginError
+        As `prepare`.
+    StuckError
+        If the ranks come to wait for each other (an `InputError`).
+    """
+    prepared = prepare(network, routing, workload, settings)
+    tell(workload.name, "flows")
+    began = time.perf_counter()
+    run = run_flows(prepared.schedule, prepared.paths, prepared.machine, settings.seed)
+    seconds = time.perf_counter() - began
+    facts = prepared.facts | run_facts(run) | {"engine_seconds": seconds}
+    return Flows(facts, channel_table(run), rank_table(run, prepared.paths.terminal))
+
+
+def run_facts(run: FlowRun) -> dict[str, Any]:
+    """What a run found, in one line."""
+    return {
+        "completion_time_s": float(run.finish.max(initial=0)),
+        "timed_s": run.seconds,
+        "mops": run.mops if run.operations else None,
+        "operations": run.operations or None,
+        "bottleneck_channel": run.bottleneck_channel or None,
+        "bottleneck_share": run.bottleneck_share,
+        "bottleneck_bytes": float(run.channel_bytes.max(initial=0)),
+        "messages": run.messages,
+        "bytes": run.bytes,
+        "network_bytes": float(run.injected_bytes.sum()),
+        "memory_bytes": float(run.memory_bytes.sum()),
+        "iterations_simulated": run.rounds,
+        "iterations_of": run.rounds_of,
+    }
+
+
+def channel_table(run: FlowRun) -> Columns:
+    """What crossed each channel in the timed part; see `Flows`."""
+    topology = run.topology
+    names = topology.switch_names
+    share: Float64Array = run.channel_seconds / run.seconds if run.seconds else run.channel_seconds
+    return {
+        "channel": list(range(topology.num_channels)),
+        "source": [names[switch] for switch in topology.channel_source],
+        "target": [names[switch] for switch in topology.channel_target],
+        "direction": [
+            topology.directions[d].name if d >= 0 else "" for d in topology.channel_direction
+        ],
+        "bytes": run.channel_bytes.tolist(),
+        "seconds": run.channel_seconds.tolist(),
+        "share": share.tolist(),
+    }
+
+
+def rank_table(run: FlowRun, terminal: Int32Array) -> Columns:
+    """Where each rank is, and its times; see `Flows`."""
+    topology = run.topology
+    return {
+        "rank": list(range(len(terminal))),
+        "terminal": terminal.tolist(),
+        "switch": [topology.switch_names[s] for s in topology.terminal_switch[terminal]],
+        "begin": run.begin.tolist(),
+        "end": run.end.tolist(),
+        "finish": run.finish.tolist(),
+        "timed_s": (run.end - run.begin).tolist(),
+    }
+
+
+def run(
+    topology: str,
+    routing: str,
+    workload: str,
+    settings: FlowSettings,
+    directory: Path,
+    fingerprint: str = "",
+) -> Outcome:
+    """Do one job and write its folder; what goes wrong in a plugin becomes the outcome.
+
+    Parameters
+    ----------
+    topology : str
+        Instance name, or a folder that the topology stage wrote.
+    routing, workload
+        As for `task_of`.
+    settings : FlowSettings
+    fingerprint : str
+        Of the job.
+
+    Raises
+    ------
+    InputError
+        If a name is wrong or the folder cannot be written.
+    """
+    names = engine_job.Names("flow", topology, routing, workload)
+    lost = engine_job.lost(names, settings.seed, directory, fingerprint)
+    if lost is not None:
+        return lost
+    task = task_of(topology, routing, workload, settings)
+    return engine_job.run(
+        names,
+        task,
+        settings.seed,
+        directory,
+        fingerprint,
+        lambda: simulate(task.network, task.routing, task.work, settings),
+        write_result,
+    )
+
+
+def write_breach(
+    topology: str,
+    routing: str,
+    workload: str,
+    directory: Path,
+    breach: Breach,
+    fingerprint: str = "",
+) -> Outcome:
+    """Write the outcome of a job that was stopped at its limits or whose plugin is broken."""
+    names = engine_job.Names("flow", topology, routing, workload)
+    return engine_job.write_breach(names, directory, breach, fingerprint)
+
+
+def write_result(result: Flows, folder: Path) -> None:
+    """Write everything of a result but its outcome into a folder."""
+    for name, table in ((CHANNELS, result.channels), (RANKS, result.ranks)):
+        write_csv(folder / name, list(table), zip(*table.values(), strict=True))
