@@ -80,7 +80,7 @@ def _take_heads(engine, now):
             continue
         heads[row, word] = np.uint64(0)
         while bits != np.uint64(0):
-            active[u(found), 0] = (word << 6) + lowest(bits)
+            active[u(found)].queue = (word << 6) + lowest(bits)
             bits &= bits - np.uint64(1)
             found += 1
     return found
@@ -90,15 +90,14 @@ def _take_heads(engine, now):
 def _end_of_block(engine, begin, found):
     """Where a block of `active` ends: after some queues, and after the last one of a switch."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
-    capacity = engine.setting[at.S_CAPACITY]
     end = min(begin + _BLOCK, found)
-    for k in range(begin, end):
-        prefetch(queues, active[u(k), 0])
-        prefetch(engine.slots, active[u(k), 0] * capacity)
+    if engine.setting[at.S_FAR] != 0:
+        for k in range(begin, end):
+            prefetch(queues, active[u(k)].queue)
     if end == found:
         return end
-    switch = inputs[u(queues[u(active[u(end - 1), 0])].port)].switch
-    while end < found and inputs[u(queues[u(active[u(end), 0])].port)].switch == switch:
+    switch = inputs[u(queues[u(active[u(end - 1)].queue)].port)].switch
+    while end < found and inputs[u(queues[u(active[u(end)].queue)].port)].switch == switch:
         end += 1
     return end
 
@@ -107,17 +106,15 @@ def _end_of_block(engine, begin, found):
 def _gather(engine, hop, begin, end, now):
     """Keep the queues of a block whose front may leave now, routed; return where they end."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
-    slots, capacity = engine.slots, engine.setting[at.S_CAPACITY]
-    mask = engine.setting[at.S_MASK]
+    mask, far = engine.setting[at.S_MASK], engine.setting[at.S_FAR] != 0
     kept = begin
     for k in range(begin, end):
-        queue = active[u(k), 0]
-        port = queues[u(queue)].port
-        slot = queue * capacity + queues[u(queue)].front
+        queue = np.int64(active[u(k)].queue)
+        port = np.int64(queues[u(queue)].port)
         # one that was woken twice may have moved on in between, and wait for something else now
         if queues[u(queue)].count == 0 or queues[u(queue)].waiting == 1:
             continue
-        due = max(inputs[u(port)].free_at, slots[u(slot)].ready)
+        due = max(inputs[u(port)].free_at, queues[u(queue)].ready)
         if due > now:
             mark(engine.heads, due & mask, queue)
             continue
@@ -125,27 +122,36 @@ def _gather(engine, hop, begin, end, now):
             queues[u(queue)].waiting = 0
             engine.sleepers[queue >> 6] &= ~(np.uint64(1) << np.uint64(queue & 63))
             engine.sleeping[inputs[u(port)].switch] -= 1
-        if queues[u(queue)].choices == 0:
-            prefetch(engine.packets, slots[u(slot)].packet)
-        active[u(kept), 0] = queue
-        active[u(kept), 1] = port
+        packet = queues[u(queue)].packet
+        if far:
+            prefetch(engine.packets, packet)
+        active[u(kept)].queue = queue
+        active[u(kept)].port = port
+        active[u(kept)].packet = packet
         kept += 1
     for k in range(begin, kept):
-        queue = active[u(k), 0]
+        queue = np.int64(active[u(k)].queue)
         if queues[u(queue)].choices == 0:
-            route(engine, hop, queue, active[u(k), 1])
-        if queues[u(queue)].choices == 1:
-            prefetch(engine.outputs, queues[u(queue)].out)
-            if queues[u(queue)].first >= 0:
-                prefetch(engine.room, queues[u(queue)].first)
-                prefetch(queues, queues[u(queue)].first)
-                prefetch(slots, queues[u(queue)].first * capacity)
-        else:
-            first = queue * engine.setting[at.S_MOST]
-            for place in range(first, first + queues[u(queue)].choices):
-                prefetch(engine.outputs, engine.candidates[u(place)].out)
-                prefetch(engine.room, engine.candidates[u(place)].first)
+            route(engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet))
+        if far:
+            _ask_for_targets(engine, queue)
     return kept
+
+
+@njit(_nrt=False, forceinline=True)
+def _ask_for_targets(engine, queue):
+    """Let all be near that the allocation will look at for the packet at a queue's front."""
+    queues = engine.queues
+    if queues[u(queue)].choices == 1:
+        prefetch(engine.outputs, queues[u(queue)].out)
+        if queues[u(queue)].first >= 0:
+            prefetch(engine.room, queues[u(queue)].first)
+            prefetch(queues, queues[u(queue)].first)
+        return
+    first = queue * engine.setting[at.S_MOST]
+    for place in range(first, first + queues[u(queue)].choices):
+        prefetch(engine.outputs, engine.candidates[u(place)].out)
+        prefetch(engine.room, engine.candidates[u(place)].first)
 
 
 @njit(

@@ -66,7 +66,8 @@ def where_units_are(engine, now, delay):
         found[queue, 0] = engine.room[queue].credits
         for k in range(queues[queue].count):
             slot = (queues[queue].front + k) % capacity
-            there = slots[queue * capacity + slot].ready - delay < now
+            ready = queues[queue].ready if k == 0 else slots[queue * capacity + slot].ready
+            there = ready - delay < now
             found[queue, 1 if there else 2] += 1
         word, bit = queue >> 6, np.uint64(queue & 63)
         for row in range(engine.credits.shape[0]):

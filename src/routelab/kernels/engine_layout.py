@@ -1,8 +1,8 @@
 """How the packet engine lies in memory: rows of integers, most of them one cache line each.
 
 Everything that a hop touches is in few lines: the row of the queue that a packet is in, of the
-queue that it goes to, of the channel between, of the packet, and two slots. Queues are numbered by
-switch and port, so that a cycle walks through memory in one direction.
+queue that it goes to, of the channel between, and of the packet; slots only where packets queue up.
+Queues are numbered by switch and port, so that a cycle walks through memory in one direction.
 """
 
 from __future__ import annotations
@@ -41,17 +41,20 @@ QUEUE = np.dtype(
         ("out", np.int32),  # the candidate of the packet at the front, if there is one: port,
         ("first", np.int32),  # … first queue,
         ("kind", np.int16),  # … kind. Several are in `candidates`
-        ("choices", np.int16),  # candidates of the packet at the front; 0: it was not routed yet
-        ("front", np.int16),  # slot of the unit that leaves next
+        ("choices", np.uint8),  # candidates of the packet at the front; 0: it was not routed yet
+        ("waiting", np.uint8),  # 0: scheduled or empty; 1: in a list; 2: among the sleepers
+        ("front", np.int16),  # place of the unit that leaves next, in the ring of slots
         ("count", np.int16),  # units in the buffer and on their way to it
+        ("packet", np.int32),  # of the unit that leaves next,
+        ("ready", np.int32),  # … when it may
         ("port", np.int32),
-        ("units", np.int32),  # came in since the last reset
         ("wait_first", np.int32),  # the queues that wait for room here; −1: none
-        ("name", np.int16),  # class of the virtual channel
-        ("waiting", np.int16),  # 0: scheduled or empty; 1: in a list; 2: among the sleepers
     ]
 )
 """A virtual channel's buffer, at the far end of a channel."""
+
+MOST_CHOICES = 255
+"""Candidates that a packet may have."""
 
 QUEUE_MORE = _fields(
     "wait_next",  # this one's place in another's list
@@ -74,7 +77,7 @@ ROOM = _fields("capacity", "credits")
 """What routing functions see of a queue: see routelab.kernels.hops."""
 
 SLOT = _fields("packet", "ready")
-"""A unit in a buffer, and when it may leave."""
+"""A unit in a buffer behind the one that leaves next, and when it may leave."""
 
 CANDIDATE = _fields("out", "first", "kind", "penalty")
 
@@ -137,12 +140,19 @@ TERMINAL = _fields(
     "_15",
 )
 
+WORK = _fields("queue", "port", "packet", "_3")
+"""A queue that is looked at in this cycle, with its input port and what is at its front; queue −1:
+it is done with."""
+
+PROPOSAL = _fields("entry", "place", "out", "rank")
+"""What an input port proposes: its row of WORK, the queue to go to, the output; least rank first."""
+
 MESSAGE = _fields("born", "arrived", "expected", "_3")
 
 # Rows of counts by terminal (8 columns, int64).
 GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHED = range(8)
 
-# totals (int64); up to PACKET_HOPS they are forgotten at a reset.
+# totals (int64); up to IN_NETWORK they are forgotten at a reset.
 (
     SUM_EJECTED_PACKETS,
     SUM_LATENCY,
@@ -154,7 +164,6 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     MAX_MESSAGE,
     MAX_IN_ORDER,
     ESCAPE_HOPS,
-    UNIT_HOPS,
     IN_NETWORK,
     FRESH_PACKET,
     FREE_PACKETS,
@@ -163,7 +172,7 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     DONE_MESSAGES,
     LOST,
     TOTALS,
-) = range(19)
+) = range(18)
 """LOST: 1 + a packet that took more hops than the algorithm claims, or −1 − one that it has no
 candidate for; 0: none."""
 
@@ -188,8 +197,10 @@ candidate for; 0: none."""
     S_TO_SELF,
     S_WAYS_OUT,
     S_MOST,
+    S_FAR,
     SETTINGS,
-) = range(20)
+) = range(21)
+"""S_FAR: 1 if what cycles touch is more than the caches near the processor hold."""
 
 ROUND_ROBIN, RANDOM, AGE = range(3)
 
@@ -221,6 +232,10 @@ class Engine(NamedTuple):
     """OUTPUT (N + T,): channels and ways in by their input port, then ways out"""
     slots: Any
     """SLOT (Q * K,)"""
+    crossed: Any
+    """int32 (Q,): units that came in since the last reset"""
+    class_of: Any
+    """int32 (V,): class of each virtual channel"""
     candidates: Any
     """CANDIDATE (Q * most,)"""
     packets: Any
@@ -252,9 +267,9 @@ class Engine(NamedTuple):
     sleeping: Any
     """int32 (S,): how many"""
     active: Any
-    """int32 (Q, 2): scratch: queues at work and their input ports"""
+    """WORK (Q,): scratch: queues at work"""
     proposals: Any
-    """int32 (N, 4): scratch: place in `active`, queue to go to, output, rank"""
+    """PROPOSAL (N,): scratch"""
     out: Any
     """int32 (most candidates, 3): scratch of hop"""
     random: Any
@@ -306,6 +321,8 @@ def _example() -> Engine:
         inputs=np.zeros(1, INPUT),
         outputs=np.zeros(1, OUTPUT),
         slots=np.zeros(1, SLOT),
+        crossed=line,
+        class_of=line,
         candidates=np.zeros(1, CANDIDATE),
         packets=np.zeros(1, PACKET),
         states=rows,
@@ -321,8 +338,8 @@ def _example() -> Engine:
         sources=bits,
         sleepers=words,
         sleeping=line,
-        active=rows,
-        proposals=rows,
+        active=np.zeros(1, WORK),
+        proposals=np.zeros(1, PROPOSAL),
         out=rows,
         random=bits,
         source_random=bits,
@@ -379,12 +396,6 @@ def prefetch(context, array, place):
 def mark(bits, row, item):
     """Set the bit of an item in a row of bits."""
     bits[u(row), u(item) >> _SIX] |= _ONE << (u(item) & _LOW)
-
-
-@njit(_nrt=False, forceinline=True)
-def mark_if(bits, row, item, true):
-    """Set the bit of an item if something holds, without a branch on it."""
-    bits[u(row), u(item) >> _SIX] |= u(true) << (u(item) & _LOW)
 
 
 @njit(_nrt=False, forceinline=True)

@@ -7,7 +7,8 @@ from numba import njit
 
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
-from routelab.kernels.engine_layout import draw, mark, mark_if, marked, prefetch, u
+from routelab.kernels.engine_buffers import pop, push
+from routelab.kernels.engine_layout import draw, mark, marked, prefetch, u
 from routelab.kernels.engine_tallies import count_arrival
 from routelab.kernels.engine_waiting import release, sleep
 
@@ -32,6 +33,8 @@ def _place(engine, out, first, kind, now, wormhole):
     if first == at.LEAVES:
         return at.LEAVES
     most = (kind & at.NEED) - 1
+    if kind >> at.LANES == 1 and not wormhole:
+        return first if room[u(first)].credits > most else NO_ROOM
     found = NO_ROOM
     for queue in range(first, first + (kind >> at.LANES)):
         known = np.int64(room[u(queue)].credits)
@@ -82,12 +85,11 @@ def _choose(engine, queue, now):
 
 
 @njit(_nrt=False, forceinline=True)
-def _rank(engine, round_, queue):
+def _rank(engine, round_, packet):
     """What is least goes first."""
     mode = engine.setting[at.S_PRIORITY]
     if mode == at.AGE:
-        slot = queue * engine.setting[at.S_CAPACITY] + engine.queues[u(queue)].front
-        return np.int64(engine.packets[u(engine.slots[u(slot)].packet)].born)
+        return np.int64(engine.packets[u(packet)].born)
     if mode == at.ROUND_ROBIN:
         # from the one whose turn it is upwards, then the ones before it
         return round_ if round_ >= 0 else round_ + _ROUND
@@ -109,7 +111,7 @@ def _propose(engine, begin, end, now, last):
     wormhole = engine.setting[at.S_UNITS] > 1
     made, latest = -1, -1
     for k in range(begin, end):
-        queue, port = active[u(k), 0], active[u(k), 1]
+        queue, port = np.int64(active[u(k)].queue), np.int64(active[u(k)].port)
         if queue < 0 or inputs[u(port)].free_at > now:
             continue
         if queues[u(queue)].choices == 1:
@@ -119,25 +121,24 @@ def _propose(engine, begin, end, now, last):
             )
         else:
             place = np.int64(_choose(engine, queue, now))
-            if place >= 0:
+            if place >= 0 and engine.setting[at.S_FAR] != 0:
                 prefetch(queues, place)
-                prefetch(engine.slots, place * engine.setting[at.S_CAPACITY])
         if place < at.LEAVES:
             if last:
                 sleep(engine, queue, port, now)
-                active[u(k), 0] = -1
+                active[u(k)].queue = -1
             continue
-        rank = _rank(engine, np.int64(queue - inputs[u(port)].turn), queue)
+        rank = _rank(engine, np.int64(queue - inputs[u(port)].turn), active[u(k)].packet)
         # the queues of a port follow one another
         if port != latest:
             latest = port
             made += 1
-        elif rank >= proposals[u(made), 3]:
+        elif rank >= proposals[u(made)].rank:
             continue
-        proposals[u(made), 0] = k
-        proposals[u(made), 1] = place
-        proposals[u(made), 2] = queues[u(queue)].out
-        proposals[u(made), 3] = rank
+        proposals[u(made)].entry = k
+        proposals[u(made)].place = place
+        proposals[u(made)].out = queues[u(queue)].out
+        proposals[u(made)].rank = rank
     return made + 1
 
 
@@ -150,25 +151,29 @@ def _grant(engine, made, now):
         engine.active,
         engine.proposals,
     )
+    by_age = engine.setting[at.S_PRIORITY] == at.AGE
     for j in range(made):
-        queue, port = active[u(proposals[j, 0]), 0], active[u(proposals[j, 0]), 1]
-        out = proposals[u(j), 2]
-        rank = _rank(engine, np.int64(port - outputs[u(out)].turn), queue)
-        proposals[u(j), 3] = rank
+        out = np.int64(proposals[u(j)].out)
+        rank = np.int64(proposals[u(j)].rank)
+        if not by_age:
+            one = active[u(proposals[u(j)].entry)]
+            rank = _rank(engine, np.int64(one.port - outputs[u(out)].turn), one.packet)
+            proposals[u(j)].rank = rank
         best = outputs[u(out)].choice
         # an old choice may be any number; it counts if it is a proposal of this round for `out`
-        if best >= j or proposals[u(best), 2] != out or rank < proposals[u(best), 3]:
+        if best >= j or proposals[u(best)].out != out or rank < proposals[u(best)].rank:
             outputs[u(out)].choice = j
     for j in range(made):
-        out = proposals[u(j), 2]
+        out = np.int64(proposals[u(j)].out)
         if outputs[u(out)].choice != j:
             continue
-        entry = proposals[u(j), 0]
-        queue, port = active[u(entry), 0], active[u(entry), 1]
+        entry = proposals[u(j)].entry
+        queue, port = np.int64(active[u(entry)].queue), np.int64(active[u(entry)].port)
         outputs[u(out)].turn = port + 1
         inputs[u(port)].turn = queue + 1
-        _move(engine, queue, port, out, proposals[u(j), 1], now)
-        active[u(entry), 0] = -1
+        packet, place = np.int64(active[u(entry)].packet), np.int64(proposals[u(j)].place)
+        _move(engine, queue, port, packet, out, place, now)
+        active[u(entry)].queue = -1
 
 
 @njit(_nrt=False, forceinline=True)
@@ -182,35 +187,30 @@ def allocate(engine, begin, end, now):
     for turn in range(speedup):
         _grant(engine, _propose(engine, begin, end, now, turn == speedup - 1), now)
     for k in range(begin, end):
-        queue = active[u(k), 0]
+        queue = np.int64(active[u(k)].queue)
         if queue >= 0:
             # who was not taken tries again
-            again = max(now + 1, np.int64(inputs[u(active[u(k), 1])].free_at))
+            again = max(now + 1, np.int64(inputs[u(active[u(k)].port)].free_at))
             mark(engine.heads, again & mask, queue)
 
 
 @njit(_nrt=False, forceinline=True)
-def _move(engine, queue, port, out, place, now):
+def _move(engine, queue, port, packet, out, place, now):
     """Send the unit at the front of a queue over a port to the queue `place`, or out."""
-    queues, more, slots, packets = engine.queues, engine.more, engine.slots, engine.packets
+    queues, more, packets = engine.queues, engine.more, engine.packets
     inputs, outputs, room = engine.inputs, engine.outputs, engine.room
     setting, totals = engine.setting, engine.totals
-    capacity, mask, units = setting[at.S_CAPACITY], setting[at.S_MASK], setting[at.S_UNITS]
-    front = queues[u(queue)].front
-    packet = slots[u(queue * capacity + front)].packet
+    mask, units = setting[at.S_MASK], setting[at.S_UNITS]
     start = max(now, np.int64(outputs[u(out)].free_at))
     outputs[u(out)].free_at = start + outputs[u(out)].busy
     hold = np.int64(outputs[u(out)].hold)
     if setting[at.S_SPEEDUP] > 1:
         # a buffer is not read faster than it is filled
-        age = now - slots[u(queue * capacity + front)].ready
+        age = now - queues[u(queue)].ready
         hold = max(hold, setting[at.S_UNIT_FLITS] - age if setting[at.S_UNIT_FLITS] > 1 else 0)
     inputs[u(port)].free_at = now + hold
     outputs[u(out)].taken_until = now + hold
-    # the unit leaves its buffer
-    front += 1
-    queues[u(queue)].front = front if front < capacity else 0
-    queues[u(queue)].count -= 1
+    pop(engine, queue, now + max(hold, 1))
     credit_at = now + max(hold, 1) - 1 + inputs[u(port)].credit_delay
     # one credit of a queue a cycle
     while marked(engine.credits, credit_at & mask, queue):
@@ -229,17 +229,9 @@ def _move(engine, queue, port, out, place, now):
                 totals[at.LOST] = 1 + packet
             if queues[u(queue)].kind & at.ESCAPES != 0:
                 totals[at.ESCAPE_HOPS] += 1
-        totals[at.UNIT_HOPS] += 1
+        engine.crossed[u(place)] += 1
         room[u(place)].credits -= 1
-        queues[u(place)].units += 1
-        slot = queues[u(place)].front + queues[u(place)].count
-        if slot >= capacity:
-            slot -= capacity
-        ready = start + outputs[u(out)].delay
-        slots[u(place * capacity + slot)].packet = packet
-        slots[u(place * capacity + slot)].ready = ready
-        queues[u(place)].count += 1
-        mark_if(engine.heads, ready & mask, place, queues[u(place)].count == 1)
+        push(engine, place, packet, start + outputs[u(out)].delay)
     if tail:
         queues[u(queue)].choices = 0
         if units > 1:
@@ -256,6 +248,3 @@ def _move(engine, queue, port, out, place, now):
             queues[u(queue)].kind = (1 << at.LANES) | at.BODY | 1
             if place != at.LEAVES:
                 more[u(place)].holder = 1 + queue
-    following = np.int64(slots[u(queue * capacity + queues[u(queue)].front)].ready)
-    following = max(following, np.int64(now + max(hold, 1)))
-    mark_if(engine.heads, following & mask, queue, queues[u(queue)].count > 0)

@@ -11,7 +11,7 @@ from routelab.kernels.engine_layout import draw, u
 
 
 @njit(_nrt=False, forceinline=True)
-def route(engine, hop, queue, port):
+def route(engine, hop, queue, port, packet):
     """Ask the algorithm where the packet at the front of a queue may go."""
     queues, inputs, packets, setting = (
         engine.queues,
@@ -19,7 +19,6 @@ def route(engine, hop, queue, port):
         engine.packets,
         engine.setting,
     )
-    packet = engine.slots[u(queue * setting[at.S_CAPACITY] + queues[u(queue)].front)].packet
     switch = inputs[u(port)].switch
     channel = inputs[u(port)].channel
     vcs, classes = setting[at.S_VCS], engine.classes
@@ -39,6 +38,7 @@ def route(engine, hop, queue, port):
             return
     shift = packets[u(packet)].phase * setting[at.S_CLASSES]
     here = queue - port * vcs
+    came_by = np.int64(engine.class_of[u(here)])
     random = draw(engine.random, 0, 0)
     if fresh:
         count = hop(
@@ -52,7 +52,7 @@ def route(engine, hop, queue, port):
             engine.public,
             switch,
             channel,
-            queues[u(queue)].name - shift,
+            came_by - shift,
             random,
             engine.out,
         )
@@ -67,7 +67,7 @@ def route(engine, hop, queue, port):
         lanes = np.int64(classes[name, 1])
         kind = (lanes << at.LANES) | 1
         if classes[name, 2] != 0 and inputs[u(out)].ring_next >= 0:
-            if channel >= 0 and inputs[u(port)].ring_next == out and queues[u(queue)].name == name:
+            if channel >= 0 and inputs[u(port)].ring_next == out and came_by == name:
                 # along its ring a packet stays in its lane
                 first = out * vcs + here
                 kind = (1 << at.LANES) | 1

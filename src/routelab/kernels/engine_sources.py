@@ -7,6 +7,7 @@ from numba import njit
 
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
+from routelab.kernels.engine_buffers import push
 from routelab.kernels.engine_layout import draw, lowest, mark, u
 
 _FAR = np.int64(1 << 30)
@@ -94,26 +95,12 @@ def _roomiest(engine, port):
 @njit(_nrt=False, forceinline=True)
 def _send(engine, terminal, port, queue, now):
     """Put a unit into a queue of the way in."""
-    terminals, outputs, queues, slots = (
-        engine.terminals,
-        engine.outputs,
-        engine.queues,
-        engine.slots,
-    )
-    setting, capacity = engine.setting, engine.setting[at.S_CAPACITY]
+    terminals, outputs = engine.terminals, engine.outputs
     engine.room[u(queue)].credits -= 1
-    slot = queues[u(queue)].front + queues[u(queue)].count
-    if slot >= capacity:
-        slot -= capacity
-    ready = now + outputs[u(port)].delay
-    slots[u(queue * capacity + slot)].packet = terminals[u(terminal)].packet
-    slots[u(queue * capacity + slot)].ready = ready
-    queues[u(queue)].count += 1
-    if queues[u(queue)].count == 1:
-        mark(engine.heads, ready & setting[at.S_MASK], queue)
+    push(engine, queue, terminals[u(terminal)].packet, now + outputs[u(port)].delay)
     outputs[u(port)].free_at = now + outputs[u(port)].busy
     terminals[u(terminal)].units -= 1
-    engine.by_terminal[terminal, at.INJECTED] += setting[at.S_UNIT_FLITS]
+    engine.by_terminal[terminal, at.INJECTED] += engine.setting[at.S_UNIT_FLITS]
 
 
 @njit(_nrt=False, forceinline=True)

@@ -164,12 +164,16 @@ def order_step(tables, order, source, target, here, random):
     """
     count = dimensions(tables)
     base = table(tables, ORDERS) + order * count
+    from_ = table(tables, COORDINATES) + here * count
+    to = table(tables, COORDINATES) + target * count
     for place in range(count):
         dimension = np.int64(tables[base + place])
+        # most calls find some coordinates alike, and this is all that they cost
+        if tables[from_ + dimension] == tables[to + dimension]:
+            continue
         steps = minimal_steps(tables, dimension, source, target, here, random)
-        if steps != 0:
-            channel = channel_towards(tables, here, dimension, steps)
-            return channel, ring_class(tables, here, dimension, steps)
+        channel = channel_towards(tables, here, dimension, steps)
+        return channel, ring_class(tables, here, dimension, steps)
     return np.int64(-1), np.int64(0)
 
 

@@ -154,7 +154,7 @@ class Simulation:
             "ejected_packets": int(totals[at.SUM_EJECTED_PACKETS]),
             "latency_sum": int(totals[at.SUM_LATENCY]),
             "network_latency_sum": int(totals[at.SUM_NETWORK]),
-            "flit_hops": int(totals[at.UNIT_HOPS]) * self.router.unit_flits,
+            "flit_hops": int(self._engine.crossed.sum()) * self.router.unit_flits,
         }
 
     def reset(self) -> None:
@@ -168,7 +168,7 @@ class Simulation:
         engine.totals[: at.IN_NETWORK] = 0
         engine.histograms[:] = 0
         engine.hops[:] = 0
-        engine.queues["units"] = 0
+        engine.crossed[:] = 0
         self._since = self.now
         self._before = self._marks()
 
@@ -178,8 +178,8 @@ class Simulation:
         by_terminal = engine.by_terminal.copy()
         whole = self.message_packets == 1
         flits = self.router.unit_flits
-        units = engine.queues["units"].reshape(-1, self.router.vcs)
-        vc_flits = units[self._ports.of_channel].astype(np.int64) * flits
+        units = engine.crossed.reshape(-1, self.router.vcs)[self._ports.of_channel]
+        vc_flits = units.astype(np.int64) * flits
         latency = self._histogram(0)
         return Counts(
             cycles=self.now - self._since,
@@ -189,7 +189,7 @@ class Simulation:
             in_order_latency=latency if whole and self.in_order else self._histogram(3),
             hops=np.trim_zeros(engine.hops, "b").copy(),
             escape_hops=int(totals[at.ESCAPE_HOPS]),
-            packet_hops=int(totals[at.UNIT_HOPS]) // self.router.units_per_packet,
+            packet_hops=int(units.sum()) // self.router.units_per_packet,
             generated=by_terminal[:, at.GENERATED] - self._generated_before,
             injected=by_terminal[:, at.INJECTED],
             ejected=by_terminal[:, at.EJECTED],

@@ -23,6 +23,9 @@ MOST_CYCLES = 10_000
 SPARE = 64
 """Rows for candidates more than an algorithm says it has, so that a wrong one is found out."""
 
+_NEAR_QUEUES = 4096
+"""Queues up to which the caches near a processor hold most of what cycles touch."""
+
 SOURCE_WHEEL = 1024
 """Cycles that terminals are scheduled ahead; later ones are looked at in between."""
 
@@ -112,6 +115,11 @@ def build(
             f"buffers of {capacity} packets are too large for the engine, the limit is "
             f"{at.MOST_UNITS}; lower buffer_flits"
         )
+    if program.candidates > at.MOST_CHOICES:
+        raise InputError(
+            f"the routing gives up to {program.candidates} candidates, the engine's limit is "
+            f"{at.MOST_CHOICES}"
+        )
     if queues * capacity >= 2**31:
         raise InputError(
             f"{queues} buffers of {capacity} packets are more than the engine can address; "
@@ -133,13 +141,15 @@ def build(
         classes=class_rows(program, router.vcs),
         tables=_tables(program, ports, router.vcs),
         reals=np.array(program.reals),
-        queues=_queue_rows(program, router, ports),
+        queues=_queue_rows(router, ports),
         room=room,
         public=room.view(i32).reshape(-1, of.QUEUE_COLUMNS),
         more=_more_rows(queues),
         inputs=inputs,
         outputs=outputs,
         slots=_rows(queues * capacity, at.SLOT),
+        crossed=np.zeros(queues, i32),
+        class_of=_class_of(program, router),
         candidates=np.zeros(queues * most if most > 1 else 1, at.CANDIDATE),
         packets=packets,
         states=packets.view(i32).reshape(-1, of.PACKET_COLUMNS),
@@ -155,8 +165,8 @@ def build(
         sources=np.zeros((SOURCE_WHEEL, (terminals + 63) // 64), u64),
         sleepers=np.zeros(words, u64),
         sleeping=np.zeros(topology.num_switches, i32),
-        active=np.zeros((queues, 2), i32),
-        proposals=np.zeros((ports.ways_in, 4), i32),
+        active=_rows(queues, at.WORK),
+        proposals=_rows(ports.ways_in, at.PROPOSAL),
         out=np.zeros((most + SPARE, 3), i32),
         random=_streams(seed, 1, 0)[:, :1].copy(),
         source_random=_streams(seed, terminals, 1),
@@ -287,15 +297,19 @@ def _more_rows(count: int) -> Array:
     return rows
 
 
-def _queue_rows(program: HopProgram, router: Router, ports: Ports) -> Array:
+def _class_of(program: HopProgram, router: Router) -> Array:
+    """Class of each virtual channel; −1 where it is left over; int32 (V,)."""
+    share = class_rows(program, router.vcs)[:, 1]
+    name = np.full(router.vcs, -1, np.int32)
+    name[: share.sum()] = np.repeat(np.arange(len(share)), share)
+    return name
+
+
+def _queue_rows(router: Router, ports: Ports) -> Array:
     count = ports.ways_in * router.vcs
     rows = _rows(count, at.QUEUE)
     rows["wait_first"] = -1
     rows["port"] = np.repeat(np.arange(ports.ways_in), router.vcs)
-    share = class_rows(program, router.vcs)[:, 1]
-    name = np.full(router.vcs, -1)
-    name[: share.sum()] = np.repeat(np.arange(len(share)), share)
-    rows["name"] = np.tile(name, ports.ways_in)
     return rows
 
 
@@ -328,6 +342,7 @@ def _settings(
     setting[at.S_SPEEDUP] = router.speedup
     setting[at.S_PRIORITY] = ("round-robin", "random", "age").index(router.priority)
     setting[at.S_MASK] = wheel - 1
+    setting[at.S_FAR] = ports.ways_in * router.vcs > _NEAR_QUEUES
     setting[at.S_SOURCE_MASK] = SOURCE_WHEEL - 1
     setting[at.S_EJECT_DELAY] = router.ejection_delay + router.unit_flits - 1
     setting[at.S_OCCUPANCY] = program.by_occupancy
