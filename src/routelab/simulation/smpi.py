@@ -20,10 +20,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from routelab.api import InputError, RoutelabError
+from routelab.api.traces import LIST, write_trace
 from routelab.simulation.flow_result import last_half
 from routelab.simulation.machine import Machine
 from routelab.simulation.schedule import Schedule
-from routelab.simulation.traces import TraceWriter
+from routelab.simulation.smpi_blocks import smpi_program
 
 PROGRAM, COMPILER, PACKAGE = "smpirun", "smpicc", "libsimgrid-dev"
 """Programs of SimGrid, and the Debian package that has them."""
@@ -32,6 +33,7 @@ LARGEST_THRESHOLD = 2**31 - 1
 """Thresholds are C integers in SMPI."""
 
 _TIME = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
+_SPEED = re.compile(r'<host [^>]*speed="([0-9.e+-]+)f"')
 SHOWN_LINES = 5
 """Last lines of SimGrid's output that an error shows."""
 
@@ -106,10 +108,21 @@ def settings(machine: Machine, *, fair: bool = True) -> list[str]:
     }
     if fair:
         chosen["network/weight-S"] = "0"
-    if machine.overhead:
-        for option in ("smpi/os", "smpi/ois", "smpi/or"):
-            chosen[option] = f"0:{machine.overhead!r}:0"
     return [f"--cfg={name}:{value}" for name, value in chosen.items()]
+
+
+def host_speed(platform: str) -> float:
+    """Operations per second of the hosts of a platform, which have one speed.
+
+    Raises
+    ------
+    InputError
+        If there is no host, or speeds differ.
+    """
+    speeds = set(_SPEED.findall(platform))
+    if len(speeds) != 1:
+        raise InputError("platform: expected hosts of one speed")
+    return float(speeds.pop())
 
 
 def replay(
@@ -149,7 +162,7 @@ def replay(
             f"placement: {len(hosts)} ranks are placed, the program has {schedule.ranks}"
         )
     program = find()
-    writer = TraceWriter(schedule, compute=machine.compute_rate > 0)
+    speed = host_speed(platform)
     began = time.perf_counter()
 
     @lru_cache
@@ -159,12 +172,10 @@ def replay(
             return 0.0
         with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
             folder = Path(name)
-            traces = [folder / f"{rank}.txt" for rank in range(schedule.ranks)]
-            for rank, path in enumerate(traces):
-                with path.open("wb") as file:
-                    file.writelines(writer.rank(rank, places))
-            (folder / "traces").write_text("".join(f"{path}\n" for path in traces), "utf-8")
-            more = ["-replay", "traces", *settings(machine, fair=fair)]
+            told = smpi_program(schedule, places, machine, speed)
+            for file, text in write_trace(told).items():
+                (folder / file).write_text(text, "utf-8")
+            more = ["-replay", LIST, *settings(machine, fair=fair)]
             return _smpirun(program, folder, platform, hosts, more, limit)[0]
 
     seconds = upto(schedule.timed[1]) - upto(schedule.timed[0])
@@ -182,7 +193,7 @@ def run_executable(
     machine: Machine,
     arguments: Sequence[str] = (),
     *,
-    host_speed: float | None = None,
+    real_speed: float | None = None,
     limit: float | None = None,
 ) -> SmpiRun:
     """Run an MPI program in SimGrid.
@@ -198,7 +209,7 @@ def run_executable(
     machine : Machine
     arguments : sequence of str
         Of the program.
-    host_speed : float, optional
+    real_speed : float, optional
         Operations per second of the machine that this runs on. What the program computes is timed
         and scaled from it to the machine's `compute_rate`; without it computing takes no time.
     limit : float, optional
@@ -216,12 +227,14 @@ def run_executable(
         raise InputError(f"{executable} is no program; build one with {COMPILER} and give its path")
     speed = (
         "--cfg=smpi/simulate-computation:no"
-        if host_speed is None
-        else f"--cfg=smpi/host-speed:{host_speed!r}"
+        if real_speed is None
+        else f"--cfg=smpi/host-speed:{real_speed!r}"
     )
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
-        more = [*settings(machine, fair=True), speed, str(executable.resolve()), *arguments]
+        # SMPI has an overhead for messages that do not wait for their receivers only
+        calls = [f"--cfg=smpi/{name}:0:{machine.overhead!r}:0" for name in ("os", "ois", "or")]
+        more = [*settings(machine), *calls, speed, str(executable.resolve()), *arguments]
         seconds, output = _smpirun(program, Path(name), platform, hosts, more, limit)
     return SmpiRun(seconds, wall_seconds=time.perf_counter() - began, output=output)
 
