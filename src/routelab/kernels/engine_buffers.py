@@ -1,4 +1,4 @@
-"""Buffers of the packet engine: first in, first out; what leaves next lies in the queue's own row."""
+"""Buffers of the packet engine: first in, first out; the head lies in the row of its queue."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def push(engine, queue, packet, ready):
 
 @njit(_nrt=False, forceinline=True)
 def pop(engine, queue, soonest):
-    """Take the unit that leaves next out of a buffer; the one behind is looked at from `soonest`."""
+    """Take the head out of a buffer; the unit behind it is looked at from `soonest` on."""
     queues, slots = engine.queues, engine.slots
     count = queues[u(queue)].count - 1
     queues[u(queue)].count = count

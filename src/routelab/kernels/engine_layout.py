@@ -145,7 +145,7 @@ WORK = _fields("queue", "port", "packet", "_3")
 it is done with."""
 
 PROPOSAL = _fields("entry", "place", "out", "rank")
-"""What an input port proposes: its row of WORK, the queue to go to, the output; least rank first."""
+"""What an input port proposes: its row of WORK, the queue to go to, the output, its rank (least first)."""
 
 MESSAGE = _fields("born", "arrived", "expected", "_3")
 
