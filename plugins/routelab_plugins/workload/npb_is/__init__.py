@@ -59,7 +59,10 @@ class NpbIs(NpbWorkload):
             )
         changed = self.timed_iterations(ITERATIONS) + SECOND_KEY
         if changed >= problem.keys // job.ranks:
-            return f"{self.label}: each iteration changes a key, and {job.ranks} processes have too few"
+            return (
+                f"{self.label}: each iteration changes a key of rank 0, and on {job.ranks} "
+                "processes that has too few"
+            )
         return self.no_power_of_two(job.ranks)
 
     def program(self, job: Job) -> Program:
