@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from routelab.api import RouteTable, RoutingGraph, Topology, determinized
+from routelab.api import Job, RouteTable, RoutingGraph, Topology, determinized
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import load
 from routelab.testing.graphs import GRAPHS, walks
+from routelab.testing.jobs import JOBS, job_on
 from routelab.testing.networks import NETWORKS, WITH_TERMINALS
 from routelab.testing.results import Skipped
 from routelab.testing.tables import TABLES, table_on
@@ -40,6 +41,8 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
     if kind == "topology":
         return {text: lambda: None}
     added_networks = {name: _installed(name, catalogue) for name in topologies}
+    if kind == "workload":
+        return dict(JOBS) | {name: _job(network) for name, network in added_networks.items()}
     if kind == "traffic":
         return dict(NETWORKS) | dict(WITH_TERMINALS) | added_networks
     networks = dict(NETWORKS) | added_networks
@@ -54,6 +57,10 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
 
 def _installed(name: str, catalogue: Catalogue) -> Callable[[], Topology]:
     return lambda: load("topology", name, catalogue).build()
+
+
+def _job(network: Callable[[], Topology]) -> Callable[[], Job]:
+    return lambda: job_on(network())
 
 
 def _table(network: Callable[[], Topology]) -> Callable[[], RouteTable]:

@@ -256,6 +256,7 @@ def run(plugin: Any, value: Any) -> Any:
             lambda: plugin.measure_in(MetricContext(value[0], value[1], table_on)),
         ),
         "traffic": ("demand()", lambda: sent(plugin, value, SEED)),
+        "workload": ("program()", lambda: plugin.program(value)),
         "export": ("export()", lambda: plugin.export(value, Machine())),
     }[plugin.kind]
     return guarded(method, call)

@@ -9,10 +9,13 @@ from typing import Any
 import numpy as np
 
 from routelab.api import (
+    Block,
     Demand,
     HopProgram,
+    Job,
     Measurement,
     Messages,
+    Program,
     RoutelabError,
     RouteTable,
     RoutingGraph,
@@ -28,6 +31,7 @@ RESULTS: dict[str, type | tuple[type, ...]] = {
     "routing": (RouteTable, HopProgram),
     "metric": list,
     "traffic": tuple,
+    "workload": Program,
     "export": dict,
 }
 """What a plugin of each kind makes; of traffic, a demand and messages; of an
@@ -63,6 +67,9 @@ def check_form(kind: str, value: Any, found: Any) -> None:
         return
     if kind == "export":
         _check_files(result)
+        return
+    if kind == "workload":
+        _check_ranks(value, result)
         return
     if isinstance(result, HopProgram):
         _check_program(value, result)
@@ -108,6 +115,15 @@ def _check_traffic(topology: Topology, demand: Any, messages: Any) -> None:
             )
 
 
+def _check_ranks(job: Job, program: Program) -> None:
+    """Check that the program is for the job's ranks, and every block of it."""
+    if program.ranks != job.ranks:
+        raise Failed(f"the program is for {program.ranks} ranks, the job has {job.ranks}")
+    for block in {id(step): step for step, _ in program.walk()}.values():
+        if isinstance(block, Block):
+            _check_arrays(block)
+
+
 def _check_arrays(result: Any) -> None:
     made = _made_again(result)
     for field in fields(result):
@@ -120,7 +136,9 @@ def _made_again(result: Any) -> Any:
     """The same through ``create``, which checks what the bare constructor does not."""
     parts = {field.name: getattr(result, field.name) for field in fields(result)}
     try:
-        if isinstance(result, (Topology, Demand, Messages)):
+        if isinstance(result, Block):
+            parts.pop("receive_of")
+        if isinstance(result, (Block, Topology, Demand, Messages)):
             return type(result).create(**parts)
         topology = parts.pop("topology")
         if isinstance(result, RouteTable):

@@ -17,6 +17,7 @@ from routelab.testing.checks import (
     rules,
     topology,
     traffic,
+    workload,
 )
 from routelab.testing.checks.check import Check, each, once
 
@@ -117,6 +118,16 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         each("senders", traffic.senders),
         each("seeds", traffic.seeds),
         each("messages", traffic.messages),
+        *AFTER,
+    ),
+    "workload": (
+        *BEFORE,
+        each("supports", common.supports),
+        *RESULT,
+        each("convention", workload.convention),
+        each("timed", workload.timed),
+        each("calls", workload.calls),
+        each("ends", workload.ends),
         *AFTER,
     ),
     "export": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import wrong_exports
 import wrong_hops
 import wrong_metrics
 import wrong_routings
@@ -11,6 +12,7 @@ import wrong_rules
 import wrong_selections
 import wrong_topologies
 import wrong_traffic
+import wrong_workloads
 from right import RIGHT
 
 MODULES = (
@@ -21,6 +23,8 @@ MODULES = (
     wrong_routings,
     wrong_metrics,
     wrong_traffic,
+    wrong_workloads,
+    wrong_exports,
 )
 
 CASES: list[tuple[str, str, str, str]] = []

@@ -9,17 +9,23 @@ import hop_kernels
 import numpy as np
 
 from routelab.api import (
+    BlockBuilder,
     Capabilities,
+    Collective,
     ContextMetricPlugin,
     Demand,
     Direction,
+    ExportPlugin,
     HopProgram,
     HopRoutingPlugin,
+    InputError,
     LayersPlugin,
+    Loop,
     Measurement,
     Messages,
     MetricPlugin,
     Parameters,
+    Program,
     RoutingGraph,
     RoutingPlugin,
     RulesPlugin,
@@ -27,8 +33,11 @@ from routelab.api import (
     Topology,
     TopologyPlugin,
     TrafficPlugin,
+    WorkloadPlugin,
     pack_tables,
     parameter,
+    route_lines,
+    table_from_lines,
 )
 from routelab.testing.bare import bare_lengths
 from routelab.testing.graphs import walks
@@ -241,6 +250,68 @@ class RightTraffic(TrafficPlugin):
         return Messages.create(np.arange(len(targets) + 1), targets)
 
 
+class RightWorkload(WorkloadPlugin):
+    """A ring of messages, and a barrier, again and again."""
+
+    name = "right"
+    summary = "Every rank sends to the next one, several times"
+
+    def supports(self, job):
+        return "there is nobody to send to" if job.ranks < 2 else None
+
+    def size(self):
+        return 64
+
+    def ring(self, job):
+        at = np.arange(job.ranks)
+        to, source = (at + 1) % job.ranks, (at - 1) % job.ranks
+        return BlockBuilder(job.ranks).send_receive(at, to, self.size(), source).build()
+
+    def program(self, job):
+        steps = (Loop((self.ring(job), Collective("barrier")), 3),)
+        return Program(job.ranks, steps, "rank r to r + 1, one way, modulo the ranks")
+
+
+class RightExport(ExportPlugin):
+    """Numbers of switches and channels."""
+
+    name = "right"
+    summary = "Lines of text"
+    capabilities = Capabilities(multipath=True)
+
+    def supports(self, table):
+        return "there is nothing to write" if not table.topology.num_channels else None
+
+    def network(self, topology):
+        ends = zip(topology.channel_source, topology.channel_target, strict=True)
+        return "".join(
+            [
+                " ".join(topology.switch_names) + "\n",
+                " ".join(map(str, topology.terminal_switch)) + "\n",
+                *(f"{source} {target}\n" for source, target in ends),
+            ]
+        )
+
+    def export(self, table, machine):
+        channels = [str(channel) for channel in range(table.topology.num_channels)]
+        routes = "".join(f"{line}\n" for line in route_lines(table, channels))
+        return {"network.txt": self.network(table.topology), "routes.txt": routes}
+
+    def read(self, files):
+        if not files["network.txt"]:
+            raise InputError("network.txt is empty")
+        names, terminals, *channels = files["network.txt"].splitlines()
+        topology = Topology.create(
+            num_switches=len(names.split()),
+            switch_names=names.split(),
+            terminal_switch=list(map(int, terminals.split())),
+            channel_source=[int(line.split()[0]) for line in channels],
+            channel_target=[int(line.split()[1]) for line in channels],
+        )
+        routes = files["routes.txt"].splitlines()
+        return table_from_lines(topology, routes, lambda _, channel: int(channel))
+
+
 RIGHT = (
     RightTopology,
     RightRules,
@@ -253,4 +324,6 @@ RIGHT = (
     RightMetric,
     RightContextMetric,
     RightTraffic,
+    RightWorkload,
+    RightExport,
 )

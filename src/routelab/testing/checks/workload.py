@@ -1,0 +1,92 @@
+"""Checks of workloads."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from routelab.api import ALL, IRECV, ISEND, RECV, SEND, WAIT, Block, Collective, Program
+from routelab.simulation.collectives import collective_block
+from routelab.testing.results import Failed
+from routelab.testing.subjects import Trial, guarded
+
+
+def convention(trial: Trial) -> str:
+    """The program says in words what the workload means here."""
+    program: Program = trial.result
+    if not isinstance(program.convention, str) or not program.convention.strip():
+        raise Failed(
+            f"the convention is {program.convention!r}; say who sends to whom, by rank or by "
+            "coordinates, one way or both"
+        )
+    return program.convention
+
+
+def timed(trial: Trial) -> str:
+    """There is something to be timed."""
+    program: Program = trial.result
+    whole = Program(program.ranks, program.timed, program.convention)
+    blocks = sum(
+        times for step, times in whole.walk() if isinstance(step, Collective) or len(step.kind)
+    )
+    if not blocks:
+        raise Failed("nothing is done in the timed part; refuse such a job in supports()")
+    return f"{blocks} blocks and calls"
+
+
+def calls(trial: Trial) -> str:
+    """Collective calls name ranks that there are, and fit together."""
+    program: Program = trial.result
+    steps = [step for step, _ in program.walk() if isinstance(step, Collective)]
+    for step in steps:
+        guarded("a collective", partial(collective_block, step, program.ranks))
+    return f"{len(steps)} calls in the text of the program"
+
+
+def ends(trial: Trial) -> str:
+    """No rank waits for ever for a message that can only be sent after it."""
+    program: Program = trial.result
+    seen: dict[int, Block] = {}
+    for step, _ in program.walk():
+        # blocks are closed: where each of them comes to an end, any sequence does
+        if isinstance(step, Block) and id(step) not in seen:
+            seen[id(step)] = step
+            stuck = _stuck(step)
+            if stuck:
+                raise Failed(
+                    f"in a block of {len(step.kind)} operations ranks wait for each other for "
+                    f"ever: {', '.join(map(str, stuck[:5]))}; send before receiving, or use isend"
+                )
+    return f"{len(seen)} blocks"
+
+
+def _stuck(block: Block) -> list[int]:
+    """Ranks that never come to the end, even if no send has to wait."""
+    sent = [False] * len(block.kind)
+    kinds, peers = block.kind.tolist(), block.peer.tolist()
+    met, start = block.receive_of.tolist(), block.start.tolist()
+    place, last = start[:-1], start[1:]
+    requests: list[list[int]] = [[] for _ in place]
+    rank_of = block.rank_of().tolist()
+    waiting = list(range(block.ranks))
+    while waiting:
+        rank = waiting.pop()
+        while place[rank] < last[rank]:
+            here = place[rank]
+            kind = kinds[here]
+            if kind in (SEND, ISEND):
+                sent[met[here]] = True
+                waiting.append(rank_of[met[here]])
+            if kind in (ISEND, IRECV):
+                requests[rank].append(-1 if kind == ISEND else here)
+            if kind == RECV and not sent[here]:
+                break
+            if kind == WAIT:
+                open_ = requests[rank] if peers[here] == ALL else [requests[rank][peers[here]]]
+                if not all(one < 0 or sent[one] for one in open_):
+                    break
+                if peers[here] == ALL:
+                    requests[rank].clear()
+                else:
+                    del requests[rank][peers[here]]
+            place[rank] += 1
+    return [rank for rank in range(block.ranks) if place[rank] < last[rank]]
