@@ -30,6 +30,7 @@ KINDS = {
     "routing": "Complete algorithms and published names for rules × selection × layers.",
     "metric": "Numbers about a routed network.",
     "traffic": "Which terminals send to which, in a simulation.",
+    "workload": "What the ranks of an application send and compute.",
     "export": "Files of other programs that hold a network with its routes.",
 }
 
@@ -130,7 +131,7 @@ def _plugin(entry: Entry, plugin: type[Plugin], catalogue: Catalogue) -> Iterato
         network, routing = SHOWN[key]
         shown = f"{routing} on {network if '/' not in network else 'Abilene'}"
         yield from (f"![{shown}](../images/gallery/{entry.kind}-{entry.key}.png)", "")
-    if entry.kind not in ("topology", "metric", "traffic", "export"):
+    if entry.kind not in ("topology", "metric", "traffic", "workload", "export"):
         yield from (f"Claims: {_claims(plugin)}.", "")
     rows = parameter_rows(plugin, catalogue)
     if rows:
