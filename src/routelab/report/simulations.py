@@ -181,6 +181,13 @@ class SimulationFrames(View):
     def _tables(self) -> dict[tuple[str, str], dict[str, Any]]:
         """What is known of the routings' tables, by topology and routing."""
         frame = self._routes.jobs
+        # without the bare names of parameters: rows without a table would be left without them
+        copies = [
+            bare
+            for kind, dot, bare in (name.partition(".") for name in frame.columns)
+            if dot and kind in self.kinds and frame[f"{kind}.{bare}"].equals(frame.get(bare))
+        ]
+        frame = frame.drop(columns=copies)
         return {
             (row["topology"], row["routing"]): {str(key): value for key, value in row.items()}
             for row in frame.to_dict("records")

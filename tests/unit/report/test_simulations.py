@@ -72,6 +72,17 @@ def test_a_row_is_a_load_with_settings_and_what_is_known_of_the_table(world):
     assert jobs["simulation"][0] == "vcs=2"
 
 
+def test_routings_without_a_table_have_the_parameters_bare_names_too(world):
+    """As beside a routing with one, which is another row of the same column."""
+    world.add("dor", "4x2", load=[5], topology_parameters={"dims": "4x2"})
+    for routing in ("dor", "rdr"):
+        world.simulate(routing, curve=CURVE)
+    assert views(world).loads.jobs["dims"].tolist() == ["4x2"] * 6
+    where = {"dims": "4x2", "load": 0.1}
+    shown = table(world, of="loads", rows=["routing"], values=["latency_mean"], where=where)
+    assert [row["routing"] for row in shown.rows] == ["dor", "rdr"]
+
+
 def test_loads_have_to_be_told_apart_in_tables(world):
     world.simulate("dor", curve=CURVE)
     with pytest.raises(InputError) as told:
@@ -129,6 +140,14 @@ def test_a_curve_ends_where_there_is_no_latency_and_says_why(world):
     accepted = drawn(world, of="loads", kind="curve", x="load", y="accepted_load")
     assert accepted.data["accepted_load"].notna().all()
     assert room_above(accepted) < room_above(drawing)
+
+
+def test_the_highest_point_of_a_flat_line_is_not_cut(world):
+    world.simulate("dor", curve=[point(0.1, 11.0), point(0.2, 12.0)])
+    axis = drawn(world, of="loads", kind="curve", x="load", y="latency_mean").figure.axes[0]
+    bottom, top = axis.get_ylim()
+    assert bottom == 0
+    assert top >= 13 + 0.04 * 13  # the end of the interval, and the usual margin
 
 
 def test_marks_of_ends_are_strokes_that_no_series_has():

@@ -89,6 +89,10 @@ def line_panels(
         axis.set_ylabel(label(y, spec.of))
         if "y" not in spec.log:
             least = float(np.nanmin([0.0, data[f"{y}_low"].astype(float).min()]))
+            if np.isfinite(axis.dataLim.x0):
+                # the margin above is that of the whole height, or marks at the top are cut
+                axis.update_datalim([(axis.dataLim.x0, least)])
+                axis.autoscale_view(scalex=False)
             axis.set_ylim(bottom=least)
         scale_axis(axis, spec)
     add_legend(figure, look, hue, markers=True, of=spec.of)
