@@ -12,7 +12,7 @@ from numba import njit, types
 
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
-from routelab.kernels.engine_layout import lowest, mark, prefetch, u
+from routelab.kernels.engine_bits import lowest, mark, prefetch, u
 from routelab.kernels.engine_moves import allocate
 from routelab.kernels.engine_routing import route
 from routelab.kernels.engine_sources import inject_from

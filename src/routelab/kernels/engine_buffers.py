@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from routelab.kernels import engine_layout as at
-from routelab.kernels.engine_layout import mark, u
+from routelab.kernels.engine_bits import mark, u
 
 
 @njit(_nrt=False, forceinline=True)

@@ -7,8 +7,8 @@ from numba import njit
 
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
+from routelab.kernels.engine_bits import draw, mark, marked, prefetch, u
 from routelab.kernels.engine_buffers import pop, push
-from routelab.kernels.engine_layout import draw, mark, marked, prefetch, u
 from routelab.kernels.engine_tallies import count_arrival
 from routelab.kernels.engine_waiting import release, sleep
 

@@ -7,7 +7,7 @@ from numba import njit
 
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
-from routelab.kernels.engine_layout import draw, u
+from routelab.kernels.engine_bits import draw, u
 
 
 @njit(_nrt=False, forceinline=True)

@@ -7,8 +7,8 @@ from numba import njit
 
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
+from routelab.kernels.engine_bits import draw, lowest, mark, u
 from routelab.kernels.engine_buffers import push
-from routelab.kernels.engine_layout import draw, lowest, mark, u
 
 _FAR = np.int64(1 << 30)
 

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels import engine_layout as at
-from routelab.kernels.engine_layout import u
+from routelab.kernels.engine_bits import u
 
 EXACT, STEPS = 4096, 64
 

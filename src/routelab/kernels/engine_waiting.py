@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels import engine_layout as at
-from routelab.kernels.engine_layout import lowest, mark, u
+from routelab.kernels.engine_bits import lowest, mark, u
 
 
 @njit(_nrt=False, forceinline=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit, types
 
 from routelab.kernels import flow_layout as at
-from routelab.kernels.engine_layout import u
+from routelab.kernels.engine_bits import u
 from routelab.kernels.flow_events import pop
 from routelab.kernels.flow_messages import finish, share, start
 from routelab.kernels.flow_ranks import run
@@ -25,8 +25,7 @@ def _happen(flow):
     """Let the first thing happen."""
     finishes = flow.ints[at.FINISHES] > 0
     if finishes and (
-        flow.ints[at.EVENTS] == 0
-        or flow.bundles[u(flow.finishes[0])].finish <= flow.event_time[0]
+        flow.ints[at.EVENTS] == 0 or flow.bundles[u(flow.finishes[0])].finish <= flow.event_time[0]
     ):
         flow.reals[at.NOW] = flow.bundles[u(flow.finishes[0])].finish
         finish(flow)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba import njit
 
 from routelab.kernels import flow_layout as at
-from routelab.kernels.engine_layout import u
+from routelab.kernels.engine_bits import u
 
 
 @njit(_nrt=False)

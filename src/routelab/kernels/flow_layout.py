@@ -126,11 +126,11 @@ RESOURCE = np.dtype(
     SHARED,
     INTS,
 ) = range(18)
-"""S_FULL: shares of all flows are computed anew at every change. FREE: messages on the stack of free
-ones; READY_RANKS: ranks that can go on; EVENTS, FINISHES: in the queues; CHANGED: bundles, FREED:
-resources at which a computation begins; OLDEST: place on the tape that not all ranks have left;
-ENDED: ranks at the end; MOMENTS: different times; SHARINGS: computations of shares; SHARED: bundles
-in them."""
+"""S_FULL: shares of all flows are computed anew at every change. FREE: messages on the stack of
+free ones; READY_RANKS: ranks that can go on; EVENTS, FINISHES: in the queues; CHANGED: bundles,
+FREED: resources at which a computation begins; OLDEST: place on the tape that not all ranks have
+left; ENDED: ranks at the end; MOMENTS: different times; SHARINGS: computations of shares; SHARED:
+bundles in them."""
 
 # reals (float64)
 NOW, UNTIL, OVERHEAD, EAGER, REALS = range(5)

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels import flow_layout as at
-from routelab.kernels.engine_layout import u
+from routelab.kernels.engine_bits import u
 from routelab.kernels.flow_events import pop_finish, push, schedule_finish
 from routelab.kernels.flow_sharing import change, enter, leave, shares
 

@@ -10,7 +10,7 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels import flow_layout as at
-from routelab.kernels.engine_layout import u
+from routelab.kernels.engine_bits import u
 from routelab.kernels.flow_events import push
 from routelab.kernels.flow_messages import begin, met, release
 
@@ -162,7 +162,7 @@ def run(flow, rank):
             if me.awaited > 0:
                 return True
             continue
-        if kind == _ISEND or kind == _IRECV:
+        if kind in (_ISEND, _IRECV):
             flow.requests[u(flow.request_start[u(rank)] + me.open)] = request
             me.open += 1
         else:

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels import flow_layout as at
-from routelab.kernels.engine_layout import u
+from routelab.kernels.engine_bits import u
 
 
 @njit(_nrt=False)
@@ -149,7 +149,8 @@ def _open(flow, touched):
                 rate = flow.bundles[u(bundle)].rate
                 left -= rate * count
                 fastest = max(fastest, rate)
-        flow.resources[u(resource)].left = left
+        # what is used up leaves a rounding error on either side of nothing
+        flow.resources[u(resource)].left = max(left, 0.0)
         flow.resources[u(resource)].fastest = fastest
         flow.resources[u(resource)].weight = weight
 
@@ -213,7 +214,7 @@ def _fill(flow, taken, touched):
         resource = at_level[0]
         weight = flow.resources[u(resource)].weight
         if weight > 0:
-            share = flow.resources[u(resource)].left / weight
+            share = max(flow.resources[u(resource)].left, 0.0) / weight
             if share > level[0] * (1.0 + at.TOLERANCE):
                 level[0] = share
                 _sink(flow, 0, size)
@@ -231,7 +232,7 @@ def _fill(flow, taken, touched):
 
 @njit(_nrt=False)
 def shares(flow):
-    """Compute shares of what changed anew; bundles 0 to the result - 1 of `sharing` have `fresh`."""
+    """Compute shares of what changed anew: `fresh` of so many bundles in `sharing`."""
     flow.ints[at.EPOCH] += 1
     taken = _begin(flow)
     if taken == 0:

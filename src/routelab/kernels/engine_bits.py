@@ -1,0 +1,66 @@
+"""Small tools of the packet engine: bits, indices, random words, asking for memory ahead."""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.cpython.unsafe.numbers import trailing_zeros
+from numba.extending import intrinsic
+
+u = np.uint64
+"""For indices: an unsigned one is never counted from the end, which costs nothing to find out."""
+
+_ONE, _SIX, _LOW = u(1), u(6), u(63)
+
+
+@intrinsic
+def prefetch(context, array, place):
+    """Ask for an element of a one-dimensional array to be near when it is needed.
+
+    A cycle's work is done in rounds over the same queues; what a round will read is asked for in
+    the round before, so that the waits for memory overlap.
+    """
+
+    def emit(code, builder, signature, values):
+        kind, _ = signature.args
+        view = code.make_array(kind)(code, builder, values[0])
+        address = builder.gep(view.data, [values[1]])
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        call = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        )
+        hints = [ir.Constant(number, value) for value in (0, 3, 1)]
+        builder.call(call, [builder.bitcast(address, byte), *hints])
+        return code.get_dummy_value()
+
+    return types.none(array, types.intp), emit
+
+
+@njit(_nrt=False, forceinline=True)
+def mark(bits, row, item):
+    """Set the bit of an item in a row of bits."""
+    bits[u(row), u(item) >> _SIX] |= _ONE << (u(item) & _LOW)
+
+
+@njit(_nrt=False, forceinline=True)
+def marked(bits, row, item):
+    """Whether the bit of an item is set."""
+    return (bits[u(row), u(item) >> _SIX] >> (u(item) & _LOW)) & _ONE != np.uint64(0)
+
+
+@njit(_nrt=False, forceinline=True)
+def lowest(bits):
+    """Number of the lowest bit that is set."""
+    return np.int64(trailing_zeros(bits))
+
+
+@njit(_nrt=False, forceinline=True)
+def draw(random, row, place):
+    """A random word of one of several streams (SplitMix64)."""
+    random[row, place] += np.uint64(0x9E3779B97F4A7C15)
+    z = random[row, place]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
