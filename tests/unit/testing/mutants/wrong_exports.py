@@ -26,7 +26,7 @@ class BareText(RightExport):
 
 class IntoAnotherFolder(RightExport):
     name = "into-another-folder"
-    caught = "result", "export(): '../routes.txt' is no plain file name"
+    caught = "result", "export(): '../network.txt' is no plain file name"
 
     def export(self, table, machine):
         return {f"../{name}": text for name, text in super().export(table, machine).items()}
@@ -51,10 +51,10 @@ class FirstPathOnly(RightExport):
 
 class TheOtherWayRound(RightExport):
     name = "the-other-way-round"
-    caught = "round-trip", "what comes back differs in channel_source, channel_target"
+    caught = "round-trip", "what comes back differs in switch_names"
 
     def network(self, topology):
-        return super().network(replace(topology, channel_source=topology.channel_source[::-1]))
+        return super().network(replace(topology, switch_names=topology.switch_names[::-1]))
 
 
 class ReadsAnything(RightExport):

@@ -1,0 +1,178 @@
+"""What SimGrid is told, and what becomes of its answers; a script stands in for it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.api import ALL, COMPUTE, WAIT, BlockBuilder, InputError, Program
+from routelab.simulation import smpi
+from routelab.simulation.machine import Machine
+from routelab.simulation.schedule import schedule
+from routelab.simulation.smpi_blocks import smpi_program
+
+PLATFORM = '<host id="t0" speed="2000000000.0f"/><host id="t1" speed="2000000000.0f"/>'
+RANKS = 3
+
+
+def two_ranks(rounds=1):
+    block = BlockBuilder(2).send(0, 1, 100).receive(1, 0, 100).build()
+    return schedule(Program(2, (block,) * rounds, "one message"))
+
+
+@pytest.fixture
+def fake(tmp_path, monkeypatch):
+    """Puts a script in the place of smpirun."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+    def install(text):
+        program = folder / "smpirun"
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+
+    return install
+
+
+def run(**more):
+    return smpi.replay(two_ranks(), PLATFORM, ["t0", "t1"], Machine(), **more)
+
+
+def test_it_says_what_to_install(monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match=r"smpirun is not on PATH.*package libsimgrid-dev"):
+        run()
+
+
+def test_the_time_is_read(fake):
+    fake("test $(wc -l < hosts) = 2 && echo '[1.5] Simulated time: 1.5e-05 seconds.' >&2")
+    assert run().seconds == 1.5e-5
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        # a wrong rank count, say, ends with 0 and without a time
+        ("echo 'no connecting path' >&2", "exit code 0\n    no connecting path"),
+        ("echo 'Simulated time: 1 seconds' >&2; exit 3", "exit code 3"),
+    ],
+)
+def test_no_time_is_an_error(fake, script, said):
+    fake(script)
+    with pytest.raises(smpi.SmpiError) as raised:
+        run()
+    assert said in str(raised.value)
+
+
+def test_nothing_is_left_running_when_time_is_over(fake, tmp_path):
+    """The script starts another process, as smpirun does."""
+    mark = tmp_path / "started"
+    fake(f"sleep 300 & echo $! > {mark}; wait")
+    with pytest.raises(smpi.SmpiError, match=r"more than 0\.5 s"):
+        run(limit=0.5)
+    orphan = int(mark.read_text())
+    for _ in range(100):
+        state = subprocess.run(
+            ["ps", "-o", "stat=", "-p", str(orphan)], capture_output=True, text=True, check=False
+        ).stdout.strip()
+        if not state or state.startswith("Z"):
+            return
+        time.sleep(0.05)
+    pytest.fail(f"process {orphan} goes on")
+
+
+def test_hosts_are_counted():
+    with pytest.raises(InputError, match="1 ranks are placed, the program has 2"):
+        smpi.replay(two_ranks(), PLATFORM, ["t0"], Machine())
+
+
+def test_a_program_that_is_not_there_is_told(fake, tmp_path):
+    fake("")
+    with pytest.raises(InputError, match="is no program; build one with smpicc"):
+        smpi.run_executable(tmp_path / "none", PLATFORM, ["t0"], Machine())
+
+
+def test_the_timed_part_is_what_is_left_without_the_part_before(fake):
+    """The script takes a second for every send of rank 0."""
+    fake(
+        'n=$(grep -c send rank-0.txt); echo "Simulated time: ${n:-0} seconds" >&2; '
+        'test -s "$(head -n 1 trace.txt)"'
+    )
+    block = BlockBuilder(2).send(0, 1, 100).receive(1, 0, 100).build()
+    program = Program(2, timed=(block,) * 3, before=(block,) * 2, after=(block,), convention="")
+    assert smpi.replay(schedule(program), PLATFORM, ["t0", "t1"], Machine()).seconds == 3.0
+
+
+def test_thresholds_include_the_largest_eager_message():
+    told = smpi.settings(Machine(eager_bytes=1000, handshake=True))
+    assert {
+        "--cfg=smpi/async-small-thresh:1001",
+        "--cfg=smpi/send-is-detached-thresh:1001",
+        "--cfg=smpi/lat-factor:0:1.0;1001:2.0",
+        "--cfg=network/weight-S:0",
+    } <= set(told)
+    told = smpi.settings(Machine(eager_bytes=1e18, handshake=False), fair=False)
+    assert f"--cfg=smpi/async-small-thresh:{2**31 - 1}" in told
+    assert not any("weight-S" in one for one in told)
+
+
+@st.composite
+def programs(draw):
+    """Messages with few tags, many of them equal, in an order that ends."""
+    builder = BlockBuilder(RANKS)
+    ends = st.tuples(st.integers(0, RANKS - 1), st.integers(0, RANKS - 1), st.integers(0, 1))
+    for source, target, tag in draw(st.lists(ends, max_size=12)):
+        builder.ireceive(target, source, 10 * tag, tag)
+        builder.isend(source, target, 10 * tag, tag)
+        if draw(st.booleans()):
+            builder.wait(target, 0)
+    for rank in range(RANKS):
+        builder.compute(rank, rank)
+        builder.wait(rank)
+    return builder.build()
+
+
+@given(programs(), st.sampled_from([0.0, 1e-6]))
+def test_messages_stay_the_same_and_have_tags_of_their_own(block, overhead):
+    scheduled = schedule(Program(RANKS, (block, block), ""))
+    told = smpi_program(scheduled, 2, Machine(overhead=overhead), 1e9)
+    first, second = told.timed
+    assert first is second
+    meant, kept = [], []
+    for blocks, found in ((block, meant), (first, kept)):
+        ranks = blocks.rank_of()
+        talks = np.flatnonzero(blocks.receive_of >= 0)
+        places = np.cumsum((blocks.kind != COMPUTE) & (blocks.kind != WAIT))
+        for send in talks.tolist():
+            met = int(blocks.receive_of[send])
+            ends = (ranks[send], places[send], ranks[met], places[met])
+            found.append([*map(int, ends), float(blocks.amount[send])])
+    assert kept == meant
+    ranks = first.rank_of()
+    sends = np.flatnonzero(first.receive_of >= 0)
+    keys = list(zip(ranks[sends], first.peer[sends], first.tag[sends], strict=True))
+    assert len(set(keys)) == len(keys)
+
+
+def test_overhead_is_before_sends_and_after_receives():
+    builder = BlockBuilder(2).send(0, 1, 8).compute(0, 5).receive(1, 0, 8)
+    builder.ireceive(0, 1, 4).ireceive(0, 1, 4).isend(0, 1, 4).wait(0)
+    builder.isend(1, 0, 4).isend(1, 0, 4).receive(1, 0, 4).wait(1)
+    told = smpi_program(
+        schedule(Program(2, (builder.build(),), "")), 1, Machine(overhead=1e-6), 2e9
+    )
+    (block,) = told.timed
+    computing = [
+        block.amount[(block.rank_of() == rank) & (block.kind == COMPUTE)].tolist()
+        for rank in range(2)
+    ]
+    # two sends and two receives each, and what rank 0 computes itself; rank 1 sends twice
+    assert computing == [[2000, 5, 2000, 2000, 2000], [2000, 2000, 2000, 2000]]
+    assert not ((block.kind == WAIT) & (block.peer == ALL)).any()
