@@ -115,7 +115,7 @@ class SimulationFrames(View):
         parameters and settings, qualified and by their bare names; and what is known of the
         routing's table.
         """
-        known = self._tables()
+        known = known_of_tables(self._routes)
         rows = [
             known.get((record.topology, record.routing), {}) | _row(record, outcome, line)
             for record, outcome, line in zip(self.records, self.outcomes, self._lines, strict=True)
@@ -169,7 +169,7 @@ class SimulationFrames(View):
         if (of, path) not in self._details:
             table = pd.DataFrame(read_rows(path, ["load", *needed], TEXTS))
             if of == "channels":
-                table = _placed(table, record)
+                table = placed(table, record)
             if of == "terminals" and record.settings.messages:
                 table["throughput"] = _throughput(table, self._lines[run], record.settings)
             self._details[of, path] = table
@@ -178,20 +178,21 @@ class SimulationFrames(View):
         # the row has it, as all that is asked of a row
         return mine.drop(columns="load")
 
-    def _tables(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """What is known of the routings' tables, by topology and routing."""
-        frame = self._routes.jobs
-        # without the bare names of parameters: rows without a table would be left without them
-        copies = [
-            bare
-            for kind, dot, bare in (name.partition(".") for name in frame.columns)
-            if dot and kind in self.kinds and frame[f"{kind}.{bare}"].equals(frame.get(bare))
-        ]
-        frame = frame.drop(columns=copies)
-        return {
-            (row["topology"], row["routing"]): {str(key): value for key, value in row.items()}
-            for row in frame.to_dict("records")
-        }
+
+def known_of_tables(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:
+    """What is known of the routings' tables, by topology and routing."""
+    frame = routes.jobs
+    # without the bare names of parameters: rows without a table would be left without them
+    copies = [
+        bare
+        for kind, dot, bare in (name.partition(".") for name in frame.columns)
+        if dot and kind in routes.kinds and frame[f"{kind}.{bare}"].equals(frame.get(bare))
+    ]
+    frame = frame.drop(columns=copies)
+    return {
+        (row["topology"], row["routing"]): {str(key): value for key, value in row.items()}
+        for row in frame.to_dict("records")
+    }
 
 
 def _row(record: SimulationRecord, outcome: Outcome, line: dict[str, Any]) -> dict[str, Any]:
@@ -231,8 +232,14 @@ def _throughput(
     return throughput
 
 
-def _placed(channels: pd.DataFrame, record: SimulationRecord) -> pd.DataFrame:
-    """Channels with the place of the switch that each leaves, in networks with coordinates."""
+def placed(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
+    """Channels with the place of the switch that each leaves, in networks with coordinates.
+
+    Raises
+    ------
+    InputError
+        If the network has no such channel.
+    """
     topology = load_topology(record.topology_directory / "topology.npz")
     numbers = channels["channel"].to_numpy(int)
     if len(numbers) and not (numbers.min() >= 0 and numbers.max() < topology.num_channels):

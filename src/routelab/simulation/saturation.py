@@ -132,8 +132,9 @@ def _taken(point: Point, tolerance: float) -> bool:
     """Whether a load is stationary, or so near saturation that the search need not tell.
 
     Close to saturation latencies take very long to settle. Where the backlog does not surely grow
-    and surely all but `tolerance` of what is offered arrives, the load is above the largest
-    stationary one by no more than that.
+    and surely all but `tolerance` of what is offered arrives, the mean over all terminals is told
+    well enough. Where few destinations are full long before the others, as under `hotspot`, the
+    mean loses little, and a load well above the largest stationary one may pass.
     """
     if point.state == "undecided":
         return _share(point) >= 1 - tolerance
