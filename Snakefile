@@ -15,6 +15,8 @@
 #   simulations/<topology>/<routing>/<traffic>/<settings>/outcome.json
 #                                                 simulation. Beside it: curve.csv, channels.csv,
 #                                                 terminals.csv, latencies.csv
+#   flows/<topology>/<routing>/<workload>/<settings>/outcome.json
+#                                                 workload.   Beside it: channels.csv, ranks.csv
 #   batches/<kind>/<batch>.json                   what became of the jobs that one process did
 #   surveys/<shard>.csv                           runs of a survey, a row each
 #   report/<study>/index.html                     report.    Beside it: tables/, figures/
@@ -32,6 +34,7 @@ include: "workflow/rules/topologies.smk"
 include: "workflow/rules/routes.smk"
 include: "workflow/rules/bounds.smk"
 include: "workflow/rules/simulations.smk"
+include: "workflow/rules/flows.smk"
 include: "workflow/rules/surveys.smk"
 include: "workflow/rules/report.smk"
 

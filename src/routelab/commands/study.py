@@ -88,7 +88,7 @@ def run_plan(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
         return 0
-    simulated = any(job.kind == "simulations" for job in found.jobs)
+    simulated = any(job.kind in ("simulations", "flows") for job in found.jobs)
     shown = [name for name in COLUMNS if simulated or name not in ("traffic", "settings")]
     rows = [tuple(getattr(job, name) for name in shown) for job in found.jobs]
     print_rows(shown, rows, arguments.format)
@@ -135,8 +135,9 @@ def _print_totals(found: Preview) -> None:
         ("routings", found.totals("routes")),
         ("bounds", found.totals("bounds")),
         ("simulations", found.totals("simulations")),
+        ("flows", found.totals("flows")),
     ):
-        if not any(totals.values()) and words in ("bounds", "simulations"):
+        if not any(totals.values()) and words in ("bounds", "simulations", "flows"):
             continue
         told = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
         print(f"{words}: {sum(totals.values())} ({told})")

@@ -20,6 +20,9 @@ def add_parser(subparsers: Any) -> None:
         "--simulate", metavar="ROUTING", nargs="*", default=[], help="those that are simulated"
     )
     parser.add_argument(
+        "--flow", metavar="ROUTING", nargs="*", default=[], help="those that workloads are run on"
+    )
+    parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, required=True, help="stamp file"
     )
     parser.set_defaults(run=run)
@@ -29,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Compile, and tell what could not be tried."""
     from routelab.stages import warm
 
-    for line in warm.run(arguments.routings, arguments.output, arguments.simulate):
+    routings = arguments.routings, arguments.output, arguments.simulate, arguments.flow
+    for line in warm.run(*routings):
         print(line)
     return 0

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from routelab.config.simulation import settings_schema
-from routelab.config.study import ENTRIES, Study
+from routelab.config.study import BY_NAME, ENTRIES, SETTINGS, Study
 from routelab.registry.catalogue import Catalogue, Entry
 from routelab.registry.instances import parameter_rows
 from routelab.registry.parameters import ParameterRow
@@ -41,11 +41,12 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
         entries = _offered(catalogue, kind, distribution)
         definitions[kind] = _entry_schema(named, entries, catalogue)
         schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
-    definitions["Simulation"] = _untitled(settings_schema())
-    schema["properties"]["simulation"] = {
-        "$ref": "#/$defs/Simulation",
-        "description": schema["properties"]["simulation"]["description"],
-    }
+    for key, model in SETTINGS.items():
+        definitions[key.title()] = _untitled(settings_schema(model, by_name=key in BY_NAME))
+        schema["properties"][key] = {
+            "$ref": f"#/$defs/{key.title()}",
+            "description": schema["properties"][key]["description"],
+        }
     (names,) = (part for part in schema["properties"]["metrics"]["anyOf"] if "items" in part)
     names["items"]["examples"] = [
         entry.key for entry in _offered(catalogue, "metric", distribution)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, model_validator
 
+from routelab.api import Parameters
 from routelab.config.asked import without_simulation
 from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, StudyPart, instances, read_entry
 from routelab.config.mistakes import ConfigError, describe, suggestion
 from routelab.config.reference import Reference, load_reference
-from routelab.config.simulation import read_settings
-from routelab.config.views import SIMULATED, Figure, Table
+from routelab.config.simulation import DEFAULT, read_settings
+from routelab.config.views import FLOWS, SIMULATED, Figure, Table
+from routelab.simulation.flow_settings import FlowSettings
 from routelab.simulation.settings import SimulationSettings
 
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
@@ -53,8 +55,18 @@ class Survey(StudyPart):
     )
 
 
-ENTRIES = {"topologies": "topology", "routings": "routing", "traffic": "traffic"}
+ENTRIES = {
+    "topologies": "topology",
+    "routings": "routing",
+    "traffic": "traffic",
+    "workloads": "workload",
+}
 """Lists of entries of a study, and the kinds of plugin that they name."""
+
+SETTINGS: dict[str, type[Parameters]] = {"simulation": SimulationSettings, "flow": FlowSettings}
+"""Mappings of settings of a study, and their models."""
+BY_NAME = ("flow",)
+"""Those of them in which a value may be told for each workload."""
 
 MAX_RUNS = 100_000
 """Most runs of one study; more are taken for a slip of the pen."""
@@ -77,6 +89,14 @@ class Study(StudyPart):
     )
     simulation: dict[str, Any] = Field(
         default={}, description="Settings of the simulations; some values may be swept"
+    )
+    workloads: list[Entry] = Field(
+        default=[],
+        description="Programs of ranks; each is run on each network with each table of routes",
+    )
+    flow: dict[str, Any] = Field(
+        default={},
+        description="Settings of what is run: the machine, the job; some values may be swept",
     )
     metrics: list[str] | None = Field(
         default=None,
@@ -104,30 +124,35 @@ class Study(StudyPart):
     @model_validator(mode="after")
     def _not_too_many(self) -> Study:
         runs = sum(map(instances, self.topologies)) * sum(map(instances, self.routings))
-        runs *= max(1, sum(map(instances, self.traffic)))
+        runs *= max(1, sum(map(instances, (*self.traffic, *self.workloads))))
         if runs > MAX_RUNS:
             raise ValueError(f"stands for {runs} runs; the limit is {MAX_RUNS}")
         return self
 
     @model_validator(mode="after")
     def _simulates(self) -> Study:
-        if self.traffic and self.survey:
-            raise ValueError("a survey simulates nothing: leave out 'traffic', or 'survey'")
-        if self.simulation and not self.traffic:
-            raise ValueError("'simulation' needs 'traffic': the patterns to simulate")
-        shown = [
-            f"{part}.{name}"
-            for part, views in (("tables", self.tables), ("figures", self.figures))
-            for name, view in views.items()
-            if view.of in SIMULATED and not self.traffic
+        views: list[tuple[str, Table | Figure]] = [
+            *((f"tables.{name}", table) for name, table in self.tables.items()),
+            *((f"figures.{name}", figure) for name, figure in self.figures.items()),
         ]
-        if shown:
-            raise ValueError(f"{', '.join(shown)}: nothing is simulated; say 'traffic'")
+        for key, settings, what, kinds in (
+            ("traffic", "simulation", "the patterns to simulate", SIMULATED),
+            ("workloads", "flow", "the programs to run", FLOWS),
+        ):
+            given = bool(getattr(self, key))
+            if given and self.survey:
+                raise ValueError(f"a survey simulates nothing: leave out '{key}', or 'survey'")
+            if getattr(self, settings) and not given:
+                raise ValueError(f"'{settings}' needs '{key}': {what}")
+            shown = [place for place, view in views if view.of in kinds and not given]
+            if shown:
+                raise ValueError(f"{', '.join(shown)}: nothing is simulated; say '{key}'")
         return self
 
     _document: Document = PrivateAttr()
     _reference: Reference | None = PrivateAttr(default=None)
     _settings: tuple[SimulationSettings, ...] = PrivateAttr(default=())
+    _flows: Mapping[str, tuple[FlowSettings, ...]] = PrivateAttr(default={})
 
     @property
     def path(self) -> Path:
@@ -148,6 +173,11 @@ class Study(StudyPart):
     def settings(self) -> tuple[SimulationSettings, ...]:
         """What `simulation` stands for: the product over its sweeps; none without traffic."""
         return self._settings
+
+    @property
+    def flows(self) -> Mapping[str, tuple[FlowSettings, ...]]:
+        """What `flow` stands for, by the workloads that it names; of all others at `DEFAULT`."""
+        return self._flows
 
     def place(self, *location: int | str) -> str:
         """``file:line: path: `` of a part, to begin a message with."""
@@ -174,7 +204,9 @@ def load_study(path: Path | str) -> Study:
     document = load_document(Path(path))
     if not isinstance(document.data, dict):
         raise ConfigError([f"{document.place(())}a study is a mapping with title, topologies, ..."])
-    settings, wrong = read_settings(document)
+    simulation, wrong = read_settings(document, "simulation", SimulationSettings)
+    flows, more = read_settings(document, "flow", FlowSettings, by_name=True)
+    wrong += more
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
@@ -188,7 +220,8 @@ def load_study(path: Path | str) -> Study:
             ]
         ) from None
     study._document = document
-    study._settings = settings if study.traffic else ()
+    study._settings = simulation[DEFAULT] if study.traffic else ()
+    study._flows = flows if study.workloads else {}
     mistakes = [*_name_mistakes(study), *wrong, *_asked_mistakes(study)]
     try:
         study._reference = _cited(study)
@@ -211,8 +244,8 @@ def load_draft(path: Path | str) -> Study | None:
     Returns
     -------
     Study or None
-        Citation, networks, routings, traffic and metrics only; entries that cannot be read are
-        None.
+        Citation, networks, routings, traffic, workloads and metrics only; entries that cannot be
+        read are None.
         None if the file is no mapping.
     """
     try:

@@ -86,10 +86,14 @@ class Beside(StudyPart):
     prefix: str = Field(default="paper_", description="Put before the names of their columns")
 
 
-DETAILS = ("channels", "terminals", "latencies")
+_SEEN = ("channels", "terminals", "latencies")
 """What a simulation at one load has lines of."""
-SIMULATED = ("simulations", "loads", *DETAILS)
+SIMULATED = ("simulations", "loads", *_SEEN)
 """Values of `of` that only a study with traffic has."""
+FLOWS = ("flows", "flow-channels", "flow-ranks")
+"""Values of `of` that only a study with workloads has."""
+DETAILS = (*_SEEN, *FLOWS[1:])
+"""Values of `of` that stand for lines that a simulation, of packets or flows, has many of."""
 
 
 class Table(StudyPart):
@@ -100,10 +104,10 @@ class Table(StudyPart):
     )
 
     title: str | None = Field(default=None, description="Caption; the table's name by default")
-    of: Literal["routes", "simulations", "loads"] = Field(
+    of: Literal["routes", "simulations", "loads", "flows"] = Field(
         default="routes",
-        description="What a run is: a routing on a network; a simulation of it; or one offered "
-        "load of a simulation",
+        description="What a run is: a routing on a network; a simulation of it; one offered load "
+        "of a simulation; or a workload that was run on it",
     )
     rows: list[str] = Field(min_length=1, description="Columns that identify a row")
     values: list[str] = Field(default=[], description="Columns to show")
@@ -147,6 +151,8 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
 }
 """Keys that each kind of figure needs, and those that it may have."""
 _ANY_KIND = {"kind", "title", "of", "relative", "over", "where"}
+_WITH_CHANNELS = ("routes", "channels", "flow-channels")
+"""Values of `of` with places on a network."""
 _OF_DETAILS = {"ecdf", "ranked", "box", "heat", "network"}
 """Kinds of figure that show channels, terminals or packets; the others show runs."""
 
@@ -162,11 +168,21 @@ class Figure(StudyPart):
             "in each field of a grid (heat), or the network drawn"
         )
     )
-    of: Literal["routes", "simulations", "loads", "channels", "terminals", "latencies"] = Field(
+    of: Literal[
+        "routes",
+        "simulations",
+        "loads",
+        "channels",
+        "terminals",
+        "latencies",
+        "flows",
+        "flow-channels",
+        "flow-ranks",
+    ] = Field(
         default="routes",
         description="What is drawn: routings on networks, simulations of them, single offered "
-        "loads; or what a simulation has seen at such a load: its channels, its terminals, or "
-        "its packets by their latencies",
+        "loads; what a simulation has seen at such a load: its channels, its terminals, or its "
+        "packets by their latencies; workloads that were run; or their channels, or their ranks",
     )
     title: str | None = Field(default=None, description="Caption; the figure's name by default")
     x: str | None = Field(default=None, description="Column along the horizontal axis")
@@ -205,7 +221,7 @@ class Figure(StudyPart):
             )
         if self.of in DETAILS and self.kind not in _OF_DETAILS:
             raise ValueError(f"a figure of kind {self.kind} shows runs, and nothing of {self.of}")
-        if self.kind in ("heat", "network") and self.of not in ("routes", "channels"):
+        if self.kind in ("heat", "network") and self.of not in _WITH_CHANNELS:
             raise ValueError(f"a figure of kind {self.kind} shows channels; say 'of: channels'")
         if self.kind != "line" and "mean" in self.over.values():
             raise ValueError(f"a figure of kind {self.kind} has no mean; pool to the median")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.bounds import BOUND_FIELDS
+from routelab.report.flows import FlowFrames, FlowRecord
 from routelab.report.frames import JobRecord
 from routelab.report.labels import label, number_text
 from routelab.report.simulations import SimulationFrames, SimulationRecord
@@ -55,10 +56,20 @@ def simulate_command(record: SimulationRecord, settings: SimulationSettings) -> 
     return f"routelab simulate {' '.join(words)}"
 
 
+def flow_command(record: FlowRecord) -> str:
+    """The command that runs a workload again, and prints what was found."""
+    words = [_run(record), _word(record.workload_name), "--engine flow"]
+    for name, value in record.settings.non_defaults().items():
+        words += ["--" + name.replace("_", "-"), _word(value)]
+    return f"routelab simulate {' '.join(words)}"
+
+
 def row_command(view: View, run: int, column: str = "") -> str:
     """The command that prints the numbers of a row, among them that of a column."""
     if isinstance(view, SimulationFrames):
         return simulate_command(view.records[run], view.settings(run))
+    if isinstance(view, FlowFrames):
+        return flow_command(view.records[run])
     record = view.records[run]
     assert isinstance(record, JobRecord)
     return bound_command(record) if _of_bound(column) else run_command(record)

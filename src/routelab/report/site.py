@@ -30,6 +30,7 @@ from routelab.report.figures.drawing import SUFFIXES, save_drawing
 from routelab.report.figures.inline import InlinePicture, scale_colours
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.looks import Looks
+from routelab.report.flows import FlowRecord
 from routelab.report.frames import JobRecord
 from routelab.report.labels import number_text
 from routelab.report.provenance import provenance_lines
@@ -86,6 +87,7 @@ def write_study_report(
     directory: Path,
     plugins: Sequence[Plugin] = (),
     simulated: Sequence[SimulationRecord] = (),
+    flows: Sequence[FlowRecord] = (),
 ) -> None:
     """Write a study's tables, figures and page.
 
@@ -97,12 +99,14 @@ def write_study_report(
     results : Path
         The results that `jobs` are in; messages and the page name paths below it.
     directory : Path
-        Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``,
+        Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``, ``flows.csv``,
         ``references.bib``, ``tables/`` and ``figures/``.
     plugins : sequence of Plugin
         All that took part; the page lists what they cite.
     simulated : sequence of SimulationRecord
         All simulations of the study, likewise.
+    flows : sequence of FlowRecord
+        All its flow simulations.
 
     Raises
     ------
@@ -110,7 +114,7 @@ def write_study_report(
         An `InputError` with everything in tables and figures that does not fit the results.
     """
     tell(study.name, "results")
-    views = Views(jobs, simulated)
+    views = Views(jobs, simulated, flows)
     mistakes: list[str] = []
     tables: list[Table] = []
     for name, spec in study.tables.items():
@@ -164,9 +168,9 @@ def write_study_report(
         table_suffixes=list(FORMATS),
         figure_suffixes=SUFFIXES,
         lost=_lost(views),
-        total=len(views.routes.records) + len(views.simulations.records),
+        total=sum(len(view.records) for view in _rows(views)),
         lists=list(lists),
-        simulated=bool(simulated),
+        simulated=bool(views.simulated),
         verdicts=verdicts(views, pooled),
         works=works,
         provenance=provenance_lines(views.outcomes),
@@ -226,15 +230,20 @@ def _lost(views: Views) -> list[dict[str, str]]:
         {
             "routing": record.routing,
             "topology": record.topology,
-            "traffic": getattr(record, "traffic", ""),
+            "traffic": getattr(record, "traffic", getattr(record, "workload", "")),
             "status": outcome.status,
             "reason": outcome.reason,
             "command": row_command(view, run),
         }
-        for view in (views.routes, views.simulations)
+        for view in _rows(views)
         for run, (record, outcome) in enumerate(zip(view.records, view.outcomes, strict=True))
         if outcome.status != OK
     ]
+
+
+def _rows(views: Views) -> list[View]:
+    """All jobs of the study that it shows, each once."""
+    return [views.routes, *(view for _, view in views.simulated)]
 
 
 def _lists(views: Views) -> dict[str, View]:
@@ -242,6 +251,8 @@ def _lists(views: Views) -> dict[str, View]:
     lists: dict[str, View] = {"runs.csv": views.routes}
     if views.simulations.records:
         lists["simulations.csv"] = views.loads
+    if views.flows.records:
+        lists["flows.csv"] = views.flows
     return lists
 
 

@@ -49,17 +49,17 @@ def tiles(views: Views, pooled: Collection[str]) -> list[tuple[str, str]]:
     pooled : collection of str
         Parameters that do not make a routing another one.
     """
-    routes, simulations = views.routes, views.simulations
-    jobs = pd.concat([view.select(None, pooled, "") for view in (routes, simulations)])
-    outcomes = [*routes.outcomes, *simulations.outcomes]
+    routes, simulated = views.routes, views.simulated
+    every = [routes, *(view for _, view in simulated)]
+    jobs = pd.concat([view.select(None, pooled, "") for view in every])
+    outcomes = [outcome for view in every for outcome in view.outcomes]
     proven = sum(
         outcome.status == OK and outcome.facts.get("deadlock") == PROVEN
         for outcome in routes.outcomes
     )
     lost = sum(outcome.status != OK for outcome in outcomes)
     counts = [(len(routes.outcomes), "run")] if routes.outcomes or not outcomes else []
-    if simulations.outcomes:
-        counts.append((len(simulations.outcomes), "simulation"))
+    counts += [(len(view.outcomes), thing) for thing, view in simulated]
     counts += [(jobs["topology"].nunique(), "network"), (jobs["routing"].nunique(), "routing")]
     if routes.outcomes or not outcomes:
         counts.append((proven, "table proven free of deadlock"))
@@ -69,15 +69,17 @@ def tiles(views: Views, pooled: Collection[str]) -> list[tuple[str, str]]:
 
 
 def _plural(thing: str) -> str:
+    if thing.endswith("simulation"):
+        return f"{thing}s"
     noun, _, rest = thing.partition(" ")
     return f"{noun}s {rest}".strip()
 
 
 def _runs_sentences(views: Views) -> list[str]:
     """How many tables and simulations there are and what came of them."""
-    simulated = views.simulations.records
+    simulated = views.simulated
     sentences = [runs_sentence(views.routes)] if views.routes.records or not simulated else []
-    return [*sentences, *([runs_sentence(views.simulations, "simulation")] if simulated else [])]
+    return [*sentences, *(runs_sentence(view, thing) for thing, view in simulated)]
 
 
 def runs_sentence(frames: View, thing: str = "run") -> str:
@@ -204,7 +206,7 @@ def _where(others: Sequence[str], row: dict[str, Any], of: str) -> str:
         f"{number_text(key, row[key])} nodes"
         if key == "nodes"
         else str(row[key])
-        if key in ("topology", "traffic")
+        if key in ("topology", "traffic", "workload")
         else f"{label(key, of)} {number_text(key, row[key])}"
         for key in others
     ]

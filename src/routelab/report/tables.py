@@ -358,7 +358,7 @@ def _notes(
             continue
         what = ", ".join(
             text
-            if column in ("routing", "topology", "traffic")
+            if column in ("routing", "topology", "traffic", "workload")
             else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )

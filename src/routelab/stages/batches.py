@@ -21,6 +21,7 @@ from routelab.api import build_grid
 from routelab.api.errors import RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.registry.catalogue import QuarantinedError
+from routelab.simulation.flow_settings import FlowSettings
 from routelab.simulation.settings import SimulationSettings
 from routelab.stages.limits import Breach, run_limited
 from routelab.stages.prepared import in_prepared_process
@@ -29,7 +30,7 @@ SPEC, MANIFEST = "batch/1", "batch-outcomes/1"
 TRY_AGAIN = ("failed", "timeout")
 """Outcomes that the next run tries to better."""
 
-Kind = Literal["topologies", "routes", "bounds", "simulations"]
+Kind = Literal["topologies", "routes", "bounds", "simulations", "flows"]
 
 logger = logging.getLogger(__name__)
 
@@ -56,10 +57,11 @@ class Run:
         Of a bound: instance name, or `routelab.stages.jobs.BARE`.
     bound_seconds, bound_exact
         See `routelab.bounds.lower_bound_rules`.
-    traffic : str
-        Of a simulation: instance name.
+    traffic, workload : str
+        Of a simulation, of packets or of flows: instance name.
     settings : str
-        Of a simulation: JSON of its `routelab.simulation.settings.SimulationSettings`.
+        The same: JSON of its `routelab.simulation.settings.SimulationSettings`, or
+        `routelab.simulation.flow_settings.FlowSettings`.
     """
 
     folder: str
@@ -73,6 +75,7 @@ class Run:
     bound_seconds: float = 0.0
     bound_exact: bool = False
     traffic: str = ""
+    workload: str = ""
     settings: str = ""
 
     @property
@@ -105,7 +108,7 @@ class Batch:
 
     Attributes
     ----------
-    kind : {"topologies", "routes", "bounds", "simulations"}
+    kind : {"topologies", "routes", "bounds", "simulations", "flows"}
     id : str
         Unique among batches of its kind; names its files.
     runs : tuple of Run
@@ -172,8 +175,8 @@ def _work_through(runs: Sequence[Run]) -> None:
         partial(_do_all, runs),
         max(run.seconds for run in runs),
         max(run.memory_gb for run in runs),
-        # the engine is large: without a cache, better one process compiles it than every job
-        steps=20 if any(run.traffic for run in runs) else 1,
+        # engines are large: without a cache, better one process compiles it than every job
+        steps=20 if any(run.traffic or run.workload for run in runs) else 1,
     )
 
 
@@ -189,7 +192,7 @@ def _do_all(runs: Sequence[Run]) -> None:
 
 def _prepare(runs: Iterable[Run]) -> None:
     """Import what the jobs need and load their kernels, so that their processes inherit both."""
-    from routelab.stages import bound, route, simulate, topology, warm  # noqa: F401
+    from routelab.stages import bound, flow, route, simulate, topology, warm  # noqa: F401
 
     if any(run.rules for run in runs):
         # the rules' own kernels are the jobs' business: a plugin may hold them up
@@ -199,6 +202,8 @@ def _prepare(runs: Iterable[Run]) -> None:
     for run in by_key.values():
         if run.traffic:
             warm.rehearse_simulation(run.routing)
+        elif run.workload:
+            warm.rehearse_flows(run.routing)
         else:
             warm.rehearse(run.routing, run.metrics)
 
@@ -215,7 +220,7 @@ def _do(run: Run) -> int:
 
 
 def _stage(run: Run) -> None:
-    from routelab.stages import bound, route, simulate, topology
+    from routelab.stages import bound, flow, route, simulate, topology
 
     folder, mark = Path(run.folder), run.fingerprint
     if run.rules:
@@ -230,6 +235,9 @@ def _stage(run: Run) -> None:
     elif run.traffic:
         settings = SimulationSettings.model_validate_json(run.settings)
         simulate.run(run.topology, run.routing, run.traffic, settings, folder, mark)
+    elif run.workload:
+        asked = FlowSettings.model_validate_json(run.settings)
+        flow.run(run.topology, run.routing, run.workload, asked, folder, mark)
     elif run.routing:
         route.run(run.topology, run.routing, folder, run.metrics, mark)
     else:
@@ -237,7 +245,7 @@ def _stage(run: Run) -> None:
 
 
 def _write_breach(run: Run, breach: Breach) -> None:
-    from routelab.stages import bound, route, simulate, topology
+    from routelab.stages import bound, flow, route, simulate, topology
 
     logger.warning("%s: %s: %s", run.folder, breach.status, breach.reason)
     folder, mark = Path(run.folder), run.fingerprint
@@ -245,6 +253,8 @@ def _write_breach(run: Run, breach: Breach) -> None:
         bound.write_breach(run.topology, run.rules, folder, breach, mark)
     elif run.traffic:
         simulate.write_breach(run.topology, run.routing, run.traffic, folder, breach, mark)
+    elif run.workload:
+        flow.write_breach(run.topology, run.routing, run.workload, folder, breach, mark)
     elif run.routing:
         route.write_breach(run.topology, run.routing, folder, breach, mark)
     else:

@@ -35,6 +35,7 @@ _KINDS: dict[str, tuple[Kind, str]] = {
     "routes": ("routes", "routes"),
     "bounds": ("bounds", "bounds"),
     "simulations": ("simulations", "simulations"),
+    "flows": ("flows", "flows"),
 }
 """Rules of batches: their kind, and what they make."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from routelab.config import Limits
 from routelab.stages.batches import Batch, Kind, Run
@@ -13,7 +13,7 @@ from routelab.stages.batches import Batch, Kind, Run
 RUNS = 20
 """Most jobs in a batch: enough to share the imports, few enough to keep all cores busy."""
 
-RUNS_OF: dict[Kind, int] = {"simulations": 4}
+RUNS_OF: dict[Kind, int] = {"simulations": 4, "flows": 10}
 """The same for jobs that take long, of which few pay for a process."""
 
 MAX_ID = 150
@@ -92,24 +92,27 @@ class BoundJob(NetworkJob):
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationJob(NetworkJob):
-    """Simulate a routing on a network under some traffic.
+    """Simulate a routing on a network under some traffic, or with some workload.
 
     Attributes
     ----------
-    traffic_id, traffic : str
-        Name of its directory, and canonical name.
+    work_id, work : str
+        Name of the traffic's or workload's directory, and its canonical name.
     settings_id, settings : str
-        Name of its directory, and the settings as JSON.
+        Name of the settings' directory, and the settings as JSON.
     """
 
-    traffic_id: str
-    traffic: str
+    work_id: str
+    work: str
     settings_id: str
     settings: str
 
 
 SimulationIds: TypeAlias = tuple[str, str, str, str]
-"""Ids of topology, routing, traffic and settings."""
+"""Ids of topology, routing, traffic or workload, and settings."""
+
+SimulationKind: TypeAlias = Literal["simulations", "flows"]
+"""Kinds of simulation: of packets under traffic, of a workload's flows."""
 
 
 def cut(
@@ -117,8 +120,8 @@ def cut(
     topologies: Mapping[str, TopologyJob],
     routes: Mapping[tuple[str, str], RouteJob],
     bounds: Mapping[tuple[str, str], BoundJob],
-    simulations: Mapping[SimulationIds, SimulationJob],
-    studies: Mapping[str, Sequence[tuple[str, ...]]],
+    simulations: Mapping[SimulationKind, Mapping[SimulationIds, SimulationJob]],
+    studies: Mapping[str, Mapping[Kind, Sequence[tuple[str, ...]]]],
 ) -> dict[tuple[Kind, str], Batch]:
     """All jobs, cut into batches of one study and of one plugin or one make of routing.
 
@@ -127,31 +130,38 @@ def cut(
 
     Parameters
     ----------
-    studies : mapping of str to sequence of tuple
-        Ids of what each study shows: of topology and routing, or of a simulation.
+    studies : mapping of str to mapping of kind to sequence of tuple
+        Ids of what each study shows: of topology and routing (routes), or of simulations.
     """
-    study_of: dict[str | tuple[str, ...], str] = {}
+    study_of: dict[tuple[Kind, tuple[str, ...]], str] = {}
     for name, wanted in studies.items():
-        for ids in wanted:
-            study_of.setdefault(ids, name)
-            study_of.setdefault(ids[0], name)
+        for kind, every in wanted.items():
+            for ids in every:
+                study_of.setdefault((kind, ids), name)
+                study_of.setdefault(("topologies", ids[:1]), name)
     networks = _grouped(
-        (study_of[job.id], job, _topology_run(results, job)) for job in topologies.values()
+        (study_of["topologies", (job.id,)], job, _topology_run(results, job))
+        for job in topologies.values()
     )
     routings = _grouped(
-        (study_of[ids], job, _route_run(results, job)) for ids, job in routes.items()
+        (study_of["routes", ids], job, _route_run(results, job)) for ids, job in routes.items()
     )
     limits = _grouped(
-        (study_of[ids[0]], job, _bound_run(results, job)) for ids, job in bounds.items()
+        (study_of["topologies", ids[:1]], job, _bound_run(results, job))
+        for ids, job in bounds.items()
     )
-    simulated = _grouped(
-        (study_of[ids], job, _simulation_run(results, job)) for ids, job in simulations.items()
-    )
+    simulated: dict[Kind, _Groups] = {
+        kind: _grouped(
+            (study_of[kind, ids], job, _simulation_run(results, kind, job))
+            for ids, job in jobs.items()
+        )
+        for kind, jobs in simulations.items()
+    }
     batches: dict[tuple[Kind, str], Batch] = {}
     for batch in _batches("topologies", networks):
         batches["topologies", batch.id] = batch
     built = {run.folder: batch.id for batch in batches.values() for run in batch.runs}
-    rest: dict[Kind, _Groups] = {"routes": routings, "bounds": limits, "simulations": simulated}
+    rest: dict[Kind, _Groups] = {"routes": routings, "bounds": limits, **simulated}
     for kind, groups in rest.items():
         batches |= {(kind, batch.id): batch for batch in _batches(kind, groups, built)}
     return batches
@@ -226,11 +236,12 @@ def _bound_run(results: Path, job: BoundJob) -> Run:
     return _run(folder, job, network, rules=job.text, **search)
 
 
-def _simulation_run(results: Path, job: SimulationJob) -> Run:
-    ids = job.topology.id, job.id, job.traffic_id, job.settings_id
+def _simulation_run(results: Path, kind: SimulationKind, job: SimulationJob) -> Run:
+    ids = job.topology.id, job.id, job.work_id, job.settings_id
     network = topology_folder(results, job.topology.id)
-    task = {"routing": job.text, "traffic": job.traffic, "settings": job.settings}
-    return _run(simulation_folder(results, *ids), job, network, **task)
+    work = "traffic" if kind == "simulations" else "workload"
+    task = {"routing": job.text, work: job.work, "settings": job.settings}
+    return _run(simulation_folder(results, kind, ids), job, network, **task)
 
 
 def _make(text: str) -> str:
@@ -253,11 +264,9 @@ def bound_folder(results: Path, topology: str, rules: str) -> str:
     return f"{results}/bounds/{topology}/{rules}"
 
 
-def simulation_folder(
-    results: Path, topology: str, routing: str, traffic: str, settings: str
-) -> str:
+def simulation_folder(results: Path, kind: SimulationKind, ids: SimulationIds) -> str:
     """Where the outcome of a simulation goes."""
-    return f"{results}/simulations/{topology}/{routing}/{traffic}/{settings}"
+    return f"{results}/{kind}/{'/'.join(ids)}"
 
 
 def _chunks(groups: _Groups, most: int) -> dict[str, list[_Member]]:

@@ -25,10 +25,16 @@ from routelab.config import (
 from routelab.config.mistakes import suggestion
 from routelab.config.study import ENTRIES
 from routelab.registry.catalogue import installed
+from routelab.stages.batches import Kind
 from routelab.stages.instances import Instance, instance_of
 from routelab.stages.jobs import MAX_ID, RouteJob, SimulationIds, TopologyJob, cut
 from routelab.stages.plan_bounds import WantedBounds
-from routelab.stages.plan_simulations import WantedSimulations, is_hop_by_hop
+from routelab.stages.plan_simulations import (
+    WantedSimulations,
+    is_hop_by_hop,
+    of_traffic,
+    of_workloads,
+)
 from routelab.stages.planned import Plan, StudyPlan
 from routelab.stages.samples import chosen
 from routelab.stages.surveys import SurveyPlan, plan_survey
@@ -80,6 +86,7 @@ class _Shown:
     runs: list[tuple[str, str]]
     rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
     simulations: tuple[SimulationIds, ...] = ()
+    flows: tuple[SimulationIds, ...] = ()
 
 
 class _Expansion:
@@ -95,7 +102,8 @@ class _Expansion:
         self.quarantined: dict[str, None] = {}
         self.surveys: dict[str, SurveyPlan] = {}
         self._wanted_bounds = WantedBounds()
-        self._wanted_simulations = WantedSimulations()
+        self._wanted_simulations = WantedSimulations("simulations")
+        self._wanted_flows = WantedSimulations("flows")
 
     def add(self, path: Path) -> None:
         """Read a study and note its jobs."""
@@ -117,7 +125,9 @@ class _Expansion:
         topologies = _merged(networks)
         entries = self._named(study, "routings")
         routings = _merged(entries)
-        traffic = _merged(self._named(study, "traffic"))
+        traffic = of_traffic(study, _merged(self._named(study, "traffic")))
+        workloads, wrong = of_workloads(study, _merged(self._named(study, "workloads")))
+        self.mistakes += wrong
         metrics = self._metrics(study)
         self.mistakes += _unknown_references(study, routings)
         pairs = self._pairs(study, networks, entries)
@@ -128,7 +138,9 @@ class _Expansion:
                 self.surveys[study.name] = plan_survey(study, topologies, routings, metrics, runs)
             return
         shown.rules = self._wanted_bounds.add(study, runs, routings)
-        shown.simulations = self._wanted_simulations.add(study, pairs, routings, traffic)
+        simulated = study.limits, pairs, routings
+        shown.simulations = self._wanted_simulations.add(*simulated, traffic)
+        shown.flows = self._wanted_flows.add(*simulated, workloads)
         for t, _ in pairs:
             _want(self.topologies, t, (topologies[t],), study.limits, {})
         for t, r in runs:
@@ -165,25 +177,38 @@ class _Expansion:
         studies = {name: _study_plan(shown) for name, shown in self.studies.items()}
         bounds = self._wanted_bounds.jobs(topologies)
         simulations = self._wanted_simulations.jobs(topologies)
+        flows = self._wanted_flows.jobs(topologies)
         kernel_users: dict[tuple[type, ...], str] = {}
         routings = [wanted.instances[1] for wanted in self.routes.values()]
         routings += [one for survey in self.surveys.values() for one in survey.routings.values()]
         for routing in routings:
             if not routing.quarantine:
                 kernel_users.setdefault(tuple(map(type, routing.plugins)), routing.text)
-        ids = {name: (*shown.runs, *shown.simulations) for name, shown in studies.items()}
+        ids: dict[str, dict[Kind, Sequence[tuple[str, ...]]]] = {
+            name: {"routes": shown.runs, "simulations": shown.simulations, "flows": shown.flows}
+            for name, shown in studies.items()
+        }
         return Plan(
             results,
             topologies,
             routes,
             studies,
             tuple(kernel_users.values()),
-            cut(results, topologies, routes, bounds, simulations, ids),
+            cut(
+                results,
+                topologies,
+                routes,
+                bounds,
+                {"simulations": simulations, "flows": flows},
+                ids,
+            ),
             tuple(self.quarantined),
             self.surveys,
             bounds,
             simulations,
             self._wanted_simulations.rehearsals(),
+            flows,
+            self._wanted_flows.rehearsals(),
         )
 
     def _named(self, study: Study, part: str) -> list[dict[str, Instance]]:
@@ -349,4 +374,6 @@ def _study_plan(shown: _Shown) -> StudyPlan:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
     changes = fingerprint("routelab.stages.report", "", (), files)
-    return StudyPlan(study, tuple(shown.runs), files, changes, shown.rules, shown.simulations)
+    return StudyPlan(
+        study, tuple(shown.runs), files, changes, shown.rules, shown.simulations, shown.flows
+    )

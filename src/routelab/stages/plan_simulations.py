@@ -3,18 +3,58 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from routelab.api import HopRoutingPlugin
+from routelab.api import HopRoutingPlugin, InputError
+from routelab.api.parameters import Parameters
 from routelab.artifacts.fingerprint import fingerprint
 from routelab.config import Limits, Study
+from routelab.config.cluster import CLUSTERS, find_cluster, load_cluster
+from routelab.config.mistakes import suggestion
+from routelab.config.simulation import DEFAULT as DEFAULT_NAME
+from routelab.simulation.flow_settings import FlowSettings
+from routelab.simulation.placement import is_file, read_placement
 from routelab.simulation.settings import SimulationSettings
-from routelab.stages.instances import Instance
-from routelab.stages.jobs import MAX_ID, SimulationIds, SimulationJob, TopologyJob
+from routelab.stages.instances import Instance, seen_from_here
+from routelab.stages.jobs import (
+    MAX_ID,
+    SimulationIds,
+    SimulationJob,
+    SimulationKind,
+    TopologyJob,
+)
 
 DEFAULT = "default"
 """Name of the folder of settings that are all as they are by default."""
+
+
+STAGES: Mapping[SimulationKind, str] = {
+    "simulations": "routelab.stages.simulate",
+    "flows": "routelab.stages.flow",
+}
+"""Modules that do the jobs."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Settings of simulations.
+
+    Attributes
+    ----------
+    id : str
+        Name of their directory.
+    settings : Parameters
+        Files in them are seen from the working directory.
+    inputs : tuple of str
+        Files that they name.
+    """
+
+    id: str
+    settings: Parameters
+    inputs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -22,54 +62,57 @@ class _Wanted:
     """A simulation that studies ask for."""
 
     routing: Instance
-    traffic: Instance
-    settings: SimulationSettings
+    work: Instance
+    chosen: Chosen
     limits: Limits
 
 
 class WantedSimulations:
-    """Simulations, collected study by study."""
+    """Simulations of one kind, collected study by study."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: SimulationKind) -> None:
+        self._kind = kind
         self._wanted: dict[SimulationIds, _Wanted] = {}
 
     def add(
         self,
-        study: Study,
+        limits: Limits,
         pairs: Sequence[tuple[str, str]],
         routings: Mapping[str, Instance],
-        traffic: Mapping[str, Instance],
+        works: Mapping[str, tuple[Instance, Sequence[Chosen]]],
     ) -> tuple[SimulationIds, ...]:
-        """Note the simulations of a study: every pair with all traffic and all settings.
+        """Note the simulations of a study: every pair with all that it is to carry.
 
         Parameters
         ----------
-        study : Study
+        limits : Limits
         pairs : sequence of (str, str)
             Ids of topology and routing.
-        routings, traffic : mapping of str to Instance
+        routings : mapping of str to Instance
             By id.
+        works : mapping of str to (Instance, sequence of Chosen)
+            Traffic or workloads by id, each with the settings of its simulations.
 
         Returns
         -------
         ids : tuple
             In the study's order.
         """
-        settings = {settings_id(one): one for one in study.settings}
         ids: list[SimulationIds] = []
         for topology, routing in pairs:
-            for pattern, instance in traffic.items():
-                for id_, one in settings.items():
-                    ids.append((topology, routing, pattern, id_))
-                    new = _Wanted(routings[routing], instance, one, study.limits)
+            for id_, (instance, settings) in works.items():
+                for chosen in settings:
+                    ids.append((topology, routing, id_, chosen.id))
+                    new = _Wanted(routings[routing], instance, chosen, limits)
                     old = self._wanted.setdefault(ids[-1], new)
-                    limits = old.limits.with_most_of(study.limits)
-                    self._wanted[ids[-1]] = replace(old, limits=limits)
+                    most = old.limits.with_most_of(limits)
+                    self._wanted[ids[-1]] = replace(old, limits=most)
         return tuple(ids)
 
     def jobs(self, topologies: Mapping[str, TopologyJob]) -> dict[SimulationIds, SimulationJob]:
         """The jobs, by ids."""
-        return {ids: _job(topologies[ids[0]], ids, one) for ids, one in self._wanted.items()}
+        stage = STAGES[self._kind]
+        return {ids: _job(stage, topologies[ids[0]], ids, one) for ids, one in self._wanted.items()}
 
     def rehearsals(self) -> tuple[str, ...]:
         """Routings that use, between them, the kernels of all simulations."""
@@ -80,12 +123,74 @@ class WantedSimulations:
         return tuple(users.values())
 
 
+def of_traffic(
+    study: Study, traffic: Mapping[str, Instance]
+) -> dict[str, tuple[Instance, Sequence[Chosen]]]:
+    """The traffic of a study with the settings of its simulations."""
+    settings = [Chosen(settings_id(one), one) for one in study.settings]
+    return {id_: (instance, settings) for id_, instance in traffic.items()}
+
+
+def of_workloads(
+    study: Study, workloads: Mapping[str, Instance]
+) -> tuple[dict[str, tuple[Instance, Sequence[Chosen]]], list[str]]:
+    """The workloads of a study with the settings of each, and what is wrong with these.
+
+    Returns
+    -------
+    works : dict of str to (Instance, sequence of Chosen)
+    mistakes : list of str
+        Clusters and files that are missing or wrong, and names that are none of a workload.
+    """
+    mistakes = [
+        f"{study.place('flow')}there is no workload {name!r} to have a value by its name"
+        f"{suggestion(name, workloads)}"
+        for name in study.flows
+        if name not in (*workloads, DEFAULT_NAME)
+    ]
+    found: dict[FlowSettings, Chosen] = {}
+    for one in (one for settings in study.flows.values() for one in settings):
+        try:
+            found[one] = _resolved(study, one)
+        except InputError as error:
+            mistakes += [f"{study.place('flow')}{line}" for line in str(error).splitlines()]
+    if mistakes:
+        return {}, list(dict.fromkeys(mistakes))
+    return {
+        id_: (
+            instance,
+            [found[one] for one in study.flows.get(id_, study.flows[DEFAULT_NAME])],
+        )
+        for id_, instance in workloads.items()
+    }, []
+
+
+def _resolved(study: Study, settings: FlowSettings) -> Chosen:
+    """Settings with their files as seen from here: the study's folder says where they are."""
+    folder = study.path.parent
+    files: dict[str, str] = {}
+    if settings.machine:
+        homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
+        name = settings.machine
+        if Path(name).suffix:
+            name = str(folder / name)
+        path = find_cluster(name, (*homes, CLUSTERS))
+        load_cluster(path)
+        files["machine"] = seen_from_here(path)
+    if is_file(settings.placement):
+        path = folder / settings.placement
+        read_placement(path)
+        files["placement"] = seen_from_here(path)
+    inputs = tuple(files.values())
+    return Chosen(settings_id(settings), settings.model_copy(update=files), inputs)
+
+
 def is_hop_by_hop(routing: Instance) -> bool:
     """Whether a routing decides on the way and so has no table."""
     return any(isinstance(plugin, HopRoutingPlugin) for plugin in routing.plugins)
 
 
-def settings_id(settings: SimulationSettings) -> str:
+def settings_id(settings: SimulationSettings | FlowSettings) -> str:
     """What differs from the defaults, where that can name a directory, else a hash of it."""
     text = settings.canonical() or DEFAULT
     if "/" not in text and len(text) <= MAX_ID:
@@ -93,25 +198,25 @@ def settings_id(settings: SimulationSettings) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _job(topology: TopologyJob, ids: SimulationIds, wanted: _Wanted) -> SimulationJob:
-    routing, traffic = wanted.routing, wanted.traffic
-    inputs = (*routing.inputs, *traffic.inputs)
-    settings = wanted.settings.model_dump_json(exclude_defaults=True)
+def _job(stage: str, topology: TopologyJob, ids: SimulationIds, wanted: _Wanted) -> SimulationJob:
+    routing, work = wanted.routing, wanted.work
+    inputs = (*routing.inputs, *work.inputs, *wanted.chosen.inputs)
+    settings = wanted.chosen.settings.model_dump_json(exclude_defaults=True)
     # the network's fingerprint stands for its code, too
     texts = [
         *(topology.text, topology.fingerprint, routing.text + routing.quarantine),
-        *(traffic.text + traffic.quarantine, settings),
+        *(work.text + work.quarantine, settings),
     ]
-    classes = [type(plugin) for one in (routing, traffic) for plugin in one.plugins]
+    classes = [type(plugin) for one in (routing, work) for plugin in one.plugins]
     return SimulationJob(
         topology=topology,
         id=ids[1],
         text=routing.text,
-        fingerprint=fingerprint("routelab.stages.simulate", " ".join(texts), classes, inputs),
+        fingerprint=fingerprint(stage, " ".join(texts), classes, inputs),
         inputs=inputs,
         limits=wanted.limits,
-        traffic_id=ids[2],
-        traffic=traffic.text,
+        work_id=ids[2],
+        work=work.text,
         settings_id=ids[3],
         settings=settings,
     )

@@ -39,8 +39,8 @@ class StudyPlan:
     rules : dict of (str, str) to str
         For every run the id of its rules, `BARE` for a complete algorithm; empty if the study asks
         for no bounds.
-    simulations : tuple of (str, str, str, str)
-        Ids of topology, routing, traffic and settings, in the study's order.
+    simulations, flows : tuple of (str, str, str, str)
+        Ids of topology, routing, traffic or workload, and settings, in the study's order.
     """
 
     study: Study
@@ -49,11 +49,13 @@ class StudyPlan:
     fingerprint: str
     rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
     simulations: tuple[SimulationIds, ...] = ()
+    flows: tuple[SimulationIds, ...] = ()
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """Ids of all topologies and routings that meet, whether for a table or a simulation."""
-        return tuple(dict.fromkeys((*self.runs, *(ids[:2] for ids in self.simulations))))
+        simulated = (ids[:2] for ids in (*self.simulations, *self.flows))
+        return tuple(dict.fromkeys((*self.runs, *simulated)))
 
     @property
     def bounds(self) -> tuple[tuple[str, str], ...]:
@@ -90,6 +92,10 @@ class Plan:
         By ids of topology, routing, traffic and settings.
     simulated_kernel_users : tuple of str
         As `kernel_users`, of the simulations.
+    flows : dict of (str, str, str, str) to SimulationJob
+        By ids of topology, routing, workload and settings.
+    flow_kernel_users : tuple of str
+        As `kernel_users`, of the flows.
     """
 
     results: Path
@@ -103,6 +109,8 @@ class Plan:
     bounds: Mapping[tuple[str, str], BoundJob] = field(default_factory=dict)
     simulations: Mapping[SimulationIds, SimulationJob] = field(default_factory=dict)
     simulated_kernel_users: tuple[str, ...] = ()
+    flows: Mapping[SimulationIds, SimulationJob] = field(default_factory=dict)
+    flow_kernel_users: tuple[str, ...] = ()
 
     def spec(self, batch: Batch) -> Path:
         """The file that tells a process what the batch is."""
@@ -118,7 +126,10 @@ class Plan:
         if shown is not None:
             wanted = {route_folder(self.results, *ids) for ids in shown.runs}
             wanted |= {bound_folder(self.results, *ids) for ids in shown.bounds}
-            wanted |= {simulation_folder(self.results, *ids) for ids in shown.simulations}
+            wanted |= {
+                simulation_folder(self.results, "simulations", ids) for ids in shown.simulations
+            }
+            wanted |= {simulation_folder(self.results, "flows", ids) for ids in shown.flows}
         return [
             str(self.manifest(batch))
             for batch in self.batches.values()

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 from routelab._progress import tell
 from routelab.api import Plugin
 from routelab.registry.catalogue import QuarantinedError, installed
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
+from routelab.report.flows import FlowRecord
 from routelab.report.frames import JobRecord
 from routelab.report.simulations import SimulationRecord
 from routelab.report.site import write_index, write_study_report
 from routelab.report.survey import kept_records
+from routelab.simulation.flow_settings import FlowSettings
 from routelab.simulation.settings import SimulationSettings
 from routelab.stages.jobs import (
     BARE,
+    SimulationIds,
+    SimulationKind,
     bound_folder,
     route_folder,
     simulation_folder,
@@ -48,8 +54,10 @@ def run(study: Path, results: Path, directory: Path) -> None:
     (shown,) = plan.studies.values()
     topologies = {id_: job.text for id_, job in plan.topologies.items()}
     routings = {job.id: job.text for job in plan.routes.values()}
-    routings |= {job.id: job.text for job in plan.simulations.values()}
-    traffic = {job.traffic_id: job.traffic for job in plan.simulations.values()}
+    simulations = (*plan.simulations.values(), *plan.flows.values())
+    routings |= {job.id: job.text for job in simulations}
+    traffic = {job.work_id: job.work for job in plan.simulations.values()}
+    workloads = {job.work_id: job.work for job in plan.flows.values()}
     metrics = dict.fromkeys(name for job in plan.routes.values() for name in job.metrics)
     for survey in plan.surveys.values():
         topologies |= {id_: instance.text for id_, instance in survey.topologies.items()}
@@ -59,16 +67,36 @@ def run(study: Path, results: Path, directory: Path) -> None:
     if shown.study.name in plan.surveys:
         survey = plan.surveys[shown.study.name]
         records = kept_records(records, survey.tables(results))
-    simulated = _simulation_records(plan, shown, topologies, routings, traffic)
+    simulated = [
+        SimulationRecord(
+            **_of_job(plan, "simulations", ids, topologies, routings),
+            traffic=ids[2],
+            traffic_name=traffic[ids[2]],
+            traffic_parameters=_of_plugin("traffic", traffic[ids[2]]),
+            settings=SimulationSettings.model_validate_json(plan.simulations[ids].settings),
+        )
+        for ids in shown.simulations
+    ]
+    flows = [
+        FlowRecord(
+            **_of_job(plan, "flows", ids, topologies, routings),
+            workload=ids[2],
+            workload_name=workloads[ids[2]],
+            workload_parameters=_of_plugin("workload", workloads[ids[2]]),
+            settings=FlowSettings.model_validate_json(plan.flows[ids].settings),
+        )
+        for ids in shown.flows
+    ]
     plugins = _plugins(
         [
             *(("topology", text) for text in topologies.values()),
             *(("routing", text) for text in dict.fromkeys(routings.values())),
             *(("traffic", text) for text in traffic.values()),
+            *(("workload", text) for text in workloads.values()),
             *(("metric", text) for text in metrics),
         ]
     )
-    write_study_report(shown.study, records, results, directory, plugins, simulated)
+    write_study_report(shown.study, records, results, directory, plugins, simulated, flows)
     tell(study.stem, "written", ended=True)
 
 
@@ -110,34 +138,25 @@ def _records(
     ]
 
 
-def _simulation_records(
+def _of_job(
     plan: Plan,
-    shown: StudyPlan,
+    kind: SimulationKind,
+    ids: SimulationIds,
     topologies: Mapping[str, str],
     routings: Mapping[str, str],
-    traffic: Mapping[str, str],
-) -> list[SimulationRecord]:
-    networks = {id_: _of_plugin("topology", text) for id_, text in topologies.items()}
-    algorithms = {id_: _of_routing(text) for id_, text in routings.items()}
-    patterns = {id_: _of_plugin("traffic", text) for id_, text in traffic.items()}
-    return [
-        SimulationRecord(
-            topology=ids[0],
-            routing=ids[1],
-            topology_name=topologies[ids[0]],
-            routing_name=routings[ids[1]],
-            directory=Path(simulation_folder(plan.results, *ids)),
-            topology_directory=Path(topology_folder(plan.results, ids[0])),
-            topology_parameters=networks[ids[0]],
-            routing_parameters=algorithms[ids[1]],
-            traffic=ids[2],
-            traffic_name=traffic[ids[2]],
-            traffic_parameters=patterns[ids[2]],
-            settings=SimulationSettings.model_validate_json(plan.simulations[ids].settings),
-            settings_id=ids[3],
-        )
-        for ids in shown.simulations
-    ]
+) -> dict[str, Any]:
+    """What the records of all simulations have."""
+    return {
+        "topology": ids[0],
+        "routing": ids[1],
+        "topology_name": topologies[ids[0]],
+        "routing_name": routings[ids[1]],
+        "directory": Path(simulation_folder(plan.results, kind, ids)),
+        "topology_directory": Path(topology_folder(plan.results, ids[0])),
+        "topology_parameters": _of_plugin("topology", topologies[ids[0]]),
+        "routing_parameters": _of_routing(routings[ids[1]]),
+        "settings_id": ids[3],
+    }
 
 
 def _rules_bound(shown: StudyPlan, run: tuple[str, str], results: Path) -> Path | None:
@@ -160,8 +179,9 @@ def _plugins(named: Iterable[tuple[str, str]]) -> list[Plugin]:
     return plugins
 
 
+@cache
 def _of_plugin(kind: str, text: str) -> dict[str, str]:
-    """All parameters of a topology, or of traffic, by name."""
+    """All parameters of a topology, of traffic or of a workload, by name."""
     try:
         texts: dict[str, str] = load(kind, text).parameters.texts()
     except QuarantinedError:
@@ -169,6 +189,7 @@ def _of_plugin(kind: str, text: str) -> dict[str, str]:
     return texts
 
 
+@cache
 def _of_routing(text: str) -> dict[str, str]:
     """All parameters of a routing by name; a name that two parts have is qualified."""
     try:

@@ -29,7 +29,7 @@ class PlannedJob:
 
     Attributes
     ----------
-    kind : {"topologies", "routes", "bounds", "simulations"}
+    kind : {"topologies", "routes", "bounds", "simulations", "flows"}
     topology, routing : str
         Names as in the results folder; a network has no routing, and of a bound it is the rules.
     state : {"cached", "missing", "stale", "failed"}
@@ -37,7 +37,8 @@ class PlannedJob:
     reason : str
         Why the last try failed.
     traffic, settings : str
-        Of a simulation: names as in the results folder.
+        Of a simulation, with a workload's name in the place of traffic's if it is one of flows:
+        names as in the results folder.
     """
 
     kind: Kind
@@ -56,7 +57,8 @@ class Preview:
     Attributes
     ----------
     jobs : tuple of PlannedJob
-        Networks, then routings of each network, then bounds, then simulations.
+        Networks, then routings of each network, then bounds, then simulations of packets and
+        of flows.
     batches, batches_to_run : int
     """
 
@@ -90,12 +92,22 @@ def _told(shown: StudyPlan) -> str:
         _count(len({r for _, r in pairs}), "routing"),
     ]
     told = [f"{' × '.join(product)} = {_count(len(shown.runs), 'run')}"]
-    if shown.simulations:
-        product.append(f"{len({ids[2] for ids in shown.simulations})} traffic")
-        if (settings := len({ids[3] for ids in shown.simulations})) > 1:
-            product.append(f"{settings} settings")
-        simulated = f"{' × '.join(product)} = {_count(len(shown.simulations), 'simulation')}"
-        told = [simulated, _count(len(shown.runs), "table") + " to route"]
+    simulated = []
+    for ids, work, thing in (
+        (shown.simulations, "traffic", "simulation"),
+        (shown.flows, "workload", "flow simulation"),
+    ):
+        if not ids:
+            continue
+        number = len({one[2] for one in ids})
+        factors = [*product, f"{number} traffic" if work == "traffic" else _count(number, work)]
+        settings = len({one[3] for one in ids})
+        # a workload's settings may be its own
+        if settings > 1 and number * settings * len(pairs) == len(ids):
+            factors.append(f"{settings} settings")
+        simulated.append(f"{' × '.join(factors)} = {_count(len(ids), thing)}")
+    if simulated:
+        told = [*simulated, _count(len(shown.runs), "table") + " to route"]
     told.append(_count(len(shown.study.tables), "table"))
     told.append(_count(len(shown.study.figures), "figure"))
     return ", ".join(told)
@@ -115,6 +127,7 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
     jobs += [_planned(plan, runs, "routes", *names) for names in plan.routes]
     jobs += [_planned(plan, runs, "bounds", *names) for names in plan.bounds]
     jobs += [_planned(plan, runs, "simulations", *names) for names in plan.simulations]
+    jobs += [_planned(plan, runs, "flows", *names) for names in plan.flows]
     statuses = store(results).statuses() if plan.surveys else {}
     jobs += [
         PlannedJob("routes", *names, _row_state(statuses.get(item.fingerprint)))

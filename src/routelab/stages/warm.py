@@ -8,13 +8,27 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from routelab.api import Demand, Topology, TrafficPlugin, build_grid
+import numpy as np
+
+from routelab.api import (
+    BlockBuilder,
+    Collective,
+    Demand,
+    Job,
+    Loop,
+    Program,
+    Topology,
+    TrafficPlugin,
+    WorkloadPlugin,
+    build_grid,
+)
 from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.provenance import Measured
 from routelab.registry.catalogue import installed
 from routelab.registry.instances import load, load_routing
+from routelab.simulation.flow_settings import FlowSettings
 from routelab.simulation.settings import SimulationSettings
-from routelab.stages import simulate
+from routelab.stages import flow, simulate
 from routelab.stages.limits import Breach, run_limited
 from routelab.stages.prepared import PREPARE_SECONDS
 from routelab.stages.route import compute, write_result
@@ -23,18 +37,23 @@ STEP_SECONDS = PREPARE_SECONDS
 """How long a routing may take before it is looked whether anything was compiled."""
 
 ENGINE_SECONDS = 600.0
-"""The same of simulations: the packet engine is one large kernel."""
+"""The same of simulations: each engine is one large kernel."""
 
 
-def run(routings: Sequence[str], stamp: Path, simulated: Sequence[str] = ()) -> list[str]:
+def run(
+    routings: Sequence[str],
+    stamp: Path,
+    simulated: Sequence[str] = (),
+    flowing: Sequence[str] = (),
+) -> list[str]:
     """Send a tiny network through the whole chain for each routing.
 
     Parameters
     ----------
     routings : sequence of str
         Instance names.
-    simulated : sequence of str
-        Instance names of routings that are to be simulated.
+    simulated, flowing : sequence of str
+        Instance names of routings that are to be simulated, with packets or with flows.
     stamp : path
         File that says it was done.
 
@@ -46,6 +65,7 @@ def run(routings: Sequence[str], stamp: Path, simulated: Sequence[str] = ()) -> 
     metrics = installed().default_metrics()
     rehearsals = [(name, partial(rehearse, name, metrics), STEP_SECONDS) for name in routings]
     rehearsals += [(name, partial(rehearse_simulation, name), ENGINE_SECONDS) for name in simulated]
+    rehearsals += [(name, partial(rehearse_flows, name), ENGINE_SECONDS) for name in flowing]
     skipped = [reason for rehearsal in rehearsals if (reason := _compile(*rehearsal))]
     with atomic_file(stamp) as new:
         new.write_text("\n".join(["warm", *skipped]) + "\n", encoding="utf-8")
@@ -126,6 +146,39 @@ def rehearse_simulation(routing: str) -> str | None:
         result = simulate.simulate(network, load_routing(routing), _Everywhere(), REHEARSED)
         with tempfile.TemporaryDirectory() as folder:
             simulate.write_result(result, Path(folder))
+    except Exception as error:  # the plugin's job will tell, with its own outcome
+        return f"{routing}: {type(error).__name__}: {error}"
+    return None
+
+
+class _Ring(WorkloadPlugin):
+    """Every rank sends to the next, and all meet, whatever plugins there are."""
+
+    name = "ring"
+    summary = "Every rank sends to the next one"
+
+    def program(self, job: Job) -> Program:
+        ranks = np.arange(job.ranks)
+        builder = BlockBuilder(job.ranks)
+        builder.send_receive(ranks, (ranks + 1) % job.ranks, 1e5, (ranks - 1) % job.ranks)
+        builder.compute(ranks, 1e3)
+        steps = (Loop((builder.build(), Collective("barrier")), 2),)
+        return Program(job.ranks, steps, self.summary)
+
+
+def rehearse_flows(routing: str) -> str | None:
+    """Run a tiny program on a tiny network, so that all that a job loads is loaded.
+
+    Returns
+    -------
+    reason : str or None
+        Why the routing does not work on the tiny network.
+    """
+    try:
+        network = build_grid("torus", (4, 3), wrap=True)
+        result = flow.simulate(network, load_routing(routing), _Ring(), FlowSettings())
+        with tempfile.TemporaryDirectory() as folder:
+            flow.write_result(result, Path(folder))
     except Exception as error:  # the plugin's job will tell, with its own outcome
         return f"{routing}: {type(error).__name__}: {error}"
     return None

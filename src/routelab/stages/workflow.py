@@ -178,6 +178,8 @@ def warm_kernels(plan: Plan) -> None:
     routings = [*plan.kernel_users]
     if plan.simulated_kernel_users:
         routings += ["--simulate", *plan.simulated_kernel_users]
+    if plan.flow_kernel_users:
+        routings += ["--flow", *plan.flow_kernel_users]
     users = hashlib.sha256(" ".join(routings).encode()).hexdigest()[:16]
     # numba's directory is another one for every state of the kernels' sources
     done = Path(os.environ["NUMBA_CACHE_DIR"]) / f"{users}.warm"

@@ -59,7 +59,7 @@ def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed
         "turned",
     }
     job = plan.simulations["torus~dims=4x4", "rdr", "turned", "loads=0.1"]
-    assert (job.text, job.traffic, job.limits.seconds) == ("rdr", "transpose", 60)
+    assert (job.text, job.work, job.limits.seconds) == ("rdr", "transpose", 60)
     assert SimulationSettings.model_validate_json(job.settings) == SimulationSettings(loads=(0.1,))
     (told,) = check([path])
     product = "2 topologies × 2 routings × 4 traffic × 2 settings = 32 simulations"

@@ -17,7 +17,14 @@ COUNT = "count"
 LOAD = "load"
 """Of a table: the load of its channels, one by one."""
 
-THINGS = {"latencies": "packets", "loads": "loads", "simulations": "simulations"}
+THINGS = {
+    "latencies": "packets",
+    "loads": "loads",
+    "simulations": "simulations",
+    "flows": "simulations",
+    "flow-channels": "channels",
+    "flow-ranks": "ranks",
+}
 """What lines are, where `of` does not say it."""
 
 
