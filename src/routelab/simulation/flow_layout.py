@@ -146,9 +146,9 @@ def _network(
     resource[first[:-1][copies]] = channels + 2 * terminals + ways.source[copies]
     resource[first[1:][leaves] - 1] = channels + terminals + ways.target[leaves]
     of_way = np.repeat(np.arange(count), hops)
-    resource[
-        first[of_way] + enters[of_way] + np.arange(len(of_way)) - ways.hop_start[of_way]
-    ] = ways.hop_channel
+    resource[first[of_way] + enters[of_way] + np.arange(len(of_way)) - ways.hop_start[of_way]] = (
+        ways.hop_channel
+    )
     bundles = np.zeros(count, at.BUNDLE)
     bundles["first"], bundles["crossings"] = first[:-1], length
     bundles["upto"] = ways.upto

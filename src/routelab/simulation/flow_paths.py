@@ -87,9 +87,7 @@ class Paths:
     def endpoint(self) -> Int64Array:
         """Endpoint (place in `Topology.endpoints`) of each terminal; int64, shape (T,)."""
         topology = self.topology
-        return frozen_array(
-            np.searchsorted(topology.endpoints, topology.terminal_switch), np.int64
-        )
+        return frozen_array(np.searchsorted(topology.endpoints, topology.terminal_switch), np.int64)
 
     def between(self, source: ArrayLike, target: ArrayLike) -> Ways:
         """Ways of ordered pairs of terminals.

@@ -83,17 +83,12 @@ def stuck(waiting: tuple[Waiting, ...], ranks: int) -> StuckError:
     shown = [str(one) for one in waiting[:SHOWN]]
     if len(waiting) > SHOWN:
         shown.append(f"and {len(waiting) - SHOWN} more")
-    return StuckError(
-        "\n    ".join(
-            [
-                f"program: nothing can happen any more, {len(waiting)} of {ranks} ranks wait for "
-                "each other; if blocking sends face each other, receive first on one side, send "
-                "without blocking, or raise eager_bytes:",
-                *shown,
-            ]
-        ),
-        waiting,
+    head = (
+        f"program: nothing can happen any more, {len(waiting)} of {ranks} ranks wait for each "
+        "other; if blocking sends face each other, receive first on one side, send without "
+        "blocking, or raise eager_bytes:"
     )
+    return StuckError("\n    ".join([head, *shown]), waiting)
 
 
 @dataclass(frozen=True)
