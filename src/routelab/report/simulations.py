@@ -186,7 +186,8 @@ def known_of_tables(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:
     copies = [
         bare
         for kind, dot, bare in (name.partition(".") for name in frame.columns)
-        if dot and kind in routes.kinds and frame[f"{kind}.{bare}"].equals(frame.get(bare))
+        if dot and kind in routes.kinds and bare in frame
+        if frame[f"{kind}.{bare}"].equals(frame[bare])
     ]
     frame = frame.drop(columns=copies)
     return {
