@@ -16,6 +16,8 @@ INSTANCES = {
     "topology/graph": f"topology/graph~file=[{DATA / 'abilene.graphml'}]",
     "metric/traffic-load": f"metric/traffic-load~matrix=[{DATA / 'traffic.csv'}]",
     "traffic/matrix": f"traffic/matrix~file=[{DATA / 'traffic.csv'}]",
+    "workload/matrix": f"workload/matrix~file=[{DATA / 'messages.csv'}]",
+    "workload/trace": f"workload/trace~file=[{DATA / 'trace.txt'}]",
 }
 """Plugins that cannot be tried without being told something."""
 
@@ -35,6 +37,8 @@ VARIANTS = (
     "traffic/tornado~shift=1x1",
     "traffic/uniform~self=true",
     "traffic/hotspot~share=1.0,spots=0+1",
+    "workload/transpose~by=coordinate,digits=reverse",
+    "workload/neighbor~by=coordinate,digits=each,ways=two",
 )
 """Instances whose claims rest on other code than those with default parameters."""
 
@@ -49,6 +53,7 @@ QUICK = [
     "same-routes",
     "deadlock-free",
     "senders",
+    "ends",
     "applies",
 ]
 

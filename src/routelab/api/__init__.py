@@ -9,7 +9,7 @@ from routelab.api.grids import Grid, GridParameters, build_grid, full_grid
 from routelab.api.hops import HopProgram, Proof, needed_classes, pack_tables
 from routelab.api.listed_routes import ListedRoutes, too_many_routes
 from routelab.api.machine_speeds import MachineSpeeds
-from routelab.api.parameters import Dims, Integers, Parameters, Words, parameter
+from routelab.api.parameters import Bytes, Dims, Integers, Parameters, Words, parameter
 from routelab.api.plugin import (
     KINDS,
     Capabilities,
@@ -39,8 +39,10 @@ from routelab.api.routing_graph import RoutingGraph
 from routelab.api.symmetry import SourceSymmetry, source_symmetry
 from routelab.api.ties import TieParameters, search_arrays
 from routelab.api.topology import Direction, Topology, frozen_array
+from routelab.api.trace_reader import read_trace, trace_files
+from routelab.api.traces import write_trace
 from routelab.api.traffic import Demand, Messages
-from routelab.api.traffic_matrix import read_traffic_matrix
+from routelab.api.traffic_matrix import read_messages, read_traffic_matrix
 from routelab.api.traffic_patterns import (
     FixedPermutation,
     SeededParameters,
@@ -65,6 +67,13 @@ from routelab.api.workload import (
     Program,
     Step,
 )
+from routelab.api.workload_patterns import (
+    PatternParameters,
+    PatternWorkload,
+    RankGrid,
+    ShiftParameters,
+    ShiftWorkload,
+)
 
 __all__ = [
     "ALL",
@@ -77,6 +86,7 @@ __all__ = [
     "WAIT",
     "Block",
     "BlockBuilder",
+    "Bytes",
     "Capabilities",
     "Citation",
     "Collective",
@@ -106,10 +116,13 @@ __all__ = [
     "MetricContext",
     "MetricPlugin",
     "Parameters",
+    "PatternParameters",
+    "PatternWorkload",
     "Plugin",
     "PluginError",
     "Program",
     "Proof",
+    "RankGrid",
     "RouteChoices",
     "RouteTable",
     "RoutelabError",
@@ -119,6 +132,8 @@ __all__ = [
     "RulesPlugin",
     "SeededParameters",
     "SelectionPlugin",
+    "ShiftParameters",
+    "ShiftWorkload",
     "SourceSymmetry",
     "Step",
     "TerminalGrid",
@@ -141,6 +156,8 @@ __all__ = [
     "parameter",
     "random_order",
     "rank_bits",
+    "read_messages",
+    "read_trace",
     "read_traffic_matrix",
     "route_choices",
     "route_lines",
@@ -150,5 +167,7 @@ __all__ = [
     "too_few_terminals",
     "too_many_routes",
     "torus_directions",
+    "trace_files",
     "with_random_failures",
+    "write_trace",
 ]

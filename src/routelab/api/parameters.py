@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from types import NoneType
 from typing import Annotated, Any, get_args
@@ -20,13 +21,16 @@ from pydantic import (
 from pydantic import Field as parameter  # noqa: N813 - it reads as what it declares
 
 __all__ = [
+    "Bytes",
     "Dims",
     "Integers",
     "NameOf",
     "Parameters",
     "RoutingName",
     "Words",
+    "bytes_text",
     "parameter",
+    "parse_bytes",
     "parse_dims",
 ]
 
@@ -130,6 +134,43 @@ Dims = Annotated[
     tuple[int, ...], BeforeValidator(parse_dims), PlainSerializer(_join_dims, return_type=str)
 ]
 """Sizes of dimensions, written ``4x2x2x2``."""
+
+UNITS = {
+    "KiB": 1 << 10,
+    "MiB": 1 << 20,
+    "GiB": 1 << 30,
+    "kB": 1000,
+    "MB": 1000**2,
+    "GB": 1000**3,
+    "B": 1,
+}
+"""Units of bytes, as the IEC and the SI define them."""
+
+
+def parse_bytes(value: Any) -> Any:
+    """Bytes from ``"1MiB"``, ``"1.5 MB"`` or a number, for pydantic."""
+    if not isinstance(value, str):
+        return value
+    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([A-Za-z]*)", value)
+    units = {unit.lower(): size for unit, size in UNITS.items()} | {"": 1}
+    if match is None or match[2].lower() not in units:
+        raise ValueError(f"{value!r} is no size; write 4096, 64KiB, 1MiB or 1MB")
+    size = Fraction(match[1]) * units[match[2].lower()]
+    if size.denominator != 1:
+        raise ValueError(f"{value!r} is no whole number of bytes")
+    return int(size)
+
+
+def bytes_text(value: int) -> str:
+    """The shortest text that `parse_bytes` reads as `value`: with the largest unit that fits."""
+    for unit in ("GiB", "MiB", "KiB", "GB", "MB", "kB"):
+        if value and value % UNITS[unit] == 0:
+            return f"{value // UNITS[unit]}{unit}"
+    return str(value)
+
+
+Bytes = Annotated[int, BeforeValidator(parse_bytes), PlainSerializer(bytes_text, return_type=str)]
+"""A number of bytes, written ``4096``, ``1MiB`` or ``1MB``."""
 
 Integers = Annotated[tuple[int, ...], BeforeValidator(_split)]
 """A list of integers, written ``3+7``."""

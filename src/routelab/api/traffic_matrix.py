@@ -10,14 +10,51 @@ from pathlib import Path
 import numpy as np
 
 from routelab.api.errors import InputError
-from routelab.api.topology import Float64Array
+from routelab.api.topology import Float64Array, Int64Array
 
 COLUMNS = {"source": ("source", "src"), "target": ("target", "dst"), "bytes": ("bytes",)}
 """Columns of a list, each by the names that it may have."""
+MESSAGES = "messages"
+"""A column that a list may have besides."""
 MAX_RANKS = 20_000
 """Most ranks: their matrix takes 3 GB."""
 SHOWN = 5
 """Most mistakes of a file that are told at once."""
+
+
+def read_messages(path: Path) -> tuple[Int64Array, Int64Array]:
+    """Read how many messages every rank sends to every other, and how many bytes.
+
+    Parameters
+    ----------
+    path : Path
+        As `read_traffic_matrix`; a list may have a column ``messages``. Without one, all that a
+        pair has is one message.
+
+    Returns
+    -------
+    messages, bytes : int64 array, shape (R, R)
+        Bytes of all messages together.
+
+    Raises
+    ------
+    InputError
+        As `read_traffic_matrix`, and if numbers are not whole or there are bytes and no message.
+    """
+    bytes_, messages = _read(path)
+    numbers = {"bytes": bytes_, "messages": messages}
+    for name, matrix in numbers.items():
+        if matrix is not None and (matrix != np.floor(matrix)).any():
+            raise InputError(f"{path}: {name} of a pair are not a whole number")
+    if messages is None:
+        return (bytes_ > 0).astype(np.int64), bytes_.astype(np.int64)
+    silent = np.argwhere((bytes_ > 0) & (messages == 0))
+    if len(silent):
+        source, target = silent[0]
+        raise InputError(
+            f"{path}: from rank {source} to rank {target} there are bytes, and 0 messages"
+        )
+    return messages.astype(np.int64), bytes_.astype(np.int64)
 
 
 def read_traffic_matrix(path: Path) -> Float64Array:
@@ -41,6 +78,11 @@ def read_traffic_matrix(path: Path) -> Float64Array:
     InputError
         If the file cannot be read or its content is wrong; names the file and up to five lines.
     """
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
+    """Bytes and, if a list has them, messages between ranks; raises as `read_traffic_matrix`."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -55,11 +97,11 @@ def read_traffic_matrix(path: Path) -> Float64Array:
         raise InputError(f"{path}: no line with traffic in it")
     problems: list[str] = []
     listed = any(_number(cell) is None for cell in rows[0][1])
-    matrix = (_from_list if listed else _from_square)(rows, problems)
+    found = _from_list(rows, problems) if listed else (_from_square(rows, problems), None)
     if problems:
         more = [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
         raise InputError("\n    ".join([f"{path}:", *problems[:SHOWN], *more]))
-    return matrix
+    return found
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -78,10 +120,10 @@ def _number(cell: str) -> float | None:
         return None
 
 
-def _amount(cell: str, line: int, problems: list[str]) -> float:
+def _amount(cell: str, line: int, problems: list[str], what: str = "bytes") -> float:
     value = _number(cell)
     if value is None or not 0 <= value < np.inf:
-        problems.append(f"line {line}: {cell!r} is no number of bytes (0 or more)")
+        problems.append(f"line {line}: {cell!r} is no number of {what} (0 or more)")
         return 0.0
     return value
 
@@ -101,7 +143,9 @@ def _from_square(rows: list[tuple[int, list[str]]], problems: list[str]) -> Floa
     )
 
 
-def _from_list(rows: list[tuple[int, list[str]]], problems: list[str]) -> Float64Array:
+def _from_list(
+    rows: list[tuple[int, list[str]]], problems: list[str]
+) -> tuple[Float64Array, Float64Array | None]:
     (place, names), *body = rows
     header = [name.lower() for name in names]
     found = {
@@ -113,7 +157,8 @@ def _from_list(rows: list[tuple[int, list[str]]], problems: list[str]) -> Float6
             f"line {place}: expected a header with source, target and bytes, each once, "
             f"got {','.join(names)!r}"
         )
-        return np.zeros((0, 0))
+        return np.zeros((0, 0)), None
+    counted = header.index(MESSAGES) if MESSAGES in header else None
     entries = []
     for line, cells in body:
         if len(cells) != len(header):
@@ -122,16 +167,21 @@ def _from_list(rows: list[tuple[int, list[str]]], problems: list[str]) -> Float6
         source, target = (
             _rank(cells[found[end][0]], line, problems) for end in ("source", "target")
         )
-        entries.append((source, target, _amount(cells[found["bytes"][0]], line, problems)))
+        amount = _amount(cells[found["bytes"][0]], line, problems)
+        count = 0.0 if counted is None else _amount(cells[counted], line, problems, MESSAGES)
+        entries.append((source, target, amount, count))
     if not body:
         problems.append("no line below the header")
     if problems:
-        return np.zeros((0, 0))
-    ranks = 1 + max(max(source, target) for source, target, _ in entries)
+        return np.zeros((0, 0)), None
+    ranks = 1 + max(max(source, target) for source, target, *_ in entries)
     matrix = np.zeros((ranks, ranks))
-    for source, target, amount in entries:
+    messages = None if counted is None else np.zeros((ranks, ranks))
+    for source, target, amount, count in entries:
         matrix[source, target] += amount
-    return matrix
+        if messages is not None:
+            messages[source, target] += count
+    return matrix, messages
 
 
 def _rank(cell: str, line: int, problems: list[str]) -> int:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from routelab.api.parameters import NameOf, Parameters, parse_dims, value_text
+from routelab.api.parameters import NameOf, Parameters, parse_bytes, parse_dims, value_text
 from routelab.registry.names import quoted
 from routelab.registry.suggest import did_you_mean
 
@@ -181,6 +181,8 @@ def _type_text(annotation: Any, metadata: tuple[Any, ...] = ()) -> str:
         return _type_text(inner[0], (*inner[1:], *metadata))
     if any(getattr(validator, "func", None) is parse_dims for validator in metadata):
         return "dimensions, as in 4x2x2"
+    if any(getattr(validator, "func", None) is parse_bytes for validator in metadata):
+        return " ".join(["bytes, as in 4096 or 1MiB", *_bounds(metadata)])
     for marker in metadata:
         if isinstance(marker, NameOf):
             return f"name of a {marker.kind}"

@@ -1,0 +1,99 @@
+"""matrix: messages that a file tells of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from routelab.api import (
+    Block,
+    BlockBuilder,
+    Job,
+    Loop,
+    Parameters,
+    Program,
+    WorkloadPlugin,
+    parameter,
+    read_messages,
+)
+from routelab.api.topology import Int64Array
+
+
+class MatrixParameters(Parameters):
+    """Whose messages are meant."""
+
+    file: Path = parameter(
+        description="CSV file: columns source (or src), target (or dst), bytes and, if there are "
+        "several, messages; or, without a header, a square matrix of bytes with a line for each "
+        "sender"
+    )
+    iterations: int = parameter(1, ge=1, description="How many times all of it is sent")
+
+
+class Matrix(WorkloadPlugin):
+    """In round k every pair sends its k-th message, if it has so many.
+
+    All ranks start a round's messages at once and wait for all of them before the next round. The
+    bytes of a pair are divided evenly among its messages; what is left over is in the first. A job
+    may have more ranks than the file names: these are silent.
+    """
+
+    name = "matrix"
+    summary = "As many messages and bytes for each pair of ranks as a CSV file says"
+    Parameters = MatrixParameters
+
+    def input_files(self) -> list[Path]:
+        """List the matrix, so that a change of it makes the results stale."""
+        return [self.parameters.file]
+
+    def supports(self, job: Job) -> str | None:
+        """Every rank of the file is needed, and somebody has to send.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or its content is wrong; names the file and the line.
+        """
+        messages, _ = read_messages(self.parameters.file)
+        if len(messages) > job.ranks:
+            return (
+                f"{self.parameters.file} has {len(messages)} ranks, and the job {job.ranks}; take "
+                f"{len(messages)} or more"
+            )
+        return None if messages.any() else f"in {self.parameters.file} no rank sends a message"
+
+    def program(self, job: Job) -> Program:
+        """Rounds; equal ones are a loop.
+
+        Raises
+        ------
+        InputError
+            As `supports`.
+        """
+        messages, bytes_ = read_messages(self.parameters.file)
+        source, target = np.nonzero(messages)
+        count, total = messages[source, target], bytes_[source, target]
+        each = total // count
+        rounds: list[Block | Loop] = [_block(job.ranks, source, target, total - each * (count - 1))]
+        done = 1
+        for upto in np.unique(count[count > 1]).tolist():
+            more = count >= upto
+            block = _block(job.ranks, source[more], target[more], each[more])
+            rounds.append(Loop((block,), upto - done))
+            done = upto
+        return Program(
+            job.ranks,
+            (Loop(tuple(rounds), self.parameters.iterations),),
+            f"by rank, the messages of {self.parameters.file.name}: in each round one of every "
+            "pair that has some left, all at once; those to oneself included",
+        )
+
+
+def _block(ranks: int, source: Int64Array, target: Int64Array, size: Int64Array) -> Block:
+    """Messages at once; each rank posts in ring order, receives upwards and sends downwards."""
+    upwards = np.argsort((source - target) % ranks, kind="stable")
+    builder = BlockBuilder(ranks)
+    builder.ireceive(target[upwards], source[upwards], size[upwards])
+    builder.isend(source[upwards], target[upwards], size[upwards])
+    return builder.wait(np.unique(np.concatenate((source, target)))).build()

@@ -1,0 +1,31 @@
+"""neighbor: everybody sends one place further.
+
+Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
+table 3.1: d_x = s_x + 1 mod k for every digit x of the address. That is `by=coordinate` here; the
+exchange of a halo in every dimension is `by=coordinate,digits=each,ways=two`.
+"""
+
+from __future__ import annotations
+
+from routelab.api import Citation, ShiftWorkload
+
+
+class Neighbor(ShiftWorkload):
+    """The last place sends to the first, also on a mesh."""
+
+    name = "neighbor"
+    summary = "Every rank sends to the next one, by rank or by place on the grid"
+    citations = (
+        Citation(
+            key="dally2004",
+            title="Principles and Practices of Interconnection Networks",
+            authors="Dally, William James and Towles, Brian Patrick",
+            year=2004,
+            venue="Morgan Kaufmann, ISBN 978-0-12-200751-4",
+            cited_for="neighbor (table 3.1)",
+        ),
+    )
+
+    def distance(self, size: int) -> int:
+        """One further; nowhere on a ring of one."""
+        return 1 % size

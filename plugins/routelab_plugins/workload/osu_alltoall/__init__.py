@@ -1,0 +1,72 @@
+"""osu-alltoall: the alltoall benchmark of the OSU Micro-Benchmarks.
+
+The program calls MPI_Alltoall in a loop, takes the time of each call, and has a barrier between one
+call and the next.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from routelab.api import (
+    Bytes,
+    Citation,
+    Collective,
+    Job,
+    Loop,
+    Parameters,
+    Program,
+    WorkloadPlugin,
+    parameter,
+)
+
+
+class OsuAlltoallParameters(Parameters):
+    """How large, how often, and how it is done."""
+
+    size: Bytes = parameter(1 << 20, ge=0, description="Bytes that every rank has for every other")
+    iterations: int = parameter(
+        1, ge=1, description="Calls that are timed, with a barrier between one and the next"
+    )
+    algorithm: Literal["mpich", "bruck", "linear", "pairwise", "scattered"] = parameter(
+        "mpich",
+        description="How the call is done, unless the study says so (collectives); mpich: as MPICH "
+        "does by default, which is pairwise above 32768 bytes",
+    )
+
+
+class OsuAlltoall(WorkloadPlugin):
+    """All ranks are one group; what a rank has for itself is copied and is no message."""
+
+    name = "osu-alltoall"
+    summary = "Every rank has something else for every other: MPI_Alltoall, timed as by OSU"
+    citations = (
+        Citation(
+            key="osu",
+            title="OSU Micro-Benchmarks 5.6.2",
+            authors="Network-Based Computing Laboratory",
+            year=2019,
+            venue="The Ohio State University",
+            cited_for="what is timed",
+        ),
+    )
+    Parameters = OsuAlltoallParameters
+
+    def supports(self, job: Job) -> str | None:
+        """One rank has nobody to send to; the benchmark refuses it, too."""
+        return None if job.ranks > 1 else "needs two ranks or more"
+
+    def program(self, job: Job) -> Program:
+        """Calls with barriers between them."""
+        chosen = self.parameters.algorithm
+        call = Collective(
+            "alltoall", self.parameters.size, algorithm="" if chosen == "mpich" else chosen
+        )
+        again = self.parameters.iterations - 1
+        more = (Loop((call, Collective("barrier")), again),) if again else ()
+        return Program(
+            job.ranks,
+            (*more, call),
+            f"all {job.ranks} ranks are one group, a message of {self.parameters.size} bytes for "
+            "each pair; what is timed are the calls and the barriers between them",
+        )

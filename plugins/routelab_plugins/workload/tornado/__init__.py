@@ -1,0 +1,43 @@
+"""tornado: almost half of the way round.
+
+Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
+table 3.1: d_x = s_x + (ceil(k/2) - 1) mod k for every digit x of the address. On a ring of two that
+is no way at all, so that on 4x2x2x2 only the first dimension is used; papers that do not define
+their tornado may mean another of the readings that the parameters offer.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from routelab.api import Citation, ShiftParameters, ShiftWorkload, parameter
+
+
+class TornadoParameters(ShiftParameters):
+    """How far."""
+
+    far: Literal["tornado", "half"] = parameter(
+        "tornado", description="tornado: ceil(k/2) - 1 places on a ring of k; half: floor(k/2)"
+    )
+
+
+class Tornado(ShiftWorkload):
+    """The same shift from every rank, modulo the sizes."""
+
+    name = "tornado"
+    summary = "Every rank sends almost half of the way round, by rank or by place on the grid"
+    citations = (
+        Citation(
+            key="dally2004",
+            title="Principles and Practices of Interconnection Networks",
+            authors="Dally, William James and Towles, Brian Patrick",
+            year=2004,
+            venue="Morgan Kaufmann, ISBN 978-0-12-200751-4",
+            cited_for="tornado (table 3.1)",
+        ),
+    )
+    Parameters = TornadoParameters
+
+    def distance(self, size: int) -> int:
+        """Places further, as `far` says."""
+        return size // 2 if self.parameters.far == "half" else (size + 1) // 2 - 1
