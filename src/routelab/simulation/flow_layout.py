@@ -30,7 +30,7 @@ def lay_out(
     half : int
         Rounds, from the last, that stand for those that are not simulated.
     """
-    ranks, tape = schedule.ranks, np.ascontiguousarray(schedule.tape, np.int32)
+    ranks, tape = schedule.ranks, np.array(schedule.tape, np.int32)
     operations, block_start, per_block, sources, targets = _operations(schedule, paths, machine)
     ways = paths.between(sources, targets)
     bundles, crossings, resources = _network(paths, machine, ways)
