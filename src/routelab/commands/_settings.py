@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
 if TYPE_CHECKING:
@@ -21,7 +21,12 @@ OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
 """Options that are not called like their fields."""
 
 
-def add_settings(parser: argparse.ArgumentParser, model: type[Parameters]) -> None:
+def add_settings(
+    parser: argparse.ArgumentParser,
+    model: type[Parameters],
+    title: str = "settings",
+    but: Collection[str] = (),
+) -> None:
     """Add an option for each field of a model, ``--like-this``.
 
     What is given stays text: `read_settings` tells all that is wrong at once.
@@ -31,9 +36,15 @@ def add_settings(parser: argparse.ArgumentParser, model: type[Parameters]) -> No
     parser : ArgumentParser
     model : class
         Its fields are numbers, words, truth values and lists of numbers, which commas separate.
+    title : str
+        Of the options, in the help.
+    but : collection of str
+        Fields whose options there are already.
     """
-    group = parser.add_argument_group("settings")
+    group = parser.add_argument_group(title)
     for name, field in model.model_fields.items():
+        if name in but:
+            continue
         default = field.get_default(call_default_factory=True)
         told = (field.description or "").replace("%", "%%")
         kept: dict[str, Any] = {"dest": PREFIX + name, "default": argparse.SUPPRESS}
@@ -92,6 +103,38 @@ def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     return cast("Model", made)
 
 
+def refuse_others(
+    arguments: Mapping[str, Any], models: Mapping[str, Iterable[str]], chosen: str
+) -> None:
+    """Refuse options that the chosen one of several models does not have.
+
+    Parameters
+    ----------
+    arguments : mapping
+        All that the parser found.
+    models : mapping of str to iterable of str
+        Names of the fields, by what a user chooses a model with, such as ``--engine flow``.
+    chosen : str
+
+    Raises
+    ------
+    InputError
+        With all of them.
+    """
+    from routelab.api.errors import InputError
+
+    own = set(models[chosen])
+    given = [name.removeprefix(PREFIX) for name in arguments if name.startswith(PREFIX)]
+    wrong = [
+        f"{option(name)} is an option of {other}, not of {chosen}"
+        for name in given
+        if name not in own
+        for other in [next(other for other, names in models.items() if name in set(names))]
+    ]
+    if wrong:
+        raise InputError("\n".join(wrong))
+
+
 def _is_list(kind: Any) -> bool:
     return get_origin(kind) in (tuple, list)
 
@@ -99,10 +142,14 @@ def _is_list(kind: Any) -> bool:
 def _metavar(field: FieldInfo) -> str:
     if get_origin(field.annotation) is Literal:
         return "{" + ",".join(map(str, get_args(field.annotation))) + "}"
+    if field.annotation is str:
+        return "TEXT"
     return "X,Y" if _is_list(field.annotation) else "N"
 
 
 def _shown(default: Any) -> str:
     if isinstance(default, tuple):
         return ",".join(map(_shown, default))
+    if default in (None, ""):
+        return "none"
     return f"{default:g}" if isinstance(default, float) else str(default)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from routelab.commands._batch import add_batch, require, run_batch, warn
 from routelab.commands._output import FORMATS, cell, check_folder, print_table
-from routelab.commands._settings import add_settings, in_options, read_settings
+from routelab.commands._settings import add_settings, in_options, read_settings, refuse_others
 
 if TYPE_CHECKING:
     from routelab.api.errors import RoutelabError
@@ -44,13 +44,17 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "simulate",
         later=_add_settings,
-        help="let packets run, and tell what they feel",
+        help="let packets or programs run, and tell what they feel",
         description="Simulate a network with a routing under some traffic, packet by packet: "
         "accepted load, latencies with confidence intervals, hops, utilisation of every channel. "
-        "Exit code 1 if the routing, the traffic or the routers do not go together, or packets "
+        "Or, with --engine flow, run a workload, a program of MPI ranks, whose messages share the "
+        "network max-min fairly: its time and what limits it; with --engine smpi the same in "
+        "SimGrid, which runs an MPI program's file, too. "
+        "Exit code 1 if what is named does not go together, or packets "
         "could not go on (deadlock, livelock, no route); then the result is told all the same.",
-        epilog="Example: routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 "
-        "--saturation",
+        epilog="Examples: routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 "
+        "--saturation; routelab simulate torus~dims=4x2x2x2 angara-sssp npb-ft~class=A "
+        "--engine flow --machine desmos --ranks-per-node 4",
     )
     parser.add_argument(
         "topology", metavar="TOPOLOGY", nargs="?", help="instance name, folder or npz file"
@@ -58,20 +62,28 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "routing", metavar="ROUTING", nargs="?", help="instance name, or a routes.npz"
     )
-    parser.add_argument("traffic", metavar="TRAFFIC", nargs="?", help="instance name")
+    parser.add_argument(
+        "traffic", metavar="WORK", nargs="?", help="instance name of traffic, or of a workload"
+    )
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
-        "--engine", choices=("packet",), default="packet", help="default: packet, cycle by cycle"
+        "--engine",
+        choices=("packet", "flow", "smpi"),
+        default="packet",
+        help="packets, cycle by cycle (default); messages of programs; the same in SimGrid",
     )
     add_batch(parser)
     parser.set_defaults(run=run)
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
+    from routelab.simulation.flow_settings import FlowSettings
     from routelab.simulation.settings import SimulationSettings
 
-    add_settings(parser, SimulationSettings)
+    add_settings(parser, SimulationSettings, "settings of packets")
+    both = SimulationSettings.model_fields
+    add_settings(parser, FlowSettings, "settings of workloads (--engine flow, smpi)", both)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -80,7 +92,17 @@ def run(arguments: argparse.Namespace) -> int:
         return run_batch(arguments)
     require(arguments, "topology", "routing", "traffic")
     from routelab.api.errors import RoutelabError
+    from routelab.simulation.flow_settings import FlowSettings
+    from routelab.simulation.settings import SimulationSettings
 
+    flow = FlowSettings.model_fields
+    models = {"packet": SimulationSettings.model_fields, "flow": flow, "smpi": flow}
+    by_option = {f"--engine {name}": fields for name, fields in models.items()}
+    refuse_others(vars(arguments), by_option, f"--engine {arguments.engine}")
+    if arguments.engine != "packet":
+        from routelab.commands import _flows
+
+        return _flows.run(arguments)
     try:
         return _write(arguments) if arguments.output is not None else _print(arguments)
     except RoutelabError as error:

@@ -121,15 +121,34 @@ def task_of(
     InputError
         With all that is wrong.
     """
-    chosen, (name, network), plugin = together(
-        lambda: _routing(routing),
-        lambda: obtain(topology),
-        lambda: load(CARRIED[kind], work),
+    (name, network, chosen, routing_name), plugin = together(
+        lambda: network_of(topology, routing), lambda: load(CARRIED[kind], work)
     )
+    return Task(name, network, chosen, routing_name, plugin, settings)
+
+
+def network_of(
+    topology: str | Topology, routing: str
+) -> tuple[str, Topology, Routing | RouteTable, str]:
+    """A network and a routing, or a table of it, each with its name.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        As for `routelab.stages.topology.obtain`.
+    routing : str
+        As in `Names`.
+
+    Raises
+    ------
+    InputError
+        With all that is wrong.
+    """
+    chosen, (name, network) = together(lambda: _routing(routing), lambda: obtain(topology))
     if chosen is None:
         table = load_routes(routing, network)
-        return Task(name, table.topology, table, routing, plugin, settings)
-    return Task(name, network, chosen, chosen.name, plugin, settings)
+        return name, table.topology, table, routing
+    return name, network, chosen, chosen.name
 
 
 def _routing(name: str) -> Routing | None:

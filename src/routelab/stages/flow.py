@@ -12,8 +12,6 @@ import numpy as np
 from routelab._progress import tell
 from routelab.api import (
     Job,
-    PluginError,
-    Program,
     RouteTable,
     Topology,
     UnsupportedError,
@@ -45,6 +43,7 @@ from routelab.stages.facts import topology_facts
 from routelab.stages.limits import Breach
 from routelab.stages.simulation_tables import Columns
 from routelab.stages.together import together
+from routelab.stages.workload import program_of
 
 CHANNELS, RANKS = "channels.csv", "ranks.csv"
 """Files of a flow simulation's folder beside its outcome."""
@@ -114,23 +113,61 @@ def machine_of(settings: FlowSettings) -> Machine:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """A job that is ready to run, by whatever engine.
+class Placed:
+    """Ranks on a network.
 
     Attributes
     ----------
-    schedule : Schedule
     paths : Paths
         Routes, and where the ranks are.
     machine : Machine
     facts : dict
-        Of network, workload, job and machine.
+        Of network, job and machine.
     """
 
-    schedule: Schedule
     paths: Paths
     machine: Machine
     facts: dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared(Placed):
+    """A job that is ready to run, by whatever engine; the facts are those of its workload, too.
+
+    Attributes
+    ----------
+    schedule : Schedule
+    """
+
+    schedule: Schedule
+
+
+def place_ranks(network: Topology, routing: Routing | RouteTable, settings: FlowSettings) -> Placed:
+    """Route the network and place the ranks; those of an optimised placement as ``block``.
+
+    Raises
+    ------
+    UnsupportedError
+        If the routing has no table, or does not go with the network.
+    InputError
+        If the machine or the placement is wrong.
+    PluginError
+        If a plugin breaks its contract.
+    """
+    machine = machine_of(settings)
+    table, seconds = _table(network, routing)
+    terminal = place(
+        settings.placement, _ranks(network, settings), network, settings.ranks_per_node
+    )
+    facts = {
+        **topology_facts(network),
+        **settings.model_dump(mode="json"),
+        **machine.model_dump(mode="json"),
+        "ranks": len(terminal),
+        "terminals_used": len(np.unique(terminal)),
+        "routing_seconds": seconds,
+    }
+    return Placed(Paths.create(table, terminal), machine, facts)
 
 
 def prepare(
@@ -150,27 +187,22 @@ def prepare(
     PluginError
         If a plugin breaks its contract.
     """
-    machine = machine_of(settings)
-    table, seconds = _table(network, routing)
-    ranks = _ranks(network, settings)
-    terminal = place(settings.placement, ranks, network, settings.ranks_per_node)
+    placed = place_ranks(network, routing, settings)
+    paths = placed.paths
     tell(workload.name, "program")
-    program = _program(workload, Job.placed(terminal, network))
+    program = program_of(workload, Job.placed(paths.terminal, network))
     made = schedule(program, parse_choice(settings.collectives), settings.iterations or None)
     if settings.placement == OPTIMISED:
         tell(workload.name, "placement")
-        terminal = optimised(bytes_between(made), table, settings.ranks_per_node, settings.seed)
-    facts = {
-        **topology_facts(network),
-        **settings.model_dump(mode="json"),
-        **machine.model_dump(mode="json"),
+        between = bytes_between(made)
+        terminal = optimised(between, paths.table, settings.ranks_per_node, settings.seed)
+        paths = Paths.create(paths.table, terminal)
+    facts = placed.facts | {
         "workload": name_of(workload),
         "convention": program.convention,
-        "ranks": ranks,
-        "terminals_used": len(np.unique(terminal)),
-        "routing_seconds": seconds,
+        "terminals_used": len(np.unique(paths.terminal)),
     }
-    return Prepared(made, Paths.create(table, terminal), machine, facts)
+    return Prepared(paths, placed.machine, facts, made)
 
 
 def _table(network: Topology, routing: Routing | RouteTable) -> tuple[RouteTable, float]:
@@ -192,20 +224,6 @@ def _ranks(network: Topology, settings: FlowSettings) -> int:
     if is_file(settings.placement):
         return len(read_placement(Path(settings.placement)))
     return network.num_terminals * settings.ranks_per_node
-
-
-def _program(workload: WorkloadPlugin, job: Job) -> Program:
-    reason = workload.supports(job)
-    if reason is not None:
-        raise UnsupportedError(f"{workload.name}: {reason}")
-    program = workload.program(job)
-    if not isinstance(program, Program):
-        raise PluginError(f"{workload.name}: expected a Program, found {type(program).__name__}")
-    if program.ranks != job.ranks:
-        raise PluginError(
-            f"{workload.name}: made a program of {program.ranks} ranks for a job of {job.ranks}"
-        )
-    return program
 
 
 def simulate(
@@ -236,7 +254,7 @@ def simulate(
     began = time.perf_counter()
     run = run_flows(prepared.schedule, prepared.paths, prepared.machine, settings.seed)
     seconds = time.perf_counter() - began
-    facts = prepared.facts | run_facts(run) | {"engine_seconds": seconds}
+    facts = prepared.facts | run_facts(run) | {"engine": "flow", "engine_seconds": seconds}
     return Flows(facts, channel_table(run), rank_table(run, prepared.paths.terminal))
 
 
