@@ -30,6 +30,8 @@ from routelab.api.workload import (
 
 LIST = "trace.txt"
 """File that lists those of the ranks."""
+MAX_ACTIONS = 50_000_000
+"""Most lines of all files of a trace: about a gigabyte."""
 
 _WORDS = {SEND: "send", ISEND: "isend", RECV: "recv", IRECV: "irecv"}
 
@@ -49,8 +51,18 @@ def write_trace(program: Program) -> dict[str, str]:
     Raises
     ------
     UnsupportedError
-        If a collective is called by some of the ranks only: the format has no words for it.
+        If a collective is called by some of the ranks only: the format has no words for it; if
+        there would be more than `MAX_ACTIONS`.
     """
+    actions = sum(
+        times * (program.ranks if isinstance(step, Collective) else len(step.kind))
+        for step, times in program.walk()
+    )
+    if actions > MAX_ACTIONS:
+        raise UnsupportedError(
+            f"a trace of this program would have {actions} actions, {MAX_ACTIONS} are the most; "
+            "take fewer iterations"
+        )
     names = [f"rank-{rank}.txt" for rank in range(program.ranks)]
     pieces: list[list[str]] = [[f"{rank} init\n"] for rank in range(program.ranks)]
     told: dict[int, list[str]] = {}

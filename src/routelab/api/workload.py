@@ -409,21 +409,24 @@ class Program:
 
     def point_to_point(self) -> PointToPoint:
         """What ranks send to each other, collectives left out, messages to oneself included."""
-        size = self.ranks
-        messages = np.zeros(size * size, dtype=np.int64)
-        total = np.zeros(size * size, dtype=np.int64)
+        none = np.zeros(0, dtype=np.int64)
+        pairs, counts, amounts = [none], [none], [none]
         for step, times in self.walk():
-            if isinstance(step, Block):
+            if isinstance(step, Block) and times:
                 sends = (step.kind == SEND) | (step.kind == ISEND)
-                pair = step.rank_of()[sends].astype(np.int64) * size + step.peer[sends]
-                np.add.at(messages, pair, times)
-                np.add.at(total, pair, times * step.amount[sends].astype(np.int64))
-        pairs = np.flatnonzero(messages)
+                source = step.rank_of()[sends].astype(np.int64)
+                pairs.append(source * self.ranks + step.peer[sends])
+                counts.append(np.full(len(source), times))
+                amounts.append(times * step.amount[sends].astype(np.int64))
+        pair, place = np.unique(np.concatenate(pairs), return_inverse=True)
+        messages, total = np.zeros((2, len(pair)), dtype=np.int64)
+        np.add.at(messages, place, np.concatenate(counts))
+        np.add.at(total, place, np.concatenate(amounts))
         return PointToPoint(
-            frozen_array(pairs // size, np.int32),
-            frozen_array(pairs % size, np.int32),
-            frozen_array(messages[pairs], np.int64),
-            frozen_array(total[pairs], np.int64),
+            frozen_array(pair // self.ranks, np.int32),
+            frozen_array(pair % self.ranks, np.int32),
+            frozen_array(messages, np.int64),
+            frozen_array(total, np.int64),
         )
 
     def calls(self) -> tuple[Calls, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.api import ExportPlugin, InputError, RouteTable, UnsupportedError
-from routelab.artifacts.atomic import atomic_directory, check_writable
+from routelab.artifacts import text_folder
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.config.cluster import find_cluster, load_cluster
@@ -17,9 +17,6 @@ from routelab.stages.chain import apply_routing
 from routelab.stages.route import ROUTES
 from routelab.stages.together import together
 from routelab.stages.topology import OUTCOME, obtain
-
-SHOWN = 3
-"""Files in the way that a message names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,28 +139,14 @@ def _network_of(file: Path) -> str:
     return read_outcome(outcome).topology
 
 
-def check_folder(folder: Path, files: Sequence[str] | None = None) -> None:
-    """Refuse a folder that cannot be written, or in which something else would be lost.
-
-    Parameters
-    ----------
-    folder : Path
-    files : sequence of str, optional
-        What is going to be written; only these may be there already.
+def check_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be written; what is in it is looked at when files are known.
 
     Raises
     ------
     InputError
     """
-    if files is not None and folder.is_dir():
-        others = sorted(one.name for one in folder.iterdir() if one.name not in files)
-        if others:
-            more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
-            raise InputError(
-                f"cannot write {folder}: it holds other things than this export "
-                f"({', '.join(others[:SHOWN])}{more}), which would be lost; name a new folder"
-            )
-    check_writable(folder)
+    text_folder.check_folder(folder)
 
 
 def write(exported: Exported, folder: Path) -> None:
@@ -172,9 +155,6 @@ def write(exported: Exported, folder: Path) -> None:
     Raises
     ------
     InputError
-        As `check_folder`.
+        If it cannot be written, or something else would be lost.
     """
-    check_folder(folder, list(exported.files))
-    with atomic_directory(folder) as new:
-        for name, text in exported.files.items():
-            (new / name).write_text(text, encoding="utf-8")
+    text_folder.write_folder(exported.files, folder, "this export")

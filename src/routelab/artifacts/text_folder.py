@@ -1,0 +1,60 @@
+"""Folders of text files that are written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from routelab.api import InputError
+from routelab.artifacts.atomic import atomic_directory, check_writable
+
+SHOWN = 3
+"""Files in the way that a message names."""
+
+
+def check_folder(folder: Path, files: Sequence[str] | None = None, what: str = "these") -> None:
+    """Refuse a folder that cannot be written, or in which something else would be lost.
+
+    Parameters
+    ----------
+    folder : Path
+    files : sequence of str, optional
+        What is going to be written; only these may be there already.
+    what : str
+        What the files are, for people.
+
+    Raises
+    ------
+    InputError
+    """
+    if files is not None and folder.is_dir():
+        others = sorted(one.name for one in folder.iterdir() if one.name not in files)
+        if others:
+            more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+            raise InputError(
+                f"cannot write {folder}: it holds other things than {what} "
+                f"({', '.join(others[:SHOWN])}{more}), which would be lost; name a new folder"
+            )
+    check_writable(folder)
+
+
+def write_folder(files: Mapping[str, str], folder: Path, what: str = "these") -> None:
+    """Write files into a folder, all or none.
+
+    Parameters
+    ----------
+    files : mapping of str to str
+        Text by file name.
+    folder : Path
+    what : str
+        What the files are, for people.
+
+    Raises
+    ------
+    InputError
+        As `check_folder`.
+    """
+    check_folder(folder, list(files), what)
+    with atomic_directory(folder) as new:
+        for name, text in files.items():
+            (new / name).write_text(text, encoding="utf-8")

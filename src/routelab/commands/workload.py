@@ -1,0 +1,137 @@
+"""``routelab workload``: who sends what to whom."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from routelab.commands._output import FORMATS, print_rows
+
+if TYPE_CHECKING:
+    from routelab.api import Program
+
+PAIRS = ("src", "dst", "messages", "bytes")
+CALLS = ("name", "bytes", "ranks", "calls")
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "workload",
+        help="show who sends what to whom in a workload, or write it as a trace",
+        description="Show what the ranks of a workload send to each other: messages and bytes of "
+        "every pair, messages to oneself included; or which collectives they call. Exit code 1 if "
+        "the workload does not go with the number of ranks.",
+        epilog="Example: routelab workload npb-cg~class=A --ranks 32 --format csv",
+    )
+    parser.add_argument("workload", metavar="WORKLOAD", help="instance name")
+    parser.add_argument(
+        "--ranks", metavar="N", type=int, help="default: as many as fit on the network"
+    )
+    parser.add_argument(
+        "--topology",
+        metavar="TOPOLOGY",
+        help="instance name, folder or npz file, for workloads that go by places on a network",
+    )
+    parser.add_argument(
+        "--ranks-per-node",
+        metavar="K",
+        type=int,
+        default=1,
+        help="ranks of each terminal of the network, in order; default: 1",
+    )
+    parser.add_argument(
+        "--collectives",
+        action="store_true",
+        help="show calls: bytes as given to the call (of alltoallv: all bytes of one call), ranks "
+        "of each group, and calls that each of these ranks makes",
+    )
+    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        type=Path,
+        help="write the whole program as a time-independent trace for SimGrid's smpirun -replay "
+        "instead",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the program, then print it or write it."""
+    from routelab.api.errors import RoutelabError
+
+    try:
+        return _run(arguments)
+    except RoutelabError as error:
+        text = str(error)
+        for name in ("ranks", "ranks_per_node", "topology"):
+            text = text.replace(f"`{name}`", f"--{name.replace('_', '-')}")
+        error.args = (text,)
+        raise
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from routelab.api import write_trace
+    from routelab.artifacts.text_folder import check_folder, write_folder
+    from routelab.registry.instances import name_of
+    from routelab.stages import workload as stage
+
+    if arguments.output is not None:
+        check_folder(arguments.output)
+    plugin, program = stage.compute(
+        arguments.workload, arguments.ranks, arguments.topology, arguments.ranks_per_node
+    )
+    if arguments.output is not None:
+        write_folder(write_trace(program), arguments.output, "this trace")
+        return 0
+    pairs, calls = _pairs(program), _calls(program)
+    if arguments.format == "json":
+        _print_json(name_of(plugin), program, pairs, calls)
+        return 0
+    columns, rows = (CALLS, calls) if arguments.collectives else (PAIRS, pairs)
+    print_rows(columns, [[str(value) for value in row] for row in rows], arguments.format)
+    if arguments.format == "table":
+        _print_sums(program, pairs, calls)
+    return 0
+
+
+def _pairs(program: Program) -> list[tuple[int, ...]]:
+    sums = program.point_to_point()
+    columns = (sums.source, sums.target, sums.messages, sums.bytes)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def _calls(program: Program) -> list[tuple[str, int, int, int]]:
+    return [(call.name, call.bytes, call.ranks, call.calls) for call in program.calls()]
+
+
+def _print_json(
+    name: str,
+    program: Program,
+    pairs: list[tuple[int, ...]],
+    calls: list[tuple[str, int, int, int]],
+) -> None:
+    import json
+
+    facts = {
+        "workload": name,
+        "ranks": program.ranks,
+        "convention": program.convention,
+        "operations": program.operations,
+        "point_to_point": [dict(zip(PAIRS, row, strict=True)) for row in pairs],
+        "collectives": [dict(zip(CALLS, row, strict=True)) for row in calls],
+    }
+    print(json.dumps(facts, indent=2, ensure_ascii=False))
+
+
+def _print_sums(
+    program: Program, pairs: list[tuple[int, ...]], calls: list[tuple[str, int, int, int]]
+) -> None:
+    messages, total = (sum(row[place] for row in pairs) for place in (2, 3))
+    print(f"ranks: {program.ranks}; {program.convention}")
+    print(f"point to point: {messages} messages, {total} bytes, {len(pairs)} pairs")
+    kinds = sorted({name for name, *_ in calls})
+    print(f"collectives: {', '.join(kinds) if kinds else 'none'}")

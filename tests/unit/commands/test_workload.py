@@ -1,0 +1,146 @@
+"""``routelab workload`` prints what the program has, in the columns that are promised."""
+
+from __future__ import annotations
+
+import csv
+import json
+from io import StringIO
+
+import pytest
+
+from routelab.api import read_trace
+from routelab.cli import main
+
+pytestmark = pytest.mark.builtins
+
+SHARED = ("--format", "csv")
+
+
+@pytest.fixture
+def told(capsys):
+    """Run a command that has to succeed; what it printed."""
+
+    def run(*arguments) -> str:
+        assert main(["workload", *map(str, arguments)]) == 0
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.fixture
+def refused(capsys):
+    """Run a command that has to fail; its code and its one message."""
+
+    def run(*arguments) -> tuple[int, str]:
+        code = main(["workload", *map(str, arguments)])
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        assert "Traceback" not in printed.err
+        assert printed.err.startswith("routelab: error: ")
+        return code, printed.err
+
+    return run
+
+
+def test_pairs_as_csv(told):
+    assert told("neighbor~ways=two,size=10", "--ranks", 3, *SHARED) == (
+        "src,dst,messages,bytes\n0,1,1,10\n0,2,1,10\n1,0,1,10\n1,2,1,10\n2,0,1,10\n2,1,1,10\n"
+    )
+
+
+def test_messages_to_oneself_are_shown(told, tmp_path):
+    file = tmp_path / "m.csv"
+    text = "src,dst,messages,bytes\n0,1,4,4099\n1,1,2,64\n"
+    file.write_text(text)
+    assert told(f"matrix~file=[{file}]", "--ranks", 2, *SHARED) == text
+    twice = told(f"matrix~file=[{file}],iterations=2", "--ranks", 2, *SHARED)
+    assert twice == "src,dst,messages,bytes\n0,1,8,8198\n1,1,4,128\n"
+
+
+def test_calls_as_csv(told):
+    printed = told("osu-alltoall~iterations=3", "--ranks", 4, "--collectives", *SHARED)
+    assert printed == "name,bytes,ranks,calls\nalltoall,1048576,4,3\nbarrier,0,4,2\n"
+
+
+def test_json_has_both_and_what_is_meant(told):
+    facts = json.loads(told("tornado~size=1kB", "--ranks", 8, "--format", "json"))
+    assert facts["workload"] == "tornado~size=1kB"
+    assert facts["ranks"] == 8
+    assert "r to r + 3" in facts["convention"]
+    assert facts["collectives"] == []
+    assert facts["point_to_point"][7] == {"src": 7, "dst": 2, "messages": 1, "bytes": 1000}
+
+
+def test_the_table_ends_with_sums_and_the_convention(told):
+    lines = told("neighbor~size=5", "--ranks", 4).splitlines()
+    assert lines[0].split() == ["src", "dst", "messages", "bytes"]
+    assert lines[-3].startswith("ranks: 4; by rank: r to r + 1, modulo 4; one way")
+    assert lines[-2:] == ["point to point: 4 messages, 20 bytes, 4 pairs", "collectives: none"]
+
+
+def test_a_network_says_how_many_ranks_there_are_and_where(told):
+    text = "neighbor~by=coordinate,digits=longest"
+    alone = list(csv.reader(StringIO(told(text, "--topology", "torus~dims=3x2", *SHARED))))[1:]
+    assert [(int(source), int(target)) for source, target, *_ in alone] == [
+        (rank, (rank + 2) % 6) for rank in range(6)
+    ]
+    pairs = told(text, "--topology", "torus~dims=3x2", "--ranks-per-node", 2, *SHARED)
+    two = list(csv.reader(StringIO(pairs)))[1:]
+    assert [(int(source), int(target)) for source, target, *_ in two] == [
+        (rank, (rank + 4) % 12) for rank in range(12)
+    ]
+
+
+def test_a_trace_is_written_and_comes_back(told, tmp_path):
+    folder = tmp_path / "trace"
+    assert told("npb-is~class=S", "--ranks", 4, "-o", folder) == ""
+    told("npb-is~class=S", "--ranks", 4, "-o", folder)
+    assert read_trace(folder / "trace.txt").ranks == 4
+    for more in ((), ("--collectives",)):
+        shown = (
+            told(name, "--ranks", 4, *more, *SHARED)
+            for name in ("npb-is~class=S", f"trace~file=[{folder / 'trace.txt'}]")
+        )
+        assert next(shown) == next(shown)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (("neighbor",), 2, "Give --ranks, or a network with --topology"),
+        (("neighbor", "--ranks", "0"), 2, "--ranks has to be 1 or more, got 0"),
+        (
+            ("neighbor", "--topology", "torus~dims=4", "--ranks-per-node", "-1"),
+            2,
+            "--ranks-per-node has to be 1 or more",
+        ),
+        (("neighbr", "--ranks", "4"), 2, "called 'neighbr'; did you mean 'neighbor'?"),
+        (("neighbor~sise=4", "--ranks", "4"), 2, "unknown parameter 'sise'; did you mean 'size'?"),
+        (("neighbor~size=1M", "--ranks", "4"), 2, "size=1M: '1M' is no size; write 4096"),
+        (("neighbr", "--ranks", "0"), 2, "--ranks has to be 1 or more"),
+        (("neighbor", "--ranks", "9", "--topology", "torus~dims=4"), 2, "raise --ranks-per-node"),
+        (("neighbor", "--topology", "nowhere"), 2, "nowhere"),
+        (("neighbor~by=coordinate", "--ranks", "4"), 1, "give a network (--topology)"),
+        (("npb-cg", "--ranks", "12"), 1, "npb-cg: "),
+        (("matrix~file=none.csv", "--ranks", "4"), 2, "none.csv: cannot be read"),
+        (("matrix", "--ranks", "4"), 2, "parameter 'file' has to be given"),
+    ],
+)
+def test_what_is_wrong_is_one_message(refused, arguments, code, message):
+    found, text = refused(*arguments)
+    assert (found, message in text) == (code, True), text
+
+
+def test_other_things_in_a_folder_are_not_lost(refused, tmp_path):
+    (tmp_path / "thesis.tex").write_text("important")
+    code, text = refused("neighbor", "--ranks", 4, "-o", tmp_path)
+    assert code == 2
+    assert "holds other things than this trace (thesis.tex)" in text
+    assert (tmp_path / "thesis.tex").read_text() == "important"
+
+
+def test_a_trace_that_would_fill_the_disk_is_refused(refused, tmp_path):
+    code, text = refused("npb-lu~class=D", "--ranks", 1024, "-o", tmp_path / "trace")
+    assert code == 1
+    assert "actions, 50000000 are the most" in text
+    assert not (tmp_path / "trace").exists()
