@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import nan
+from math import inf, nan
 
 from routelab.simulation.intervals import Estimate
 from routelab.simulation.measured import Measured
@@ -59,6 +59,7 @@ def saturation(
     threads: int | None = None,
     heard: Callable[[Measured], None] | None = None,
     recall: Recall | None = None,
+    limit: float = inf,
 ) -> Saturation:
     """Search the largest load that is taken, to ``settings.tolerance`` relative to it.
 
@@ -74,6 +75,10 @@ def saturation(
         As for `sweep`.
     known : tuple of Point, optional
         Loads that were measured with these settings already.
+    limit : float
+        A load above which some channel or terminal surely gets more than it can take: an
+        undecided load above it is not taken. Where few destinations are full long before the
+        others, as under `hotspot`, the mean over all terminals tells of it much later.
 
     Returns
     -------
@@ -93,7 +98,7 @@ def saturation(
         probe(*FIRST)
     guesses = GUESSES
     while left:
-        low, bound = _bracket(points, settings.tolerance)
+        low, bound = _bracket(points, settings.tolerance, limit)
         if bound > 1:
             if 1.0 in points:
                 break
@@ -106,7 +111,7 @@ def saturation(
             guesses -= 1
             load = _guess(low, bound, points[bound].accepted.value, settings.tolerance)
         probe(round(load, 6))
-    return _result(points, settings)
+    return _result(points, settings, limit)
 
 
 def _guess(low: float, bound: float, accepted: float, tolerance: float) -> float:
@@ -118,26 +123,27 @@ def _guess(low: float, bound: float, accepted: float, tolerance: float) -> float
     return below if below > low * (1 + tolerance / 4) else min(above, (low + bound) / 2)
 
 
-def _bracket(points: dict[float, Point], tolerance: float) -> tuple[float, float]:
+def _bracket(
+    points: dict[float, Point], tolerance: float, limit: float
+) -> tuple[float, float]:
     """The largest load that is taken below the first that is not, and that one."""
     low = 0.0
     for load in sorted(points):
-        if not _taken(points[load], tolerance):
+        if not _taken(points[load], tolerance, limit):
             return low, load
         low = load
     return low, float("inf")
 
 
-def _taken(point: Point, tolerance: float) -> bool:
+def _taken(point: Point, tolerance: float, limit: float) -> bool:
     """Whether a load is stationary, or so near saturation that the search need not tell.
 
     Close to saturation latencies take very long to settle. Where the backlog does not surely grow
     and surely all but `tolerance` of what is offered arrives, the mean over all terminals is told
-    well enough. Where few destinations are full long before the others, as under `hotspot`, the
-    mean loses little, and a load well above the largest stationary one may pass.
+    well enough, unless the load is above what some channel or terminal can take at all.
     """
     if point.state == "undecided":
-        return _share(point) >= 1 - tolerance
+        return point.load <= limit and _share(point) >= 1 - tolerance
     return point.state == "stationary"
 
 
@@ -148,8 +154,8 @@ def _share(point: Point) -> float:
     return 1.0 if share > 1 else share
 
 
-def _result(points: dict[float, Point], settings: SimulationSettings) -> Saturation:
-    low, bound = _bracket(points, settings.tolerance)
+def _result(points: dict[float, Point], settings: SimulationSettings, limit: float) -> Saturation:
+    low, bound = _bracket(points, settings.tolerance, limit)
     most = max(points.values(), key=lambda point: point.accepted.value)
     if bound > 1:
         text = "not saturated at any load up to 1"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,6 +19,7 @@ from routelab.api import (
 )
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.tables import write_csv
+from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.instances import Routing, name_of
 from routelab.simulation.closed_loop import messages_of
 from routelab.simulation.engine import Simulation
@@ -57,6 +59,9 @@ CURVE, CHANNELS, TERMINALS, LATENCIES = (
     "latencies.csv",
 )
 """Files of a simulation's folder beside its outcome."""
+
+MOST_PAIRED = 2048
+"""Terminals up to which the traffic of all pairs is added up."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +169,8 @@ def simulate(
     }
     curve = [curve_row(point) for point in points]
     if settings.find_saturation:
-        found = saturation(make, settings, tuple(points), heard=heard, recall=recall)
+        limit = _most(prepared.table, first)
+        found = saturation(make, settings, tuple(points), None, heard, recall, limit)
         facts |= saturation_facts(found)
         curve = [curve_row(point) for point in found.points]
 
@@ -181,6 +187,16 @@ def simulate(
         terminal_table(points, network, ends),
         latency_table(points),
     )
+
+
+def _most(table: RouteTable | None, demand: Demand) -> float:
+    """A load above which a terminal or, with a table, a channel gets more than it can take."""
+    if len(demand.rate) > MOST_PAIRED:
+        return inf
+    limits = [ejection_bound(demand)]
+    if table is not None:
+        limits.append(channel_load_bound(table, demand))
+    return min(limits)
 
 
 def _maker(

@@ -34,6 +34,8 @@ class Prepared:
     Attributes
     ----------
     program : HopProgram
+    table : RouteTable or None
+        What the program follows; None for a hop-by-hop algorithm.
     facts : dict
         ``deadlock`` (the checker's status), ``deadlock_reason``, ``deadlock_cycle`` (empty: none),
         ``deadlock_proof`` (its kind), ``deadlock_coverage`` (which states of a hop-by-hop algorithm
@@ -43,6 +45,7 @@ class Prepared:
     """
 
     program: HopProgram
+    table: RouteTable | None
     facts: dict[str, Any]
 
 
@@ -91,7 +94,9 @@ def _tabled(table: RouteTable, name: str, router: Router, seconds: float) -> Pre
         "deadlock_coverage": "",
         "deadlock_cycle": "\n".join(verdict.describe_cycle(table.topology)),
     }
-    return Prepared(program, judged | _channels(program, router) | {"routing_seconds": seconds})
+    return Prepared(
+        program, table, judged | _channels(program, router) | {"routing_seconds": seconds}
+    )
 
 
 def _hop_by_hop(
@@ -110,7 +115,9 @@ def _hop_by_hop(
         return _judged(part, topology, options)
 
     found = judged() if proofs is None else proofs.find_or_make(routing, options, judged)
-    return Prepared(program, found | _channels(program, router) | {"routing_seconds": seconds})
+    return Prepared(
+        program, None, found | _channels(program, router) | {"routing_seconds": seconds}
+    )
 
 
 def _judged(

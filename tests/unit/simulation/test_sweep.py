@@ -154,6 +154,22 @@ def test_an_undecided_load_of_which_much_is_lost_is_not_taken():
     assert found.load == 0
 
 
+def test_an_undecided_load_above_what_a_terminal_can_take_is_not_taken():
+    """A hot terminal is full long before the mean over all terminals tells."""
+
+    class Rising(Queues):
+        def run(self, cycles):
+            return replace(super().run(cycles), latency_sum=self.now**2)
+
+    settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05, "max_cycles": 6400})
+    rising = partial(Rising, horizon=70_000)
+    points = tuple(sweep(rising, settings, (0.1, 0.2, 0.3, 0.4)))
+    assert {point.state for point in points} == {"undecided"}
+    assert saturation(rising, settings, points).load > 0.35
+    found = saturation(rising, settings, points, limit=0.25)
+    assert 0.22 < found.load <= 0.25 < found.bound <= 0.27
+
+
 def test_the_load_of_several_seeds_is_the_one_asked_for():
     """The mean of three times 0.1 is not 0.1."""
     (point,) = sweep(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
