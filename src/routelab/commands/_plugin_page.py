@@ -20,7 +20,7 @@ def print_page(entry: Entry, catalogue: Catalogue) -> None:
     print(f"from {entry.distribution} {entry.version} ({entry.value})")
     if issubclass(plugin, Composition):
         _print_pairs("parts", {part: str(name) for part, name in composition_names(plugin).items()})
-    if entry.kind not in ("topology", "metric", "traffic", "export"):
+    if entry.kind not in ("topology", "metric", "traffic", "workload", "export"):
         _print_pairs("capabilities", asdict(plugin.capabilities))
     rows = [
         [row.name, row.type, row.default or "(required)", row.description]

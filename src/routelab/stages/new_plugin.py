@@ -32,6 +32,7 @@ SUMMARIES = {
     HOP_BY_HOP: "Any shortest way, with a virtual channel for every hop",
     "metric": "Share of the load that the busiest channels carry",
     "traffic": "Every terminal sends to the one a stride of ranks further",
+    "workload": "Ranks in a ring compute, exchange borders and agree on a number",
     "export": "The network and its routes as lines of text",
 }
 """What the plugin of each template does."""
@@ -45,6 +46,7 @@ EXAMPLES = {
     HOP_BY_HOP: "simulate torus~dims=4x4 {} uniform --load 0.3",
     "metric": "route torus~dims=4x4 dor --metrics {}",
     "traffic": "simulate torus~dims=4x4 dor {} --load 0.3",
+    "workload": "simulate torus~dims=4x4 dor {} --engine flow",
     "export": "export {} torus~dims=4x4 dor",
 }
 """A first command with a new plugin of each template."""

@@ -104,7 +104,8 @@ def test_all_files_are_there_and_fit_together(template, tmp_path):
     subprocess.run(["sh", "-n", "ci.sh"], cwd=folder, check=True)
     if not no_study:
         named = load_study(folder / "my-key.yaml")
-        assert "my-key" in f"{named.topologies} {named.routings} {named.traffic} {named.metrics}"
+        parts = named.topologies, named.routings, named.traffic, named.workloads, named.metrics
+        assert "my-key" in str(parts)
     assert (".yaml" in texts["README.md"] + texts["ci.sh"]) == (not no_study)
     assert f".venv/bin/routelab {EXAMPLES[template].format('my-key')}\n" in texts["README.md"]
     # it names the files in which the algorithm is, and no others
