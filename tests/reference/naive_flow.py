@@ -111,7 +111,7 @@ class Naive:
         self.flows, self.coming = [], []
 
     def run(self):
-        sleeping = {rank: 0.0 for rank in range(self.schedule.ranks)}
+        sleeping = dict.fromkeys(range(self.schedule.ranks), 0.0)
         waiting = {}
         processes = {rank: self.process(rank) for rank in sleeping}
         while True:

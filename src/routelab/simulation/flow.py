@@ -147,10 +147,11 @@ class FlowSimulation:
 
     def _waiting(self) -> Iterator[Waiting]:
         flow, schedule = self._flow, self.schedule
-        unused = set(flow.free[: flow.ints[at.FREE]].tolist())
+        over = set(flow.free[: flow.ints[at.FREE]].tolist())
+        over |= set(np.flatnonzero(flow.messages["state"] & at.DONE).tolist())
         peers: dict[int, set[int]] = {}
         for number, one in enumerate(flow.messages):
-            if number in unused:
+            if number in over:
                 continue
             source, target, state = int(one["source"]), int(one["target"]), int(one["state"])
             if state & at.SENDER_WAITS:

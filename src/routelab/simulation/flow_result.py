@@ -182,18 +182,18 @@ class FlowRun:
         return self.operations / self.seconds / 1e6 if self.seconds > 0 else 0.0
 
 
-def extrapolated(at: Float64Array, rounds: int, of: int, half: int) -> Float64Array:
-    """What rounds that were not simulated add to the time of each rank.
+def extrapolated(at: Float64Array, rounds: int, of: int, half: int) -> float:
+    """What rounds that were not simulated add to the time of every rank, in seconds.
+
+    Rounds take all ranks equally long, once they wait for each other; the mean over ranks is that
+    before they have come so far.
 
     Parameters
     ----------
     at : float64 array, shape (2, ranks)
         When ranks came to the last `half` simulated rounds, and through them.
     """
-    if not half or of == rounds:
-        return np.zeros(at.shape[1])
-    more: Float64Array = (at[1] - at[0]) * ((of - rounds) / half)
-    return more
+    return float((at[1] - at[0]).mean()) * (of - rounds) / half
 
 
 def last_half(schedule: Schedule) -> int:
