@@ -21,6 +21,7 @@ from routelab.api import (
     SelectionPlugin,
     TopologyPlugin,
     TrafficPlugin,
+    WorkloadPlugin,
 )
 from routelab.registry import compositions
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed
@@ -76,6 +77,10 @@ def load(
 def load(
     kind: Literal["traffic"], text: str, catalogue: Catalogue | None = None
 ) -> TrafficPlugin: ...
+@overload
+def load(
+    kind: Literal["workload"], text: str, catalogue: Catalogue | None = None
+) -> WorkloadPlugin: ...
 @overload
 def load(
     kind: Literal["export"], text: str, catalogue: Catalogue | None = None
