@@ -29,8 +29,14 @@ from routelab.simulation.smpi_blocks import smpi_program
 PROGRAM, COMPILER, PACKAGE = "smpirun", "smpicc", "libsimgrid-dev"
 """Programs of SimGrid, and the Debian package that has them."""
 
+MPICH = "--cfg=smpi/coll-selector:mpich"
+"""For programs only: it breaks replays off."""
+
 LARGEST_THRESHOLD = 2**31 - 1
 """Thresholds are C integers in SMPI."""
+
+ENVELOPE = 16
+"""Bytes that SMPI adds to every message."""
 
 _TIME = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
 _SPEED = re.compile(r'<host [^>]*speed="([0-9.e+-]+)f"')
@@ -49,8 +55,8 @@ class SmpiRun:
     Attributes
     ----------
     seconds : float
-        Simulated time; of a replayed schedule, that of its timed part, with what rounds that were
-        not simulated would add.
+        Simulated time; of a replayed schedule, from when the last rank comes to the timed part
+        until the last rank leaves it, with what rounds that were not simulated would add.
     rounds, rounds_of : int
         Rounds of the outermost timed loop that were simulated, and that there are; 0 of a program.
     wall_seconds : float
@@ -97,8 +103,8 @@ def settings(machine: Machine, *, fair: bool = True) -> list[str]:
     chosen = {
         # a factor for all sizes; without the leading size it breaks off
         "smpi/bw-factor": "0:1.0",
-        # a handshake is a latency more
-        "smpi/lat-factor": f"0:1.0;{eager}:2.0" if machine.handshake else "0:1.0",
+        # a handshake is a latency more; factors go by the size with the envelope, up to and with it
+        "smpi/lat-factor": f"0:1.0;{eager - 1 + ENVELOPE}:2.0" if machine.handshake else "0:1.0",
         "network/crosstraffic": "no",
         "network/TCP-gamma": "0",
         # without a receiver, a message flows only if it is small; a sender goes on if detached
@@ -193,6 +199,7 @@ def run_executable(
     machine: Machine,
     arguments: Sequence[str] = (),
     *,
+    options: Sequence[str] = (),
     real_speed: float | None = None,
     limit: float | None = None,
 ) -> SmpiRun:
@@ -209,6 +216,9 @@ def run_executable(
     machine : Machine
     arguments : sequence of str
         Of the program.
+    options : sequence of str
+        Of smpirun, ``--cfg=smpi/alltoall:pair``; they go before ours. Collectives are chosen as
+        MPICH does where they do not say otherwise.
     real_speed : float, optional
         Operations per second of the machine that this runs on. What the program computes is timed
         and scaled from it to the machine's `compute_rate`; without it computing takes no time.
@@ -234,7 +244,15 @@ def run_executable(
     with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
         # SMPI has an overhead for messages that do not wait for their receivers only
         calls = [f"--cfg=smpi/{name}:0:{machine.overhead!r}:0" for name in ("os", "ois", "or")]
-        more = [*settings(machine), *calls, speed, str(executable.resolve()), *arguments]
+        more = [
+            MPICH,
+            *options,
+            *settings(machine),
+            *calls,
+            speed,
+            str(executable.resolve()),
+            *arguments,
+        ]
         seconds, output = _smpirun(program, Path(name), platform, hosts, more, limit)
     return SmpiRun(seconds, wall_seconds=time.perf_counter() - began, output=output)
 

@@ -115,7 +115,7 @@ def test_thresholds_include_the_largest_eager_message():
     assert {
         "--cfg=smpi/async-small-thresh:1001",
         "--cfg=smpi/send-is-detached-thresh:1001",
-        "--cfg=smpi/lat-factor:0:1.0;1001:2.0",
+        "--cfg=smpi/lat-factor:0:1.0;1016:2.0",
         "--cfg=network/weight-S:0",
     } <= set(told)
     told = smpi.settings(Machine(eager_bytes=1e18, handshake=False), fair=False)
