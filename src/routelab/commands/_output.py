@@ -23,6 +23,7 @@ RESULTS = frozenset(
         "curve.csv",
         "terminals.csv",
         "latencies.csv",
+        "ranks.csv",
     }
 )
 """All that folders of results hold."""

@@ -60,6 +60,11 @@ class Relative(StudyPart):
 
     to: Scalars = Field(description="The other routing, or several: each makes rows of its own")
     column: str = Field(description="What is compared; the greater the worse")
+    median: bool = Field(
+        default=False,
+        description="Compare with the lower median of all runs of the other routing on the "
+        "network, and keep these",
+    )
 
     @property
     def routings(self) -> list[str]:
@@ -84,6 +89,7 @@ class Beside(StudyPart):
     reference: str = Field(description="A CSV file of the reference that the study cites")
     on: list[str] = Field(min_length=1, description="Columns that match our rows with theirs")
     prefix: str = Field(default="paper_", description="Put before the names of their columns")
+    columns: list[str] = Field(default=[], description="Those to show; all by default")
 
 
 _SEEN = ("channels", "terminals", "latencies")
@@ -123,6 +129,10 @@ class Table(StudyPart):
     count: bool = Field(
         default=False, description="Rows and values identify a row together; `runs` counts"
     )
+    names: dict[str, str] = Field(
+        default={}, description="Further names of columns for this table, each with the column"
+    )
+    runs: bool = Field(default=True, description="Tell how many runs a pooled row stands for")
 
     @model_validator(mode="after")
     def _fits_together(self) -> Table:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,9 @@ DIMS = "topology.dims"
 RELATIVE_TO = "relative_to"
 REFERENCE_RUN = "relative_run"
 """Column with the run that a run is compared with."""
+
+IMPROVEMENT = "improvement_percent"
+"""By how many percent a run is better than that of another routing."""
 
 GROUPS = ("less", "equal", "greater")
 """How a value compares with that of another routing."""
@@ -50,7 +54,11 @@ def _sizes(text: Any) -> list[int]:
 
 
 def add_compared(
-    frame: pd.DataFrame, spec: Relative, same: Sequence[str], place: str
+    frame: pd.DataFrame,
+    spec: Relative,
+    same: Sequence[str],
+    place: str,
+    better: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """A row for every run and every run of another routing under the same circumstances.
 
@@ -63,13 +71,17 @@ def add_compared(
         Of every run, what those that it is compared with must have as well: its network, say.
     place : str
         Where it is asked for, to begin messages with.
+    better : mapping of str to str
+        Columns of which ``"higher"`` is better.
 
     Returns
     -------
     frame : DataFrame
         With ``relative_to`` and, for the column c that is compared, ``c_reference``, ``c_ratio``,
-        ``c_gain`` (by how many percent it is less) and ``c_group`` (less, equal, greater). Runs
-        of the other routing itself are left out; the index may repeat.
+        ``c_gain`` (by how many percent it is less), ``c_group`` (less, equal, greater) and
+        ``improvement_percent``: how much more, or how many times as fast if less is better. Runs
+        of the other routing itself are left out, unless all are compared with its median; the
+        index may repeat.
 
     Raises
     ------
@@ -89,6 +101,11 @@ def add_compared(
     mine["_same"] = [same[run] for run in frame.index]
     mine["_run"] = mine.index
     others = mine.loc[mine["routing"].isin(spec.routings) & values.notna()]
+    if spec.median:
+        ordered = others.sort_values(column, kind="stable")
+        groups = ordered.groupby(["_same", "routing"], sort=False)
+        lower = (groups[column].transform("size") - 1) // 2
+        others = ordered[groups.cumcount() == lower]
     reference = pd.DataFrame(
         {
             "_same": others["_same"],
@@ -98,8 +115,10 @@ def add_compared(
         }
     )
     both = mine.merge(reference, on="_same", how="inner")
-    both = both[both["routing"] != both[RELATIVE_TO]]
+    if not spec.median:
+        both = both[both["routing"] != both[RELATIVE_TO]]
     ratio = both[column] / both[f"{column}_reference"]
+    both[IMPROVEMENT] = 100 * ((ratio if better.get(column) == "higher" else 1 / ratio) - 1)
     both[f"{column}_ratio"] = ratio
     both[f"{column}_gain"] = 100 * (1 - ratio)
     both[f"{column}_group"] = np.select([ratio < 1, ratio == 1, ratio > 1], GROUPS, default="")

@@ -12,6 +12,7 @@ import pandas as pd
 
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.tables import read_rows
+from routelab.registry.names import parse_name
 from routelab.report.derived import add_derived
 from routelab.report.frames import Frames
 from routelab.report.simulations import TEXTS, known_of_tables, placed
@@ -77,9 +78,10 @@ class FlowFrames(View):
     def jobs(self) -> pd.DataFrame:
         """One row a simulation, whatever came of it; the index is ``run``.
 
-        Columns: every fact; ``topology``, ``routing``, ``workload``, ``flow`` (the settings),
-        ``status``, ``reason``, ``nodes``; all parameters and settings, qualified and by their
-        bare names; and what is known of the routing's table.
+        Columns: every fact; ``topology``, ``routing``, ``workload``, ``program`` (the workload
+        without its parameters), ``flow`` (the settings), ``status``, ``reason``, ``nodes``; all
+        parameters and settings, qualified and by their bare names; and what is known of the
+        routing's table.
         """
         known = known_of_tables(self._routes)
         rows = [
@@ -138,6 +140,7 @@ def _row(record: FlowRecord, outcome: Outcome) -> dict[str, Any]:
         "topology": record.topology,
         "routing": record.routing,
         "workload": record.workload,
+        "program": parse_name(record.workload_name).key,
         "flow": record.settings_id,
         "status": outcome.status,
         "reason": outcome.reason,

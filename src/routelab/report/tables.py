@@ -107,6 +107,8 @@ def build_table(
     for parameter in spec.over:
         frames.parameter(parameter, f"{place}over: ")
     jobs = frames.select(spec.where, spec.over, place, spec.relative)
+    for new, old in spec.names.items():
+        jobs = jobs.assign(**{new: frames.column(jobs, old, f"{place}names: ")})
     if spec.statistics:
         # with what they are compared with, runs may be there several times
         jobs = jobs.reset_index()
@@ -142,7 +144,7 @@ def build_table(
         ]
     if spec.statistics:
         columns.append(Column(SYSTEMS, "runs"))
-    elif spec.over or spec.count:
+    elif spec.runs and (spec.over or spec.count):
         columns.append(Column("runs", "runs"))
     return Table(
         name=name,
@@ -324,7 +326,14 @@ def _join_reference(
                 "name the column that tells them apart in 'on'"
             )
         found[key] = line
-    added = [name for name in reference.columns(beside.reference) if name not in beside.on]
+    known = reference.columns(beside.reference)
+    if unknown := set(beside.columns) - set(known):
+        raise InputError(
+            f"{place}beside: {beside.reference} has no column {', '.join(sorted(unknown))}; it has "
+            f"{', '.join(known)}"
+        )
+    shown = beside.columns or known
+    added = [name for name in shown if name not in beside.on]
     for row in rows:
         theirs = found.get(tuple(key_text(row[name]) for name in beside.on), {})
         row |= {f"{beside.prefix}{name}": _number(theirs.get(name, "")) for name in added}

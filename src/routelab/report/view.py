@@ -151,7 +151,7 @@ class View(ABC):
         if relative is not None:
             self.numbers(frame, relative.column, f"{place}relative: ")
             others = [self.counterpart(run) for run in range(len(self.records))]
-            frame = add_compared(frame, relative, others, place)
+            frame = add_compared(frame, relative, others, place, self.better)
         for column, wanted in (where or {}).items():
             frame = keep(frame, self.column(frame, column, f"{place}where: "), wanted)
         return frame

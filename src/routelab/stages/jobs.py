@@ -13,7 +13,7 @@ from routelab.stages.batches import Batch, Kind, Run
 RUNS = 20
 """Most jobs in a batch: enough to share the imports, few enough to keep all cores busy."""
 
-RUNS_OF: dict[Kind, int] = {"simulations": 4, "flows": 10}
+RUNS_OF: dict[Kind, int] = {"simulations": 4, "flows": 40}
 """The same for jobs that take long, of which few pay for a process."""
 
 MAX_ID = 150

@@ -234,7 +234,7 @@ def test_the_cited_reference_is_an_input_of_the_report(write):
     assert set(plan.studies["cites"].inputs) == {
         "config/studies/cites.yaml",
         f"{folder}/citation.yaml",
-        *(f"{folder}/{name}.csv" for name in ("survey", "table2", "table3", "unique-routes")),
+        *(f"{folder}/{name}.csv" for name in ("figure6", "survey", "table2", "table3", "unique-routes")),
     }
 
 

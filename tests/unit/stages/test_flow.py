@@ -1,0 +1,193 @@
+"""The flow stage: from names to times, and every end that a job can come to."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from routelab.api import (
+    BlockBuilder,
+    InputError,
+    Job,
+    PluginError,
+    Program,
+    UnsupportedError,
+    WorkloadPlugin,
+    build_grid,
+)
+from routelab.artifacts.outcome import read_outcome
+from routelab.metrics import channel_loads
+from routelab.registry.instances import load_routing
+from routelab.simulation.flow_settings import FlowSettings
+from routelab.stages import flow
+from routelab.stages.chain import reroute
+from routelab.stages.limits import Breach
+
+pytestmark = pytest.mark.builtins
+
+NETWORK = "torus~dims=4x2"
+FREE = {"latency": 0, "hop_latency": 0, "memory_latency": 0, "handshake": False, "eager_bytes": 0}
+
+
+class AllAtOnce(WorkloadPlugin):
+    """Every rank sends to all others at once."""
+
+    name = "all-at-once"
+    summary = "As many bytes from each to each"
+
+    def program(self, job: Job) -> Program:
+        builder, at = BlockBuilder(job.ranks), np.arange(job.ranks)
+        for step in range(1, job.ranks):
+            builder.ireceive(at, (at - step) % job.ranks, 1e6)
+            builder.isend(at, (at + step) % job.ranks, 1e6)
+        builder.wait(at)
+        return Program(job.ranks, (builder.build(),), self.summary, operations=4e6)
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("routing", ["dor", "angara-sssp", "angara-bfs"])
+def test_everything_at_once_takes_what_the_busiest_channel_takes(routing: str) -> None:
+    network = build_grid("torus", (4, 2), wrap=True)
+    settings = FlowSettings(link_bandwidth=1e9, **FREE)
+    result = flow.simulate(network, load_routing(routing), AllAtOnce(), settings)
+    loads = channel_loads(reroute(load_routing(routing), network))
+    facts = result.facts
+    assert facts["completion_time_s"] == pytest.approx(loads.max() * 1e6 / 1e9)
+    assert facts["timed_s"] == pytest.approx(facts["completion_time_s"])
+    assert facts["mops"] == pytest.approx(4 / facts["timed_s"])
+    assert facts["bottleneck_share"] == pytest.approx(1)
+    assert facts["bottleneck_channel"] == network.channel_name(int(loads.argmax()))
+    assert result.channels["bytes"] == pytest.approx((loads * 1e6).tolist())
+    assert facts["network_bytes"] == facts["bytes"] == 56e6
+    assert result.ranks["terminal"] == list(range(8))
+
+
+def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
+    settings = FlowSettings(ranks_per_node=2, iterations=2, placement="cyclic")
+    where = tmp_path / "o"
+    outcome = flow.run(NETWORK, "dor", "npb-cg~class=S", settings, where, "abc")
+    assert outcome.status == "ok"
+    assert read_outcome(where / "outcome.json").facts == pytest.approx(dict(outcome.facts))
+    assert outcome.provenance["fingerprint"] == "abc"
+    assert outcome.provenance["settings"]["ranks_per_node"] == 2
+    facts = outcome.facts
+    assert (facts["ranks"], facts["terminals_used"]) == (16, 8)
+    assert (facts["iterations_simulated"], facts["iterations_of"]) == (2, 15)
+    ranks = rows(where / "ranks.csv")
+    assert [int(row["terminal"]) for row in ranks] == [*range(8), *range(8)]
+    assert max(float(row["timed_s"]) for row in ranks) == facts["timed_s"]
+    channels = rows(where / "channels.csv")
+    assert len(channels) == facts["channels"]
+    shares = [float(row["share"]) for row in channels]
+    assert max(shares) == pytest.approx(facts["bottleneck_share"])
+
+
+def test_the_same_seed_gives_the_same_numbers() -> None:
+    network = build_grid("torus", (4, 2), wrap=True)
+    task = flow.task_of(NETWORK, "dor", "npb-is~class=S", FlowSettings(seed=5))
+    first, second = (
+        flow.simulate(network, task.routing, task.work, task.settings) for _ in range(2)
+    )
+    for name, value in first.facts.items():
+        assert name in flow.TIMES or value == second.facts[name]
+    assert first.ranks == second.ranks
+
+
+def test_the_machine_is_the_cluster_s_with_what_the_settings_change(tmp_path: Path) -> None:
+    file = tmp_path / "fast.yaml"
+    file.write_text("machine: {link_bandwidth: 4.0e+9, latency: 5.0e-7}\n")
+    settings = FlowSettings(machine=str(file), latency=1e-6)
+    task = flow.task_of(NETWORK, "dor", "osu-alltoall", settings)
+    facts = flow.simulate(task.network, task.routing, task.work, settings).facts
+    assert (facts["link_bandwidth"], facts["latency"]) == (4e9, 1e-6)
+    file.write_text("machine: {link_bandwith: 4.0e+9}\n")
+    with pytest.raises(InputError, match=r"fast.yaml:1: machine.link_bandwith: unknown key"):
+        flow.task_of(NETWORK, "dor", "osu-alltoall", settings)
+
+
+def test_an_optimised_placement_runs_the_same_messages() -> None:
+    found = {}
+    for placement in ("block", "optimised"):
+        settings = FlowSettings(ranks_per_node=2, placement=placement, iterations=1)
+        task = flow.task_of(NETWORK, "dor", "npb-cg~class=S", settings)
+        found[placement] = flow.simulate(task.network, task.routing, task.work, settings).facts
+    assert found["block"]["messages"] == found["optimised"]["messages"]
+    assert found["block"]["bytes"] == found["optimised"]["bytes"]
+    assert found["optimised"]["network_bytes"] <= found["block"]["network_bytes"]
+
+
+@pytest.mark.parametrize(
+    ("routing", "workload", "values", "told"),
+    [
+        ("rdr", "osu-alltoall", {}, "hop by hop and has no table of routes"),
+        ("dor", "npb-cg~class=S", {"ranks": 7}, "power of two of processes"),
+        ("dor", "osu-alltoall", {"ranks": 9}, "9 ranks do not fit on 8 terminals"),
+        ("dor", "osu-alltoall", {"placement": "none.txt"}, "placement none.txt: No such file"),
+        ("dor", "transpose~by=coordinate", {"ranks": 4}, "as many ranks at every"),
+    ],
+)
+def test_what_does_not_go_together_is_unsupported(
+    tmp_path: Path, routing: str, workload: str, values: dict, told: str
+) -> None:
+    outcome = flow.run(NETWORK, routing, workload, FlowSettings(**values), tmp_path / "o")
+    assert outcome.status == "unsupported"
+    assert told in outcome.reason
+    assert outcome.facts["workload"] == workload
+    assert read_outcome(tmp_path / "o/outcome.json").reason == outcome.reason
+
+
+def test_ranks_that_wait_for_each_other_are_unsupported_with_their_names() -> None:
+    class Facing(AllAtOnce):
+        def program(self, job):
+            builder = BlockBuilder(job.ranks)
+            builder.send([0, 1], [1, 0], 1e6).receive([0, 1], [1, 0], 1e6)
+            return Program(job.ranks, (builder.build(),), "two that send first")
+
+    network = build_grid("torus", (4, 2), wrap=True)
+    with pytest.raises(InputError, match="rank 0: send to 1"):
+        flow.simulate(network, load_routing("dor"), Facing(), FlowSettings(eager_bytes=0))
+
+
+@pytest.mark.parametrize(
+    ("program", "told"),
+    [
+        (lambda job: "messages", "expected a Program, found str"),
+        (lambda job: Program(job.ranks + 1, (), "more"), "a program of 9 ranks for a job of 8"),
+    ],
+)
+def test_a_workload_that_breaks_its_contract_is_named(program, told: str) -> None:
+    class Wrong(AllAtOnce):
+        pass
+
+    Wrong.program = lambda self, job: program(job)
+    network = build_grid("torus", (4, 2), wrap=True)
+    with pytest.raises(PluginError, match=f"all-at-once: .*{told}"):
+        flow.simulate(network, load_routing("dor"), Wrong(), FlowSettings())
+
+
+def test_wrong_names_are_told_together() -> None:
+    with pytest.raises(InputError) as raised:
+        flow.task_of("toruss", "dorr", "osu-altoall", FlowSettings(machine="nowhere"))
+    told = str(raised.value)
+    for word in ("toruss", "dorr", "osu-altoall", "nowhere"):
+        assert repr(word) in told
+
+
+def test_a_job_that_was_stopped_leaves_its_reason(tmp_path: Path) -> None:
+    breach = Breach("timeout", "took more than 3 s")
+    outcome = flow.write_breach(NETWORK, "dor", "osu-alltoall", tmp_path / "o", breach, "abc")
+    assert (outcome.kind, outcome.status, outcome.reason) == ("flow", "timeout", breach.reason)
+    assert read_outcome(tmp_path / "o/outcome.json").facts == {"workload": "osu-alltoall"}
+
+
+def test_a_routing_without_a_table_says_so() -> None:
+    task = flow.task_of(NETWORK, "rdr", "osu-alltoall", FlowSettings())
+    with pytest.raises(UnsupportedError, match="rdr: it decides hop by hop"):
+        flow.simulate(task.network, task.routing, task.work, task.settings)

@@ -1,0 +1,159 @@
+"""Studies with workloads: which flow simulations they stand for, and what is wrong with them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from routelab.api import InputError
+from routelab.simulation.flow_settings import FlowSettings
+from routelab.stages.plan import expand
+from routelab.stages.study import check, preview
+
+pytestmark = pytest.mark.builtins
+
+STUDY = """\
+title: Run
+topologies: [torus~dims=4, torus~dims=4x4]
+routings: [dor, angara-sssp]
+workloads: [{use: "npb-cg~class=S", as: CG}, osu-alltoall]
+flow:
+  machine: fast
+  latency: {sweep: [1.0e-6, 2.0e-6]}
+  iterations: {by: {CG: 2}}
+limits: {seconds: 60, memory_gb: 2}
+"""
+
+
+@pytest.fixture
+def write(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("config/studies").mkdir(parents=True)
+    Path("config/clusters").mkdir()
+    Path("config/clusters/fast.yaml").write_text("machine: {link_bandwidth: 4.0e+9}\n")
+
+    def write(text):
+        path = Path("config/studies/run.yaml")
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def mistakes(path):
+    with pytest.raises(InputError) as told:
+        expand([path])
+    return [line.removeprefix(f"{path}:") for line in str(told.value).splitlines()]
+
+
+def test_every_table_meets_every_workload_with_all_its_settings(write):
+    path = write(STUDY)
+    plan = expand([path])
+    shown = plan.studies["run"]
+    assert len(shown.flows) == len(plan.flows) == 2 * 2 * 2 * 2
+    assert not shown.simulations
+    common = "machine=fast,latency=1e-06"
+    assert shown.flows[0] == (
+        *("torus~dims=4", "dor", "CG"),
+        "machine=fast,iterations=2,latency=1e-06",
+    )
+    assert shown.flows[2] == ("torus~dims=4", "dor", "osu-alltoall", common)
+    job = plan.flows["torus~dims=4", "dor", "CG", "machine=fast,iterations=2,latency=1e-06"]
+    assert (job.text, job.work, job.limits.seconds) == ("dor", "npb-cg~class=S", 60)
+    settings = FlowSettings.model_validate_json(job.settings)
+    assert settings == FlowSettings(machine="config/clusters/fast.yaml", iterations=2, latency=1e-6)
+    assert job.inputs == ("config/clusters/fast.yaml",)
+    (told,) = check([path])
+    product = "2 topologies × 2 routings × 2 workloads × 2 settings = 16 flow simulations"
+    assert product in told or "2 topologies × 2 routings × 2 workloads = 16 flow" in told
+
+
+def test_flows_run_in_batches_behind_their_networks(write):
+    plan = expand([write(STUDY)])
+    batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "flows"}
+    assert sum(len(batch.runs) for batch in batches.values()) == 16
+    for batch in batches.values():
+        assert batch.after == ("run.torus-1",)
+        assert batch.inputs == ("config/clusters/fast.yaml",)
+    runs = [run for batch in batches.values() for run in batch.runs]
+    folder = "results/flows/torus~dims=4/dor/CG/machine=fast,iterations=2,latency=1e-06"
+    (run,) = (run for run in runs if run.folder == folder)
+    assert (run.routing, run.workload, run.traffic) == ("dor", "npb-cg~class=S", "")
+    assert json.loads(run.settings)["iterations"] == 2
+    wanted = plan.manifests(plan.studies["run"])
+    assert "results/batches/flows/run.dor-1.json" in wanted
+    jobs = preview([Path("config/studies/run.yaml")], Path("results"))
+    assert jobs.totals("flows")["missing"] == 16
+
+
+def test_a_job_s_fingerprint_is_that_of_its_machine_s_file(write):
+    path = write(STUDY)
+    before = expand([path]).flows
+    assert len({job.fingerprint for job in before.values()}) == len(before)
+    assert expand([path]).flows == before
+    Path("config/clusters/fast.yaml").write_text("machine: {link_bandwidth: 5.0e+9}\n")
+    after = expand([path]).flows
+    assert all(after[ids].fingerprint != job.fingerprint for ids, job in before.items())
+
+
+def test_a_placement_is_a_file_of_the_study_s_folder(write):
+    text = STUDY.replace("machine: fast", "placement: ranks.txt")
+    assert any("ranks.txt" in line for line in mistakes(write(text)))
+    Path("config/studies/ranks.txt").write_text("0\n1\n2\n3\n")
+    plan = expand([write(text)])
+    job = next(iter(plan.flows.values()))
+    assert job.inputs == ("config/studies/ranks.txt",)
+    assert json.loads(job.settings)["placement"] == "config/studies/ranks.txt"
+
+
+def test_all_mistakes_are_told_at_once_each_with_its_line(write):
+    path = write(
+        """\
+title: t
+topologies: [torus~dims=4]
+routings: [dor]
+workloads: [npb-cgg]
+flow:
+  machin: fast
+  latency: -1
+  overhead: {by: {}}
+  collectives: alltoall=quick
+"""
+    )
+    lines = mistakes(path)
+    for begin in (
+        "6: flow.machin: unknown key; did you mean 'machine'?",
+        "7: flow.latency: -1 should be greater than or equal to 0",
+        "8: flow.overhead: a mapping here is {sweep: [...]} or {by: {name: value}}, with at least",
+        "9: flow.collectives: alltoall has no algorithm 'quick'",
+        "4: workloads[0]: no workload plugin is called 'npb-cgg'; did you mean 'npb-cg'?",
+    ):
+        assert any(line.startswith(begin) for line in lines), (begin, lines)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("by: {CG: 2}", "by: {GC: 2}", "no workload 'GC' to have a value by its name"),
+        ("machine: fast", "machine: fst", "no cluster 'fst'"),
+        ("workloads:", "# workloads:", "'flow' needs 'workloads': the programs to run"),
+        ("limits:", "survey: true\nlimits:", "a survey simulates nothing: leave out 'workloads'"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(write, old, new, told):
+    lines = mistakes(write(STUDY.replace(old, new)))
+    assert any(told in line for line in lines), lines
+
+
+def test_a_table_of_flows_needs_workloads(write):
+    text = "title: t\ntopologies: [torus~dims=4]\nroutings: [dor]\n"
+    lines = mistakes(write(text + "tables: {t: {of: flows, rows: [routing], values: [timed_s]}}\n"))
+    assert any("tables.t: nothing is simulated; say 'workloads'" in line for line in lines)
+
+
+def test_a_broken_machine_is_told_of_by_its_own_lines(write):
+    path = write(STUDY)
+    Path("config/clusters/fast.yaml").write_text("machine: {link_bandwidth: 0}\n")
+    assert any("fast.yaml:1: machine.link_bandwidth: 0" in line for line in mistakes(path))
