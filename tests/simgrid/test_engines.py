@@ -14,6 +14,8 @@ from routelab.api import BlockBuilder, Collective, Job, Program, RouteTable, bui
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load
 from routelab.simulation import smpi
+from routelab.simulation.flow import run_flows
+from routelab.simulation.flow_paths import Paths
 from routelab.simulation.machine import Machine
 from routelab.simulation.schedule import schedule
 
@@ -64,8 +66,28 @@ def test_patterns_of_large_messages(tables, both, name, pattern):
 @pytest.mark.parametrize("name", TABLES)
 @pytest.mark.parametrize("size", [1, 1000, 65536, 65537])
 def test_alltoalls_about_the_eager_threshold(tables, both, name, size):
-    flow, simgrid = both(tables[name], alltoall("pairwise", size), CLUSTER).seconds
+    """SMPI's messages have an envelope; so that of the flow engine are as much longer."""
+    machine = Machine(link_bandwidth=4e9, latency=1e-6, hop_latency=0.0)
+    simgrid = both(tables[name], alltoall("pairwise", size), machine).simgrid.seconds
+    longer = machine.model_copy(update={"eager_bytes": machine.eager_bytes + smpi.ENVELOPE})
+    paths = Paths.create(tables[name], np.arange(32))
+    flow = run_flows(alltoall("pairwise", size + smpi.ENVELOPE), paths, longer).seconds
     assert flow == pytest.approx(simgrid, rel=0.01)
+
+
+def test_where_a_nudge_changes_the_time_engines_differ_by_no_more(tables, both):
+    """Eager messages of 64 KiB, limits everywhere: starts that differ by 1 µs make it 5 %."""
+    machine = CLUSTER.model_copy(update={"overhead": 0.0, "injection_bandwidth": 5e9})
+    found = []
+    for seed in range(5):
+        late = np.random.default_rng(seed).random(32) * 1e-6 * machine.compute_rate
+        block = BlockBuilder(32).compute(np.arange(32), late).build()
+        program = Program(32, (block, Collective("alltoall", 65536)), "")
+        scheduled = schedule(program, {"alltoall": "pairwise"})
+        found.append(both(tables["bfs"], scheduled, machine).seconds)
+    flow, simgrid = np.array(found).T
+    assert np.ptp(flow) > 0.01 * flow.mean()
+    assert np.median(flow) == pytest.approx(np.median(simgrid), rel=0.03)
 
 
 @pytest.mark.parametrize("name", TABLES)
