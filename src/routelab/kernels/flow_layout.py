@@ -94,14 +94,15 @@ RESOURCE = np.dtype(
     [
         ("capacity", np.float64),  # bytes per second
         ("left", np.float64),  # scratch of the computation: not yet given away,
-        ("fastest", np.float64),  # … the largest rate that is not computed anew
+        ("fastest", np.float64),  # … the largest rate that is not computed anew,
+        ("given", np.float64),  # … the largest that is
         ("first", np.int64),  # in `members`
         ("members", np.int32),  # bundles with messages
         ("limits", np.int32),  # bundles that it holds back
         ("weight", np.int32),  # scratch: messages without a rate
+        ("held", np.int32),  # … bundles that it holds back and that keep their rates
         ("epoch", np.int32),  # the last computation of shares that it was in,
         ("whole", np.int32),  # … and in which all its bundles were
-        ("_pad", np.int32),
     ]
 )
 
@@ -146,6 +147,9 @@ BURST = 32
 """Operations that a rank does at most before the others catch up; messages that may be made."""
 
 NEVER = np.inf
+
+NEAR = 4
+"""Times that shares are computed for a few bundles more before all that can be reached are."""
 
 TOLERANCE = 1e-12
 """Relative: times closer to each other are one; shares closer to each other are equal."""

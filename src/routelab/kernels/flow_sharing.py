@@ -2,10 +2,12 @@
 
 Rates are max-min fair if every flow crosses a resource that is used up and on which no flow is
 faster (Bertsekas and Gallager, *Data Networks*, 2nd ed., section 6.5.2): its *limit*. A change
-therefore spreads through limits only. The computation begins with the bundles that changed, and
-takes in all bundles of a resource that limits one; on other resources bundles that are not in it
-keep their rates, and what they leave is shared by progressive filling. Should they be faster there
-than what is left allows, the resource's bundles are taken in, too, and the filling is repeated.
+therefore spreads through limits only. The computation begins with the bundles that changed and
+those that are limited together with them; all others keep their rates, and what they leave is
+shared by progressive filling. Then it is looked whether the others still have their limits: whose
+limit is not used up any more, or has a faster flow now, or whoever is faster than what is left to
+those that are computed, is taken in, and the filling is repeated. A change that spreads far takes
+in all that limits can carry it to, at once.
 """
 
 from __future__ import annotations
@@ -87,21 +89,36 @@ def _take_in_all(flow, resource, taken):
 
 
 @njit(_nrt=False)
+def _take_in_above(flow, resource, rate, taken):
+    """Add the bundles that a resource limits, and those that are faster on it than a rate."""
+    first = flow.resources[u(resource)].first
+    for member in range(first, first + flow.resources[u(resource)].members):
+        bundle = flow.members[u(member)].bundle
+        if flow.bundles[u(bundle)].limit == resource or flow.bundles[u(bundle)].rate > rate:
+            taken = _take_in(flow, bundle, taken)
+    return taken
+
+
+@njit(_nrt=False)
 def _begin(flow):
     """Take in what changed; how many bundles that is."""
     taken = 0
-    full = flow.ints[at.S_FULL] != 0
     for k in range(flow.ints[at.CHANGED]):
         bundle = flow.changed[u(k)]
         if flow.bundles[u(bundle)].count > 0:
             taken = _take_in(flow, bundle, taken)
         else:
             flow.bundles[u(bundle)].changed = 0
+    changed = taken
     for k in range(flow.ints[at.FREED]):
-        resource = flow.freed[u(k)]
-        if flow.resources[u(resource)].limits > 0:
-            taken = _take_in_all(flow, resource, taken)
-    if full:
+        taken = _take_in_above(flow, flow.freed[u(k)], at.NEVER, taken)
+    for k in range(changed):
+        one = flow.bundles[u(flow.sharing[u(k)])]
+        for crossing in range(one.first, one.first + one.crossings):
+            resource = flow.crossings[u(crossing)].resource
+            if flow.resources[u(resource)].limits > 0:
+                taken = _take_in_above(flow, resource, at.NEVER, taken)
+    if flow.ints[at.S_FULL] != 0:
         for bundle in range(len(flow.bundles)):
             if flow.bundles[u(bundle)].count > 0:
                 taken = _take_in(flow, bundle, taken)
@@ -111,10 +128,10 @@ def _begin(flow):
 
 
 @njit(_nrt=False)
-def _spread(flow, begin, taken, touched):
-    """Take in what is limited together with the bundles from `begin` on.
+def _spread(flow, begin, taken, touched, far):
+    """Note the resources of the bundles from `begin` on; how many bundles and resources there are.
 
-    Returns how many bundles and resources are in the computation.
+    With `far`, take in all bundles of those that limit any, and so on.
     """
     epoch = np.int32(flow.ints[at.EPOCH])
     place = begin
@@ -126,8 +143,8 @@ def _spread(flow, begin, taken, touched):
                 flow.resources[u(resource)].epoch = epoch
                 flow.shared[u(touched)] = resource
                 touched += 1
-                if flow.resources[u(resource)].limits > 0:
-                    taken = _take_in_all(flow, resource, taken)
+            if far and flow.resources[u(resource)].limits > 0:
+                taken = _take_in_all(flow, resource, taken)
         place += 1
     return taken, touched
 
@@ -139,7 +156,7 @@ def _open(flow, touched):
     for k in range(touched):
         resource = flow.shared[u(k)]
         row = flow.resources[u(resource)]
-        left, fastest, weight = row.capacity, 0.0, 0
+        left, fastest, weight, held = row.capacity, 0.0, 0, 0
         for member in range(row.first, row.first + row.members):
             bundle = flow.members[u(member)].bundle
             count = flow.bundles[u(bundle)].count
@@ -149,10 +166,13 @@ def _open(flow, touched):
                 rate = flow.bundles[u(bundle)].rate
                 left -= rate * count
                 fastest = max(fastest, rate)
+                held += flow.bundles[u(bundle)].limit == resource
         # what is used up leaves a rounding error on either side of nothing
         flow.resources[u(resource)].left = max(left, 0.0)
         flow.resources[u(resource)].fastest = fastest
         flow.resources[u(resource)].weight = weight
+        flow.resources[u(resource)].held = held
+        flow.resources[u(resource)].given = 0.0
 
 
 @njit(_nrt=False)
@@ -190,6 +210,7 @@ def _give(flow, resource, share):
             there = flow.crossings[u(crossing)].resource
             flow.resources[u(there)].left -= share * one.count
             flow.resources[u(there)].weight -= one.count
+            flow.resources[u(there)].given = share
 
 
 @njit(_nrt=False)
@@ -220,7 +241,7 @@ def _fill(flow, taken, touched):
                 _sink(flow, 0, size)
                 continue
             if flow.resources[u(resource)].fastest > share * (1.0 + at.TOLERANCE):
-                after = _take_in_all(flow, resource, after)
+                after = _take_in_above(flow, resource, share, after)
             last = max(last, share)
             _give(flow, resource, last)
         size -= 1
@@ -231,6 +252,18 @@ def _fill(flow, taken, touched):
 
 
 @njit(_nrt=False)
+def _check(flow, taken, touched):
+    """Take in the bundles that have lost their limit; how many there are then."""
+    for k in range(touched):
+        row = flow.resources[u(flow.shared[u(k)])]
+        if row.held > 0 and (
+            row.left > row.capacity * at.TOLERANCE or row.given > row.fastest * (1.0 + at.TOLERANCE)
+        ):
+            taken = _take_in_above(flow, flow.shared[u(k)], at.NEVER, taken)
+    return taken
+
+
+@njit(_nrt=False)
 def shares(flow):
     """Compute shares of what changed anew: `fresh` of so many bundles in `sharing`."""
     flow.ints[at.EPOCH] += 1
@@ -238,11 +271,13 @@ def shares(flow):
     if taken == 0:
         return 0
     flow.ints[at.SHARINGS] += 1
-    done, touched = 0, 0
+    done, touched, tries = 0, 0, 0
     while done < taken:
-        taken, touched = _spread(flow, done, taken, touched)
+        tries += 1
+        far = tries > at.NEAR
+        taken, touched = _spread(flow, 0 if far else done, taken, touched, far)
         flow.ints[at.SHARED] += taken
         _open(flow, touched)
         done = taken
-        taken = _fill(flow, taken, touched)
+        taken = _check(flow, _fill(flow, taken, touched), touched)
     return taken
