@@ -62,8 +62,8 @@ class Relative(StudyPart):
     column: str = Field(description="What is compared; the greater the worse")
     median: bool = Field(
         default=False,
-        description="Compare with the lower median of all runs of the other routing on the "
-        "network, and keep these",
+        description="Compare with the median (of an even number the worse one) of all runs of the "
+        "other routing on the network, and keep these",
     )
 
     @property

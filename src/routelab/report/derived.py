@@ -80,8 +80,8 @@ def add_compared(
         With ``relative_to`` and, for the column c that is compared, ``c_reference``, ``c_ratio``,
         ``c_gain`` (by how many percent it is less), ``c_group`` (less, equal, greater) and
         ``improvement_percent``: how much more, or how many times as fast if less is better. Runs
-        of the other routing itself are left out, unless all are compared with its median; the
-        index may repeat.
+        of the other routing itself are left out, unless all are compared with its median,
+        of an even number the worse one; the index may repeat.
 
     Raises
     ------
@@ -102,7 +102,8 @@ def add_compared(
     mine["_run"] = mine.index
     others = mine.loc[mine["routing"].isin(spec.routings) & values.notna()]
     if spec.median:
-        ordered = others.sort_values(column, kind="stable")
+        # from the worst one on, so that the lower median of the improvements is 0
+        ordered = others.sort_values(column, ascending=better.get(column) == "higher")
         groups = ordered.groupby(["_same", "routing"], sort=False)
         lower = (groups[column].transform("size") - 1) // 2
         others = ordered[groups.cumcount() == lower]

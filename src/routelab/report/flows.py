@@ -20,8 +20,8 @@ from routelab.report.view import OK, Record, View, add_bare, read_or_failed, ter
 from routelab.simulation.flow_settings import FlowSettings
 
 FILES: dict[str, tuple[str, tuple[str, ...]]] = {
-    "flow-channels": ("channels.csv", ("channel", "bytes", "seconds", "share")),
-    "flow-ranks": ("ranks.csv", ("rank", "timed_s")),
+    "channels": ("channels.csv", ("channel", "bytes", "seconds", "share")),
+    "ranks": ("ranks.csv", ("rank", "timed_s")),
 }
 """What rows are made of: the file, and the columns that it has at least."""
 
@@ -111,6 +111,7 @@ class FlowFrames(View):
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
         """Channels or ranks; see `View.details`."""
+        of = of.removeprefix("flow-")
         frames = [
             self._detail(of, run).assign(run=run) for run in runs if self.outcomes[run].status == OK
         ]
@@ -124,7 +125,7 @@ class FlowFrames(View):
         path = record.directory / name
         if path not in self._details:
             table = pd.DataFrame(read_rows(path, needed, TEXTS))
-            self._details[path] = placed(table, record) if of == "flow-channels" else table
+            self._details[path] = placed(table, record) if of == "channels" else table
         return self._details[path]
 
 

@@ -16,9 +16,11 @@ from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.tables import write_csv
 from routelab.artifacts.topology_file import save_topology
 from routelab.config import Study, load_study
+from routelab.report.flows import FlowRecord
 from routelab.report.frames import JobRecord
 from routelab.report.simulations import SimulationRecord
 from routelab.report.view import Record
+from routelab.simulation.flow_settings import FlowSettings
 from routelab.simulation.settings import SimulationSettings
 
 BETTER = {"max_load": "lower", "min_load": "higher", "sigma4": "lower"}
@@ -63,6 +65,7 @@ class World:
         self.results = folder / "results"
         self.records: list[JobRecord] = []
         self.simulated: list[SimulationRecord] = []
+        self.flows: list[FlowRecord] = []
 
     def add(
         self,
@@ -174,6 +177,49 @@ class World:
                 columns = list(rows[0])
                 cells = [[row[column] for column in columns] for row in rows]
                 write_csv(record.directory / f"{name}.csv", columns, cells)
+        return record
+
+    def flow(
+        self,
+        routing: str,
+        dims: str = "4x2",
+        *,
+        workload: str = "osu-alltoall",
+        alias: str | None = None,
+        status: str = "ok",
+        facts: Mapping[str, Any] | None = None,
+        tables: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+        parameters: Mapping[str, Any] | None = None,
+        **settings: Any,
+    ) -> FlowRecord:
+        """Write what a workload's run would: what was found, lines of its tables."""
+        topology = f"torus~dims={dims}"
+        chosen = FlowSettings(**settings)
+        id_ = chosen.canonical() or "default"
+        record = FlowRecord(
+            topology=topology,
+            routing=routing,
+            topology_name=topology,
+            routing_name=routing,
+            directory=self.results / "flows" / topology / routing / (alias or workload) / id_,
+            topology_directory=self.results / "topologies" / topology,
+            topology_parameters={"dims": dims},
+            routing_parameters=parameters or {},
+            workload=alias or workload,
+            workload_name=workload,
+            settings=chosen,
+            settings_id=id_,
+        )
+        self.flows.append(record)
+        network = grid([int(size) for size in dims.split("x")])
+        self._write_topology(record, network)
+        known = {"terminals": network.num_terminals, **(facts or {})}
+        reason = "" if status == "ok" else "because"
+        outcome = Outcome("flow", topology, routing, status, reason, known, provenance())
+        write_outcome(outcome, record.directory / "outcome.json")
+        for name, rows in (tables or {}).items():
+            cells = [list(row.values()) for row in rows]
+            write_csv(record.directory / f"{name}.csv", list(rows[0]), cells)
         return record
 
     def _write_topology(self, record: Record, network: Topology) -> None:

@@ -64,7 +64,7 @@ def draw_networks(
     """A picture of the network for each routing (and topology, ...), all at one colour scale.
 
     Of pooled runs the one with the lower median of the maximum load, or in simulations of the
-    maximum utilisation, is shown.
+    maximum utilisation, is shown; of flows without tables, of the bottleneck's share.
     See `routelab.report.figures.draw_figure` for the parameters.
     """
     colour = spec.colour or "load"
@@ -165,7 +165,8 @@ def _panels(jobs: pd.DataFrame, frames: View, colour: str, place: str) -> list[_
             f"{place}{len(groups)} pictures are more than {MAX_PANELS}; choose with 'where'"
         )
     told = [kind for kind in kinds if kind == "routing" or jobs[kind].nunique() > 1]
-    most = "max_load" if "max_load" in jobs and "load" not in kinds else "utilisation_max"
+    known = ["max_load", "bottleneck_share"] if "load" not in kinds else []
+    most = next((name for name in known if name in jobs), "utilisation_max")
     panels = []
     drawn: dict[str, tuple[Topology, Picture]] = {}
     for key, group in groups:

@@ -1,0 +1,188 @@
+"""Flow simulations in tables and figures, and comparisons with a routing's median."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from routelab.api import InputError
+from routelab.commands import simulate
+from routelab.commands._settings import read_settings
+from routelab.config import Figure, Reference, Source, Table
+from routelab.report.commands import flow_command
+from routelab.report.figures.kinds import draw_figure
+from routelab.report.summary import summarize, tiles
+from routelab.report.tables import build_table
+from routelab.report.views import Views
+from routelab.simulation.flow_settings import FlowSettings
+
+
+def views(world):
+    return Views(world.records, world.simulated, world.flows)
+
+
+def table(world, reference=None, **spec):
+    made = Table(of="flows", **spec)
+    return build_table("t", made, views(world).flows, reference, "here: ")
+
+
+def test_a_row_is_a_run_with_its_machine_job_and_table(world):
+    world.add("dor", "4x2", load=[5])
+    world.flow(
+        "dor",
+        workload="npb-cg~class=S",
+        alias="CG",
+        facts={"timed_s": 2.0, "latency": 1e-6, "ranks": 8},
+        machine="fast",
+        overhead=1e-7,
+    )
+    world.flow("rdr", status="unsupported")
+    jobs = views(world).flows.jobs
+    assert jobs["workload"].tolist() == ["CG", "osu-alltoall"]
+    assert jobs["program"].tolist() == ["npb-cg", "osu-alltoall"]
+    assert jobs["status"].tolist() == ["ok", "unsupported"]
+    # what the settings leave to the machine, and what they say of it
+    assert jobs["flow.latency"][0] == jobs["latency"][0] == 1e-6
+    assert jobs["flow.overhead"][0] == 1e-7
+    assert jobs["max_load"][0] == 5
+    assert jobs["nodes"].tolist() == [8, 8]
+    assert jobs["flow"][0] == "machine=fast,overhead=1e-07"
+
+
+def measured(world):
+    """A reference with runs of 10, 20, 30 and 40 s, and one of 10 s."""
+    for seed, seconds in enumerate((40.0, 10.0, 30.0, 20.0)):
+        facts = {"timed_s": seconds, "mops": 120 / seconds}
+        world.flow(f"bfs~tie_seed={seed}", facts=facts, parameters={"tie_seed": str(seed)})
+    world.flow("ours", facts={"timed_s": 10.0, "mops": 12.0})
+
+
+def test_runs_are_compared_with_the_median_of_a_routing_which_stays(world):
+    measured(world)
+    rows = table(
+        world,
+        rows=["routing"],
+        values=["timed_s", "timed_s_ratio", "improvement_percent"],
+        relative={"to": "bfs", "column": "timed_s", "median": True},
+        over={"tie_seed": "median"},
+    ).rows
+    assert [row["routing"] for row in rows] == ["bfs", "ours"]
+    # of 10, 20, 30 and 40, the worse one in the middle is 30
+    assert rows[1]["timed_s_ratio"] == pytest.approx(1 / 3)
+    assert [row["improvement_percent"] for row in rows] == pytest.approx([0, 200])
+
+
+def test_more_is_better_where_a_column_says_so(world):
+    measured(world)
+    (row,) = table(
+        world,
+        rows=["routing"],
+        statistics={"improvement_percent": ["median"]},
+        relative={"to": "bfs", "column": "mops"},
+        over={"tie_seed": "range"},
+    ).rows
+    # against 12 and against 3 million operations per second
+    assert row["improvement_percent_median_low"] == pytest.approx(0)
+    assert row["improvement_percent_median_high"] == pytest.approx(300)
+
+
+def test_only_runs_of_the_same_workload_and_settings_are_compared(world):
+    for workload, seconds in (("osu-alltoall", 8.0), ("tornado", 2.0)):
+        world.flow("bfs", workload=workload, facts={"timed_s": seconds})
+        world.flow("ours", workload=workload, facts={"timed_s": 1.0})
+    world.flow("ours", facts={"timed_s": 1.0}, latency=1e-3)
+    rows = table(
+        world,
+        rows=["workload", "routing", "flow"],
+        values=["timed_s_reference"],
+        relative={"to": "bfs", "column": "timed_s"},
+    ).rows
+    assert [(row["workload"], row["timed_s_reference"]) for row in rows] == [
+        ("osu-alltoall", 8),
+        ("tornado", 2),
+    ]
+
+
+@pytest.fixture
+def published(tmp_path):
+    (tmp_path / "table.csv").write_text("benchmark,routing,mops,cov\nA2A,ours,7,0.5\n")
+    source = Source(key="k", title="t", authors=["a"], tables={"table.csv": "x"})
+    return Reference(tmp_path, source)
+
+
+def test_columns_have_the_names_of_a_publication_and_stand_beside_some_of_it(world, published):
+    world.flow("bfs", alias="A2A", facts={"mops": 4.0}, parameters={"tie_seed": "0"})
+    world.flow("ours", alias="A2A", facts={"mops": 5.0})
+    beside = {"reference": "table.csv", "on": ["benchmark", "routing"], "columns": ["mops"]}
+    spec = {
+        "names": {"benchmark": "workload"},
+        "rows": ["benchmark", "routing"],
+        "values": ["mops"],
+        "over": {"tie_seed": "median"},
+        "runs": False,
+    }
+    found = table(world, published, **spec, beside=beside)
+    assert [column.name for column in found.columns] == [
+        *("benchmark", "routing", "mops", "paper_mops")
+    ]
+    assert [(row["mops"], row["paper_mops"]) for row in found.rows] == [(4, None), (5, 7)]
+    with pytest.raises(InputError, match="has no column mop; it has"):
+        table(world, published, **spec, beside={**beside, "columns": ["mop"]})
+
+
+def test_channels_and_ranks_are_drawn(world):
+    channels = [
+        {"channel": k, "source": "a", "bytes": 1.0, "seconds": 1.0, "share": k / 4}
+        for k in range(4)
+    ]
+    ranks = [{"rank": k, "switch": "0", "timed_s": 1.0 + k} for k in range(3)]
+    world.flow(
+        "dor", facts={"bottleneck_share": 1.0}, tables={"channels": channels, "ranks": ranks}
+    )
+    seen = views(world).flows
+    ecdf = Figure(kind="ecdf", of="flow-channels", x="share")
+    assert len(draw_figure(ecdf, seen, (), "here: ").data) == 4
+    box = Figure(kind="box", of="flow-ranks", x="workload", y="timed_s")
+    drawn = draw_figure(box, seen, (), "here: ")
+    assert "ranks" in drawn.description
+    network = Figure(kind="network", of="flow-channels", colour="share")
+    assert draw_figure(network, seen, (), "here: ").runs
+
+
+def test_runs_are_counted_in_words(world):
+    world.add("dor", "4x2")
+    world.flow("dor", facts={"timed_s": 1.0})
+    world.flow("dor", workload="tornado", status="failed")
+    sentences = summarize(views(world), [])
+    assert "2 flow simulations on 1 network: 1 ok, 1 failed." in sentences
+    assert ("2", "flow simulations") in tiles(views(world), ())
+
+
+def test_the_command_of_a_row_means_its_settings(world):
+    settings = {
+        "machine": "desmos",
+        "ranks_per_node": 4,
+        "handshake": False,
+        "collectives": "alltoall=linear+bcast=binomial",
+        "latency": 1e-6,
+    }
+    record = world.flow("dor", workload="npb-cg~class=S", **settings)
+    command = flow_command(record)
+    assert command.startswith("routelab simulate torus~dims=4x2 dor npb-cg~class=S --engine flow ")
+    parser = argparse.ArgumentParser()
+    simulate.add_parser(_Subparsers(parser))
+    words = command.split()[2:]
+    parsed = vars(parser.parse_args(words))
+    assert read_settings(FlowSettings, parsed) == FlowSettings(**settings)
+
+
+class _Subparsers:
+    """Adds a command's options to a parser of its own."""
+
+    def __init__(self, parser):
+        self._parser = parser
+
+    def add_parser(self, name, later, **more):
+        later(self._parser)
+        return self._parser
