@@ -60,7 +60,11 @@ class SmpiRun:
     rounds, rounds_of : int
         Rounds of the outermost timed loop that were simulated, and that there are; 0 of a program.
     wall_seconds : float
-        That SimGrid ran, all replays added up.
+        That all of it took, traces written and all replays included.
+    smpirun_seconds : float
+        That smpirun ran, all replays added up.
+    replays : int
+        How many there were; 0 of a program.
     output : str
         Standard output of a program.
     """
@@ -69,6 +73,8 @@ class SmpiRun:
     rounds: int = 0
     rounds_of: int = 0
     wall_seconds: float = 0.0
+    smpirun_seconds: float = 0.0
+    replays: int = 0
     output: str = ""
 
 
@@ -170,6 +176,7 @@ def replay(
     program = find()
     speed = host_speed(platform)
     began = time.perf_counter()
+    ran: list[float] = []
 
     @lru_cache
     def upto(places: int) -> float:
@@ -182,14 +189,24 @@ def replay(
             for file, text in write_trace(told).items():
                 (folder / file).write_text(text, "utf-8")
             more = ["-replay", LIST, *settings(machine, fair=fair)]
-            return _smpirun(program, folder, platform, hosts, more, limit)[0]
+            started = time.perf_counter()
+            simulated, _ = _smpirun(program, folder, platform, hosts, more, limit)
+            ran.append(time.perf_counter() - started)
+            return simulated
 
     seconds = upto(schedule.timed[1]) - upto(schedule.timed[0])
     missing, half = schedule.rounds_of - schedule.rounds, last_half(schedule)
     if missing:
         start = schedule.round_start
         seconds += (upto(int(start[-1])) - upto(int(start[-1 - half]))) * missing / half
-    return SmpiRun(seconds, schedule.rounds, schedule.rounds_of, time.perf_counter() - began)
+    return SmpiRun(
+        seconds,
+        schedule.rounds,
+        schedule.rounds_of,
+        wall_seconds=time.perf_counter() - began,
+        smpirun_seconds=sum(ran),
+        replays=len(ran),
+    )
 
 
 def run_executable(

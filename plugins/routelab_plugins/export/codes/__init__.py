@@ -113,9 +113,8 @@ def _matrices(
     place = np.searchsorted(topology.endpoints, topology.terminal_switch)
 
     def between_terminals(of_path: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        mean = np.bincount(
-            table.path_pair, weights=table.path_weight * of_path, minlength=ends * ends
-        )
+        mean = np.zeros(ends * ends)
+        np.add.at(mean, table.path_pair, table.path_weight * of_path)
         matrix: NDArray[np.float64] = mean.reshape(ends, ends)[np.ix_(place, place)]
         np.fill_diagonal(matrix, 0.0)
         return matrix

@@ -1,0 +1,98 @@
+"""`routelab export`: where routes come from, where files go, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from routelab.api import InputError, UnsupportedError
+from routelab.cli import main
+from routelab.registry.instances import load
+from routelab.stages import export, route
+
+pytestmark = pytest.mark.builtins
+NETWORK, ROUTING = "torus~dims=4x2", "angara-sssp"
+
+
+@pytest.fixture(scope="module")
+def routed(tmp_path_factory):
+    """A folder of `routelab route`."""
+    folder = tmp_path_factory.mktemp("routed") / "routes"
+    route.run(NETWORK, ROUTING, folder)
+    return folder
+
+
+def test_all_ways_to_name_routes_are_one(routed):
+    names = str(routed), str(routed / "routes.npz")
+    ways = [(names[0],), (names[1],), (NETWORK, names[0]), (NETWORK, names[1]), (NETWORK, ROUTING)]
+    texts = [export.compute("simgrid", way, "").files for way in ways]
+    assert all(text == texts[0] for text in texts)
+    found = load("export", "simgrid").read(texts[0])
+    assert np.array_equal(found.hop_channel, export.table_of(ways[-1]).hop_channel)
+
+
+def test_the_machine_of_a_cluster_is_written(tmp_path):
+    cluster = tmp_path / "mine.yaml"
+    cluster.write_text("name: Mine\nmachine: {link_bandwidth: 3.0e9, injection_bandwidth: 2.0e9}\n")
+    text = export.compute("simgrid", (NETWORK, ROUTING), str(cluster)).files["platform.xml"]
+    assert text.count('bandwidth="3000000000.0Bps"') == 24
+    assert text.count('bandwidth="2000000000.0Bps"') == 8
+
+
+def test_a_folder_or_the_terminal(tmp_path, capsys):
+    folder = tmp_path / "new"
+    assert main(["export", "booksim", NETWORK, ROUTING, "-o", str(folder)]) == 0
+    assert capsys.readouterr().out == ""
+    assert main(["export", "booksim", NETWORK, ROUTING]) == 0
+    printed = capsys.readouterr().out
+    anynet, routes = ((folder / name).read_text() for name in ("anynet.txt", "routes.txt"))
+    assert printed == f"==> anynet.txt <==\n{anynet}==> routes.txt <==\n{routes}"
+    # one file has no heading, and an export may take the place of the one before
+    assert main(["export", "simgrid", NETWORK, ROUTING]) == 0
+    assert capsys.readouterr().out.startswith("<?xml")
+    assert main(["export", "booksim~latency=4", NETWORK, "dor", "-o", str(folder)]) == 0
+    assert "router 0 router 2 4\n" in (folder / "anynet.txt").read_text()
+
+
+def test_what_else_is_in_a_folder_is_not_lost(tmp_path, capsys):
+    (tmp_path / "mine.txt").write_text("mine")
+    assert main(["export", "simgrid", NETWORK, ROUTING, "-o", str(tmp_path)]) == 2
+    assert "it holds other things than this export (mine.txt)" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["simgrd", NETWORK, ROUTING], 2, "did you mean 'simgrid'?"),
+        (["simgrid", "dor"], 2, "dor is no folder or routes.npz"),
+        (["simgrid", "a", "b", "c"], 2, "there are 3 arguments: a b c"),
+        (["simgrid", NETWORK, "dor", "--machine", "none"], 2, "machine: no cluster 'none'"),
+        (["simgrid", "none.npz"], 2, "name the network before it"),
+        (["simgrid~cores=0", NETWORK, "dor"], 2, "cores=0"),
+        (["simgrid", NETWORK, "minimal-adaptive"], 1, "has no table of routes"),
+    ],
+)
+def test_mistakes_are_told(arguments, code, said, capsys):
+    assert main(["export", *arguments]) == code
+    told = capsys.readouterr().err
+    assert said in told
+    assert "Traceback" not in told
+
+
+def test_routes_of_another_network_are_refused(routed):
+    with pytest.raises(InputError, match="belongs to another topology"):
+        export.table_of(("torus~dims=4x4", str(routed)))
+
+
+def test_a_folder_of_something_else_is_told(tmp_path):
+    assert main(["topology", NETWORK, "-o", str(tmp_path / "network")]) == 0
+    with pytest.raises(InputError, match="holds no routes: it is what a topology job found"):
+        export.table_of((str(tmp_path / "network"),))
+
+
+def test_what_a_format_cannot_hold_is_refused(tmp_path):
+    ring = tmp_path / "ring.txt"
+    ring.write_text("a b\nb c\nc a\n")
+    with pytest.raises(UnsupportedError, match="booksim: there is a link of one way"):
+        export.compute("booksim", (f"graph~file=[{ring}],directed=true", "dfsssp"))
