@@ -109,7 +109,6 @@ RESOURCE = np.dtype(
 # settings and counts (int64)
 (
     S_RANKS,
-    S_PLACES,
     S_HANDSHAKE,
     S_FULL,
     S_SEED,
@@ -126,7 +125,7 @@ RESOURCE = np.dtype(
     SHARINGS,
     SHARED,
     INTS,
-) = range(18)
+) = range(17)
 """S_FULL: shares of all flows are computed anew at every change. FREE: messages on the stack of
 free ones; READY_RANKS: ranks that can go on; EVENTS, FINISHES: in the queues; CHANGED: bundles,
 FREED: resources at which a computation begins; OLDEST: place on the tape that not all ranks have

@@ -40,7 +40,7 @@ def lay_out(
     messages = _FEW + at.BURST
     requests = _most_requests(schedule)
     ints = np.zeros(at.INTS, np.int64)
-    ints[at.S_RANKS], ints[at.S_PLACES] = ranks, len(tape)
+    ints[at.S_RANKS] = ranks
     ints[at.S_HANDSHAKE], ints[at.S_SEED] = machine.handshake, seed
     ints[at.FREE], ints[at.READY_RANKS] = messages, ranks
     reals = np.zeros(at.REALS)
