@@ -12,6 +12,7 @@ from routelab.config.entries import Box, Range, Sweep, Systems, Use
 from routelab.config.reference import Source
 from routelab.config.study import Bound, Limits, Study, Survey
 from routelab.config.views import Beside, Between, Figure, Relative, Table
+from routelab.simulation.flow_settings import FlowSettings
 from routelab.simulation.settings import SimulationSettings
 
 _INTRODUCTION = """\
@@ -31,7 +32,7 @@ and plugins when the file begins with the line
 _ENTRIES = """\
 ## Entries
 
-An entry of `topologies`, `routings` or `traffic` is one of
+An entry of `topologies`, `routings`, `traffic` or `workloads` is one of
 
 - a [name](../concepts/names.md): `torus~dims=4x2`, `sssp@angara~turns=exact`;
 - a plugin with parameters: `torus: {dims: 4x2}`. A parameter's value is a number, a word, a truth
@@ -50,6 +51,14 @@ A single value can be `{sweep: [2, 4]}`: then there is a simulation with each; s
 for every combination.
 """
 
+_FLOWS = """\
+`workloads` are run with these settings; [the machine](../concepts/machine.md) has its own page. A
+value can be a `sweep` as above, or one for each workload by its name: `{by: {LU: 6, MG: 4}}`; for
+workloads that are not named it is as by default. `machine: desmos` is `clusters/desmos.yaml` beside
+the study's folder, or `config/clusters/desmos.yaml`; a placement's file is looked up in the study's
+folder.
+"""
+
 _COLUMNS = """\
 ## Columns
 
@@ -64,7 +73,8 @@ _COLUMNS = """\
 - of grids `dimensions`, `smallest_size` and `sizes`, those in descending order; with bounds
   `gap_percent` and `near_optimal`: a gap of at most one route or 1 %;
 - with `relative`, for its column c, `relative_to`, `c_reference`, `c_ratio`, `c_gain` (by how many
-  percent c is less) and `c_group` (less, equal, greater).
+  percent c is less), `c_group` (less, equal, greater) and `improvement_percent`: by how many
+  percent there is more of c, or of its inverse unless more of c is known to be better.
 
 For `x: load` and `colour: load` there is one row for each channel.
 
@@ -89,6 +99,20 @@ they leave as `at_x`, `at_y`, ...; terminals have `offered`, `accepted`, `receiv
 and, where messages are to be finished, `finished_at` and `throughput`, and are left out where they
 have nothing to send (`offered`, `accepted`) or to get (`received`); packets have `latency`,
 `network_latency` or `in_order_latency`, and messages `message_latency`.
+
+With `of: flows` a row is a workload that was run on a network with a routing. There are
+
+- `workload`, `program` (the same without parameters) and its parameters as `workload.<parameter>`;
+- `flow`, the settings that differ from the defaults, and each setting, and every field of the
+  machine, as `flow.<setting>` and by its bare name;
+- what `routelab simulate --engine flow` prints, such as `completion_time_s`, `timed_s`, `mops`,
+  `bottleneck_channel`, `bottleneck_share`, `messages`, `network_bytes`, `iterations_simulated` and
+  `iterations_of`;
+- the facts and metrics of the routing's table.
+
+With `of: flow-channels` a row is a channel with its `bytes`, the `seconds` that it takes for them
+and their `share` of the timed seconds; with `of: flow-ranks` a rank with its `terminal`, `begin`,
+`end`, `finish` and `timed_s`.
 """
 
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
@@ -101,12 +125,17 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("Bound", Bound),
     ("Survey", Survey),
     ("Simulation", SimulationSettings),
+    ("Flow", FlowSettings),
     ("Tables", Table),
     ("Beside", Beside),
     ("Figures", Figure),
     ("Relative", Relative),
     ("Between", Between),
 )
+
+
+_BEHIND = {SimulationSettings: _SWEEPS, FlowSettings: _FLOWS}
+"""What is said behind a section."""
 
 
 def study_page(facts: Sequence[str]) -> str:
@@ -123,8 +152,8 @@ def study_page(facts: Sequence[str]) -> str:
     parts = [_INTRODUCTION, _section("Keys of a study", Study), _ENTRIES]
     for title, model in _SECTIONS:
         parts.append(_section(title, model))
-        if model is SimulationSettings:
-            parts.append(_SWEEPS)
+        if model in _BEHIND:
+            parts.append(_BEHIND[model])
     parts += [columns, _section("References: citation.yaml", Source)]
     return "\n".join(parts)
 
@@ -136,7 +165,9 @@ def _section(title: str, model: type[BaseModel]) -> str:
     required = schema.get("required", ())
     for key, part in schema["properties"].items():
         default = "has to be given" if key in required else _default(part.get("default"))
-        cells = (f"`{key}`", _value(part), default, part.get("description", ""))
+        settings = part.get("additionalProperties") is True
+        value = f"[settings](#{key})" if settings else _value(part)
+        cells = (f"`{key}`", value, default, part.get("description", ""))
         row = " | ".join(cell.replace("|", "/") for cell in cells)
         lines.append(f"| {row} |".replace("  ", " "))
     return "\n".join(lines) + "\n"
@@ -184,8 +215,6 @@ def _value(part: Mapping[str, Any]) -> str:
         return "list of two integers"
     if part["type"] == "array":
         return f"list of {_value(part['items'])}"
-    if part.get("additionalProperties") is True:
-        return "[settings](#simulation)"
     if part["type"] == "object":
         return f"mapping of names: {_value(_below(part))}"
     if "pattern" in part:
