@@ -123,9 +123,7 @@ def _guess(low: float, bound: float, accepted: float, tolerance: float) -> float
     return below if below > low * (1 + tolerance / 4) else min(above, (low + bound) / 2)
 
 
-def _bracket(
-    points: dict[float, Point], tolerance: float, limit: float
-) -> tuple[float, float]:
+def _bracket(points: dict[float, Point], tolerance: float, limit: float) -> tuple[float, float]:
     """The largest load that is taken below the first that is not, and that one."""
     low = 0.0
     for load in sorted(points):

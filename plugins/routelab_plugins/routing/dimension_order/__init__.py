@@ -13,23 +13,21 @@ orders. On two dimensions both are the XY or YX of O1TURN (Seo et al., ISCA 2005
 
 from __future__ import annotations
 
-from typing import Any
-
-from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Proof, Topology
+from routelab.api import Capabilities, Citation, HopProgram, Topology
 from routelab.api.grid_hops import (
     RingParameters,
     bubble_classes,
     count_orders,
     grid_diameter,
-    grid_problem,
     grid_tables,
     ring_classes,
     whole_grid,
 )
+from routelab.api.grid_routing import OrderedRouting
 from routelab.kernels.order_hops import order_hop
 
 
-class DimensionOrder(HopRoutingPlugin):
+class DimensionOrder(OrderedRouting):
     """All hops of one dimension before those of the next."""
 
     name = "dimension-order"
@@ -63,18 +61,6 @@ class DimensionOrder(HopRoutingPlugin):
         virtual_channels=None,
     )
     Parameters = RingParameters
-    proof: Proof = "bubble"
-
-    def __init__(self, parameters: Any = None, **values: Any) -> None:
-        """Two classes a ring need no bubble."""
-        super().__init__(parameters, **values)
-        if self.parameters.deadlock == "dateline":
-            self.proof = "acyclic"
-
-    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """It needs a whole torus or mesh, and classes for every order."""
-        options = self.parameters
-        return grid_problem(topology, virtual_channels, options.deadlock, options.order)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         """The program; its tables grow with the number of switches.

@@ -15,16 +15,16 @@ those of its own simulator; buffers, allocation and pipeline here are what the r
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Parameters, Topology
+from routelab.api import Capabilities, Citation, HopProgram, Parameters, Topology
 from routelab.api.grid_hops import (
     RingDeadlock,
     bubble_classes,
-    escape_problem,
     grid_tables,
     longest_ways,
     ring_classes,
     whole_grid,
 )
+from routelab.api.grid_routing import EscapingRouting
 from routelab.api.parameters import parameter
 
 from .kernels import hop, inject
@@ -40,7 +40,7 @@ class GoalParameters(Parameters):
     )
 
 
-class Goal(HopRoutingPlugin):
+class Goal(EscapingRouting):
     """Balanced by chance between the quadrants, by adaptivity within one."""
 
     name = "goal"
@@ -64,11 +64,6 @@ class Goal(HopRoutingPlugin):
         virtual_channels=None,
     )
     Parameters = GoalParameters
-    proof = "duato"
-
-    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """It needs a whole torus or mesh, and a virtual channel besides the escape."""
-        return escape_problem(topology, virtual_channels, self.parameters.escape)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         """The program; its tables grow with the number of switches.

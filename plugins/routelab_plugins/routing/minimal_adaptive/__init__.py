@@ -10,35 +10,26 @@ channels in all) it is the adaptive bubble router of Puente et al., JPDC 61(9), 
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Topology
+from routelab.api import Capabilities, Citation, HopProgram, Topology
 from routelab.api.grid_hops import (
-    EscapeParameters,
     bubble_classes,
-    escape_problem,
     grid_diameter,
     grid_tables,
     ring_classes,
     whole_grid,
 )
+from routelab.api.grid_routing import DUATO_1993, EscapingRouting
 
 from .kernels import hop
 
 
-class MinimalAdaptive(HopRoutingPlugin):
+class MinimalAdaptive(EscapingRouting):
     """Every shortest way, the emptier the better."""
 
     name = "minimal-adaptive"
     summary = "Any channel that comes nearer, by occupancy; dimension order as the escape"
     citations = (
-        Citation(
-            key="duato1993",
-            title="A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks",
-            authors="Duato, José",
-            year=1993,
-            venue="IEEE Transactions on Parallel and Distributed Systems 4(12), pp. 1320-1331",
-            cited_for="escape channels",
-            doi="10.1109/71.250114",
-        ),
+        DUATO_1993,
         Citation(
             key="puente2001",
             title="The Adaptive Bubble Router",
@@ -57,12 +48,6 @@ class MinimalAdaptive(HopRoutingPlugin):
         tolerates_failures=False,
         virtual_channels=None,
     )
-    Parameters = EscapeParameters
-    proof = "duato"
-
-    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """It needs a whole torus or mesh, and a virtual channel besides the escape."""
-        return escape_problem(topology, virtual_channels, self.parameters.escape)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         """The program; its tables grow with the number of switches.

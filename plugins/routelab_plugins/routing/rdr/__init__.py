@@ -14,21 +14,20 @@ enough, and three with a dateline. Results count the hops that were escapes.
 
 from __future__ import annotations
 
-from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Topology
+from routelab.api import Capabilities, Citation, HopProgram, Topology
 from routelab.api.grid_hops import (
-    EscapeParameters,
     bubble_classes,
-    escape_problem,
     grid_diameter,
     grid_tables,
     ring_classes,
     whole_grid,
 )
+from routelab.api.grid_routing import DUATO_1993, EscapingRouting
 
 from .kernels import hop
 
 
-class Rdr(HopRoutingPlugin):
+class Rdr(EscapingRouting):
     """A random walk that comes nearer with every step."""
 
     name = "rdr"
@@ -42,15 +41,7 @@ class Rdr(HopRoutingPlugin):
             venue="Illinois Institute of Technology",
             cited_for="Random Distance Routing (section II)",
         ),
-        Citation(
-            key="duato1993",
-            title="A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks",
-            authors="Duato, José",
-            year=1993,
-            venue="IEEE Transactions on Parallel and Distributed Systems 4(12), pp. 1320-1331",
-            cited_for="escape channels",
-            doi="10.1109/71.250114",
-        ),
+        DUATO_1993,
     )
     capabilities = Capabilities(
         families=("torus", "mesh"),
@@ -59,12 +50,6 @@ class Rdr(HopRoutingPlugin):
         tolerates_failures=False,
         virtual_channels=None,
     )
-    Parameters = EscapeParameters
-    proof = "duato"
-
-    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """It needs a whole torus or mesh, and a virtual channel besides the escape."""
-        return escape_problem(topology, virtual_channels, self.parameters.escape)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         """The program; its tables grow with the number of switches.

@@ -14,14 +14,12 @@ control or two with a dateline. This assignment is ours.
 
 from __future__ import annotations
 
-from typing import Any
-
-from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Proof, Topology
-from routelab.api.grid_hops import OrderParameters, grid_problem, quadrant_program
+from routelab.api import Citation
+from routelab.api.grid_routing import QuadrantRouting
 
 
-class Rlbth(HopRoutingPlugin):
-    r"""As \`rlb\`, but near destinations are never gone to the long way round."""
+class Rlbth(QuadrantRouting):
+    """As `rlb`, but near destinations are never gone to the long way round."""
 
     name = "rlbth"
     summary = "RLB that goes the short way below a quarter of a ring (RLBth)"
@@ -36,34 +34,4 @@ class Rlbth(HopRoutingPlugin):
             doi="10.1145/564870.564873",
         ),
     )
-    capabilities = Capabilities(
-        families=("torus", "mesh"),
-        minimal=False,
-        multipath=True,
-        tolerates_failures=False,
-        flow_control="bubble",
-        virtual_channels=None,
-    )
-    Parameters = OrderParameters
-    proof: Proof = "bubble"
-
-    def __init__(self, parameters: Any = None, **values: Any) -> None:
-        """Two classes a ring need no bubble."""
-        super().__init__(parameters, **values)
-        if self.parameters.deadlock == "dateline":
-            self.proof = "acyclic"
-
-    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """It needs a whole torus or mesh, and classes for every order in both halves."""
-        options = self.parameters
-        return grid_problem(topology, virtual_channels, options.deadlock, options.order, 2)
-
-    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The program; its tables grow with the number of switches.
-
-        Raises
-        ------
-        UnsupportedError
-            If the network is no whole torus or mesh.
-        """
-        return quadrant_program(topology, self.parameters, local=True)
+    local = True

@@ -11,25 +11,23 @@ Virtual channels: those of dimension order twice, once for each phase.
 
 from __future__ import annotations
 
-from typing import Any
-
-from routelab.api import Capabilities, Citation, HopProgram, HopRoutingPlugin, Proof, Topology
+from routelab.api import Capabilities, Citation, HopProgram, Topology
 from routelab.api.grid_hops import (
     RingParameters,
     bubble_classes,
     count_orders,
     grid_diameter,
-    grid_problem,
     grid_tables,
     ring_classes,
     whole_grid,
 )
+from routelab.api.grid_routing import OrderedRouting
 from routelab.kernels.order_hops import order_hop
 
 from .kernels import inject
 
 
-class Romm(HopRoutingPlugin):
+class Romm(OrderedRouting):
     """Two phases of dimension order inside the minimal quadrant."""
 
     name = "romm"
@@ -54,18 +52,7 @@ class Romm(HopRoutingPlugin):
         virtual_channels=None,
     )
     Parameters = RingParameters
-    proof: Proof = "bubble"
-
-    def __init__(self, parameters: Any = None, **values: Any) -> None:
-        """Two classes a ring need no bubble."""
-        super().__init__(parameters, **values)
-        if self.parameters.deadlock == "dateline":
-            self.proof = "acyclic"
-
-    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """It needs a whole torus or mesh, and classes for every order in both phases."""
-        options = self.parameters
-        return grid_problem(topology, virtual_channels, options.deadlock, options.order, 2)
+    phases = 2
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
         """The program; its tables grow with the number of switches.

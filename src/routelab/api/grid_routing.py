@@ -1,0 +1,97 @@
+"""What hop-by-hop algorithms on whole tori and meshes have in common as plugins."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from routelab.api import parameters
+from routelab.api.citation import Citation
+from routelab.api.grid_hops import (
+    EscapeParameters,
+    OrderParameters,
+    escape_problem,
+    grid_problem,
+    quadrant_program,
+)
+from routelab.api.hops import HopProgram, Proof
+from routelab.api.plugin import Capabilities, HopRoutingPlugin
+from routelab.api.topology import Topology
+
+DUATO_1993 = Citation(
+    key="duato1993",
+    title="A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks",
+    authors="Duato, José",
+    year=1993,
+    venue="IEEE Transactions on Parallel and Distributed Systems 4(12), pp. 1320-1331",
+    cited_for="escape channels",
+    doi="10.1109/71.250114",
+)
+
+
+class OrderedRouting(HopRoutingPlugin):
+    """An algorithm that goes by orders of dimensions, each with virtual channels of its own.
+
+    Class attributes
+    ----------------
+    phases : int
+        Parts of a way, each with classes of its own for every order.
+    """
+
+    Parameters = OrderParameters
+    proof: Proof = "bubble"
+    phases: ClassVar[int] = 1
+
+    def __init__(self, parameters: Any = None, **values: Any) -> None:
+        """Two classes a ring need no bubble."""
+        super().__init__(parameters, **values)
+        if self.parameters.deadlock == "dateline":
+            self.proof = "acyclic"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """It needs a whole torus or mesh, and classes for every order in every phase."""
+        options = self.parameters
+        return grid_problem(
+            topology, virtual_channels, options.deadlock, options.order, self.phases
+        )
+
+
+class QuadrantRouting(OrderedRouting):
+    """Randomized Local Balance.
+
+    Class attributes
+    ----------------
+    local : bool
+        Distances below a quarter of a ring go the short way.
+    """
+
+    capabilities = Capabilities(
+        families=("torus", "mesh"),
+        minimal=False,
+        multipath=True,
+        tolerates_failures=False,
+        flow_control="bubble",
+        virtual_channels=None,
+    )
+    phases = 2
+    local: ClassVar[bool]
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """The program; its tables grow with the number of switches.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is no whole torus or mesh.
+        """
+        return quadrant_program(topology, self.parameters, self.local)
+
+
+class EscapingRouting(HopRoutingPlugin):
+    """An adaptive algorithm that escapes to dimension order."""
+
+    Parameters: ClassVar[type[parameters.Parameters]] = EscapeParameters
+    proof: Proof = "duato"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """It needs a whole torus or mesh, and a virtual channel besides the escape."""
+        return escape_problem(topology, virtual_channels, self.parameters.escape)
