@@ -119,7 +119,9 @@ def add_compared(
     if not spec.median:
         both = both[both["routing"] != both[RELATIVE_TO]]
     ratio = both[column] / both[f"{column}_reference"]
-    both[IMPROVEMENT] = 100 * ((ratio if better.get(column) == "higher" else 1 / ratio) - 1)
+    better_by = 100 * ((ratio if better.get(column) == "higher" else 1 / ratio) - 1)
+    # equal but for the last bits is equal, and no minus is left of it
+    both[IMPROVEMENT] = better_by.round(9) + 0.0
     both[f"{column}_ratio"] = ratio
     both[f"{column}_gain"] = 100 * (1 - ratio)
     both[f"{column}_group"] = np.select([ratio < 1, ratio == 1, ratio > 1], GROUPS, default="")

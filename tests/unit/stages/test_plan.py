@@ -231,10 +231,11 @@ def test_the_cited_reference_is_an_input_of_the_report(write):
     shutil.copytree(ROOT / "config/references", "config/references")
     plan = expand([write("cites", study(more="cites: mukosey2020\n"))])
     folder = "config/references/mukosey2020"
+    names = ("figure6", "survey", "table2", "table3", "unique-routes")
     assert set(plan.studies["cites"].inputs) == {
         "config/studies/cites.yaml",
         f"{folder}/citation.yaml",
-        *(f"{folder}/{name}.csv" for name in ("figure6", "survey", "table2", "table3", "unique-routes")),
+        *(f"{folder}/{name}.csv" for name in names),
     }
 
 
