@@ -20,7 +20,7 @@ from routelab.api import (
 )
 from routelab.artifacts.outcome import read_outcome
 from routelab.metrics import channel_loads
-from routelab.registry.instances import load_routing
+from routelab.registry.instances import load, load_routing
 from routelab.simulation.flow_settings import FlowSettings
 from routelab.stages import flow
 from routelab.stages.chain import reroute
@@ -191,3 +191,22 @@ def test_a_routing_without_a_table_says_so() -> None:
     task = flow.task_of(NETWORK, "rdr", "osu-alltoall", FlowSettings())
     with pytest.raises(UnsupportedError, match="rdr: it decides hop by hop"):
         flow.simulate(task.network, task.routing, task.work, task.settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "few", "all_"), [("lu", 4, 300), ("mg", 3, 4), ("cg", 3, 15), ("ft", 3, 6)]
+)
+def test_a_few_iterations_tell_what_all_take(name: str, few: int, all_: int) -> None:
+    """Class W in full, on as many ranks as its messages were counted for."""
+    network = build_grid("torus", (4, 2, 2, 2), wrap=True)
+    workload = load("workload", f"npb-{name}~class=W")
+
+    def facts(iterations: int) -> dict[str, object]:
+        settings = FlowSettings(iterations=iterations)
+        return flow.simulate(network, load_routing("angara-sssp"), workload, settings).facts
+
+    cut, whole = facts(few), facts(0)
+    assert (cut["iterations_simulated"], cut["iterations_of"]) == (few, all_)
+    assert cut["timed_s"] == pytest.approx(whole["timed_s"], rel=5e-4)
+    for count in ("messages", "bytes", "network_bytes"):
+        assert cut[count] == whole[count]
