@@ -16,6 +16,7 @@ from routelab.registry.instances import load
 from routelab.simulation import smpi
 from routelab.simulation.flow import run_flows
 from routelab.simulation.flow_paths import Paths
+from routelab.simulation.flow_result import StuckError
 from routelab.simulation.machine import Machine
 from routelab.simulation.schedule import schedule
 
@@ -173,6 +174,25 @@ def test_eager_and_rendezvous_are_the_same(both, size, late, handshake):
     if late == "busy":
         end = max(end, 2e-2 + (begin + through if size > 65536 else 0.0))
     assert flow == pytest.approx(end, rel=1e-6)
+
+
+def test_blocking_sends_that_face_each_other(both):
+    """They go well as long as messages are eager; above that both engines say so."""
+
+    def run(size):
+        block = BlockBuilder(4)
+        block.send(np.array([0, 1]), np.array([1, 0]), size)
+        block.receive(np.array([0, 1]), np.array([1, 0]), size)
+        return _ring_table(4), schedule(Program(4, (block.build(),), "")), BARE
+
+    flow, simgrid = both(*run(65536)).seconds
+    assert flow == pytest.approx(simgrid, rel=1e-3)
+    table, scheduled, machine = run(65537)
+    with pytest.raises(StuckError):
+        run_flows(scheduled, Paths.create(table, np.arange(4)), machine)
+    platform = load("export", "simgrid~latency=per-route").export(table, machine)["platform.xml"]
+    with pytest.raises(smpi.SmpiError, match="2 of 4 ranks wait for each other"):
+        smpi.replay(scheduled, platform, ["t0", "t1", "t2", "t3"], machine)
 
 
 def test_by_default_simgrid_gives_long_routes_less(both):

@@ -5,9 +5,19 @@ Anything else that escapes is a defect and keeps its traceback.
 
 from __future__ import annotations
 
+from copyreg import __newobj__  # type: ignore[attr-defined]
+from typing import Any
+
 
 class RoutelabError(Exception):
-    """Base of every error raised on purpose; its text is one clear message."""
+    """Base of every error raised on purpose; its text is one clear message.
+
+    It comes out of a child process as it was, whatever the arguments of a subclass are: pickle
+    would call the subclass with the text alone.
+    """
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return __newobj__, (type(self), *self.args), self.__dict__
 
 
 class InputError(RoutelabError):

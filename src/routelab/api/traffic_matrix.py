@@ -18,6 +18,8 @@ MESSAGES = "messages"
 """A column that a list may have besides."""
 MAX_RANKS = 20_000
 """Most ranks: their matrix takes 3 GB."""
+MOST = 2**53
+"""Most messages or bytes of a pair in a list of messages: all whole numbers up to it are exact."""
 SHOWN = 5
 """Most mistakes of a file that are told at once."""
 
@@ -39,13 +41,21 @@ def read_messages(path: Path) -> tuple[Int64Array, Int64Array]:
     Raises
     ------
     InputError
-        As `read_traffic_matrix`, and if numbers are not whole or there are bytes and no message.
+        As `read_traffic_matrix`, and if numbers are not whole or above `MOST`, or there are bytes
+        and no message.
     """
     bytes_, messages = _read(path)
     numbers = {"bytes": bytes_, "messages": messages}
     for name, matrix in numbers.items():
-        if matrix is not None and (matrix != np.floor(matrix)).any():
+        if matrix is None:
+            continue
+        if (matrix != np.floor(matrix)).any():
             raise InputError(f"{path}: {name} of a pair are not a whole number")
+        if (matrix > MOST).any():
+            source, target = np.argwhere(matrix > MOST)[0]
+            raise InputError(
+                f"{path}: from rank {source} to rank {target} there are more than {MOST} {name}"
+            )
     if messages is None:
         return (bytes_ > 0).astype(np.int64), bytes_.astype(np.int64)
     silent = np.argwhere((bytes_ > 0) & (messages == 0))

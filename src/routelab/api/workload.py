@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from routelab.api.errors import PluginError
+from routelab.api.errors import InputError, PluginError
 from routelab.api.topology import (
     Float64Array,
     Int8Array,
@@ -408,13 +408,28 @@ class Program:
         return _walk(self.steps, 1)
 
     def point_to_point(self) -> PointToPoint:
-        """What ranks send to each other, collectives left out, messages to oneself included."""
+        """What ranks send to each other, collectives left out, messages to oneself included.
+
+        Raises
+        ------
+        InputError
+            If there are 2^63 messages or bytes or more.
+        """
         none = np.zeros(0, dtype=np.int64)
+        sums = {"messages": 0.0, "bytes": 0.0}
         pairs, counts, amounts = [none], [none], [none]
         for step, times in self.walk():
             if isinstance(step, Block) and times:
                 sends = (step.kind == SEND) | (step.kind == ISEND)
                 source = step.rank_of()[sends].astype(np.int64)
+                sums["messages"] += float(times) * len(source)
+                sums["bytes"] += float(times) * float(step.amount[sends].sum())
+                for name, value in sums.items():
+                    if value >= 2.0**63:
+                        raise InputError(
+                            f"program: {value:.3g} {name} are too many to be counted; take fewer "
+                            "iterations or smaller messages"
+                        )
                 pairs.append(source * self.ranks + step.peer[sends])
                 counts.append(np.full(len(source), times))
                 amounts.append(times * step.amount[sends].astype(np.int64))

@@ -21,8 +21,10 @@ from routelab.api.workload import BlockBuilder, Job, Loop, Program
 class PatternParameters(Parameters):
     """What is sent, how often, and how the pattern is read."""
 
-    size: Bytes = parameter(1 << 20, ge=0, description="Bytes of every message")
-    iterations: int = parameter(1, ge=1, description="Rounds that are timed, one after the other")
+    size: Bytes = parameter(1 << 20, ge=0, le=1 << 40, description="Bytes of every message")
+    iterations: int = parameter(
+        1, ge=1, le=10**6, description="Rounds that are timed, one after the other"
+    )
     by: Literal["rank", "coordinate"] = parameter(
         "rank",
         description="Whether the pattern speaks of ranks, or of the places of their switches on "

@@ -73,7 +73,7 @@ def _written(arguments: argparse.Namespace) -> Outcome:
 
     settings = _task(arguments).settings
     check_folder(arguments.output)
-    names = arguments.topology, arguments.routing, arguments.traffic
+    names = arguments.topology, arguments.routing, arguments.work
     with progress(arguments):
         return flow.run(*names, settings, arguments.output)
 
@@ -105,7 +105,7 @@ def _simulated(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from routelab.stages import flow, smpi
     from routelab.stages.blame import blamed
 
-    if arguments.engine == "smpi" and smpi.is_executable(arguments.traffic):
+    if arguments.engine == "smpi" and smpi.is_executable(arguments.work):
         return _executed(arguments)
     task = _task(arguments)
     what = task.network, task.routing, task.work, task.settings
@@ -125,9 +125,7 @@ def _executed(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
         arguments.topology, arguments.routing
     )
     with progress(arguments):
-        facts, output = smpi.simulate_executable(
-            network, routing, Path(arguments.traffic), settings
-        )
+        facts, output = smpi.simulate_executable(network, routing, Path(arguments.work), settings)
     return {"topology": name, "routing": routing_name, **facts}, output
 
 
@@ -139,7 +137,7 @@ def _task(arguments: argparse.Namespace) -> Task:
     from routelab.stages import flow
     from routelab.stages.together import together
 
-    names = arguments.topology, arguments.routing, arguments.traffic
+    names = arguments.topology, arguments.routing, arguments.work
     settings, task = together(
         lambda: _settings(arguments), lambda: flow.task_of(*names, FlowSettings())
     )

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 PREFIX = "setting_"
 """Begins the names under which `argparse` keeps these options."""
 
+IN_FILE = re.compile(r"[^:]+:\d+: ")
+"""Begins messages about a place in a file."""
+
 OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
 """Options that are not called like their fields."""
 
@@ -64,7 +67,8 @@ def in_options(text: str, model: type[Parameters]) -> str:
     """A message about a model's fields in the words of who gave options.
 
     Names are replaced where they surely are names: in `...`, with an underscore, before ``=``, or
-    as what is to be raised or lowered; not behind ``=``, where values stand.
+    as what is to be raised or lowered; not behind ``=``, where values stand, and not in lines that
+    begin with a place in a file.
     """
     names = "|".join(model.model_fields)
     joined = "|".join(name for name in model.model_fields if "_" in name)
@@ -72,7 +76,12 @@ def in_options(text: str, model: type[Parameters]) -> str:
         rf"`({names})`|(?<![\w=-])({joined})\b|(?<![\w=-])({names})(?==)"
         rf"|(?<=raise |lower )({names})\b"
     )
-    return re.sub(found, lambda match: option(match[match.lastindex or 0]), text)
+    return "\n".join(
+        line
+        if IN_FILE.match(line)
+        else re.sub(found, lambda match: option(match[match.lastindex or 0]), line)
+        for line in text.split("\n")
+    )
 
 
 def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:

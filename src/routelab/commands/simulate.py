@@ -63,7 +63,7 @@ def add_parser(subparsers: Any) -> None:
         "routing", metavar="ROUTING", nargs="?", help="instance name, or a routes.npz"
     )
     parser.add_argument(
-        "traffic", metavar="WORK", nargs="?", help="instance name of traffic, or of a workload"
+        "work", metavar="WORK", nargs="?", help="instance name of traffic, or of a workload"
     )
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Simulate, then write or print."""
     if arguments.batch is not None:
         return run_batch(arguments)
-    require(arguments, "topology", "routing", "traffic")
+    require(arguments, "topology", "routing", "work")
     from routelab.api.errors import RoutelabError
     from routelab.simulation.flow_settings import FlowSettings
     from routelab.simulation.settings import SimulationSettings
@@ -172,7 +172,7 @@ def _written(arguments: argparse.Namespace) -> Outcome:
 
     settings = _task(arguments).settings
     check_folder(arguments.output)
-    names = arguments.topology, arguments.routing, arguments.traffic
+    names = arguments.topology, arguments.routing, arguments.work
     with progress(arguments):
         return stage.run(*names, settings, arguments.output)
 
@@ -197,7 +197,7 @@ def _task(arguments: argparse.Namespace) -> Task:
     from routelab.stages.simulate import task_of
     from routelab.stages.together import together
 
-    names = arguments.topology, arguments.routing, arguments.traffic
+    names = arguments.topology, arguments.routing, arguments.work
     settings, task = together(
         lambda: read_settings(SimulationSettings, vars(arguments)),
         lambda: task_of(*names, SimulationSettings()),

@@ -40,12 +40,15 @@ ENVELOPE = 16
 
 _TIME = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
 _SPEED = re.compile(r'<host [^>]*speed="([0-9.e+-]+)f"')
+_WAITING = re.compile(r"Actor \d+ \((\d+)@")
+DEADLOCK = "Deadlock detected"
+"""What SimGrid says of ranks that wait for each other; it tells a time and ends with 0 even so."""
 SHOWN_LINES = 5
 """Last lines of SimGrid's output that an error shows."""
 
 
 class SmpiError(RoutelabError):
-    """SimGrid did not come to an end."""
+    """SimGrid, or the program in it, did not come to an end."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +170,7 @@ def replay(
     InputError
         If SimGrid is not installed, or there are more or fewer hosts than ranks.
     SmpiError
-        If it ends without a time, or exceeds the limit.
+        If it ends without a time or in a deadlock, or exceeds the limit.
     """
     if len(hosts) != schedule.ranks:
         raise InputError(
@@ -247,7 +250,7 @@ def run_executable(
     InputError
         If SimGrid is not installed, or there is no such program.
     SmpiError
-        If it ends without a time, or exceeds the limit.
+        If it ends without a time or in a deadlock, or exceeds the limit.
     """
     program = find()
     if not (executable.is_file() and os.access(executable, os.X_OK)):
@@ -306,6 +309,15 @@ def _smpirun(
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    if DEADLOCK in messages:
+        waiting = _WAITING.findall(messages)
+        more = ["..."] if len(waiting) > SHOWN_LINES else []
+        ranks = ", ".join([*waiting[:SHOWN_LINES], *more])
+        raise SmpiError(
+            f"program: {len(waiting)} of {len(hosts)} ranks wait for each other in SimGrid "
+            f"(ranks {ranks}); if blocking sends face each other, receive first on one side, send "
+            "without blocking, or raise eager_bytes"
+        )
     found = _TIME.findall(messages)
     # an exit code of 0 alone does not say that it ran
     if process.returncode or not found:

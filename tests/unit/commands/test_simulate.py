@@ -131,9 +131,9 @@ def test_all_that_is_wrong_is_told_at_once(refused) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["simulate"], "TOPOLOGY and ROUTING and TRAFFIC missing"),
-        (["simulate", "torus~dims=4", "dor"], "TRAFFIC missing"),
-        ([*RUN, "--engine", "flow"], "invalid choice: 'flow'"),
+        (["simulate"], "TOPOLOGY and ROUTING and WORK missing"),
+        (["simulate", "torus~dims=4", "dor"], "WORK missing"),
+        ([*RUN, "--engine", "flwo"], "invalid choice: 'flwo'"),
         (["simulate", "torus~dims=4", "no/such/routes.npz", "uniform"], "no/such/routes.npz"),
         (["simulate", "no/such.npz", "dor", "uniform"], "no/such.npz"),
         (["simulate", "torus~dims=4", "dor", "tornado~shfit=1"], "did you mean 'shift'"),
@@ -159,6 +159,8 @@ def test_wrong_arguments(capsys, arguments, message) -> None:
         ("--priority=in_order: must be", "--priority=in_order: must be"),
         ("my_vcs and vcs_mine", "my_vcs and vcs_mine"),
         ("raise --vcs to 4", "raise --vcs to 4"),
+        # what stands in a file is called as it is there
+        ("a/b.yaml:3: buffer_flits: 0\n`vcs` is 1", "a/b.yaml:3: buffer_flits: 0\n--vcs is 1"),
     ],
 )
 def test_messages_name_what_was_typed(text, told) -> None:

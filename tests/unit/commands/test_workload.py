@@ -144,3 +144,28 @@ def test_a_trace_that_would_fill_the_disk_is_refused(refused, tmp_path):
     assert code == 1
     assert "actions, 50000000 are the most" in text
     assert not (tmp_path / "trace").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        (
+            "osu-alltoall~size=99999999999999999999999",
+            "must be less than or equal to 1099511627776",
+        ),
+        ("neighbor~size=1025GiB", "must be less than or equal to 1099511627776"),
+        ("neighbor~iterations=1000001", "must be less than or equal to 1000000"),
+        (
+            "neighbor~size=1024GiB,iterations=1000000",
+            "bytes are too many to be counted; take fewer",
+        ),
+        ("matrix~file={file}", "from rank 0 to rank 1 there are more than 9007199254740992 bytes"),
+    ],
+)
+def test_numbers_that_nothing_can_count(refused, tmp_path, name, message):
+    file = tmp_path / "matrix.csv"
+    file.write_text("src,dst,messages,bytes\n0,1,1,99999999999999999999999\n", "utf-8")
+    # 16 pairs x 2^40 bytes x 10^6 rounds are 1.8e19 bytes, above 2^63
+    code, error = refused(name.format(file=file), "--ranks", 16)
+    assert code == 2
+    assert message in error

@@ -71,6 +71,18 @@ def test_no_time_is_an_error(fake, script, said):
     assert said in str(raised.value)
 
 
+def test_a_deadlock_is_an_error_though_it_has_a_time(fake):
+    """SimGrid 3.32 says so on the way, then tells a time and ends with 0."""
+    fake(
+        "echo '[0.0] [ker_engine/CRITICAL] Oops! Deadlock detected, some activities' >&2\n"
+        "echo '[0.0] [ker_engine/INFO] Actor 1 (0@t0): waiting for communication' >&2\n"
+        "echo '[0.0] [ker_engine/INFO] Actor 2 (1@t1): waiting for communication' >&2\n"
+        "echo '[0.0] Simulated time: 0 seconds.' >&2"
+    )
+    with pytest.raises(smpi.SmpiError, match=r"2 of 2 ranks .* \(ranks 0, 1\).*raise eager_bytes"):
+        run()
+
+
 def test_nothing_is_left_running_when_time_is_over(fake, tmp_path):
     """The script starts another process, as smpirun does."""
     mark = tmp_path / "started"

@@ -28,7 +28,7 @@ class MatrixParameters(Parameters):
         "several, messages; or, without a header, a square matrix of bytes with a line for each "
         "sender"
     )
-    iterations: int = parameter(1, ge=1, description="How many times all of it is sent")
+    iterations: int = parameter(1, ge=1, le=10**6, description="How many times all of it is sent")
 
 
 class Matrix(WorkloadPlugin):

@@ -24,9 +24,14 @@ from routelab.api import (
 class OsuAlltoallParameters(Parameters):
     """How large, how often, and how it is done."""
 
-    size: Bytes = parameter(1 << 20, ge=0, description="Bytes that every rank has for every other")
+    size: Bytes = parameter(
+        1 << 20, ge=0, le=1 << 40, description="Bytes that every rank has for every other"
+    )
     iterations: int = parameter(
-        1, ge=1, description="Calls that are timed, with a barrier between one and the next"
+        1,
+        ge=1,
+        le=10**6,
+        description="Calls that are timed, with a barrier between one and the next",
     )
     algorithm: Literal["mpich", "bruck", "linear", "pairwise", "scattered"] = parameter(
         "mpich",

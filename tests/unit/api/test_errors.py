@@ -1,0 +1,30 @@
+"""Errors are the same when they come out of a child process."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from routelab.api import InputError, UnsupportedError
+from routelab.config.mistakes import ConfigError
+from routelab.simulation.flow_result import StuckError, Waiting
+
+STUCK = Waiting(rank=3, kind=1, peers=(0,), block="b", place=0, operation=0, seconds=0.5)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        InputError("a"),
+        UnsupportedError("b"),
+        ConfigError(["first line", "second line"]),
+        StuckError("nothing happens", (STUCK,)),
+    ],
+)
+def test_they_are_pickled_whole(error):
+    error.add_note("traceback")
+    found = pickle.loads(pickle.dumps(error))
+    assert type(found) is type(error)
+    assert str(found) == str(error)
+    assert vars(found) == vars(error)
