@@ -67,19 +67,19 @@ def in_options(text: str, model: type[Parameters]) -> str:
     """A message about a model's fields in the words of who gave options.
 
     Names are replaced where they surely are names: in `...`, with an underscore, before ``=``, or
-    as what is to be raised or lowered; not behind ``=``, where values stand, and not in lines that
-    begin with a place in a file.
+    as what is to be raised or lowered; not behind ``=``, where values stand. In lines that begin
+    with a place in a file only `...` and what is to be raised or lowered are options.
     """
     names = "|".join(model.model_fields)
     joined = "|".join(name for name in model.model_fields if "_" in name)
-    found = (
-        rf"`({names})`|(?<![\w=-])({joined})\b|(?<![\w=-])({names})(?==)"
-        rf"|(?<=raise |lower )({names})\b"
-    )
+    marked = rf"`({names})`|(?<=raise |lower )({names})\b"
+    found = rf"{marked}|(?<![\w=-])({joined})\b|(?<![\w=-])({names})(?==)"
     return "\n".join(
-        line
-        if IN_FILE.match(line)
-        else re.sub(found, lambda match: option(match[match.lastindex or 0]), line)
+        re.sub(
+            marked if IN_FILE.match(line) else found,
+            lambda match: option(match[match.lastindex or 0]),
+            line,
+        )
         for line in text.split("\n")
     )
 

@@ -130,6 +130,8 @@ def _routes_file(text: str) -> Path | None:
 
 def _network_of(file: Path) -> str:
     """The network that routes were made on, by the outcome beside them."""
+    if not file.is_file():
+        raise InputError(f"cannot read {file}: there is no such file")
     outcome = file.parent / OUTCOME
     if not outcome.is_file():
         raise InputError(

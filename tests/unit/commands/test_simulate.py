@@ -161,6 +161,7 @@ def test_wrong_arguments(capsys, arguments, message) -> None:
         ("raise --vcs to 4", "raise --vcs to 4"),
         # what stands in a file is called as it is there
         ("a/b.yaml:3: buffer_flits: 0\n`vcs` is 1", "a/b.yaml:3: buffer_flits: 0\n--vcs is 1"),
+        ("a.txt:3: two of them; raise `vcs`", "a.txt:3: two of them; raise --vcs"),
     ],
 )
 def test_messages_name_what_was_typed(text, told) -> None:

@@ -96,3 +96,8 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path):
     ring.write_text("a b\nb c\nc a\n")
     with pytest.raises(UnsupportedError, match="booksim: there is a link of one way"):
         export.compute("booksim", (f"graph~file=[{ring}],directed=true", "dfsssp"))
+
+
+def test_routes_that_are_not_there_are_told_as_such(tmp_path):
+    with pytest.raises(InputError, match=r"cannot read .*lost\.npz: there is no such file"):
+        export.compute("simgrid", (str(tmp_path / "lost.npz"),), "")
