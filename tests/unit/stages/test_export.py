@@ -68,7 +68,7 @@ def test_what_else_is_in_a_folder_is_not_lost(tmp_path, capsys):
         (["simgrid", "dor"], 2, "dor is no folder or routes.npz"),
         (["simgrid", "a", "b", "c"], 2, "there are 3 arguments: a b c"),
         (["simgrid", NETWORK, "dor", "--machine", "none"], 2, "machine: no cluster 'none'"),
-        (["simgrid", "none.npz"], 2, "name the network before it"),
+        (["simgrid", "none.npz"], 2, "cannot read none.npz: there is no such file"),
         (["simgrid~cores=0", NETWORK, "dor"], 2, "cores=0"),
         (["simgrid", NETWORK, "minimal-adaptive"], 1, "has no table of routes"),
     ],
@@ -101,3 +101,6 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path):
 def test_routes_that_are_not_there_are_told_as_such(tmp_path):
     with pytest.raises(InputError, match=r"cannot read .*lost\.npz: there is no such file"):
         export.compute("simgrid", (str(tmp_path / "lost.npz"),), "")
+    (tmp_path / "alone.npz").touch()
+    with pytest.raises(InputError, match="name the network before it"):
+        export.compute("simgrid", (str(tmp_path / "alone.npz"),), "")
