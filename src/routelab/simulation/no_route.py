@@ -40,25 +40,24 @@ def why_blocked(simulation: Simulation) -> Blocked | None:
 
 def _places(simulation: Simulation, packet: int) -> list[int]:
     """Queues with the packet at the front and no candidate for it."""
-    engine = simulation._engine
-    queues = engine.queues
-    front = np.arange(len(queues)) * int(engine.setting[at.S_CAPACITY]) + queues["front"]
+    queues = simulation._engine.queues
     held = (queues["count"] > 0) & (queues["choices"] == 0)
-    found: list[int] = np.flatnonzero(held & (engine.slots["packet"][front] == packet)).tolist()
+    found: list[int] = np.flatnonzero(held & (queues["packet"] == packet)).tolist()
     return found
 
 
 def _cause(simulation: Simulation, packet: int, queue: int) -> str:
     """What is wrong with the algorithm's answers there; empty if nothing is."""
     engine, topology = simulation._engine, simulation.topology
-    row = engine.inputs[queue // simulation.router.vcs]
+    port, lane = divmod(queue, simulation.router.vcs)
+    row = engine.inputs[port]
     states = engine.states.copy()
     mine = states[packet]
     switch, phase = int(row["switch"]), int(mine[of.PHASE])
     if switch == mine[of.TARGET]:
         # it was not looked at yet: there the engine asks nobody
         return ""
-    channel, vc = int(row["channel"]), int(engine.queues["name"][queue])
+    channel, vc = int(row["channel"]), int(engine.class_of[lane])
     came = f"over {topology.channel_name(channel)}" if channel >= 0 else "from a terminal"
     turned = phase == 1 and int(mine[of.WAYPOINT]) == switch
     # as the engine asks: where a packet enters, or has reached its waypoint, it came from nowhere

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_tables import networks, tables
 
@@ -98,6 +98,8 @@ def test_booksim(table):
     same(plugin.read(plugin.export(table, MACHINE)), table)
 
 
+# most random networks have pairs without a route, which CODES cannot be told
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(tables(named()))
 def test_codes(table):
     plugin = Codes()
