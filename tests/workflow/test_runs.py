@@ -72,6 +72,7 @@ def test_a_batch_is_told_all_about_its_jobs(finished_run):
         "bound_exact": False,
         "traffic": "",
         "settings": "",
+        "workload": "",
     }
     assert second["folder"] == "results/routes/torus~dims=4x2/layered"
 

@@ -91,6 +91,8 @@ def test_simgrid(table, latency):
     assert np.allclose(found.topology.channel_capacity, relative(table.topology.channel_capacity))
 
 
+# most random networks have pairs without a route, with which BookSim does not start
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
 @given(tables(named().map(two_way)))
 def test_booksim(table):
     plugin = BookSim(latency=3)
