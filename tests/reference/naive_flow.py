@@ -6,7 +6,7 @@ Written from decision record 7; knows nothing of heaps, bundles, rings or tapes 
 import math
 from dataclasses import dataclass, field
 
-from routelab.api.workload import ALL, COMPUTE, IRECV, ISEND, RECV, SEND
+from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND
 
 CLOSE = 1e-12
 

@@ -1,5 +1,6 @@
 """What a plugin author imports."""
 
+from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block, BlockBuilder
 from routelab.api.citation import Citation
 from routelab.api.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
 from routelab.api.direction_labels import DirectionLabels, torus_directions
@@ -51,22 +52,7 @@ from routelab.api.traffic_patterns import (
     rank_bits,
     too_few_terminals,
 )
-from routelab.api.workload import (
-    ALL,
-    COMPUTE,
-    IRECV,
-    ISEND,
-    RECV,
-    SEND,
-    WAIT,
-    Block,
-    BlockBuilder,
-    Collective,
-    Job,
-    Loop,
-    Program,
-    Step,
-)
+from routelab.api.workload import Collective, Job, Loop, Program, Step
 from routelab.api.workload_patterns import (
     PatternParameters,
     PatternWorkload,

@@ -9,9 +9,10 @@ from typing import get_args
 
 import numpy as np
 
+from routelab.api.blocks import ALL, BlockBuilder
 from routelab.api.errors import InputError, PluginError
 from routelab.api.topology import frozen_array
-from routelab.api.workload import ALL, BlockBuilder, Collective, CollectiveName, Program, Step
+from routelab.api.workload import Collective, CollectiveName, Program, Step
 
 _NUMBERS = {
     **dict.fromkeys((2, 6, 8, 9, 16, 17, 21), 1),

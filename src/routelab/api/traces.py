@@ -12,21 +12,9 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block
 from routelab.api.errors import UnsupportedError
-from routelab.api.workload import (
-    ALL,
-    COMPUTE,
-    IRECV,
-    ISEND,
-    RECV,
-    SEND,
-    WAIT,
-    Block,
-    Collective,
-    Loop,
-    Program,
-    Step,
-)
+from routelab.api.workload import Collective, Loop, Program, Step
 
 LIST = "trace.txt"
 """File that lists those of the ranks."""

@@ -14,7 +14,7 @@ from routelab.kernels.engine_bits import u
 from routelab.kernels.flow_events import push
 from routelab.kernels.flow_messages import begin, met, release
 
-_COMPUTE, _SEND, _ISEND, _RECV, _IRECV = range(5)  # as routelab.api.workload
+_COMPUTE, _SEND, _ISEND, _RECV, _IRECV = range(5)  # as routelab.api.blocks
 
 
 @njit(_nrt=False)

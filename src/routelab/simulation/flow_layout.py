@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import UnsupportedError
+from routelab.api.blocks import COMPUTE, IRECV, ISEND, RECV, SEND
 from routelab.api.topology import Int64Array
-from routelab.api.workload import COMPUTE, IRECV, ISEND, RECV, SEND
 from routelab.kernels import flow_layout as at
 from routelab.simulation.flow_paths import Paths, Ways
 from routelab.simulation.machine import Machine

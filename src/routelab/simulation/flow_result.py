@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from routelab.api import InputError, Topology
+from routelab.api.blocks import COMPUTE, IRECV, ISEND, RECV, SEND, WAIT
 from routelab.api.topology import Float64Array
-from routelab.api.workload import COMPUTE, IRECV, ISEND, RECV, SEND, WAIT
 
 if TYPE_CHECKING:
     from routelab.simulation.schedule import Schedule
@@ -49,7 +49,7 @@ class Waiting:
     ----------
     rank : int
     kind : int
-        Of the operation, as in `routelab.api.workload`.
+        Of the operation, as in `routelab.api.blocks`.
     peers : tuple of int
         Ranks whose part is missing, ascending.
     block : str

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import RouteTable, Topology
+from routelab.api.blocks import ISEND, SEND
 from routelab.api.errors import InputError
 from routelab.api.topology import Float64Array, Int32Array, frozen_array
-from routelab.api.workload import ISEND, SEND
 from routelab.metrics.traffic import traffic_loads
 from routelab.simulation.schedule import Schedule
 

@@ -12,9 +12,10 @@ from types import MappingProxyType
 
 import numpy as np
 
+from routelab.api.blocks import Block
 from routelab.api.errors import InputError, UnsupportedError
 from routelab.api.topology import Int32Array, Int64Array, frozen_array
-from routelab.api.workload import Block, Collective, Loop, Program, Step
+from routelab.api.workload import Collective, Loop, Program, Step
 from routelab.simulation.collectives import collective_block
 
 

@@ -8,19 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block, BlockBuilder
 from routelab.api.topology import Int32Array, frozen_array
-from routelab.api.workload import (
-    ALL,
-    COMPUTE,
-    IRECV,
-    ISEND,
-    RECV,
-    SEND,
-    WAIT,
-    Block,
-    BlockBuilder,
-    Program,
-)
+from routelab.api.workload import Program
 from routelab.simulation.machine import Machine
 from routelab.simulation.schedule import Schedule
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from routelab.api import InputError, build_grid
-from routelab.api.workload import Block, BlockBuilder, Loop, Program
+from routelab.api.blocks import Block, BlockBuilder
+from routelab.api.workload import Loop, Program
 from routelab.registry.instances import load_routing
 from routelab.simulation.placement import (
     Objective,

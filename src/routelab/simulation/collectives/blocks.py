@@ -7,8 +7,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from routelab.api.blocks import Block, BlockBuilder
 from routelab.api.errors import InputError, PluginError, UnsupportedError
-from routelab.api.workload import Block, BlockBuilder, Collective
+from routelab.api.workload import Collective
 from routelab.simulation.collectives.choice import (
     ALGORITHMS,
     POWERS_OF_TWO,

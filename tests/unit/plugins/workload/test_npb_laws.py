@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from routelab.api import COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block, Collective, Job
-from routelab.api.workload import ALL, Program
+from routelab.api.blocks import ALL
+from routelab.api.workload import Program
 from routelab_plugins.workload import npb_cg, npb_ft, npb_is, npb_lu, npb_mg
 from routelab_plugins.workload.npb_is import keys as is_keys
 

@@ -1,0 +1,269 @@
+"""Blocks of a program: the operations of all ranks in arrays, and how they are put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from routelab.api.errors import PluginError
+from routelab.api.topology import Float64Array, Int8Array, Int32Array, Int64Array, frozen_array
+
+COMPUTE, SEND, ISEND, RECV, IRECV, WAIT = range(6)
+"""Kinds of operation. WAIT waits for the request that `peer` counts among the rank's open ones,
+the oldest first; for all of them if it is `ALL`."""
+
+ALL = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Operations of all ranks, each rank's one after the other.
+
+    Attributes
+    ----------
+    start : int64 array, shape (P + 1,)
+        Operations ``start[r]:start[r + 1]`` are rank r's.
+    kind : int8 array, shape (K,)
+        COMPUTE, SEND, ISEND, RECV, IRECV or WAIT.
+    peer : int32 array, shape (K,)
+        The other rank; of WAIT, the request; of COMPUTE, −1.
+    amount : float64 array, shape (K,)
+        Bytes of a message; operations of COMPUTE; 0 of WAIT.
+    tag : int32 array, shape (K,)
+        The k-th send from one rank to another with a tag meets the k-th receive with it.
+    receive_of : int64 array, shape (K,)
+        Of a send, the place of the receive that it meets; −1 elsewhere.
+    """
+
+    start: Int64Array
+    kind: Int8Array
+    peer: Int32Array
+    amount: Float64Array
+    tag: Int32Array
+    receive_of: Int64Array = field(repr=False)
+
+    @classmethod
+    def create(
+        cls,
+        *,
+        start: ArrayLike,
+        kind: ArrayLike,
+        peer: ArrayLike,
+        amount: ArrayLike,
+        tag: ArrayLike,
+    ) -> Block:
+        """Build a block and check it.
+
+        Raises
+        ------
+        PluginError
+            If arrays do not fit, a peer is no rank, an amount is negative, sends and receives do
+            not match in number or bytes, or a request is never waited for.
+        """
+        first = frozen_array(start, np.int64)
+        kinds = frozen_array(kind, np.int8)
+        peers = frozen_array(peer, np.int32)
+        amounts = frozen_array(amount, np.float64)
+        tags = frozen_array(tag, np.int32)
+        _check_arrays(first, kinds, peers, amounts, tags)
+        ranks = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
+        met = _matches(ranks, kinds, peers, amounts, tags)
+        _check_requests(first, kinds, peers)
+        return cls(first, kinds, peers, amounts, tags, frozen_array(met, np.int64))
+
+    @property
+    def ranks(self) -> int:
+        """How many."""
+        return len(self.start) - 1
+
+    def rank_of(self) -> Int32Array:
+        """Rank of each operation; int32, shape (K,)."""
+        return np.repeat(np.arange(self.ranks, dtype=np.int32), np.diff(self.start))
+
+
+def _check_arrays(
+    start: Int64Array, kind: Int8Array, peer: Int32Array, amount: Float64Array, tag: Int32Array
+) -> None:
+    ranks = len(start) - 1
+    if ranks < 1 or start[0] != 0 or start[-1] != len(kind) or (np.diff(start) < 0).any():
+        raise PluginError("block: start does not go up from 0 to the number of operations")
+    if not len(kind) == len(peer) == len(amount) == len(tag):
+        raise PluginError("block: kind, peer, amount and tag differ in length")
+    if not np.isin(kind, range(6)).all():
+        raise PluginError("block: kind holds what is no kind of operation")
+    if not np.isfinite(amount).all() or (amount < 0).any():
+        raise PluginError("block: amount holds what is no amount")
+    talks = (kind >= SEND) & (kind <= IRECV)
+    if not ((peer[talks] >= 0) & (peer[talks] < ranks)).all():
+        raise PluginError("block: peer names a rank that does not exist")
+
+
+def _matches(
+    rank: Int32Array, kind: Int8Array, peer: Int32Array, amount: Float64Array, tag: Int32Array
+) -> NDArray[np.int64]:
+    """The receive that each send meets."""
+    sends = np.flatnonzero((kind == SEND) | (kind == ISEND))
+    receives = np.flatnonzero((kind == RECV) | (kind == IRECV))
+    # in the order of source, destination, tag, and then as the program has them
+    sends = sends[np.lexsort((sends, tag[sends], peer[sends], rank[sends]))]
+    receives = receives[np.lexsort((receives, tag[receives], rank[receives], peer[receives]))]
+    same = len(sends) == len(receives) and (
+        (rank[sends] == peer[receives]).all()
+        and (peer[sends] == rank[receives]).all()
+        and (tag[sends] == tag[receives]).all()
+    )
+    if not same:
+        raise PluginError("block: " + _unmatched(rank, kind, peer, tag))
+    differ = np.flatnonzero(amount[sends] != amount[receives])
+    if len(differ):
+        one = sends[differ[0]], receives[differ[0]]
+        raise PluginError(
+            f"block: rank {rank[one[0]]} sends {amount[one[0]]:g} bytes to rank {peer[one[0]]}, "
+            f"which receives {amount[one[1]]:g}"
+        )
+    met = np.full(len(kind), -1, dtype=np.int64)
+    met[sends] = receives
+    return met
+
+
+def _unmatched(rank: Int32Array, kind: Int8Array, peer: Int32Array, tag: Int32Array) -> str:
+    """The first pair of ranks whose sends and receives differ in number."""
+    balance: dict[tuple[int, int, int], int] = {}
+    for r, k, p, t in zip(rank.tolist(), kind.tolist(), peer.tolist(), tag.tolist(), strict=True):
+        if k in (SEND, ISEND):
+            balance[r, p, t] = balance.get((r, p, t), 0) + 1
+        elif k in (RECV, IRECV):
+            balance[p, r, t] = balance.get((p, r, t), 0) - 1
+    source, target, mark = min(key for key, count in balance.items() if count)
+    count = balance[source, target, mark]
+    more, fewer = ("sends", "receives") if count > 0 else ("receives", "sends")
+    return (
+        f"from rank {source} to rank {target} with tag {mark} there are {abs(count)} more {more} "
+        f"than {fewer}"
+    )
+
+
+def _check_requests(start: Int64Array, kind: Int8Array, peer: Int32Array) -> None:
+    asks = (kind == ISEND) | (kind == IRECV)
+    if not asks.any() and not (kind == WAIT).any():
+        return
+    for rank in range(len(start) - 1):
+        part = slice(start[rank], start[rank + 1])
+        open_ = 0
+        for one, which in zip(kind[part].tolist(), peer[part].tolist(), strict=True):
+            if one in (ISEND, IRECV):
+                open_ += 1
+            elif one == WAIT and which == ALL:
+                open_ = 0
+            elif one == WAIT:
+                if not 0 <= which < open_:
+                    raise PluginError(
+                        f"block: rank {rank} waits for request {which} of {open_} open ones"
+                    )
+                open_ -= 1
+        if open_:
+            raise PluginError(f"block: rank {rank} never waits for {open_} of its requests")
+
+
+class BlockBuilder:
+    """Collects operations of ranks in any order of ranks.
+
+    Every method appends one operation to each of the ranks given; arguments are numbers or arrays
+    that broadcast together. Operations of one rank stay in the order of the calls.
+
+    Parameters
+    ----------
+    ranks : int
+    """
+
+    def __init__(self, ranks: int) -> None:
+        self._ranks = ranks
+        self._parts: list[tuple[NDArray[np.int64], int, ArrayLike, ArrayLike, ArrayLike]] = []
+
+    def compute(self, rank: ArrayLike, operations: ArrayLike) -> BlockBuilder:
+        """Let ranks compute."""
+        return self._add(rank, COMPUTE, -1, operations, 0)
+
+    def send(
+        self, rank: ArrayLike, to: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
+    ) -> BlockBuilder:
+        """Let ranks send, and go on when the message may be forgotten."""
+        return self._add(rank, SEND, to, bytes_, tag)
+
+    def isend(
+        self, rank: ArrayLike, to: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
+    ) -> BlockBuilder:
+        """Let ranks begin to send; a request."""
+        return self._add(rank, ISEND, to, bytes_, tag)
+
+    def receive(
+        self, rank: ArrayLike, source: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
+    ) -> BlockBuilder:
+        """Let ranks receive."""
+        return self._add(rank, RECV, source, bytes_, tag)
+
+    def ireceive(
+        self, rank: ArrayLike, source: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
+    ) -> BlockBuilder:
+        """Let ranks be ready to receive; a request."""
+        return self._add(rank, IRECV, source, bytes_, tag)
+
+    def wait(self, rank: ArrayLike, request: ArrayLike = ALL) -> BlockBuilder:
+        """Let ranks wait for a request, counted among the open ones from the oldest; or for all."""
+        return self._add(rank, WAIT, request, 0, 0)
+
+    def send_receive(
+        self,
+        rank: ArrayLike,
+        to: ArrayLike,
+        bytes_: ArrayLike,
+        source: ArrayLike,
+        received: ArrayLike | None = None,
+        tag: ArrayLike = 0,
+    ) -> BlockBuilder:
+        """Let ranks send and receive at once, as MPI_Sendrecv.
+
+        Parameters
+        ----------
+        received : int or array, optional
+            Bytes received; as many as sent by default.
+        """
+        self.ireceive(rank, source, bytes_ if received is None else received, tag)
+        self.isend(rank, to, bytes_, tag)
+        return self.wait(rank)
+
+    def _add(
+        self, rank: ArrayLike, kind: int, peer: ArrayLike, amount: ArrayLike, tag: ArrayLike
+    ) -> BlockBuilder:
+        ranks = np.atleast_1d(np.asarray(rank, dtype=np.int64))
+        if len(ranks) and not (ranks.min() >= 0 and ranks.max() < self._ranks):
+            raise PluginError(f"block: there are {self._ranks} ranks, and no other can do anything")
+        self._parts.append((ranks, kind, peer, amount, tag))
+        return self
+
+    def build(self) -> Block:
+        """The block.
+
+        Raises
+        ------
+        PluginError
+            As `Block.create`.
+        """
+        columns: list[list[NDArray[np.float64]]] = [[], [], [], [], []]
+        for ranks, *rest in self._parts:
+            for column, values in zip(columns, (ranks, *rest), strict=True):
+                column.append(np.broadcast_to(np.asarray(values, np.float64), ranks.shape))
+        rank, kind, peer, amount, tag = (
+            np.concatenate(column) if column else np.zeros(0) for column in columns
+        )
+        order = np.argsort(rank, kind="stable")
+        counts = np.bincount(rank.astype(np.int64), minlength=self._ranks)
+        return Block.create(
+            start=np.concatenate(([0], np.cumsum(counts))),
+            kind=kind[order],
+            peer=peer[order],
+            amount=amount[order],
+            tag=tag[order],
+        )
