@@ -1,10 +1,20 @@
 """What a plugin author imports."""
 
+from routelab.api.benchmark import (
+    BenchmarkError,
+    BenchmarkResult,
+    BenchmarkTask,
+    Failure,
+    FigureOfMerit,
+    RunOutput,
+    WorkloadModel,
+)
 from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block, BlockBuilder
 from routelab.api.citation import Citation
 from routelab.api.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
 from routelab.api.direction_labels import DirectionLabels, torus_directions
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
+from routelab.api.fabric import FabricError, FabricJob, Switch
 from routelab.api.failures import with_random_failures
 from routelab.api.grids import Grid, GridParameters, build_grid, full_grid
 from routelab.api.hops import HopProgram, Proof, needed_classes, pack_tables
@@ -13,10 +23,12 @@ from routelab.api.machine_speeds import MachineSpeeds
 from routelab.api.parameters import Bytes, Dims, Integers, Parameters, Words, parameter
 from routelab.api.plugin import (
     KINDS,
+    BenchmarkPlugin,
     Capabilities,
     Composition,
     ContextMetricPlugin,
     ExportPlugin,
+    FabricPlugin,
     FlowControl,
     HopRoutingPlugin,
     LayersPlugin,
@@ -70,6 +82,10 @@ __all__ = [
     "RECV",
     "SEND",
     "WAIT",
+    "BenchmarkError",
+    "BenchmarkPlugin",
+    "BenchmarkResult",
+    "BenchmarkTask",
     "Block",
     "BlockBuilder",
     "Bytes",
@@ -84,6 +100,11 @@ __all__ = [
     "DirectionAutomaton",
     "DirectionLabels",
     "ExportPlugin",
+    "FabricError",
+    "FabricJob",
+    "FabricPlugin",
+    "Failure",
+    "FigureOfMerit",
     "FixedPermutation",
     "FlowControl",
     "Grid",
@@ -116,12 +137,14 @@ __all__ = [
     "RoutingPart",
     "RoutingPlugin",
     "RulesPlugin",
+    "RunOutput",
     "SeededParameters",
     "SelectionPlugin",
     "ShiftParameters",
     "ShiftWorkload",
     "SourceSymmetry",
     "Step",
+    "Switch",
     "TerminalGrid",
     "TieParameters",
     "Topology",
@@ -129,6 +152,7 @@ __all__ = [
     "TrafficPlugin",
     "UnsupportedError",
     "Words",
+    "WorkloadModel",
     "WorkloadPlugin",
     "add_ordered_moves",
     "build_grid",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     BeforeValidator,
+    ConfigDict,
     Discriminator,
     Field,
     Tag,
@@ -74,6 +75,18 @@ Told: TypeAlias = Annotated[
 """A value with where it is from, or alone."""
 
 
+Launcher: TypeAlias = Literal["srun", "mpiexec", "openmpi"]
+"""Slurm's steps, MPICH's mpiexec (hydra), Open MPI's mpirun."""
+
+
+class FabricChoice(StudyPart):
+    """A fabric plugin with its parameters."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    use: str = Field(description="Name of a fabric plugin")
+
+
 class Cluster(StudyPart):
     """A cluster (``config/clusters/<name>.yaml``); all but `machine` is for launching real jobs."""
 
@@ -81,13 +94,36 @@ class Cluster(StudyPart):
     description: str | None = Field(default=None, description="What it is")
     topology: str | None = Field(default=None, description="Instance name of its network")
     nodes: int | None = Field(default=None, ge=1, description="How many there are")
-    ranks_per_node: int | None = Field(default=None, ge=1, description="That jobs usually have")
-    partition: str | None = Field(default=None, description="Of its batch system")
-    launcher: str | None = Field(default=None, description="Command that starts jobs")
-    mpi: str | None = Field(default=None, description="Flavour of MPI")
-    hosts: dict[str, Any] | None = Field(default=None, description="Host names and coordinates")
-    node_sets: dict[Any, Any] | None = Field(default=None, description="Nodes of jobs by size")
-    benchmarks: dict[str, Any] | None = Field(default=None, description="Paths of executables")
+    ranks_per_node: int = Field(default=1, ge=1, description="MPI processes of a host")
+    launcher: Launcher = Field(default="mpiexec", description="What starts MPI processes")
+    program: str | None = Field(
+        default=None, description="The launcher's file, if it is not found by its usual name"
+    )
+    mpi: str | None = Field(default=None, description="What srun is told of MPI (--mpi), as pmi2")
+    options: list[str] = Field(default=[], description="Further arguments of the launcher")
+    partition: str | None = Field(default=None, description="Of Slurm")
+    account: str | None = Field(default=None, description="Of Slurm")
+    allocation: list[str] = Field(default=[], description="Further arguments of salloc")
+    environment: dict[str, str] = Field(
+        default={}, description="Environment variables of the benchmarks, besides those there are"
+    )
+    hosts: str | list[str] | dict[str, list[int]] = Field(
+        default=[],
+        description="Hosts in the order of the network's terminals, also as n[01-32]; or each with "
+        "its coordinates. None: everything runs on this machine",
+    )
+    node_sets: dict[str, str | list[str]] = Field(
+        default={},
+        description="Hosts of the jobs on a part of the machine, in the order of its terminals, "
+        "by the part's topology (torus~dims=4x2)",
+    )
+    benchmarks: dict[str, str] = Field(
+        default={},
+        description="The executable of each benchmark plugin, or the folder that holds it",
+    )
+    fabric: FabricChoice | None = Field(
+        default=None, description="What changes the fabric's routing; by default nothing does"
+    )
     machine: dict[str, Told] = Field(
         default={}, description="Fields of the machine that are not as by default"
     )

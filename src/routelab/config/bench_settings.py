@@ -1,0 +1,44 @@
+"""Settings of measurements on clusters: where, how often, and in which order."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from routelab.api.parameters import Parameters
+
+NO_CHANGE = ("baseline", "predict")
+"""Fields that say how results are shown, and change nothing that is measured."""
+
+
+class BenchSettings(Parameters):
+    """All that a comparison depends on besides network, routings and benchmarks."""
+
+    cluster: str = Field(
+        default="local",
+        min_length=1,
+        description="Where: <name> of config/clusters/<name>.yaml, or a file",
+    )
+    ranks_per_node: int = Field(
+        default=0, ge=0, le=4096, description="MPI processes of a host; 0: the cluster's"
+    )
+    repeats: int = Field(default=5, ge=1, le=1000, description="Rounds that count")
+    warm_up: int = Field(default=1, ge=0, le=100, description="Rounds before them that do not")
+    seconds: float = Field(
+        default=600, gt=0, description="Limit of one run; it is ended with its whole step"
+    )
+    seed: int = Field(default=0, ge=0, le=2**63 - 1, description="Of the order of the turns")
+    baseline: str = Field(
+        default="",
+        description="Routing that the others are compared with; by default the first one",
+    )
+    predict: bool = Field(
+        default=True, description="Put what the flow engine predicts beside what was measured"
+    )
+
+    def canonical(self) -> str:
+        """What differs from the defaults and matters to runs, as ``repeats=7,seed=3``."""
+        return ",".join(
+            f"{name}=[{value}]" if "=" in value else f"{name}={value}"
+            for name, value in self.non_defaults().items()
+            if name not in NO_CHANGE
+        )
