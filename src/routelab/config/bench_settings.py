@@ -6,8 +6,8 @@ from pydantic import Field
 
 from routelab.api.parameters import Parameters
 
-NO_CHANGE = ("baseline", "predict")
-"""Fields that say how results are shown, and change nothing that is measured."""
+NO_CHANGE = ("baseline", "predict", "minutes")
+"""Fields that change nothing that is measured: how it is shown, how long an allocation is."""
 
 
 class BenchSettings(Parameters):
@@ -33,6 +33,12 @@ class BenchSettings(Parameters):
     )
     predict: bool = Field(
         default=True, description="Put what the flow engine predicts beside what was measured"
+    )
+    minutes: int = Field(
+        default=0,
+        ge=0,
+        description="Longest allocation to ask a scheduler for; what is missing after it is done "
+        "by the next run. 0: as long as if every run took its limit",
     )
 
     def canonical(self) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from routelab.config.bench_settings import BenchSettings
 from routelab.config.entries import Box, Range, Sweep, Systems, Use
 from routelab.config.reference import Source
 from routelab.config.study import Bound, Limits, Study, Survey
@@ -32,7 +33,7 @@ and plugins when the file begins with the line
 _ENTRIES = """\
 ## Entries
 
-An entry of `topologies`, `routings`, `traffic` or `workloads` is one of
+An entry of `topologies`, `routings`, `traffic`, `workloads` or `benchmarks` is one of
 
 - a [name](../concepts/names.md): `torus~dims=4x2`, `sssp@angara~turns=exact`;
 - a plugin with parameters: `torus: {dims: 4x2}`. A parameter's value is a number, a word, a truth
@@ -57,6 +58,14 @@ value can be a `sweep` as above, or one for each workload by its name: `{by: {LU
 workloads that are not named it is as by default. `machine: desmos` is `clusters/desmos.yaml` beside
 the study's folder, or `config/clusters/desmos.yaml`; a placement's file is looked up in the study's
 folder.
+"""
+
+_BENCH = """\
+`benchmarks` are measured with these settings, all on one network in one allocation. A value can be
+a `sweep` as above, but for `baseline`, `predict` and `minutes`, which change nothing that is
+measured. `cluster: desmos` is `clusters/desmos.yaml` beside the study's folder, or
+`config/clusters/desmos.yaml`. The routings are those with tables; there are as many hosts as the
+network has terminals.
 """
 
 _COLUMNS = """\
@@ -113,6 +122,20 @@ With `of: flows` a row is a workload that was run on a network with a routing. T
 With `of: flow-channels` a row is a channel with its `bytes`, the `seconds` that it takes for them
 and their `share` of the timed seconds; with `of: flow-ranks` a rank with its `terminal`, `begin`,
 `end`, `finish` and `timed_s`.
+
+With `of: benchmarks` a row is what a benchmark measured on a network under a routing: one figure of
+merit at one size of message, of all rounds that count. There are
+
+- `benchmark`, `program` (the same without parameters) and its parameters as
+  `benchmark.<parameter>`;
+- `bench`, the settings that differ from the defaults, and each setting as `bench.<setting>` and by
+  its bare name;
+- `metric`, `size`, `unit` and `better`; `median`, `mean`, `cov_percent` (the coefficient of
+  variation), `ci_low` and `ci_high` (a bootstrap interval of the median), `runs` and `failed`;
+- `improvement_percent` over the routing that `baseline` names, positive where it is better, with
+  `improvement_low`, `improvement_high` and `within_noise`;
+- `predicted` and `predicted_improvement_percent`, by the flow engine;
+- the facts and metrics of the routing's table.
 """
 
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
@@ -126,6 +149,7 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("Survey", Survey),
     ("Simulation", SimulationSettings),
     ("Flow", FlowSettings),
+    ("Bench", BenchSettings),
     ("Tables", Table),
     ("Beside", Beside),
     ("Figures", Figure),
@@ -134,7 +158,7 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
 )
 
 
-_BEHIND = {SimulationSettings: _SWEEPS, FlowSettings: _FLOWS}
+_BEHIND = {SimulationSettings: _SWEEPS, FlowSettings: _FLOWS, BenchSettings: _BENCH}
 """What is said behind a section."""
 
 

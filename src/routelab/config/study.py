@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
@@ -12,12 +12,13 @@ from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, mod
 
 from routelab.api import Parameters
 from routelab.config.asked import without_simulation
+from routelab.config.bench_settings import NO_CHANGE, BenchSettings
 from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, StudyPart, instances, read_entry
 from routelab.config.mistakes import ConfigError, describe, suggestion
 from routelab.config.reference import Reference, load_reference
 from routelab.config.simulation import DEFAULT, read_settings
-from routelab.config.views import FLOWS, SIMULATED, Figure, Table
+from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED, Figure, Table
 from routelab.simulation.flow_settings import FlowSettings
 from routelab.simulation.settings import SimulationSettings
 
@@ -60,10 +61,15 @@ ENTRIES = {
     "routings": "routing",
     "traffic": "traffic",
     "workloads": "workload",
+    "benchmarks": "benchmark",
 }
 """Lists of entries of a study, and the kinds of plugin that they name."""
 
-SETTINGS: dict[str, type[Parameters]] = {"simulation": SimulationSettings, "flow": FlowSettings}
+SETTINGS: dict[str, type[Parameters]] = {
+    "simulation": SimulationSettings,
+    "flow": FlowSettings,
+    "bench": BenchSettings,
+}
 """Mappings of settings of a study, and their models."""
 BY_NAME = ("flow",)
 """Those of them in which a value may be told for each workload."""
@@ -98,6 +104,16 @@ class Study(StudyPart):
         default={},
         description="Settings of what is run: the machine, the job; some values may be swept",
     )
+    benchmarks: list[Entry] = Field(
+        default=[],
+        description="Programs that are run on a cluster, on each network under each table of "
+        "routes",
+    )
+    bench: dict[str, Any] = Field(
+        default={},
+        description="Settings of what is measured: the cluster, how often; some values may be "
+        "swept",
+    )
     metrics: list[str] | None = Field(
         default=None,
         min_length=1,
@@ -124,35 +140,38 @@ class Study(StudyPart):
     @model_validator(mode="after")
     def _not_too_many(self) -> Study:
         runs = sum(map(instances, self.topologies)) * sum(map(instances, self.routings))
-        runs *= max(1, sum(map(instances, (*self.traffic, *self.workloads))))
+        on_each = (*self.traffic, *self.workloads, *self.benchmarks)
+        runs *= max(1, sum(map(instances, on_each)))
         if runs > MAX_RUNS:
             raise ValueError(f"stands for {runs} runs; the limit is {MAX_RUNS}")
         return self
 
     @model_validator(mode="after")
-    def _simulates(self) -> Study:
+    def _has_what_it_shows(self) -> Study:
         views: list[tuple[str, Table | Figure]] = [
             *((f"tables.{name}", table) for name, table in self.tables.items()),
             *((f"figures.{name}", figure) for name, figure in self.figures.items()),
         ]
-        for key, settings, what, kinds in (
-            ("traffic", "simulation", "the patterns to simulate", SIMULATED),
-            ("workloads", "flow", "the programs to run", FLOWS),
+        for key, settings, what, kinds, done in (
+            ("traffic", "simulation", "the patterns to simulate", SIMULATED, "simulate"),
+            ("workloads", "flow", "the programs to run", FLOWS, "simulate"),
+            ("benchmarks", "bench", "the programs to measure", BENCHMARKS, "measure"),
         ):
             given = bool(getattr(self, key))
             if given and self.survey:
-                raise ValueError(f"a survey simulates nothing: leave out '{key}', or 'survey'")
+                raise ValueError(f"a survey {done}s nothing: leave out '{key}', or 'survey'")
             if getattr(self, settings) and not given:
                 raise ValueError(f"'{settings}' needs '{key}': {what}")
             shown = [place for place, view in views if view.of in kinds and not given]
             if shown:
-                raise ValueError(f"{', '.join(shown)}: nothing is simulated; say '{key}'")
+                raise ValueError(f"{', '.join(shown)}: nothing is {done}d; say '{key}'")
         return self
 
     _document: Document = PrivateAttr()
     _reference: Reference | None = PrivateAttr(default=None)
     _settings: tuple[SimulationSettings, ...] = PrivateAttr(default=())
     _flows: Mapping[str, tuple[FlowSettings, ...]] = PrivateAttr(default={})
+    _measured: tuple[BenchSettings, ...] = PrivateAttr(default=())
 
     @property
     def path(self) -> Path:
@@ -178,6 +197,11 @@ class Study(StudyPart):
     def flows(self) -> Mapping[str, tuple[FlowSettings, ...]]:
         """What `flow` stands for, by the workloads that it names; of all others at `DEFAULT`."""
         return self._flows
+
+    @property
+    def measured(self) -> tuple[BenchSettings, ...]:
+        """What `bench` stands for: the product over its sweeps; none without benchmarks."""
+        return self._measured
 
     def place(self, *location: int | str) -> str:
         """``file:line: path: `` of a part, to begin a message with."""
@@ -206,7 +230,8 @@ def load_study(path: Path | str) -> Study:
         raise ConfigError([f"{document.place(())}a study is a mapping with title, topologies, ..."])
     simulation, wrong = read_settings(document, "simulation", SimulationSettings)
     flows, more = read_settings(document, "flow", FlowSettings, by_name=True)
-    wrong += more
+    measured, still_more = read_settings(document, "bench", BenchSettings)
+    wrong += more + still_more + _swept_in_vain(document, measured[DEFAULT])
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
@@ -222,6 +247,7 @@ def load_study(path: Path | str) -> Study:
     study._document = document
     study._settings = simulation[DEFAULT] if study.traffic else ()
     study._flows = flows if study.workloads else {}
+    study._measured = measured[DEFAULT] if study.benchmarks else ()
     mistakes = [*_name_mistakes(study), *wrong, *_asked_mistakes(study)]
     try:
         study._reference = _cited(study)
@@ -244,8 +270,8 @@ def load_draft(path: Path | str) -> Study | None:
     Returns
     -------
     Study or None
-        Citation, networks, routings, traffic, workloads and metrics only; entries that cannot be
-        read are None.
+        Citation, networks, routings, traffic, workloads, benchmarks and metrics only; entries that
+        cannot be read are None.
         None if the file is no mapping.
     """
     try:
@@ -270,6 +296,15 @@ def _draft(document: Document) -> Study:
     )
     draft._document = document
     return draft
+
+
+def _swept_in_vain(document: Document, settings: Sequence[BenchSettings]) -> list[str]:
+    """Why settings that measure the same cannot be swept: they share a folder."""
+    if len({one.canonical() for one in settings}) == len(settings):
+        return []
+    names = [name for name in NO_CHANGE if len({getattr(one, name) for one in settings}) > 1]
+    place = document.place(("bench",))
+    return [f"{place}{', '.join(names)}: cannot be swept, as nothing else is measured then"]
 
 
 def _name_mistakes(study: Study) -> Iterator[str]:

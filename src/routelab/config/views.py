@@ -98,6 +98,8 @@ SIMULATED = ("simulations", "loads", *_SEEN)
 """Values of `of` that only a study with traffic has."""
 FLOWS = ("flows", "flow-channels", "flow-ranks")
 """Values of `of` that only a study with workloads has."""
+BENCHMARKS = ("benchmarks",)
+"""Values of `of` that only a study with benchmarks has."""
 DETAILS = (*_SEEN, *FLOWS[1:])
 """Values of `of` that stand for lines that a simulation, of packets or flows, has many of."""
 
@@ -110,10 +112,10 @@ class Table(StudyPart):
     )
 
     title: str | None = Field(default=None, description="Caption; the table's name by default")
-    of: Literal["routes", "simulations", "loads", "flows"] = Field(
+    of: Literal["routes", "simulations", "loads", "flows", "benchmarks"] = Field(
         default="routes",
         description="What a run is: a routing on a network; a simulation of it; one offered load "
-        "of a simulation; or a workload that was run on it",
+        "of a simulation; a workload that was run on it; or what a benchmark measured on a cluster",
     )
     rows: list[str] = Field(min_length=1, description="Columns that identify a row")
     values: list[str] = Field(default=[], description="Columns to show")
@@ -188,11 +190,13 @@ class Figure(StudyPart):
         "flows",
         "flow-channels",
         "flow-ranks",
+        "benchmarks",
     ] = Field(
         default="routes",
         description="What is drawn: routings on networks, simulations of them, single offered "
         "loads; what a simulation has seen at such a load: its channels, its terminals, or its "
-        "packets by their latencies; workloads that were run; or their channels, or their ranks",
+        "packets by their latencies; workloads that were run; their channels, or their ranks; or "
+        "what benchmarks measured on a cluster",
     )
     title: str | None = Field(default=None, description="Caption; the figure's name by default")
     x: str | None = Field(default=None, description="Column along the horizontal axis")
