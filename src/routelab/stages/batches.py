@@ -36,8 +36,8 @@ logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class Run:
-    """One job of a batch.
+class KeptJob:
+    """A job whose outcome is kept in a folder of its own.
 
     Attributes
     ----------
@@ -45,38 +45,10 @@ class Run:
         Where its outcome goes.
     fingerprint : str
         Of everything that its result depends on.
-    seconds, memory_gb : float
-        Limits.
-    topology : str
-        Instance name of the network to build; of other jobs, the network's folder.
-    routing : str
-        Instance name; empty for a network or a bound.
-    metrics : tuple of str
-        Instance names.
-    rules : str
-        Of a bound: instance name, or `routelab.stages.jobs.BARE`.
-    bound_seconds, bound_exact
-        See `routelab.bounds.lower_bound_rules`.
-    traffic, workload : str
-        Of a simulation, of packets or of flows: instance name.
-    settings : str
-        The same: JSON of its `routelab.simulation.settings.SimulationSettings`, or
-        `routelab.simulation.flow_settings.FlowSettings`.
     """
 
     folder: str
     fingerprint: str
-    seconds: float
-    memory_gb: float
-    topology: str
-    routing: str = ""
-    metrics: tuple[str, ...] = ()
-    rules: str = ""
-    bound_seconds: float = 0.0
-    bound_exact: bool = False
-    traffic: str = ""
-    workload: str = ""
-    settings: str = ""
 
     @property
     def outcome(self) -> Path:
@@ -100,6 +72,44 @@ class Run:
             return ""
         except (OSError, ValueError, KeyError, TypeError):
             return "failed"
+
+
+@dataclass(frozen=True)
+class Run(KeptJob):
+    """One job of a batch.
+
+    Attributes
+    ----------
+    seconds, memory_gb : float
+        Limits.
+    topology : str
+        Instance name of the network to build; of other jobs, the network's folder.
+    routing : str
+        Instance name; empty for a network or a bound.
+    metrics : tuple of str
+        Instance names.
+    rules : str
+        Of a bound: instance name, or `routelab.stages.jobs.BARE`.
+    bound_seconds, bound_exact
+        See `routelab.bounds.lower_bound_rules`.
+    traffic, workload : str
+        Of a simulation, of packets or of flows: instance name.
+    settings : str
+        The same: JSON of its `routelab.simulation.settings.SimulationSettings`, or
+        `routelab.simulation.flow_settings.FlowSettings`.
+    """
+
+    seconds: float
+    memory_gb: float
+    topology: str
+    routing: str = ""
+    metrics: tuple[str, ...] = ()
+    rules: str = ""
+    bound_seconds: float = 0.0
+    bound_exact: bool = False
+    traffic: str = ""
+    workload: str = ""
+    settings: str = ""
 
 
 @dataclass(frozen=True)
