@@ -174,7 +174,7 @@ class ClusterFile:
     origins: Mapping[str, Origin]
 
 
-def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,)) -> Path:
+def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "machine") -> Path:
     """The file of a cluster.
 
     Parameters
@@ -183,6 +183,8 @@ def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,)) -> Path:
         Of a file in one of the folders, without its ending; or a path that ends in ``.yaml``.
     homes : tuple of Path
         Where names are looked up, the first folder first.
+    word : str
+        What the name is given by, for messages.
 
     Raises
     ------
@@ -192,14 +194,14 @@ def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,)) -> Path:
     if Path(name).suffix in (".yaml", ".yml"):
         if Path(name).is_file():
             return Path(name)
-        raise ConfigError([f"machine: there is no file {name}"])
+        raise ConfigError([f"{word}: there is no file {name}"])
     for home in homes:
         if (home / f"{name}.yaml").is_file():
             return home / f"{name}.yaml"
     known = {file.stem for home in homes for file in home.glob("*.yaml")}
     places = " or ".join(map(str, homes))
     raise ConfigError(
-        [f"machine: no cluster {name!r}, no file {name}.yaml in {places}{suggestion(name, known)}"]
+        [f"{word}: no cluster {name!r}, no file {name}.yaml in {places}{suggestion(name, known)}"]
     )
 
 
