@@ -1,0 +1,94 @@
+"""What a fabric was switched to, written before it is done, so that any next session knows."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from routelab.api import InputError
+from routelab.artifacts.atomic import explained
+from routelab.artifacts.json_files import read_json, write_json
+
+FORMAT = "fabric-journal/1"
+
+
+class Journal:
+    """The state of one cluster's fabric.
+
+    Parameters
+    ----------
+    folder : path
+        Of all fabrics that this results folder knows.
+    cluster : str
+        Name of the cluster's file.
+    """
+
+    def __init__(self, folder: Path, cluster: str) -> None:
+        self.folder = folder / re.sub(r"[^\w.-]", "_", cluster)
+        self._lock: int | None = None
+
+    @property
+    def path(self) -> Path:
+        """The file that is there as long as the fabric is switched."""
+        return self.folder / "applied.json"
+
+    @property
+    def log(self) -> Path:
+        """What was done to the fabric, all sessions one after the other."""
+        return self.folder / "fabric.log"
+
+    def hold(self) -> None:
+        """Keep other sessions away from this fabric until this process ends.
+
+        Raises
+        ------
+        InputError
+            If another one is at work, or the folder cannot be written.
+        """
+        with explained(self.folder, self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.read(self._lock, 100).decode(errors="replace").strip()
+            raise InputError(
+                f"another session ({holder}) measures on this cluster and holds its fabric; wait "
+                "for its end or stop it"
+            ) from None
+        os.truncate(self._lock, 0)
+        os.pwrite(self._lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Let others have the fabric."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def left(self) -> Mapping[str, Any] | None:
+        """What an earlier session applied and did not put back.
+
+        Raises
+        ------
+        InputError
+            If the file is damaged.
+        """
+        return read_json(self.path, FORMAT) if self.path.exists() else None
+
+    def write(self, entry: Mapping[str, Any]) -> None:
+        """Note what is about to be applied.
+
+        Raises
+        ------
+        InputError
+            If the disk is full.
+        """
+        write_json(self.path, {"format": FORMAT, **entry})
+
+    def clear(self) -> None:
+        """Note that the fabric was restored."""
+        self.path.unlink(missing_ok=True)

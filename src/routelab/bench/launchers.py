@@ -1,0 +1,167 @@
+"""How MPI processes are started: the exact arguments of srun, of hydra and of Open MPI."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from routelab.api import InputError
+from routelab.config.cluster import Cluster
+
+PROGRAMS: Mapping[str, tuple[str, ...]] = {
+    "srun": ("srun",),
+    "mpiexec": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"),
+    "openmpi": ("mpirun.openmpi", "mpiexec.openmpi", "mpirun"),
+}
+"""Names that each launcher goes by, the least ambiguous one first."""
+
+MEND = {
+    "srun": "run this where Slurm's commands are, or choose a cluster with another launcher",
+    "mpiexec": "install MPICH (Debian: mpich), or name the file: program: /path/to/mpiexec",
+    "openmpi": "install Open MPI (Debian: openmpi-bin), or name the file: program: /path/to/mpirun",
+}
+
+HOSTFILE = "hosts.txt"
+
+_ASKED = {
+    "srun": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "${SLURMD_NODENAME:-$(uname -n)}"),
+    "mpiexec": ("PMI_RANK", "PMI_SIZE", "$(uname -n)"),
+    "openmpi": ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "$(uname -n)"),
+}
+
+
+def probe(launcher: str) -> tuple[str, ...]:
+    """A program that tells where a rank runs; nothing of a configuration is in its text."""
+    rank, size, host = _ASKED[launcher]
+    text = f'echo "rank ${{{rank}:-?}} of ${{{size}:-?}} on {host} with $(uname -sr)"'
+    return ("sh", "-c", text)
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A command that starts all ranks of a program.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+    environment : mapping
+        Variables that it needs besides those there are.
+    hostfile : str
+        Text of `HOSTFILE` in the working directory; empty: none is needed.
+    """
+
+    arguments: tuple[str, ...]
+    environment: Mapping[str, str]
+    hostfile: str = ""
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A launcher on a cluster.
+
+    Attributes
+    ----------
+    cluster : Cluster
+    program : str
+        File of the launcher.
+    hosts : tuple of str
+        In the order of the network's terminals; empty: this machine.
+    nodes : int
+        Terminals of the network.
+    ranks_per_node : int
+    """
+
+    cluster: Cluster
+    program: str
+    hosts: tuple[str, ...]
+    nodes: int
+    ranks_per_node: int
+
+    @property
+    def ranks(self) -> int:
+        """MPI processes of a run, in blocks of hosts."""
+        return self.nodes * self.ranks_per_node
+
+    def launch(self, command: Sequence[str], name: str = "routelab") -> Launch:
+        """The whole command for a program.
+
+        Parameters
+        ----------
+        command : sequence of str
+            The program and its arguments.
+        name : str
+            Of the step, by which it is found to be ended.
+        """
+        arguments = getattr(self, f"_{self.cluster.launcher}")(name)
+        return Launch(
+            (self.program, *arguments, *self.cluster.options, *command),
+            {**self._places(), **self.cluster.environment},
+            self._hostfile(),
+        )
+
+    def _srun(self, name: str) -> tuple[str, ...]:
+        # the order of hosts is that of the network, which srun keeps only for arbitrary layouts
+        places = (f"--nodes={self.nodes}", "--distribution=arbitrary") if self.hosts else ()
+        mpi = (f"--mpi={self.cluster.mpi}",) if self.cluster.mpi else ()
+        return (
+            *mpi,
+            *places,
+            f"--ntasks={self.ranks}",
+            "--overlap",
+            "--kill-on-bad-exit=1",
+            "--input=none",
+            f"--job-name={name}",
+        )
+
+    def _mpiexec(self, _name: str) -> tuple[str, ...]:
+        return (*(("-f", HOSTFILE) if self.hosts else ()), "-n", str(self.ranks))
+
+    def _openmpi(self, _name: str) -> tuple[str, ...]:
+        if not self.hosts:
+            return ("--oversubscribe", "-n", str(self.ranks))
+        passed = [word for name in self.cluster.environment for word in ("-x", name)]
+        by = f"ppr:{self.ranks_per_node}:node"
+        return (*passed, "--hostfile", HOSTFILE, "--map-by", by, "-n", str(self.ranks))
+
+    def _places(self) -> dict[str, str]:
+        if self.cluster.launcher == "srun" and self.hosts:
+            return {"SLURM_HOSTFILE": HOSTFILE}
+        return {}
+
+    def _hostfile(self) -> str:
+        if not self.hosts:
+            return ""
+        each = self.ranks_per_node
+        lines = {
+            "srun": [host for host in self.hosts for _ in range(each)],
+            "mpiexec": [f"{host}:{each}" for host in self.hosts],
+            "openmpi": [f"{host} slots={each}" for host in self.hosts],
+        }[self.cluster.launcher]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def find_program(cluster: Cluster) -> str:
+    """File of a cluster's launcher.
+
+    Raises
+    ------
+    InputError
+        If it is not there.
+    """
+    named = (cluster.program,) if cluster.program else PROGRAMS[cluster.launcher]
+    for name in named:
+        found = shutil.which(name)
+        if found:
+            return found
+    raise InputError(
+        f"launcher {cluster.launcher}: there is no {' or '.join(named)} here; "
+        f"{MEND[cluster.launcher]}"
+    )
+
+
+def write_hostfile(launch: Launch, folder: Path) -> None:
+    """Write the file of hosts into a run's folder, if there is one."""
+    if launch.hostfile:
+        (folder / HOSTFILE).write_text(launch.hostfile, encoding="ascii")

@@ -1,0 +1,146 @@
+"""The allocation that a session runs in: which hosts it has, and whether it is still there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from routelab.api import InputError, RoutelabError
+from routelab.config.cluster import Cluster
+from routelab.config.hostlist import compress, expand
+
+UNREACHABLE_SECONDS = 120.0
+"""How long a controller that does not answer is waited for."""
+
+_ASK_SECONDS = 30.0
+
+
+class AllocationLostError(RoutelabError):
+    """The nodes are not ours any more."""
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A job of Slurm that this process is part of.
+
+    Attributes
+    ----------
+    job_id : str
+    hosts : tuple of str
+    """
+
+    job_id: str
+    hosts: tuple[str, ...]
+
+    def check(self, wanted: Sequence[str]) -> None:
+        """Refuse an allocation without the hosts that are to be measured.
+
+        Raises
+        ------
+        InputError
+        """
+        missing = [host for host in wanted if host not in self.hosts]
+        if missing:
+            raise InputError(
+                f"job {self.job_id} has {compress(self.hosts)}, but not {compress(missing)}; ask "
+                f"for the node set: salloc --nodelist={compress(wanted)} ..."
+            )
+
+    def ensure_alive(self) -> None:
+        """Make sure that the job still runs; waits for a controller that does not answer.
+
+        Raises
+        ------
+        AllocationLostError
+        """
+        until = time.monotonic() + UNREACHABLE_SECONDS
+        while True:
+            state = self._state()
+            if state == "RUNNING":
+                return
+            if state is not None:
+                raise AllocationLostError(
+                    f"Slurm's job {self.job_id} is lost ({state or 'it is not known any more'})"
+                )
+            if time.monotonic() > until:
+                raise AllocationLostError(
+                    f"Slurm did not answer for {UNREACHABLE_SECONDS:g} s about job {self.job_id}"
+                )
+            time.sleep(2)
+
+    def end_step(self, name: str) -> None:
+        """End the steps of that name, with all that they run."""
+        listed = _ask(["squeue", "--steps", "--noheader", "--format=%i %j"])
+        for line in (listed or "").splitlines():
+            step, _, called = line.strip().partition(" ")
+            if called == name and step.startswith(f"{self.job_id}."):
+                _ask(["scancel", "--signal=KILL", step])
+
+    def _state(self) -> str | None:
+        """State of the job; empty if Slurm does not know it, None if Slurm does not answer."""
+        try:
+            done = subprocess.run(
+                ["squeue", "--noheader", f"--jobs={self.job_id}", "--format=%T"],
+                capture_output=True,
+                text=True,
+                timeout=_ASK_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        if done.returncode == 0:
+            return done.stdout.strip()
+        return "" if "Invalid job id" in done.stderr else None
+
+
+def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None:
+    """The allocation that this process is in; None without one."""
+    job_id = environment.get("SLURM_JOB_ID")
+    if not job_id:
+        return None
+    listed = environment.get("SLURM_JOB_NODELIST")
+    if not listed:
+        listed = _ask(["squeue", "--noheader", f"--jobs={job_id}", "--format=%N"]) or ""
+    return Allocation(job_id, tuple(expand(listed.strip())) if listed.strip() else ())
+
+
+def salloc(cluster: Cluster, hosts: Sequence[str], command: Sequence[str]) -> list[str]:
+    """The command that runs another one in an allocation of the hosts.
+
+    Raises
+    ------
+    InputError
+        If there is no salloc here.
+    """
+    program = shutil.which("salloc")
+    if program is None:
+        raise InputError(
+            "launcher srun: there is no allocation here (no SLURM_JOB_ID) and no salloc to make "
+            "one; run this where Slurm's commands are"
+        )
+    return [
+        program,
+        f"--nodes={len(hosts)}",
+        f"--nodelist={compress(hosts)}",
+        "--exclusive",
+        "--job-name=routelab",
+        *((f"--partition={cluster.partition}",) if cluster.partition else ()),
+        *((f"--account={cluster.account}",) if cluster.account else ()),
+        *cluster.allocation,
+        *command,
+    ]
+
+
+def _ask(arguments: Sequence[str]) -> str | None:
+    """What a command of Slurm prints; None if it fails."""
+    try:
+        done = subprocess.run(
+            list(arguments), capture_output=True, text=True, timeout=_ASK_SECONDS, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout

@@ -1,0 +1,188 @@
+"""What few runs tell: medians with intervals, and differences that may be noise.
+
+As Hoefler and Belli ask for in "Scientific Benchmarking of Parallel Computing Systems" (SC '15,
+doi 10.1145/2807591.2807644): run times are not normally distributed, so that the median stands for
+them, with an interval that assumes no distribution, and two systems are told apart only where the
+interval says so. Intervals are percentile bootstraps (Efron and Tibshirani, An Introduction to the
+Bootstrap, 1993, chapter 13) whose ends are values that a resample attained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Better: TypeAlias = Literal["lower", "higher"]
+
+RESAMPLES = 10_000
+CONFIDENCE = 0.95
+LEAST_RUNS = 3
+"""Of either side; with fewer, nothing can be told from noise."""
+LEAST_ROUNDS = 5
+"""Shared rounds from which on these are resampled, and not the runs of each side by themselves."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Ends of a confidence interval; both belong to it."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+
+def median(values: Sequence[float]) -> float:
+    """The value in the middle, or the mean of both; `values` must not be empty."""
+    return float(np.median(np.asarray(values, dtype=float)))
+
+
+def mean(values: Sequence[float]) -> float:
+    """The arithmetic mean; `values` must not be empty."""
+    return float(np.mean(np.asarray(values, dtype=float)))
+
+
+def cov_percent(values: Sequence[float]) -> float | None:
+    """Coefficient of variation: sample standard deviation (n - 1) in percent of the mean.
+
+    None for fewer than two values, and where the mean is not positive.
+    """
+    if len(values) < 2 or mean(values) <= 0:
+        return None
+    return 100 * float(np.std(np.asarray(values, dtype=float), ddof=1)) / mean(values)
+
+
+def median_interval(
+    values: Sequence[float],
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval | None:
+    """Percentile bootstrap interval of the median; None for fewer than two values.
+
+    Of fewer than six values it is nearly always their range, whatever the confidence: the least of
+    five is the median of 5.8 % of the resamples. It covers the true median then with probability
+    1 - 2^(1-n): 93.75 % for five values, 75 % for three.
+    """
+    if len(values) < 2:
+        return None
+    drawn = _drawn(len(values), resamples, seed)
+    medians = _medians(np.asarray(values, dtype=float), drawn)
+    return _percentiles(medians, confidence, median(values))
+
+
+def improvement_percent(value: float, base: float, better: Better) -> float | None:
+    """By how many percent `value` is better than `base`; positive is better.
+
+    100 (value / base - 1) where higher is better, as a rate; 100 (base / value - 1) where lower is,
+    as a time: how many times as fast, so that a time and the rate that follows from it improve by
+    the same. None where either is not positive.
+    """
+    if value <= 0 or base <= 0:
+        return None
+    ratio = value / base if better == "higher" else base / value
+    # 1 + 2e-16 is no improvement
+    return round(100 * (ratio - 1), 9) + 0.0
+
+
+def improvement_interval(
+    values: Mapping[int, float],
+    base: Mapping[int, float],
+    better: Better,
+    confidence: float = CONFIDENCE,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Interval | None:
+    """Bootstrap interval of the improvement of the medians.
+
+    Runs are interleaved: a round has one run of each side, and what changes from round to round
+    (other jobs, another allocation) meets both. A block of the design is a block of the analysis
+    (Box, Hunter and Hunter, Statistics for Experimenters, 2nd edition, 2005, chapter 4): rounds are
+    resampled, each with what it has of both sides. In simulations (normal noise of 1 %), 5 rounds
+    without a difference are told apart wrongly in 5 to 7 % of the cases. A difference of 2 % under
+    a drift of 3 % is found in 65 %; resampling each side by itself finds it in 4 %. Of three shared
+    rounds, though, the paired interval is too narrow (wrong in 23 %), and with fewer than
+    `LEAST_ROUNDS` each side is resampled by itself (10 % for three, less under drift).
+
+    Parameters
+    ----------
+    values, base : mapping of int to float
+        By round; rounds whose run failed are left out.
+    better : {"lower", "higher"}
+
+    Returns
+    -------
+    Interval or None
+        Of `improvement_percent`; it contains the improvement. None with fewer than two runs on
+        either side, and where any value is not positive.
+    """
+    if min(len(values), len(base)) < 2 or min(*values.values(), *base.values()) <= 0:
+        return None
+    if len(values.keys() & base.keys()) >= LEAST_ROUNDS:
+        rounds = sorted(values.keys() | base.keys())
+        drawn = _drawn(len(rounds), resamples, seed)
+        mine, theirs = (
+            _medians(np.array([side.get(one, np.nan) for one in rounds]), drawn)
+            for side in (values, base)
+        )
+    else:
+        mine, theirs = (
+            _medians(np.array(list(side.values())), _drawn(len(side), resamples, seed + stream))
+            for stream, side in enumerate((values, base))
+        )
+    ratios = mine / theirs if better == "higher" else theirs / mine
+    # a resample may have no run of one side
+    found = 100 * (ratios[np.isfinite(ratios)] - 1)
+    estimate = improvement_percent(median([*values.values()]), median([*base.values()]), better)
+    assert estimate is not None
+    return _percentiles(found.round(9) + 0.0, confidence, estimate)
+
+
+def within_noise(interval: Interval | None, runs: int, base_runs: int) -> bool:
+    """Whether an improvement cannot be told from none: its interval contains 0, or runs are few.
+
+    Parameters
+    ----------
+    interval : Interval or None
+        Of the improvement.
+    runs, base_runs : int
+        How many gave figures; fewer than `LEAST_RUNS` tell nothing.
+    """
+    return interval is None or min(runs, base_runs) < LEAST_RUNS or 0 in interval
+
+
+@lru_cache(maxsize=8)
+def _drawn(size: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
+    """A resample in each row: positions in a sample, drawn with replacement."""
+    return np.random.default_rng(seed).integers(0, size, (resamples, size), dtype=np.uint16)
+
+
+def _medians(values: Floats, drawn: npt.NDArray[np.uint16]) -> Floats:
+    """The median of each resample; values that are NaN are not there."""
+    # few values have few orders: those of a resample are sorted as small numbers
+    order = np.argsort(values, kind="stable")
+    ranks = np.empty(len(values), dtype=np.uint16)
+    ranks[order] = np.arange(len(values))
+    drawn_ranks = np.sort(ranks[drawn], axis=1)
+    known = int(np.isfinite(values).sum())
+    counts = (drawn_ranks < known).sum(axis=1)
+    rows = np.arange(len(drawn))
+    ascending = values[order]
+    lower = ascending[drawn_ranks[rows, np.maximum(counts - 1, 0) // 2]]
+    upper = ascending[drawn_ranks[rows, np.minimum(counts // 2, len(values) - 1)]]
+    return np.where(counts > 0, (lower + upper) / 2, np.nan)
+
+
+def _percentiles(found: Floats, confidence: float, estimate: float) -> Interval:
+    """The ends between which the share `confidence` lies, and in any case the estimate."""
+    ascending = np.sort(found)
+    outside = int((1 - confidence) / 2 * len(ascending))
+    low, high = ascending[outside], ascending[len(ascending) - 1 - outside]
+    return Interval(min(float(low), estimate), max(float(high), estimate))

@@ -1,0 +1,114 @@
+"""What ``routelab bench`` does: a comparison that is asked for, or one of a workflow."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from pathlib import Path
+
+from routelab.api import InputError
+from routelab.bench.collected import Collected
+from routelab.bench.session import Ended, Stopped
+from routelab.bench.slurm import allocation, salloc
+from routelab.commands._logging import progress
+from routelab.commands._output import print_rows
+from routelab.commands._settings import read_settings
+from routelab.config.bench_settings import BenchSettings
+from routelab.stages import bench as stage
+from routelab.stages import bench_texts as texts
+from routelab.stages.comparisons import RUNS, read_spec
+
+logger = logging.getLogger(__name__)
+
+
+def run_asked(arguments: argparse.Namespace) -> int:
+    """Do what options ask for."""
+    settings = read_settings(BenchSettings, vars(arguments))
+    comparison = texts.asked(
+        arguments.topology, arguments.routing or (), arguments.benchmark or (), settings
+    )
+    store = arguments.results / RUNS
+    allowed = arguments.apply_routing or arguments.dry_run
+    measuring = stage.prepare(comparison, store, apply=allowed)
+    if arguments.dry_run:
+        for line in texts.rehearsed(measuring, _in_salloc(measuring)):
+            print(line)
+        return 0
+    collected, ended = _measure(measuring, arguments, arguments.output, "")
+    if collected is None:
+        return _code(ended, 0)
+    print_rows(*texts.summary(collected), arguments.format)
+    return _code(ended, sum(row["status"] in ("failed", "timeout") for row in collected.runs))
+
+
+def run_spec(arguments: argparse.Namespace) -> int:
+    """Do what the plan of a workflow wants: runs that failed are results, and no failure of it."""
+    manifest: Path | None = arguments.output
+    if manifest is None:
+        raise InputError("--comparison: say with -o which file tells that it is done")
+    spec = read_spec(arguments.comparison)
+    code = 0
+    if not spec.is_done():
+        measuring = stage.prepare(
+            spec.comparison, Path(spec.store), apply=arguments.apply_routing
+        )
+        collected, ended = _measure(measuring, arguments, Path(spec.folder), spec.fingerprint)
+        code = _code(ended, 0)
+        if collected is None or ended.restored is False:
+            return code
+    stage.write_manifest(spec, manifest)
+    return 0
+
+
+def _measure(
+    measuring: stage.Measuring,
+    arguments: argparse.Namespace,
+    folder: Path | None,
+    fingerprint: str,
+) -> tuple[Collected | None, Ended]:
+    """Measure in an allocation; nothing is collected if a signal asked to end."""
+    warning = texts.unswitched(measuring.prepared)
+    if warning:
+        logger.warning("%s", warning)
+    command = _in_salloc(measuring)
+    if command and measuring.session.missing():
+        logger.info("asking Slurm for %s", ", ".join(measuring.prepared.hosts))
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os.execv(command[0], command)
+    try:
+        with progress(arguments):
+            return stage.run(measuring, folder, fingerprint)
+    except Stopped as signal_:
+        return None, Ended(stopped=str(signal_))
+
+
+def _in_salloc(measuring: stage.Measuring) -> list[str]:
+    """This very command in an allocation of the hosts; empty if none is needed.
+
+    Raises
+    ------
+    InputError
+        If Slurm is not here.
+    """
+    prepared = measuring.prepared
+    if prepared.file.cluster.launcher != "srun" or allocation() is not None:
+        return []
+    if not prepared.hosts:
+        raise InputError(
+            f"{prepared.file.path}: the launcher is srun and there are no hosts: name them, or run "
+            "this in an allocation (salloc, sbatch)"
+        )
+    this = [sys.executable, "-m", "routelab", *sys.argv[1:]]
+    return salloc(prepared.file.cluster, prepared.hosts, this)
+
+
+def _code(ended: Ended, failed: int) -> int:
+    if ended.stopped:
+        logger.error(
+            "stopped: %s. What was measured is kept; the same command goes on from there",
+            ended.stopped.rstrip("."),
+        )
+    return 1 if ended.stopped or ended.restored is False or failed else 0

@@ -1,0 +1,97 @@
+"""A program at its limit leaves nothing behind."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from routelab.bench import processes
+from routelab.bench.processes import run_program, wait_for_group
+
+STUBBORN = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    open("child", "w").write(str(os.getpid()))
+time.sleep(600)
+"""
+
+
+def program(tmp_path, *arguments, seconds=60.0, **more):
+    return run_program(
+        arguments,
+        folder=tmp_path,
+        stdout=tmp_path / "out",
+        stderr=tmp_path / "err",
+        environment=os.environ,
+        seconds=seconds,
+        **more,
+    )
+
+
+def alive(pid):
+    try:
+        state = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
+def test_words_arrive_as_they_are(tmp_path):
+    words = ["a b", "$(touch x)", ";", "'\"", "*", "é"]
+    ended = program(tmp_path, sys.executable, "-c", "import sys; print(sys.argv[1:])", *words)
+    assert (tmp_path / "out").read_text() == f"{words}\n"
+    assert (ended.exit_code, ended.timed_out) == (0, False)
+    assert not (tmp_path / "x").exists()
+
+
+def test_codes_and_signals_are_told(tmp_path):
+    assert program(tmp_path, "sh", "-c", "exit 3").exit_code == 3
+    assert program(tmp_path, "sh", "-c", "kill -9 $$").exit_code == -9
+
+
+def test_all_of_a_stubborn_program_is_killed_at_its_limit(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "GRACE_SECONDS", 0.3)
+    steps, groups = [], []
+    ended = program(
+        tmp_path, sys.executable, "-c", STUBBORN, seconds=1.5,
+        began=groups.append, end_step=lambda: steps.append(1),
+    )  # fmt: skip
+    assert (ended.exit_code, ended.timed_out) == (-signal.SIGKILL, True)
+    assert steps == [1]
+    assert groups[1:] == [0]
+    assert wait_for_group(groups[0], 5)
+    until = time.monotonic() + 5
+    child = int((tmp_path / "child").read_text())
+    while alive(child) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(child)
+
+
+def test_a_program_that_heeds_is_asked_only(tmp_path):
+    steps = []
+    ended = program(tmp_path, "sleep", "600", seconds=0.2, end_step=lambda: steps.append(1))
+    assert (ended.exit_code, ended.timed_out, steps) == (-signal.SIGTERM, True, [])
+
+
+def test_an_interruption_ends_the_program_first(tmp_path):
+    def interrupt(group):
+        groups.append(group)
+        if group:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+
+    groups = []
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            program(tmp_path, "sleep", "600", began=interrupt)
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert wait_for_group(groups[0], 5)
+
+
+def test_what_is_not_there_cannot_be_started(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        program(tmp_path, str(tmp_path / "nothing"))
