@@ -70,7 +70,7 @@ def fingerprint(
         "instance": instance_text,
         "stage": [stage_module, sources.digest([stage_module], {"routelab"})],
         "plugins": sorted(_plugin_facts(plugin, sources) for plugin in plugins),
-        "inputs": [_content_digest(file) for file in input_files],
+        "inputs": [content_digest(file) for file in input_files],
     }
     return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
@@ -86,7 +86,14 @@ def _plugin_facts(plugin: type | tuple[str, str], sources: Sources) -> list[str]
     return [module, distribution, number, sources.digest([module], roots)]
 
 
-def _content_digest(file: str | os.PathLike[str]) -> str:
+def content_digest(file: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file's content, hexadecimal; an unchanged file is read once per process.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read.
+    """
     try:
         status = Path(file).stat()
         return _digest_of(os.fspath(file), status.st_mtime_ns, status.st_size)

@@ -269,6 +269,11 @@ def simulation_folder(results: Path, kind: SimulationKind, ids: SimulationIds) -
     return f"{results}/{kind}/{'/'.join(ids)}"
 
 
+def comparison_folder(results: Path, study: str, topology: str, settings: str) -> str:
+    """Where the outcome of a comparison goes."""
+    return f"{results}/bench/comparisons/{study}/{topology}/{settings}"
+
+
 def _chunks(groups: _Groups, most: int) -> dict[str, list[_Member]]:
     """Cut groups of jobs into pieces of at most `most`, by batch id."""
     return {

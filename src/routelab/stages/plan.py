@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from routelab.api import InputError
 from routelab.artifacts.fingerprint import fingerprint
@@ -14,7 +13,6 @@ from routelab.config import (
     Choice,
     ConfigError,
     Figure,
-    Limits,
     Study,
     Table,
     Use,
@@ -27,8 +25,16 @@ from routelab.config.study import ENTRIES
 from routelab.registry.catalogue import installed
 from routelab.stages.batches import Kind
 from routelab.stages.instances import Instance, instance_of
-from routelab.stages.jobs import MAX_ID, RouteJob, SimulationIds, TopologyJob, cut
+from routelab.stages.jobs import MAX_ID, SimulationIds, SimulationJob, SimulationKind, cut
 from routelab.stages.plan_bounds import WantedBounds
+from routelab.stages.plan_comparisons import (
+    ComparisonIds,
+    WantedComparisons,
+    of_benchmarks,
+    terminals,
+)
+from routelab.stages.plan_predictions import PredictionIds, predictions
+from routelab.stages.plan_routes import WantedJob, route_job, topology_job, want
 from routelab.stages.plan_simulations import (
     WantedSimulations,
     is_hop_by_hop,
@@ -40,8 +46,6 @@ from routelab.stages.samples import chosen
 from routelab.stages.surveys import SurveyPlan, plan_survey
 
 __all__ = ["MAX_ID", "Plan", "StudyPlan", "expand"]
-
-Key = TypeVar("Key")
 
 
 def expand(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
@@ -70,15 +74,6 @@ def expand(studies: Sequence[Path | str], results: Path | str = "results") -> Pl
 
 
 @dataclass
-class _Wanted:
-    """A job that studies ask for, before all of them have been read."""
-
-    instances: tuple[Instance, ...]
-    limits: Limits
-    metrics: dict[str, Instance]
-
-
-@dataclass
 class _Shown:
     """What a study shows; see `StudyPlan`."""
 
@@ -87,6 +82,8 @@ class _Shown:
     rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
     simulations: tuple[SimulationIds, ...] = ()
     flows: tuple[SimulationIds, ...] = ()
+    comparisons: tuple[ComparisonIds, ...] = ()
+    predictions: dict[PredictionIds, SimulationIds] = field(default_factory=dict)
 
 
 class _Expansion:
@@ -95,8 +92,8 @@ class _Expansion:
     def __init__(self) -> None:
         self.mistakes: list[str] = []
         self.studies: dict[str, _Shown] = {}
-        self.topologies: dict[str, _Wanted] = {}
-        self.routes: dict[tuple[str, str], _Wanted] = {}
+        self.topologies: dict[str, WantedJob] = {}
+        self.routes: dict[tuple[str, str], WantedJob] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
         self.quarantined: dict[str, None] = {}
@@ -104,6 +101,7 @@ class _Expansion:
         self._wanted_bounds = WantedBounds()
         self._wanted_simulations = WantedSimulations("simulations")
         self._wanted_flows = WantedSimulations("flows")
+        self._wanted_comparisons = WantedComparisons()
 
     def add(self, path: Path) -> None:
         """Read a study and note its jobs."""
@@ -127,6 +125,7 @@ class _Expansion:
         routings = _merged(entries)
         traffic = of_traffic(study, _merged(self._named(study, "traffic")))
         workloads, wrong = of_workloads(study, _merged(self._named(study, "workloads")))
+        benchmarks = _merged(self._named(study, "benchmarks"))
         self.mistakes += wrong
         metrics = self._metrics(study)
         self.mistakes += _unknown_references(study, routings)
@@ -141,10 +140,37 @@ class _Expansion:
         simulated = study.limits, pairs, routings
         shown.simulations = self._wanted_simulations.add(*simulated, traffic)
         shown.flows = self._wanted_flows.add(*simulated, workloads)
+        if benchmarks:
+            self._compare(shown, topologies, routings, benchmarks)
         for t, _ in pairs:
-            _want(self.topologies, t, (topologies[t],), study.limits, {})
+            want(self.topologies, t, (topologies[t],), study.limits, {})
         for t, r in runs:
-            _want(self.routes, (t, r), (topologies[t], routings[r]), study.limits, metrics)
+            want(self.routes, (t, r), (topologies[t], routings[r]), study.limits, metrics)
+
+    def _compare(
+        self,
+        shown: _Shown,
+        topologies: Mapping[str, Instance],
+        routings: Mapping[str, Instance],
+        benchmarks: Mapping[str, Instance],
+    ) -> None:
+        """Note what a study measures, and the flows that predict it."""
+        study, runs = shown.study, shown.runs
+        tables = {r: one for r, one in routings.items() if not is_hop_by_hop(one)}
+        settings, wrong = of_benchmarks(study, tables)
+        sizes = {t: terminals(topologies[t]) for t in dict.fromkeys(t for t, _ in runs)}
+        expected, more = predictions(study, settings, runs, sizes, benchmarks)
+        self.mistakes += wrong + more
+        shown.comparisons = self._wanted_comparisons.add(
+            study, settings, runs, sizes, tables, benchmarks
+        )
+        for one in expected:
+            clash = self._clash("workload", one.work_id, one.work.text, study.place("benchmarks"))
+            self.mistakes += [f"{study.place('benchmarks')}{clash}"] if clash else []
+            pair = one.ids[:2]
+            work = {one.work_id: (one.work, [one.chosen])}
+            (flow,) = self._wanted_flows.add(study.limits, [pair], routings, work)
+            shown.predictions[one.ids] = flow
 
     def _pairs(
         self,
@@ -170,9 +196,9 @@ class _Expansion:
         """Everything that was added, if nothing is wrong with it."""
         if self.mistakes:
             raise ConfigError(self.mistakes)
-        topologies = {t: _topology_job(t, wanted) for t, wanted in self.topologies.items()}
+        topologies = {t: topology_job(t, wanted) for t, wanted in self.topologies.items()}
         routes = {
-            (t, r): _route_job(topologies[t], r, wanted) for (t, r), wanted in self.routes.items()
+            (t, r): route_job(topologies[t], r, wanted) for (t, r), wanted in self.routes.items()
         }
         studies = {name: _study_plan(shown) for name, shown in self.studies.items()}
         bounds = self._wanted_bounds.jobs(topologies)
@@ -185,23 +211,25 @@ class _Expansion:
             if not routing.quarantine:
                 kernel_users.setdefault(tuple(map(type, routing.plugins)), routing.text)
         ids: dict[str, dict[Kind, Sequence[tuple[str, ...]]]] = {
-            name: {"routes": shown.runs, "simulations": shown.simulations, "flows": shown.flows}
+            name: {
+                "routes": shown.runs,
+                "simulations": shown.simulations,
+                "flows": (*shown.flows, *shown.predictions.values()),
+            }
             for name, shown in studies.items()
         }
+        simulated: dict[SimulationKind, Mapping[SimulationIds, SimulationJob]] = {
+            "simulations": simulations,
+            "flows": flows,
+        }
+        batches = cut(results, topologies, routes, bounds, simulated, ids)
         return Plan(
             results,
             topologies,
             routes,
             studies,
             tuple(kernel_users.values()),
-            cut(
-                results,
-                topologies,
-                routes,
-                bounds,
-                {"simulations": simulations, "flows": flows},
-                ids,
-            ),
+            batches,
             tuple(self.quarantined),
             self.surveys,
             bounds,
@@ -209,6 +237,7 @@ class _Expansion:
             self._wanted_simulations.rehearsals(),
             flows,
             self._wanted_flows.rehearsals(),
+            self._wanted_comparisons.jobs(results, topologies, routes, batches),
         )
 
     def _named(self, study: Study, part: str) -> list[dict[str, Instance]]:
@@ -309,62 +338,15 @@ def _without_traffic(study: Study, instance: Instance) -> str | None:
     """Why a routing has nothing to do in a study."""
     if study.traffic or not is_hop_by_hop(instance):
         return None
+    if study.benchmarks:
+        return (
+            f"{instance.text} decides hop by hop and has no table; it cannot be measured: leave it "
+            "out, or say 'traffic' to simulate it"
+        )
     return (
         f"{instance.text} decides hop by hop and has no table: it can only be simulated; say "
         "'traffic'"
     )
-
-
-def _want(
-    jobs: dict[Key, _Wanted],
-    key: Key,
-    instances: tuple[Instance, ...],
-    limits: Limits,
-    metrics: dict[str, Instance],
-) -> None:
-    job = jobs.setdefault(key, _Wanted(instances, limits, {}))
-    job.metrics.update(metrics)
-    job.limits = job.limits.with_most_of(limits)
-
-
-def _topology_job(id_: str, wanted: _Wanted) -> TopologyJob:
-    (topology,) = wanted.instances
-    return TopologyJob(
-        id=id_,
-        text=topology.text,
-        fingerprint=fingerprint(
-            "routelab.stages.topology",
-            topology.text + topology.quarantine,
-            _classes(topology),
-            topology.inputs,
-        ),
-        inputs=topology.inputs,
-        limits=wanted.limits,
-    )
-
-
-def _route_job(topology: TopologyJob, id_: str, wanted: _Wanted) -> RouteJob:
-    _, routing = wanted.instances
-    metrics = dict(sorted(wanted.metrics.items()))
-    classes = _classes(routing, *metrics.values())
-    inputs = (*routing.inputs, *(file for metric in metrics.values() for file in metric.inputs))
-    # the network's fingerprint stands for its code, too
-    text = " ".join(
-        [topology.text, topology.fingerprint, routing.text + routing.quarantine, *metrics]
-    )
-    return RouteJob(
-        topology=topology,
-        id=id_,
-        text=routing.text,
-        fingerprint=fingerprint("routelab.stages.route", text, classes, inputs),
-        inputs=inputs,
-        limits=wanted.limits,
-        metrics=tuple(metrics),
-    )
-
-
-def _classes(*instances: Instance) -> list[type]:
-    return [type(plugin) for instance in instances for plugin in instance.plugins]
 
 
 def _study_plan(shown: _Shown) -> StudyPlan:
@@ -375,5 +357,13 @@ def _study_plan(shown: _Shown) -> StudyPlan:
     files = tuple(map(str, inputs))
     changes = fingerprint("routelab.stages.report", "", (), files)
     return StudyPlan(
-        study, tuple(shown.runs), files, changes, shown.rules, shown.simulations, shown.flows
+        study,
+        tuple(shown.runs),
+        files,
+        changes,
+        shown.rules,
+        shown.simulations,
+        shown.flows,
+        shown.comparisons,
+        shown.predictions,
     )

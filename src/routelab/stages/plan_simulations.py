@@ -12,6 +12,7 @@ from routelab.api import HopRoutingPlugin, InputError
 from routelab.api.parameters import Parameters
 from routelab.artifacts.fingerprint import fingerprint
 from routelab.config import Limits, Study
+from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster import CLUSTERS, find_cluster, load_cluster
 from routelab.config.mistakes import suggestion
 from routelab.config.simulation import DEFAULT as DEFAULT_NAME
@@ -170,13 +171,8 @@ def _resolved(study: Study, settings: FlowSettings) -> Chosen:
     folder = study.path.parent
     files: dict[str, str] = {}
     if settings.machine:
-        homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
-        name = settings.machine
-        if Path(name).suffix:
-            name = str(folder / name)
-        path = find_cluster(name, (*homes, CLUSTERS))
-        load_cluster(path)
-        files["machine"] = seen_from_here(path)
+        files["machine"] = found_cluster(folder, settings.machine)
+        load_cluster(Path(files["machine"]))
     if is_file(settings.placement):
         path = folder / settings.placement
         read_placement(path)
@@ -185,12 +181,34 @@ def _resolved(study: Study, settings: FlowSettings) -> Chosen:
     return Chosen(settings_id(settings), settings.model_copy(update=files), inputs)
 
 
+def found_cluster(folder: Path, name: str, key: str = "machine") -> str:
+    """The file of a cluster that a study names, as seen from here.
+
+    Parameters
+    ----------
+    folder : Path
+        The study's: names are looked up in ``clusters`` beside it, files in it.
+    name : str
+    key : str
+        What the study calls it, for messages.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
+    if Path(name).suffix in (".yaml", ".yml"):
+        name = str(folder / name)
+    return seen_from_here(find_cluster(name, (*homes, CLUSTERS), key))
+
+
 def is_hop_by_hop(routing: Instance) -> bool:
     """Whether a routing decides on the way and so has no table."""
     return any(isinstance(plugin, HopRoutingPlugin) for plugin in routing.plugins)
 
 
-def settings_id(settings: SimulationSettings | FlowSettings) -> str:
+def settings_id(settings: SimulationSettings | FlowSettings | BenchSettings) -> str:
     """What differs from the defaults, where that can name a directory, else a hash of it."""
     text = settings.canonical() or DEFAULT
     if "/" not in text and len(text) <= MAX_ID:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from routelab.config import Study
-from routelab.stages.batches import TRY_AGAIN, Batch, Kind, Run
+from routelab.stages.batches import TRY_AGAIN, Batch, KeptJob, Kind
 from routelab.stages.jobs import (
     BARE,
     BoundJob,
@@ -19,6 +19,8 @@ from routelab.stages.jobs import (
     route_folder,
     simulation_folder,
 )
+from routelab.stages.plan_comparisons import ComparisonIds, ComparisonJob
+from routelab.stages.plan_predictions import PredictionIds
 from routelab.stages.shards import Item, Shard, store
 from routelab.stages.surveys import SurveyPlan
 
@@ -41,6 +43,11 @@ class StudyPlan:
         for no bounds.
     simulations, flows : tuple of (str, str, str, str)
         Ids of topology, routing, traffic or workload, and settings, in the study's order.
+    comparisons : tuple of (str, str, str)
+        The study's name, ids of topology and settings, in the study's order.
+    predictions : dict of (str, str, str, str) to (str, str, str, str)
+        The flow simulation that predicts a benchmark, by ids of topology, routing, benchmark and
+        settings of the comparison. These are among `flows` only if the study asks for them.
     """
 
     study: Study
@@ -50,6 +57,8 @@ class StudyPlan:
     rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
     simulations: tuple[SimulationIds, ...] = ()
     flows: tuple[SimulationIds, ...] = ()
+    comparisons: tuple[ComparisonIds, ...] = ()
+    predictions: Mapping[PredictionIds, SimulationIds] = field(default_factory=dict)
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
@@ -96,6 +105,8 @@ class Plan:
         By ids of topology, routing, workload and settings.
     flow_kernel_users : tuple of str
         As `kernel_users`, of the flows.
+    comparisons : dict of (str, str, str) to ComparisonJob
+        By name of the study and ids of topology and settings.
     """
 
     results: Path
@@ -111,6 +122,7 @@ class Plan:
     simulated_kernel_users: tuple[str, ...] = ()
     flows: Mapping[SimulationIds, SimulationJob] = field(default_factory=dict)
     flow_kernel_users: tuple[str, ...] = ()
+    comparisons: Mapping[ComparisonIds, ComparisonJob] = field(default_factory=dict)
 
     def spec(self, batch: Batch) -> Path:
         """The file that tells a process what the batch is."""
@@ -121,7 +133,9 @@ class Plan:
         return self.results / "batches" / batch.kind / f"{batch.id}.json"
 
     def manifests(self, shown: StudyPlan | None = None) -> list[str]:
-        """Manifests of all batches, or of those that do what a study shows."""
+        """Manifests of all batches and comparisons, or of those that do what a study shows."""
+        compared = self.comparisons if shown is None else shown.comparisons
+        measured = [str(self.comparison_manifest(self.comparisons[ids])) for ids in compared]
         wanted = None
         if shown is not None:
             wanted = {route_folder(self.results, *ids) for ids in shown.runs}
@@ -129,12 +143,30 @@ class Plan:
             wanted |= {
                 simulation_folder(self.results, "simulations", ids) for ids in shown.simulations
             }
-            wanted |= {simulation_folder(self.results, "flows", ids) for ids in shown.flows}
-        return [
+            flows = (*shown.flows, *shown.predictions.values())
+            wanted |= {simulation_folder(self.results, "flows", ids) for ids in flows}
+        batches = [
             str(self.manifest(batch))
             for batch in self.batches.values()
             if wanted is None or any(run.folder in wanted for run in batch.runs)
         ]
+        return batches + measured
+
+    def comparison(self, id_: str) -> ComparisonJob:
+        """A comparison by the id that names its files."""
+        return next(job for job in self.comparisons.values() if job.id == id_)
+
+    def comparison_spec(self, job: ComparisonJob) -> Path:
+        """The file that tells a process what the comparison is."""
+        return self.results / ".plan" / "comparisons" / f"{job.id}.json"
+
+    def comparison_manifest(self, job: ComparisonJob) -> Path:
+        """The file that a comparison leaves when it has an outcome."""
+        return self.results / "batches" / "comparisons" / f"{job.id}.json"
+
+    def manifests_before(self, job: ComparisonJob) -> list[str]:
+        """Manifests of the batches that make the network and the routes of a comparison."""
+        return [str(self.manifest(self.batches[key])) for key in job.after]
 
     def shards(self) -> dict[str, Shard]:
         """All shards by id."""
@@ -153,13 +185,21 @@ class Plan:
         """Manifests of the topology batches that a batch of routings or bounds needs."""
         return [str(self.manifest(self.batches["topologies", id_])) for id_ in batch.after]
 
-    def again(self) -> list[Run]:
-        """Jobs of finished batches that have to run again.
+    def again(self) -> list[KeptJob]:
+        """Jobs with a manifest, their own or their batch's, that have to run again.
 
         They failed, ran out of time, or their outcome is missing or belongs to other code.
         """
-        finished = [batch for batch in self.batches.values() if self.manifest(batch).exists()]
-        return [run for batch in finished for run in batch.runs if not run.is_done()]
+        jobs: list[KeptJob] = [
+            run
+            for batch in self.batches.values()
+            if self.manifest(batch).exists()
+            for run in batch.runs
+        ]
+        jobs += [
+            job.spec for job in self.comparisons.values() if self.comparison_manifest(job).exists()
+        ]
+        return [job for job in jobs if not job.is_done()]
 
     def write_specs(self) -> None:
         """Write all specs, and forget the manifests of batches with jobs that run `again`.
@@ -171,6 +211,10 @@ class Plan:
             batch.write_spec(self.spec(batch))
             if again.intersection(batch.runs):
                 self.manifest(batch).unlink()
+        for job in self.comparisons.values():
+            job.spec.write(self.comparison_spec(job))
+            if job.spec in again:
+                self.comparison_manifest(job).unlink()
         if not self.surveys:
             return
         statuses = store(self.results).statuses()
@@ -180,17 +224,18 @@ class Plan:
                 if shard.missing(statuses):
                     survey.table(self.results, shard).unlink(missing_ok=True)
 
-    def failed(self) -> list[Run | Item]:
+    def failed(self) -> list[KeptJob | Item]:
         """Jobs that failed or ran out of time, and those whose outcome cannot be read."""
         return self._ended(TRY_AGAIN)
 
-    def unsupported(self) -> list[Run | Item]:
+    def unsupported(self) -> list[KeptJob | Item]:
         """Jobs of routings that do not apply to the network, or of networks that cannot be."""
         return self._ended(("unsupported",))
 
-    def _ended(self, with_: Collection[str]) -> list[Run | Item]:
+    def _ended(self, with_: Collection[str]) -> list[KeptJob | Item]:
         """Jobs with an outcome of one of some statuses."""
-        runs = [run for batch in self.batches.values() for run in batch.runs]
+        jobs: list[KeptJob] = [run for batch in self.batches.values() for run in batch.runs]
+        jobs += [job.spec for job in self.comparisons.values()]
         statuses = store(self.results).statuses() if self.surveys else {}
         rows = [
             item
@@ -198,4 +243,4 @@ class Plan:
             for item in shard.items
             if statuses.get(item.fingerprint) in with_
         ]
-        return [*(run for run in runs if run.status() in with_), *rows]
+        return [*(job for job in jobs if job.status() in with_), *rows]

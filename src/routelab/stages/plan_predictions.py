@@ -1,0 +1,113 @@
+"""From what a study measures to the workloads that predict it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import TypeAlias
+
+from routelab.api import BenchmarkPlugin, BenchmarkTask, InputError
+from routelab.config import Choice, Study
+from routelab.simulation.flow_settings import FlowSettings
+from routelab.stages.instances import Instance, instance_of
+from routelab.stages.jobs import MAX_ID
+from routelab.stages.plan_comparisons import Settings
+from routelab.stages.plan_simulations import Chosen, settings_id
+
+PredictionIds: TypeAlias = tuple[str, str, str, str]
+"""Ids of topology, routing, benchmark and settings."""
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """A workload that tells beforehand what a benchmark will measure.
+
+    Attributes
+    ----------
+    ids : tuple of str
+        What it stands for.
+    work_id : str
+    work : Instance
+    chosen : Chosen
+    """
+
+    ids: PredictionIds
+    work_id: str
+    work: Instance
+    chosen: Chosen
+
+
+def predictions(
+    study: Study,
+    settings: Sequence[Settings],
+    runs: Sequence[tuple[str, str]],
+    sizes: Mapping[str, int],
+    benchmarks: Mapping[str, Instance],
+) -> tuple[list[Prediction], list[str]]:
+    """The workloads that predict what a study's benchmarks will measure, and what is wrong.
+
+    Benchmarks without a model, or that do not go with the number of ranks, have none.
+    """
+    found: list[Prediction] = []
+    mistakes: list[str] = []
+    works: dict[str, tuple[str, Instance]] = {}
+    chosen: dict[FlowSettings, Chosen] = {}
+    for (topology, nodes), one, (id_, benchmark) in product(
+        sizes.items(), settings, benchmarks.items()
+    ):
+        if not (nodes and one.told.predict):
+            continue
+        try:
+            modelled = _modelled(study, nodes, one, benchmark, works)
+        except InputError as error:
+            mistakes.append(f"{study.place('benchmarks')}{id_}: its prediction: {error}")
+            continue
+        if modelled is None:
+            continue
+        work_id, work, flow = modelled
+        if flow not in chosen:
+            files = {"machine": one.resolved.cluster}
+            chosen[flow] = Chosen(
+                settings_id(flow), flow.model_copy(update=files), tuple(files.values())
+            )
+        found += [
+            Prediction((t, r, id_, one.id), work_id, work, chosen[flow])
+            for t, r in runs
+            if t == topology
+        ]
+    return found, list(dict.fromkeys(mistakes))
+
+
+def _modelled(
+    study: Study,
+    nodes: int,
+    settings: Settings,
+    benchmark: Instance,
+    works: dict[str, tuple[str, Instance]],
+) -> tuple[str, Instance, FlowSettings] | None:
+    """The workload that stands for a benchmark, its id, and the settings to run it with."""
+    each = settings.told.ranks_per_node or settings.cluster.cluster.ranks_per_node
+    for plugin in benchmark.plugins:
+        if not isinstance(plugin, BenchmarkPlugin) or plugin.supports(nodes * each, each):
+            continue
+        model = plugin.model(BenchmarkTask(nodes * each, nodes, Path(), Path()))
+        if model is None:
+            continue
+        if model.workload not in works:
+            work = instance_of("workload", Choice(model.workload), study.path.parent)
+            works[model.workload] = _directory(work), work
+        flow = FlowSettings(
+            machine=settings.told.cluster, ranks_per_node=each, iterations=model.iterations
+        )
+        return *works[model.workload], flow
+    return None
+
+
+def _directory(work: Instance) -> str:
+    """A canonical name where that can name a directory, else a hash of it."""
+    if "/" not in work.text and len(work.text) <= MAX_ID:
+        return work.text
+    return hashlib.sha256(work.text.encode()).hexdigest()[:16]
