@@ -58,3 +58,26 @@ def write_folder(files: Mapping[str, str], folder: Path, what: str = "these") ->
     with atomic_directory(folder) as new:
         for name, text in files.items():
             (new / name).write_text(text, encoding="utf-8")
+
+
+def read_folder(folder: Path) -> dict[str, str]:
+    """The text of every file in a folder, by name; folders in it are passed over.
+
+    Raises
+    ------
+    InputError
+        If there is no such folder, or a file cannot be read as text.
+    """
+    if not folder.is_dir():
+        raise InputError(f"cannot read {folder}: there is no such folder")
+    texts = {}
+    for path in sorted(folder.iterdir()):
+        if path.is_dir():
+            continue
+        try:
+            texts[path.name] = path.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            raise InputError(f"cannot read {path}: it is no text in UTF-8") from None
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from None
+    return texts

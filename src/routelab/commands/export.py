@@ -13,7 +13,7 @@ def add_parser(subparsers: Any) -> None:
         "export",
         help="write a network with its routes for another program",
         description="Write a network with its routes as files of another program. Writes a folder, "
-        "or prints.",
+        "or prints; what the format can read back is compared with the routes first.",
         epilog="Example: routelab export simgrid torus~dims=4x2x2x2 angara-sssp -o platform",
     )
     parser.add_argument("export", metavar="EXPORT", help="instance name")
@@ -24,7 +24,15 @@ def add_parser(subparsers: Any) -> None:
         help="a folder or routes.npz that `routelab route` wrote; or TOPOLOGY ROUTING: a network "
         "and an instance name",
     )
-    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
+    place.add_argument(
+        "--verify",
+        metavar="FOLDER",
+        type=Path,
+        help="write nothing; read the files in this folder and prove that they hold these routes "
+        "(exit code 1 and the first pair that differs, if not)",
+    )
     parser.add_argument(
         "--machine",
         metavar="CLUSTER",
@@ -36,7 +44,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export, then write or print."""
+    """Export, then write or print; or verify what was written."""
     from routelab.api import InputError
     from routelab.commands._logging import progress
     from routelab.stages import export as stage
@@ -46,6 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"ROUTES is one folder or file, or a network and a routing; "
             f"there are {len(arguments.routes)} arguments: {' '.join(arguments.routes)}"
         )
+    if arguments.verify is not None:
+        with progress(arguments):
+            found = stage.verify(arguments.export, arguments.routes, arguments.verify)
+        print(found)
+        return 0
     if arguments.output is not None:
         stage.check_folder(arguments.output)
     with progress(arguments):

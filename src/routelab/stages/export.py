@@ -6,10 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from routelab.api import ExportPlugin, InputError, RouteTable, UnsupportedError
+from routelab.api import InputError, RoutelabError, RouteTable
 from routelab.artifacts import text_folder
+from routelab.artifacts.exported import exported, verified
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
+from routelab.artifacts.text_folder import read_folder
 from routelab.config.cluster import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.simulation.machine import Machine
@@ -17,6 +19,10 @@ from routelab.stages.chain import apply_routing
 from routelab.stages.route import ROUTES
 from routelab.stages.together import together
 from routelab.stages.topology import OUTCOME, obtain
+
+
+class DifferentError(RoutelabError):
+    """Files hold something else than the routes that they were compared with."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,25 +63,45 @@ def compute(export: str, routes: Sequence[str], machine: str | Machine = "") -> 
         With all that is wrong with names and files.
     UnsupportedError
         If the routing does not apply to the network, or the format cannot hold the routes.
+    PluginError
+        If what is read back from the files is not the network with its routes.
     """
     plugin, chosen, table = together(
         lambda: load("export", export), lambda: machine_of(machine), lambda: table_of(routes)
     )
-    return Exported(name_of(plugin), table, written(plugin, table, chosen))
+    return Exported(name_of(plugin), table, exported(plugin, table, chosen))
 
 
-def written(plugin: ExportPlugin, table: RouteTable, machine: Machine) -> dict[str, str]:
-    """The files of a table.
+def verify(export: str, routes: Sequence[str], folder: Path) -> str:
+    """Read a folder back, and prove that it holds the network and its routes.
+
+    Parameters
+    ----------
+    export, routes
+        As `compute`.
+    folder : Path
+        What an export wrote, or a site's tool holds.
+
+    Returns
+    -------
+    found : str
+        What it holds, for people.
 
     Raises
     ------
-    UnsupportedError
-        If the format cannot hold it.
+    InputError
+        As `compute`; also if files are missing or damaged, or the format cannot be read.
+    DifferentError
+        If it holds something else.
     """
-    reason = plugin.supports(table)
-    if reason is not None:
-        raise UnsupportedError(f"{name_of(plugin)}: {reason}")
-    return plugin.export(table, machine)
+    plugin, table, files = together(
+        lambda: load("export", export), lambda: table_of(routes), lambda: read_folder(folder)
+    )
+    found = verified(plugin, table, files)
+    if found is not None:
+        raise DifferentError(f"{folder} does not hold these routes: {found}")
+    routes_held = int((table.path_length > 0).sum())
+    return f"{folder} holds the network and its {routes_held} routes"
 
 
 def machine_of(machine: str | Machine) -> Machine:

@@ -104,3 +104,51 @@ def test_routes_that_are_not_there_are_told_as_such(tmp_path):
     (tmp_path / "alone.npz").touch()
     with pytest.raises(InputError, match="name the network before it"):
         export.compute("simgrid", (str(tmp_path / "alone.npz"),), "")
+
+
+def test_a_folder_is_proved_to_hold_the_routes(tmp_path, capsys):
+    folder = tmp_path / "tables"
+    routes = ["angara", NETWORK, ROUTING]
+    assert main(["export", *routes, "-o", str(folder)]) == 0
+    assert main(["export", *routes, "--verify", str(folder)]) == 0
+    # a pair of different switches of eight each
+    assert capsys.readouterr().out == f"{folder} holds the network and its 56 routes\n"
+    # other routes: the first pair that differs is told
+    assert (
+        main(["export", "angara", NETWORK, "first@direction-order", "--verify", str(folder)]) == 1
+    )
+    told = capsys.readouterr().err
+    assert f"{folder} does not hold these routes: from 0.0 to 2.1 the routes take" in told
+    # another network
+    assert main(["export", "angara", "mesh~dims=4x2", ROUTING, "--verify", str(folder)]) == 1
+    assert "the network is another one: channel_source has 20 entries" in capsys.readouterr().err
+
+
+def test_what_cannot_be_verified_is_told(tmp_path, capsys):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    routes = ["angara", NETWORK, ROUTING]
+    for argument, said in (
+        (str(tmp_path / "none"), "there is no such folder"),
+        (str(folder), "angara: there is no file network.txt"),
+    ):
+        assert main(["export", *routes, "--verify", argument]) == 2
+        assert said in capsys.readouterr().err
+    (folder / "network.txt").write_bytes(b"\xff\xfe")
+    assert main(["export", *routes, "--verify", str(folder)]) == 2
+    assert "network.txt: it is no text in UTF-8" in capsys.readouterr().err
+    assert main(["export", *routes, "--verify", "a", "-o", "b"]) == 2
+
+
+def test_an_export_that_errs_writes_nothing(tmp_path, monkeypatch, capsys):
+    """A plugin's files are compared with the routes before they are written."""
+    plugin = type(load("export", "booksim"))
+    honest = plugin.export
+    monkeypatch.setattr(
+        plugin,
+        "export",
+        lambda *a: {k: v.replace("\n0 3 1.0 2 ", "\n0 3 1.0 3 ") for k, v in honest(*a).items()},
+    )
+    assert main(["export", "booksim", NETWORK, ROUTING, "-o", str(tmp_path / "new")]) == 1
+    assert "export/booksim: " in capsys.readouterr().err
+    assert not (tmp_path / "new").exists()

@@ -1,0 +1,216 @@
+"""angara: the routing table of every node of an Angara network, as its rules state routes.
+
+A route is a first step (one hop, positive), hops in the order +X+Y+Z+K−X−Y−Z−K of which the
+direction bits admit one direction a dimension, and a last step (one hop, negative): Mukosey,
+Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the Angara Interconnect*, section
+2.1. ``network.txt`` holds the network, ``node-<coordinates>.txt`` the table of a node. The vendor's
+own format is not public; these files are for a site's tool to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from routelab.api import (
+    Citation,
+    ExportPlugin,
+    InputError,
+    MachineSpeeds,
+    PluginError,
+    RouteTable,
+    Topology,
+)
+
+from .entries import direction_names, entry_text, read_entry, spelled, steps
+from .network import network_lines, node_name, read_network, shape_of
+
+NETWORK = "network.txt"
+HEAD = "angara-node 1"
+COLUMNS = "# DESTINATION FIRST BITS HOPS LAST"
+UNREACHABLE = "unreachable"
+
+
+class Angara(ExportPlugin):
+    """All files are read back: `read` follows each entry hop by hop, as the hardware would."""
+
+    name = "angara"
+    summary = "Routing table of every Angara node: first step, direction bits, hops, last step"
+    citations = (
+        Citation(
+            key="mukosey2020",
+            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
+            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
+            year=2021,
+            venue="arXiv:2110.00851",
+            cited_for="the form of routes and tables (section 2.1)",
+            doi="10.48550/arXiv.2110.00851",
+        ),
+    )
+
+    def supports(self, table: RouteTable) -> str | None:
+        """Grids of up to four dimensions, one virtual channel, one route a pair and of its form."""
+        shape = shape_of(table.topology)
+        if isinstance(shape, str):
+            return shape
+        if np.diff(table.pair_start).max(initial=0) > 1:
+            return "pairs have several paths, and a node's table has one route to a node"
+        if table.virtual_channels > 1:
+            return f"the routes need {table.virtual_channels} virtual channels, and there is one"
+        for pair, route in _routes(table).items():
+            entry = spelled(route, shape.dims)
+            if isinstance(entry, str):
+                return (
+                    f"the route from {_pair_text(table.topology, pair)} is no Angara route: "
+                    f"{entry}, which no first step (positive) or last step (negative) makes good"
+                )
+        return None
+
+    def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
+        """``network.txt``, and ``node-<coordinates>.txt`` of each node with terminals."""
+        topology = table.topology
+        shape = shape_of(topology)
+        assert not isinstance(shape, str), shape
+        files = {NETWORK: "\n".join(network_lines(topology, shape)) + "\n"}
+        nodes = _endpoints(topology)
+        routes = _routes(table)
+        for i, source in enumerate(nodes):
+            lines = [HEAD, f"node {source}", COLUMNS]
+            for j, target in enumerate(nodes):
+                route = routes.get(i * len(nodes) + j)
+                if i == j:
+                    continue
+                if route is None:
+                    lines.append(f"{target} {UNREACHABLE}")
+                    continue
+                entry = spelled(route, shape.dims)
+                assert not isinstance(entry, str), entry
+                lines.append(f"{target} {entry_text(entry)}")
+            files[f"node-{source}.txt"] = "\n".join(lines) + "\n"
+        return files
+
+    def read(self, files: Mapping[str, str]) -> RouteTable:
+        """The network, and the routes that packets take by the tables of their nodes."""
+        if NETWORK not in files:
+            raise InputError(f"angara: there is no file {NETWORK}")
+        try:
+            topology, shape = read_network(files[NETWORK])
+        except InputError as error:
+            raise InputError(f"angara: {NETWORK}: {error}") from None
+        nodes = _endpoints(topology)
+        known = {f"node-{node}.txt" for node in nodes}
+        strangers = sorted(name for name in files if name.startswith("node-") and name not in known)
+        if strangers:
+            raise InputError(f"angara: {NETWORK} has no node with a table {strangers[0]}")
+        channel_at = _channels(topology)
+        lengths, hops = [], []
+        for source, node in zip(topology.endpoints.tolist(), nodes, strict=True):
+            file = f"node-{node}.txt"
+            if file not in files:
+                raise InputError(f"angara: there is no file {file}")
+            walks = _Walks(topology, channel_at, shape.dims, source)
+            try:
+                ways = walks.of(files[file], node, nodes)
+            except InputError as error:
+                raise InputError(f"angara: {file}: {error}") from None
+            lengths += [-1 if way is None else len(way) for way in ways]
+            hops += [channel for way in ways for channel in way or ()]
+        try:
+            return RouteTable.from_lengths(topology, lengths, np.array(hops, dtype=np.int32))
+        except PluginError as error:
+            raise InputError(f"angara: {error}") from None
+
+
+class _Walks:
+    """Where the entries of one node's table lead."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        channel_at: Mapping[tuple[int, int], int],
+        dims: tuple[int, ...],
+        source: int,
+    ) -> None:
+        self.topology, self.channel_at = topology, channel_at
+        self.dims, self.source = dims, source
+
+    def of(self, text: str, node: str, nodes: list[str]) -> list[list[int] | None]:
+        """Channels to each node with terminals, in their order; None: there is no route.
+
+        Raises
+        ------
+        InputError
+        """
+        lines = [
+            (number, line)
+            for number, line in enumerate(text.splitlines(), 1)
+            if line.strip() and not line.startswith("#")
+        ]
+        for place, expected in enumerate((HEAD, f"node {node}")):
+            found = lines[place][1] if place < len(lines) else "the end"
+            if found != expected:
+                raise InputError(f"{found[:40]!r}, expected {expected!r}")
+        found_ways: dict[str, list[int] | None] = {node: []}
+        targets = dict(zip(nodes, self.topology.endpoints.tolist(), strict=True))
+        for number, line in lines[2:]:
+            target, *words = line.split(" ")
+            try:
+                if target not in targets:
+                    raise InputError(f"there is no destination {target}")
+                if target in found_ways:
+                    raise InputError(f"the destination {target} stands twice, or is the node")
+                unreachable = words == [UNREACHABLE]
+                found_ways[target] = None if unreachable else self._way(words, targets[target])
+            except InputError as error:
+                raise InputError(f"line {number}: from {node} to {target}: {error}") from None
+        missing = [target for target in nodes if target not in found_ways]
+        if missing:
+            raise InputError(f"no line for the destination {missing[0]}")
+        return [found_ways[target] for target in nodes]
+
+    def _way(self, words: list[str], target: int) -> list[int]:
+        here, way = self.source, []
+        names = direction_names(len(self.dims))
+        for direction in steps(read_entry(words, self.dims)):
+            channel = self.channel_at.get((here, direction))
+            if channel is None:
+                raise InputError(f"{self._name(here)} has no link {names[direction]}")
+            way.append(channel)
+            here = int(self.topology.channel_target[channel])
+        if here != target:
+            raise InputError(f"the route ends at {self._name(here)}")
+        return way
+
+    def _name(self, switch: int) -> str:
+        assert self.topology.coordinates is not None
+        return node_name(self.topology.coordinates[switch].tolist())
+
+
+def _endpoints(topology: Topology) -> list[str]:
+    """Nodes with terminals, by their coordinates."""
+    assert topology.coordinates is not None
+    return [node_name(row) for row in topology.coordinates[topology.endpoints].tolist()]
+
+
+def _channels(topology: Topology) -> dict[tuple[int, int], int]:
+    """The channel that leaves a switch in a direction."""
+    sources, directions = topology.channel_source.tolist(), topology.channel_direction.tolist()
+    return {at: channel for channel, at in enumerate(zip(sources, directions, strict=True))}
+
+
+def _routes(table: RouteTable) -> dict[int, list[int]]:
+    """Directions of the hops of every pair of different nodes that has a route."""
+    directions = table.topology.channel_direction[table.hop_channel].tolist()
+    starts, ends = table.path_start.tolist(), len(table.topology.endpoints)
+    return {
+        pair: directions[starts[path] : starts[path + 1]]
+        for path, pair in enumerate(table.path_pair.tolist())
+        if pair // ends != pair % ends
+    }
+
+
+def _pair_text(topology: Topology, pair: int) -> str:
+    source, target = divmod(pair, len(topology.endpoints))
+    names = _endpoints(topology)
+    return f"{names[source]} to {names[target]}"

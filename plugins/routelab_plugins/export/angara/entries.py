@@ -1,0 +1,175 @@
+"""Entries of an Angara routing table: first step, direction bits, hops, last step.
+
+With n dimensions the directions are numbered 0..2n-1 in the hardware's order, the positive ones
+first. `spelled` makes an entry of a route, `steps` the route of an entry; neither knows the other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from routelab.api import InputError
+
+LETTERS = "XYZK"
+NONE = "-"
+_HOPS = re.compile(r"0|[+-][1-9][0-9]{0,8}")
+_BIT = re.compile(rf"[+-][{LETTERS}]")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a node's table says of one destination.
+
+    Attributes
+    ----------
+    first : int or None
+        Direction of the first step, a positive one.
+    bits : frozenset of int
+        Directions that the ordered part may use, of each dimension one at most.
+    hops : tuple of int
+        Hops of the ordered part along each dimension, with the sign of their direction.
+    last : int or None
+        Direction of the last step, a negative one.
+    """
+
+    first: int | None
+    bits: frozenset[int]
+    hops: tuple[int, ...]
+    last: int | None
+
+
+def direction_names(n: int) -> list[str]:
+    """``+X``, ``+Y``, ... ``-X``, ``-Y``, ... in the hardware's order."""
+    return [sign + letter for sign in "+-" for letter in LETTERS[:n]]
+
+
+def spelled(route: Sequence[int], dims: Sequence[int]) -> Entry | str:
+    """The entry of a route, with as few extra steps as it needs; or why it has none.
+
+    Parameters
+    ----------
+    route : sequence of int
+        Directions of its hops.
+    dims : sequence of int
+        Sizes of the dimensions.
+    """
+    n = len(dims)
+    positive = bool(route) and route[0] < n
+    negative = bool(route) and route[-1] >= n
+    reason: str | None = None
+    # a first step rather than a last one where either would do
+    for first, last in ((0, 0), (1, 0), (0, 1), (1, 1)):
+        extra = first + last
+        if first > positive or last > negative or (extra and len(route) <= extra):
+            continue
+        ordered = route[first : len(route) - last]
+        reason = _violation(ordered, dims)
+        if reason is None:
+            hops = [0] * n
+            for direction in ordered:
+                hops[direction % n] += 1 if direction < n else -1
+            return Entry(
+                route[0] if first else None,
+                frozenset(ordered),
+                tuple(hops),
+                route[-1] if last else None,
+            )
+    return str(reason)
+
+
+def _violation(ordered: Sequence[int], dims: Sequence[int]) -> str | None:
+    """Why directions are no ordered part: their order, the direction bits, or a whole ring."""
+    n = len(dims)
+    names = direction_names(n)
+    for before, after in pairwise(ordered):
+        if before > after:
+            return f"{names[before]} before {names[after]}"
+    for direction in ordered:
+        if (direction + n) % (2 * n) in ordered:
+            return f"both {names[direction]} and {names[(direction + n) % (2 * n)]}"
+        size = dims[direction % n]
+        if ordered.count(direction) >= size:
+            return f"{ordered.count(direction)} hops {names[direction]}, of {size} nodes in a line"
+    return None
+
+
+def steps(entry: Entry) -> Iterator[int]:
+    """The directions of an entry's hops: first step, hops in the hardware's order, last step."""
+    n = len(entry.hops)
+    if entry.first is not None:
+        yield entry.first
+    for direction in range(2 * n):
+        count = entry.hops[direction % n]
+        if direction in entry.bits:
+            yield from [direction] * abs(count)
+    if entry.last is not None:
+        yield entry.last
+
+
+def entry_text(entry: Entry) -> str:
+    """``FIRST BITS HOPS LAST``, such as ``- +X-Y +2,-1 -``."""
+    names = direction_names(len(entry.hops))
+    bits = "".join(names[direction] for direction in sorted(entry.bits))
+    hops = ",".join(f"{count:+d}" if count else "0" for count in entry.hops)
+    first, last = (NONE if step is None else names[step] for step in (entry.first, entry.last))
+    return f"{first} {bits or NONE} {hops} {last}"
+
+
+def read_entry(words: Sequence[str], dims: Sequence[int]) -> Entry:
+    """The entry of four words.
+
+    Raises
+    ------
+    InputError
+        If they are no entry that the hardware could follow.
+    """
+    n = len(dims)
+    if len(words) != 4:
+        raise InputError(f"{len(words)} words, expected FIRST BITS HOPS LAST")
+    first = _extra_step(words[0], range(n), "first step", n)
+    last = _extra_step(words[3], range(n, 2 * n), "last step", n)
+    hops = _read_hops(words[2], dims)
+    bits = _read_bits(words[1], n)
+    used = {d if count > 0 else d + n for d, count in enumerate(hops) if count}
+    if bits != used:
+        names = direction_names(n)
+        going = "".join(names[direction] for direction in sorted(used)) or "nowhere"
+        raise InputError(f"the direction bits are {words[1]}, and the hops {words[2]} go {going}")
+    if not used and (first is None or last is not None):
+        raise InputError("there are no hops between first and last step")
+    return Entry(first, frozenset(bits), hops, last)
+
+
+def _extra_step(word: str, allowed: range, what: str, n: int) -> int | None:
+    if word == NONE:
+        return None
+    names = direction_names(n)
+    if word not in names or names.index(word) not in allowed:
+        may = ", ".join(names[direction] for direction in allowed)
+        raise InputError(f"the {what} is {word}, expected {NONE} or one of {may}")
+    return names.index(word)
+
+
+def _read_bits(word: str, n: int) -> set[int]:
+    names = direction_names(n)
+    found = [] if word == NONE else _BIT.findall(word)
+    numbers = [names.index(name) for name in found if name in names]
+    ascending = all(before < after for before, after in pairwise(numbers))
+    if word != NONE and ("".join(names[d] for d in numbers) != word or not ascending or not word):
+        raise InputError(f"{word!r} are no direction bits; expected {NONE} or such as +X-Y")
+    return set(numbers)
+
+
+def _read_hops(word: str, dims: Sequence[int]) -> tuple[int, ...]:
+    counts = word.split(",")
+    if len(counts) != len(dims) or not all(_HOPS.fullmatch(count) for count in counts):
+        example = ",".join(["+1", *["0"] * (len(dims) - 1)])
+        raise InputError(f"{word!r} are no hops along {len(dims)} dimensions, such as {example}")
+    hops = tuple(map(int, counts))
+    for letter, count, size in zip(LETTERS, hops, dims, strict=False):
+        if abs(count) >= size:
+            raise InputError(f"{count:+d} hops along {letter}, which has {size} nodes in a line")
+    return hops

@@ -1,0 +1,107 @@
+"""Files of exports, and the proof that they hold the routes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from routelab.api import ExportPlugin, InputError, PluginError, RouteTable, UnsupportedError
+from routelab.api.machine_speeds import MachineSpeeds
+from routelab.registry.instances import name_of
+
+NETWORK = ("num_switches", "switch_names", "terminal_switch", "channel_source", "channel_target")
+"""What has to come back of a network."""
+
+
+def exported(plugin: ExportPlugin, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
+    """The files of a table, read back and compared with it if the format is read at all.
+
+    Raises
+    ------
+    UnsupportedError
+        If the format cannot hold it.
+    PluginError
+        If what is read back differs, or cannot be read.
+    """
+    reason = plugin.supports(table)
+    if reason is not None:
+        raise UnsupportedError(f"{name_of(plugin)}: {reason}")
+    files = plugin.export(table, machine)
+    try:
+        back = plugin.read(files)
+    except InputError as error:
+        raise PluginError(
+            f"export/{plugin.name}: expected its files to be read back, found {error}"
+        ) from None
+    found = None if back is None else difference(table, back)
+    if found is not None:
+        raise PluginError(f"export/{plugin.name}: its files do not hold the routes: {found}")
+    return files
+
+
+def verified(plugin: ExportPlugin, table: RouteTable, files: Mapping[str, str]) -> str | None:
+    """Where files differ from a table; None: they hold its network and its routes.
+
+    Raises
+    ------
+    InputError
+        If a file is missing or damaged, or the format cannot be read.
+    """
+    back = plugin.read(files)
+    if back is None:
+        raise InputError(f"{name_of(plugin)}: files of this format cannot be read back")
+    return difference(table, back)
+
+
+def difference(table: RouteTable, other: RouteTable) -> str | None:
+    """The first difference between a table and what was read, in words; None: they are the same.
+
+    Directions, virtual channels and capacities, which formats need not hold, are not compared.
+    """
+    for name in NETWORK:
+        expected, found = getattr(table.topology, name), getattr(other.topology, name)
+        if not np.array_equal(expected, found):
+            return f"the network is another one: {name} {_unlike(expected, found)}"
+    pair = _first_pair(table, other)
+    if pair is None:
+        return None
+    topology = table.topology
+    source, target = (
+        topology.switch_names[topology.endpoints[end]]
+        for end in divmod(pair, len(topology.endpoints))
+    )
+    expected, found = (_paths(each, pair) for each in (table, other))
+    return f"from {source} to {target} the routes take {expected}, the files {found}"
+
+
+def _unlike(expected: object, found: object) -> str:
+    one, other = (np.atleast_1d(np.asarray(value)) for value in (expected, found))
+    if one.shape != other.shape:
+        return f"has {len(one)} entries, the files {len(other)}"
+    place = int(np.flatnonzero(one != other)[0])
+    where = f" of number {place}" if len(one) > 1 else ""
+    return f"{where} is {one[place]}, in the files {other[place]}".strip()
+
+
+def _first_pair(table: RouteTable, other: RouteTable) -> int | None:
+    """The first pair whose paths differ."""
+    parts = ("pair_start", "path_start", "hop_channel")
+    if all(np.array_equal(getattr(table, part), getattr(other, part)) for part in parts):
+        off = ~np.isclose(table.path_weight, other.path_weight, rtol=1e-12, atol=0)
+        return int(table.path_pair[off][0]) if off.any() else None
+    return next(pair for pair in range(table.num_pairs) if _hops(table, pair) != _hops(other, pair))
+
+
+def _hops(table: RouteTable, pair: int) -> list[list[int]]:
+    paths = range(table.pair_start[pair], table.pair_start[pair + 1])
+    start = table.path_start
+    return [table.hop_channel[start[path] : start[path + 1]].tolist() for path in paths]
+
+
+def _paths(table: RouteTable, pair: int) -> str:
+    """The paths of a pair for people, with their shares where there are several."""
+    paths = range(table.pair_start[pair], table.pair_start[pair + 1])
+    share = [f" ({table.path_weight[path]!r})" if len(paths) > 1 else "" for path in paths]
+    texts = [table.describe_path(path) + text for path, text in zip(paths, share, strict=True)]
+    return " or ".join(texts) or "no path"
