@@ -65,8 +65,8 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path) -> Non
     code = 1
     try:
         os.setsid()
-        for number in _DEAF:
-            signal.signal(number, signal.SIG_IGN)
+        for deaf in _DEAF:
+            signal.signal(deaf, signal.SIG_IGN)
         _write_to(log)
         state = {"group": 0, "applied": -1, "dismissed": -1}
         with os.fdopen(reading) as told:

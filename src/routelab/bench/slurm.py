@@ -108,8 +108,18 @@ def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None
     return Allocation(job_id, tuple(expand(listed.strip())) if listed.strip() else ())
 
 
-def salloc(cluster: Cluster, hosts: Sequence[str], command: Sequence[str]) -> list[str]:
+def salloc(
+    cluster: Cluster, hosts: Sequence[str], minutes: int, command: Sequence[str]
+) -> list[str]:
     """The command that runs another one in an allocation of the hosts.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    hosts : sequence of str
+    minutes : int
+        Longest time; 0: what the partition gives.
+    command : sequence of str
 
     Raises
     ------
@@ -130,6 +140,7 @@ def salloc(cluster: Cluster, hosts: Sequence[str], command: Sequence[str]) -> li
         "--job-name=routelab",
         *((f"--partition={cluster.partition}",) if cluster.partition else ()),
         *((f"--account={cluster.account}",) if cluster.account else ()),
+        *((f"--time={minutes}",) if minutes else ()),
         *cluster.allocation,
         *command,
     ]

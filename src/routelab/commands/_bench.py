@@ -51,9 +51,7 @@ def run_spec(arguments: argparse.Namespace) -> int:
     spec = read_spec(arguments.comparison)
     code = 0
     if not spec.is_done():
-        measuring = stage.prepare(
-            spec.comparison, Path(spec.store), apply=arguments.apply_routing
-        )
+        measuring = stage.prepare(spec.comparison, Path(spec.store), apply=arguments.apply_routing)
         collected, ended = _measure(measuring, arguments, Path(spec.folder), spec.fingerprint)
         code = _code(ended, 0)
         if collected is None or ended.restored is False:
@@ -86,7 +84,7 @@ def _measure(
 
 
 def _in_salloc(measuring: stage.Measuring) -> list[str]:
-    """This very command in an allocation of the hosts; empty if none is needed.
+    """The present command in an allocation of the hosts; empty if none is needed.
 
     Raises
     ------
@@ -102,7 +100,8 @@ def _in_salloc(measuring: stage.Measuring) -> list[str]:
             "this in an allocation (salloc, sbatch)"
         )
     this = [sys.executable, "-m", "routelab", *sys.argv[1:]]
-    return salloc(prepared.file.cluster, prepared.hosts, this)
+    minutes = prepared.comparison.settings.minutes
+    return salloc(prepared.file.cluster, prepared.hosts, minutes, this)
 
 
 def _code(ended: Ended, failed: int) -> int:

@@ -166,8 +166,8 @@ def _write(
         "comparison", prepared.topology, "", status, reason, collected.facts, provenance
     )
     with atomic_directory(directory) as folder:
-        write_csv(folder / RUNS, RUN_COLUMNS, [one.values() for one in collected.runs])
-        write_csv(folder / FIGURES, FIGURE_COLUMNS, [one.values() for one in collected.figures])
+        write_csv(folder / RUNS, RUN_COLUMNS, [list(one.values()) for one in collected.runs])
+        write_csv(folder / FIGURES, FIGURE_COLUMNS, [list(one.values()) for one in collected.figures])
         write_outcome(outcome, folder / OUTCOME)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from routelab.api import FabricError, InputError
 from routelab.bench.collected import Collected
@@ -11,7 +11,7 @@ from routelab.bench.comparison import Chosen, Comparison
 from routelab.bench.fabrics import DrySwitch
 from routelab.bench.launchers import HOSTFILE
 from routelab.bench.prepared import PlannedRun, Prepared
-from routelab.bench.statistics import summarise
+from routelab.bench.statistics import cov_percent, median
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
@@ -72,7 +72,7 @@ def _network(topology: str | None, routings: Sequence[str], settings: BenchSetti
     return network
 
 
-def _check(kind: str, text: str) -> object:
+def _check(kind: str, text: str) -> Callable[[], object]:
     return lambda: load_routing(text) if kind == "routing" else load(kind, text)
 
 
@@ -173,13 +173,13 @@ def summary(collected: Collected) -> tuple[tuple[str, ...], list[list[str]]]:
         found = [key for key in cells if key[:2] == pair]
         for key in found or [(*pair, "", "")]:
             values = cells.get(key, [])
-            told = summarise(values)
+            variation = cov_percent(values)
             rows.append(
                 [
                     *key,
                     units.get(key, ""),
-                    "" if told is None else f"{told.median:.6g}",
-                    "" if told is None or told.cov_percent is None else f"{told.cov_percent:.2f}",
+                    f"{median(values):.6g}" if values else "",
+                    "" if variation is None else f"{variation:.2f}",
                     *(str(len(values)), str(len(failed)), reason),
                 ]
             )

@@ -54,7 +54,9 @@ def test_this_machine_needs_no_hosts(launcher, words):
 
 def test_the_launcher_is_found_by_its_least_ambiguous_name(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InputError, match=r"no mpiexec.mpich or mpiexec.hydra or mpiexec here; inst"):
+    with pytest.raises(
+        InputError, match=r"no mpiexec.mpich or mpiexec.hydra or mpiexec here; inst"
+    ):
         find_program(Cluster(launcher="mpiexec"))
     for name in ("mpiexec", "mpiexec.hydra"):
         (tmp_path / name).write_text("#!/bin/sh\n")

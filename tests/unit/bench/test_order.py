@@ -1,6 +1,7 @@
 """The order of turns is balanced."""
 
 from collections import Counter
+from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +22,7 @@ def test_places_and_predecessors_are_balanced_over_a_design(routings, seed):
     rounds = routings if routings % 2 == 0 else 2 * routings
     made = orders(routings, rounds, seed)
     places = Counter((place, which) for order in made for place, which in enumerate(order))
-    followers = Counter(pair for order in made for pair in zip(order, order[1:], strict=False))
+    followers = Counter(pair for order in made for pair in pairwise(order))
     assert set(places.values()) == {rounds // routings}
     assert len(places) == routings**2
     assert set(followers.values()) == {rounds // routings}
