@@ -1,18 +1,31 @@
-"""What the models of the NAS Parallel Benchmarks share.
-
-Version 3.3 means 3.3.1, the last of that line.
-"""
+"""What the models of the NAS Parallel Benchmarks share."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import ClassVar, Literal, TypeVar, cast, get_args
 
-from routelab.api import Citation, Collective, Parameters, WorkloadPlugin, parameter
+from routelab.api import Citation, Collective, Job, Parameters, WorkloadPlugin, parameter
+from routelab_plugins.npb_problems import NpbKernel, refusal
+
+T = TypeVar("T")
 
 NpbClass = Literal["S", "W", "A", "B", "C", "D"]
 
 DOUBLE, INTEGER, LOGICAL, COMPLEX = 8, 4, 4, 16
 """Bytes of a number of each type."""
+
+PROBLEMS_REPORT = Citation(
+    key="bailey1994",
+    title="The NAS Parallel Benchmarks",
+    authors="Bailey, David and Barszcz, Eric and Barton, John and Browning, David and "
+    "Carter, Russell and Dagum, Leo and Fatoohi, Rod and Fineberg, Samuel and "
+    "Frederickson, Paul and Lasinski, Thomas and Schreiber, Rob and Simon, Horst and "
+    "Venkatakrishnan, V. and Weeratunga, Sisira",
+    year=1994,
+    venue="NASA Ames Research Center, RNR Technical Report RNR-94-007",
+    cited_for="the problems and their arithmetic",
+)
 
 
 class NpbParameters(Parameters):
@@ -32,17 +45,7 @@ class NpbWorkload(WorkloadPlugin):
 
     Parameters = NpbParameters
     citations: ClassVar[tuple[Citation, ...]] = (
-        Citation(
-            key="bailey1994",
-            title="The NAS Parallel Benchmarks",
-            authors="Bailey, David and Barszcz, Eric and Barton, John and Browning, David and "
-            "Carter, Russell and Dagum, Leo and Fatoohi, Rod and Fineberg, Samuel and "
-            "Frederickson, Paul and Lasinski, Thomas and Schreiber, Rob and Simon, Horst and "
-            "Venkatakrishnan, V. and Weeratunga, Sisira",
-            year=1994,
-            venue="NASA Ames Research Center, RNR Technical Report RNR-94-007",
-            cited_for="the problems and their arithmetic",
-        ),
+        PROBLEMS_REPORT,
         Citation(
             key="bailey1995",
             title="The NAS Parallel Benchmarks 2.0",
@@ -54,23 +57,21 @@ class NpbWorkload(WorkloadPlugin):
         ),
     )
 
-    @property
-    def label(self) -> str:
-        """The benchmark with release and class, for messages."""
-        name = self.name.removeprefix("npb-").upper()
-        return f"NPB {self.parameters.version} {name} class {self.parameters.class_}"
+    def supports(self, job: Job) -> str | None:
+        """A number of processes that the benchmark does not run on."""
+        kernel = cast(NpbKernel, self.name.removeprefix("npb-"))
+        asked = self.parameters
+        return refusal(kernel, asked.class_, asked.version, job.ranks, asked.iterations)
 
     def timed_iterations(self, of_class: int) -> int:
         """How many iterations are timed: as asked for, or as many as the class has."""
         asked: int | None = self.parameters.iterations
         return of_class if asked is None else asked
 
-    def no_power_of_two(self, ranks: int) -> str | None:
-        """Why so many processes are refused; None if they are a power of two."""
-        if ranks & (ranks - 1) == 0:
-            return None
-        below = 1 << (ranks.bit_length() - 1)
-        return f"{self.label} needs a power of two of processes (such as {below}), not {ranks}"
+
+def modelled(problems: Mapping[str, T]) -> dict[str, T]:
+    """The problems of those classes that there are models of."""
+    return {class_: problems[class_] for class_ in get_args(NpbClass)}
 
 
 def broadcasts(*sizes: int) -> tuple[Collective, ...]:

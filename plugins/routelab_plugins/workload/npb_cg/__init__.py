@@ -13,16 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program
-from routelab_plugins.npb import DOUBLE, LOGICAL, NpbWorkload, broadcasts
+from routelab_plugins.npb import DOUBLE, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb_problems import CG
 
-PROBLEMS = {
-    "S": (1400, 7, 15),
-    "W": (7000, 8, 15),
-    "A": (14_000, 11, 15),
-    "B": (75_000, 13, 75),
-    "C": (150_000, 15, 75),
-    "D": (1_500_000, 21, 100),
-}
+PROBLEMS = modelled(CG)
 """Order of the matrix, nonzeros of the vectors that it is made of, and iterations."""
 
 STEPS = 25
@@ -93,10 +87,6 @@ class NpbCg(NpbWorkload):
 
     name = "npb-cg"
     summary = "NAS Parallel Benchmark CG: sums along rows of ranks, and a transposition"
-
-    def supports(self, job: Job) -> str | None:
-        """No power of two of ranks."""
-        return self.no_power_of_two(job.ranks)
 
     def program(self, job: Job) -> Program:
         """All of it: one iteration untimed, then the timed ones."""

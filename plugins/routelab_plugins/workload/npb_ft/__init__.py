@@ -13,16 +13,10 @@ import numpy as np
 
 from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
 from routelab.api.topology import Int32Array
-from routelab_plugins.npb import COMPLEX, INTEGER, LOGICAL, NpbWorkload, broadcasts
+from routelab_plugins.npb import COMPLEX, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb_problems import FT, ft_grid
 
-PROBLEMS = {
-    "S": ((64, 64, 64), 6),
-    "W": ((128, 128, 32), 6),
-    "A": ((256, 256, 128), 6),
-    "B": ((512, 256, 256), 20),
-    "C": ((512, 512, 512), 20),
-    "D": ((2048, 1024, 1024), 25),
-}
+PROBLEMS = modelled(FT)
 """Grid points, and iterations."""
 
 SETUP, FIRST, EVOLVE, TRANSFORM = 14.8157, 7.19641, 5.23518, 7.21113
@@ -30,31 +24,11 @@ SETUP, FIRST, EVOLVE, TRANSFORM = 14.8157, 7.19641, 5.23518, 7.21113
 by the evolution and the checksum; of transforms, times the natural logarithm of all points."""
 
 
-def layout(sizes: tuple[int, int, int], ranks: int) -> tuple[int, int]:
-    """Rows and columns of ranks: one row as long as there are planes enough."""
-    planes = sizes[2]
-    return (1, ranks) if ranks <= planes else (planes, ranks // planes)
-
-
 class NpbFt(NpbWorkload):
     """A model of what NPB's FT sends and computes."""
 
     name = "npb-ft"
     summary = "NAS Parallel Benchmark FT: all-to-all exchanges of a 3-D Fourier transform"
-
-    def supports(self, job: Job) -> str | None:
-        """No power of two of ranks, or more than there are pencils."""
-        reason = self.no_power_of_two(job.ranks)
-        if reason:
-            return reason
-        sizes = PROBLEMS[self.parameters.class_][0]
-        rows, columns = layout(sizes, job.ranks)
-        if rows > min(sizes[:2]) or columns > min(sizes[1:]):
-            return (
-                f"{self.label}: {job.ranks} processes make a grid of {rows}x{columns}, and "
-                f"{'x'.join(map(str, sizes))} points cannot be divided so"
-            )
-        return None
 
     def program(self, job: Job) -> Program:
         """All of it: inputs, a transform untimed, and the same again with the timed iterations."""
@@ -97,7 +71,7 @@ class _Phases:
     def __init__(self, sizes: tuple[int, int, int], ranks: int) -> None:
         self.sizes = sizes
         self.ranks = ranks
-        self.rows, self.columns = layout(sizes, ranks)
+        self.rows, self.columns = ft_grid(sizes, ranks)
 
     def compute(self, amount: float) -> Block:
         """Arithmetic that all ranks share evenly."""

@@ -12,8 +12,8 @@ import numpy as np
 from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
 from routelab.api.topology import Int64Array
 from routelab_plugins.npb import DOUBLE, INTEGER, NpbWorkload, broadcasts
+from routelab_plugins.npb_problems import IS_ITERATIONS, IS_KEYS_LOG2
 from routelab_plugins.workload.npb_is.keys import (
-    SECOND_KEY,
     Problem,
     expected_counts,
     real_counts,
@@ -21,15 +21,14 @@ from routelab_plugins.workload.npb_is.keys import (
 )
 
 PROBLEMS = {
-    "S": Problem(16, 11, 9, processes=(1, 128)),
-    "W": Problem(20, 16, 10),
-    "A": Problem(23, 19, 10),
-    "B": Problem(25, 21, 10),
-    "C": Problem(27, 23, 10),
-    "D": Problem(31, 27, 10, processes=(4, 1024)),
+    "S": Problem(IS_KEYS_LOG2["S"], 11, 9),
+    "W": Problem(IS_KEYS_LOG2["W"], 16, 10),
+    "A": Problem(IS_KEYS_LOG2["A"], 19, 10),
+    "B": Problem(IS_KEYS_LOG2["B"], 21, 10),
+    "C": Problem(IS_KEYS_LOG2["C"], 23, 10),
+    "D": Problem(IS_KEYS_LOG2["D"], 27, 10),
 }
 
-ITERATIONS = 10
 TEST_KEYS = 5
 """Keys that are looked up to verify; they travel with the counts."""
 
@@ -48,27 +47,10 @@ class NpbIs(NpbWorkload):
     name = "npb-is"
     summary = "NAS Parallel Benchmark IS: keys of a bucket sort, to all ranks at once"
 
-    def supports(self, job: Job) -> str | None:
-        """No power of two of ranks, or fewer or more than the class allows."""
-        problem = PROBLEMS[self.parameters.class_]
-        least, most = problem.processes
-        if not least <= job.ranks <= most:
-            return (
-                f"{self.label} runs on {least} to {most} processes, {job.ranks} are not within "
-                "this range"
-            )
-        changed = self.timed_iterations(ITERATIONS) + SECOND_KEY
-        if changed >= problem.keys // job.ranks:
-            return (
-                f"{self.label}: each iteration changes a key of rank 0, and on {job.ranks} "
-                "processes that has too few"
-            )
-        return self.no_power_of_two(job.ranks)
-
     def program(self, job: Job) -> Program:
         """All of it: one iteration untimed, the timed ones, and the check of borders."""
         problem = PROBLEMS[self.parameters.class_]
-        iterations = self.timed_iterations(ITERATIONS)
+        iterations = self.timed_iterations(IS_ITERATIONS)
         timed: tuple[Step, ...]
         if problem.keys <= MOST_REAL_KEYS:
             counts = real_counts(problem, job.ranks, iterations)

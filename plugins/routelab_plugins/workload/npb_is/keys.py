@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api.topology import Int64Array
+from routelab_plugins.npb_problems import IS_SECOND_KEY
 
 SEED, MULTIPLIER, BITS = 314_159_265, 5**13, 46
 """Of the random numbers x' = MULTIPLIER x mod 2^BITS."""
 
 UNIFORMS = 4
 """Random numbers that a key is the average of."""
-
-SECOND_KEY = 10
-"""How much farther the second key is that an iteration changes."""
 
 CHUNK = 1 << 16
 """Keys that are drawn at once, to save memory."""
@@ -31,14 +29,11 @@ class Problem:
     ----------
     keys_log2, largest_log2, buckets_log2 : int
         How many keys, how many values they have, how many buckets.
-    processes : tuple of two int
-        Fewest and most.
     """
 
     keys_log2: int
     largest_log2: int
     buckets_log2: int
-    processes: tuple[int, int] = (1, 1024)
 
     @property
     def keys(self) -> int:
@@ -70,7 +65,7 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     where = np.zeros(0, dtype=np.int64)
     for first, buckets in _drawn(problem):
         if first == 0:
-            where = buckets[: iterations + SECOND_KEY + 1].copy()
+            where = buckets[: iterations + IS_SECOND_KEY + 1].copy()
         # a piece is of one rank, or of some whole ones
         some = max(len(buckets) // each, 1)
         place = np.repeat(np.arange(some) * problem.buckets, len(buckets) // some) + buckets
@@ -80,7 +75,7 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     for iteration in range(1, iterations + 1):
         for number, key in (
             (iteration, iteration),
-            (iteration + SECOND_KEY, (1 << problem.largest_log2) - iteration),
+            (iteration + IS_SECOND_KEY, (1 << problem.largest_log2) - iteration),
         ):
             counts[0, where[number]] -= 1
             where[number] = problem.bucket_of(key)

@@ -22,21 +22,13 @@ from routelab.api import (
     Program,
     Step,
 )
-from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts
+from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb_problems import LU, lu_grid
 
-PROBLEMS = {
-    "S": (12, 50),
-    "W": (33, 300),
-    "A": (64, 250),
-    "B": (102, 250),
-    "C": (162, 250),
-    "D": (408, 300),
-}
+PROBLEMS = modelled(LU)
 """Points in each dimension, and iterations."""
 
 VARIABLES = 5
-SMALLEST = 3
-"""Points that a rank needs in each dimension."""
 
 SWEEP, RESIDUAL = 0.35, 0.30
 """Shares of an iteration's arithmetic: each of the two sweeps, and the right-hand side. Ours, from
@@ -76,8 +68,8 @@ class Division:
 
     @classmethod
     def of(cls, points: int, ranks: int) -> Division:
-        """Divide points among ranks, of whose numbers `grid` knows the factors."""
-        columns, rows = grid(ranks) or (ranks, 1)
+        """Divide points among ranks, of whose numbers `lu_grid` knows the factors."""
+        columns, rows = lu_grid(ranks) or (ranks, 1)
         rank = np.arange(ranks)
         i, j = rank % columns, rank // columns
         nx, first_x = _part(points, columns, i)
@@ -111,15 +103,6 @@ class Division:
         return np.flatnonzero(self.j < self.rows - 1)
 
 
-def grid(ranks: int) -> tuple[int, int] | None:
-    """Columns and rows of ranks: the factors that are nearest, at most one to two; None if none."""
-    rows = int(np.sqrt(ranks + 0.001))
-    while ranks % rows:
-        rows -= 1
-    columns = ranks // rows
-    return (columns, rows) if columns <= 2 * rows else None
-
-
 def _without_border(points: IntArray, place: IntArray, places: int) -> IntArray:
     inner: IntArray = points - (place == 0) - (place == places - 1)
     return inner
@@ -135,23 +118,6 @@ class NpbLu(NpbWorkload):
 
     name = "npb-lu"
     summary = "NAS Parallel Benchmark LU: wavefronts of small messages through a 2-D grid of ranks"
-
-    def supports(self, job: Job) -> str | None:
-        """Ranks that make no grid of about 1:1 to 2:1, or too many for the problem."""
-        shape = grid(job.ranks)
-        if shape is None:
-            return (
-                f"{self.label} needs n1 x n2 processes with n1 / 2 <= n2 <= n1, "
-                f"and {job.ranks} are not"
-            )
-        points = PROBLEMS[self.parameters.class_][0]
-        if points // shape[0] < SMALLEST:
-            return (
-                f"{self.label}: subdomain size is too small: {points} points on {shape[0]} of the "
-                f"{shape[0]}x{shape[1]} processes leave {points // shape[0]} to some, and "
-                f"{SMALLEST} are needed"
-            )
-        return None
 
     def program(self, job: Job) -> Program:
         """All of it: inputs, one iteration untimed, the timed ones, error and surface integral."""

@@ -14,19 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
-from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts
+from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb_problems import MG, mg_grid
 
-PROBLEMS = {
-    "S": (32, 4),
-    "W": (128, 4),
-    "A": (256, 4),
-    "B": (256, 20),
-    "C": (512, 20),
-    "D": (1024, 50),
-}
+PROBLEMS = modelled(MG)
 """Points in each dimension, and iterations."""
-
-MAX_PROCESSES = 131_072
 
 RESIDUAL, SMOOTH, RESTRICT, PROLONG, NORM = 15.0, 16.0, 24.0, 20.0, 3.0
 """Additions and multiplications for each point that comes out (of the coarser grid for RESTRICT
@@ -73,17 +65,9 @@ class Level:
         return np.flatnonzero((self.size > 2).all(axis=0))
 
 
-def shape(ranks: int) -> tuple[int, int, int]:
-    """How many ranks there are along each axis, of a power of two of them."""
-    bits = ranks.bit_length() - 1
-    x = bits // 3
-    y = (bits - x) // 2
-    return 1 << x, 1 << y, 1 << (bits - x - y)
-
-
 def hierarchy(points: int, ranks: int) -> list[Level]:
     """All grids, the coarsest (two points in each dimension) first."""
-    parts = np.array(shape(ranks))[:, None]
+    parts = np.array(mg_grid(ranks))[:, None]
     rank = np.arange(ranks)
     place = np.stack([rank % parts[0], rank // parts[0] % parts[1], rank // (parts[0] * parts[1])])
     stride = np.array([[1], parts[0], parts[0] * parts[1]], dtype=np.int64).reshape(3, 1)
@@ -117,22 +101,6 @@ class NpbMg(NpbWorkload):
 
     name = "npb-mg"
     summary = "NAS Parallel Benchmark MG: borders of a 3-D multigrid, large to tiny"
-
-    def supports(self, job: Job) -> str | None:
-        """No power of two of ranks, or more than there are points along an axis."""
-        reason = self.no_power_of_two(job.ranks)
-        if reason:
-            return reason
-        if job.ranks > MAX_PROCESSES:
-            return f"{self.label} runs on {MAX_PROCESSES} processes at most, not on {job.ranks}"
-        points = PROBLEMS[self.parameters.class_][0]
-        most = max(shape(job.ranks))
-        if most > points:
-            return (
-                f"{self.label} has {points} points along an axis, too few for the {most} of "
-                f"{job.ranks} processes along one"
-            )
-        return None
 
     def program(self, job: Job) -> Program:
         """All of it: inputs, charges, one V-cycle untimed, charges again, the timed ones."""

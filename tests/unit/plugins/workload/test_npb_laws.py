@@ -10,6 +10,7 @@ import pytest
 from routelab.api import COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block, Collective, Job
 from routelab.api.blocks import ALL
 from routelab.api.workload import Program
+from routelab_plugins.npb_problems import lu_grid, mg_grid
 from routelab_plugins.workload import npb_cg, npb_ft, npb_is, npb_lu, npb_mg
 from routelab_plugins.workload.npb_is import keys as is_keys
 
@@ -147,7 +148,7 @@ def test_lu_sends_what_the_borders_of_its_parts_hold(class_, ranks, columns):
 @pytest.mark.parametrize("points", [32, 256])
 @pytest.mark.parametrize("ranks", [2, 8, 32, 128, 512])
 def test_mg_borders_come_from_whoever_has_the_next_point(points, ranks):
-    parts = npb_mg.shape(ranks)
+    parts = mg_grid(ranks)
     assert np.prod(parts) == ranks
     place = np.unravel_index(np.arange(ranks), parts[::-1])[::-1]
     for level, grid in enumerate(npb_mg.hierarchy(points, ranks)):
@@ -309,7 +310,7 @@ def test_illegal_numbers_of_processes_are_refused(model, class_, ranks, reason):
 
 @pytest.mark.parametrize("ranks", [1, 2, 4, 6, 9, 12, 15, 20, 72])
 def test_lu_runs_on_grids_of_up_to_one_to_two(ranks):
-    columns, rows = npb_lu.grid(ranks)
+    columns, rows = lu_grid(ranks)
     assert columns * rows == ranks
     assert rows <= columns <= 2 * rows
     assert npb_lu.NpbLu(class_="C", version="3.3").supports(Job(ranks)) is None

@@ -1,0 +1,152 @@
+"""imb-alltoall: Alltoall of the Intel MPI Benchmarks (IMB-MPI1).
+
+By itself the program takes fewer iterations for large messages, leaves out what takes longer or
+more memory than it likes, and runs on 2, 4, ... processes before it runs on all: its command says
+otherwise. It does two untimed calls before each size, which cannot be changed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkResult,
+    BenchmarkTask,
+    Citation,
+    RunOutput,
+    WorkloadModel,
+)
+from routelab.api.parameters import bytes_text
+from routelab_plugins.benchmark_output import (
+    DECIMAL,
+    WHOLE,
+    check_one,
+    check_processes,
+    checked_lines,
+    quoted,
+)
+from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, Row, figures
+
+LENGTHS = "msglen.txt"
+"""File with the sizes, one a line."""
+
+SECONDS = "86400"
+"""The program's own limit of time for a size; a run is limited from outside."""
+
+GIB = 1 << 30
+"""Bytes that the program allows a process unless it is told otherwise."""
+
+TITLE = re.compile(
+    r"# *Intel ?\(R\) MPI Benchmarks? *(?:Suite +)?V?([0-9][\w.]*(?: Update [0-9]+)?), MPI-1 part *"
+)
+SECTION = re.compile(r"# Benchmarking +(\S+) *")
+PROCESSES = re.compile(rf"# #processes = ({WHOLE}) *")
+WAITING = re.compile(rf"# \( *({WHOLE}) additional process(?:es)? waiting in MPI_Barrier *\) *")
+COLUMNS = "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]"
+ROW = re.compile(rf" *({WHOLE}) +({WHOLE}) +({DECIMAL}) +({DECIMAL}) +({DECIMAL}) *")
+END = re.compile(r"# All processes entering MPI_Finalize *")
+
+ERRORS = (
+    rf"^{WHOLE} +(out-of-mem|time-out|int-overflow)\b",
+    r"^Invalid benchmark name\b",
+    r"^Sizes File .* invalid or doesnt exist",
+)
+"""Texts with which it leaves out what was asked for; its exit code is 0 all the same."""
+
+
+class ImbAlltoall(LatencyBenchmark):
+    """Runs IMB-MPI1 Alltoall on all processes at once."""
+
+    name = "imb-alltoall"
+    summary = "Intel MPI Benchmarks: latency of MPI_Alltoall"
+    figure = "latency_avg"
+    citations = (
+        Citation(
+            key="imb",
+            title="Intel MPI Benchmarks 2021",
+            authors="Intel Corporation",
+            year=2021,
+            venue="Intel Corporation",
+            cited_for="the program",
+        ),
+    )
+    Parameters = LatencyParameters
+
+    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
+        """One process has nobody to send to."""
+        return None if ranks > 1 else "needs two processes or more"
+
+    def executables(self, ranks: int) -> tuple[str, ...]:
+        """One name, whatever the version."""
+        return ("IMB-MPI1",)
+
+    def command(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """All limits of the program's own are lifted; memory where it needs more than by itself."""
+        asked = self.parameters
+        buffers = 2 * (task.ranks + 1) * asked.sizes[-1]
+        memory = ("-mem", str(-(-buffers // GIB))) if buffers > GIB else ()
+        counts = ("-iter", str(asked.iterations), "-iter_policy", "off", "-time", SECONDS)
+        only = ("-npmin", str(task.ranks), "-msglen", LENGTHS)
+        return (str(task.executable), "Alltoall", *only, *counts, *memory)
+
+    def files(self, task: BenchmarkTask) -> Mapping[str, str]:
+        """The sizes."""
+        return {LENGTHS: "".join(f"{size}\n" for size in self.parameters.sizes)}
+
+    def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
+        """A title, one section on all processes, and the line that all of them came to the end."""
+        lines = checked_lines(output, ERRORS)
+        titles = [found for found in map(TITLE.fullmatch, lines) if found]
+        check_one(len(titles), "IMB's title")
+        sections = [place for place, line in enumerate(lines) if SECTION.fullmatch(line)]
+        names = [lines[place].split()[-1] for place in sections]
+        others = [name for name in names if name != "Alltoall"]
+        if others:
+            raise BenchmarkError("wrong-benchmark", f"{others[0]} ran, not Alltoall")
+        if any(WAITING.fullmatch(line) for line in lines) or len(sections) > 1:
+            raise BenchmarkError("wrong-processes", "it ran on a part of the processes, too")
+        check_one(len(sections), "section 'Benchmarking Alltoall'")
+        processes, rows = _section(lines[sections[0] + 1 :])
+        check_processes(processes, task)
+        return BenchmarkResult(
+            figures(rows, self.parameters, task),
+            version=titles[0][1],
+            facts={"processes": processes},
+        )
+
+    def model(self, task: BenchmarkTask) -> WorkloadModel:
+        """One call with the largest message."""
+        return WorkloadModel(f"osu-alltoall~size={bytes_text(self.parameters.sizes[-1])}")
+
+
+def _section(lines: Sequence[str]) -> tuple[int, list[Row]]:
+    """Processes and rows: what follows the section's name, up to the end of the output.
+
+    Raises
+    ------
+    BenchmarkError
+        If anything is not of its form, or missing.
+    """
+    told = [line for line in lines if line.strip() and not re.fullmatch(r"#-* *", line)]
+    if len(told) < 2:
+        raise BenchmarkError("incomplete", "it ends in the heading of the section")
+    processes = PROCESSES.fullmatch(told[0])
+    if processes is None or " ".join(told[1].split()) != COLUMNS:
+        wrong = told[0] if processes is None else told[1]
+        raise BenchmarkError("unreadable", f"the heading of the section has {quoted(wrong)}")
+    if not END.fullmatch(told[-1]):
+        # anything but a row is told first
+        for line in told[2:]:
+            _row(line)
+        raise BenchmarkError("incomplete", "not all processes came to the end")
+    return int(processes[1]), [_row(line) for line in told[2:-1]]
+
+
+def _row(line: str) -> Row:
+    found = ROW.fullmatch(line)
+    if found is None:
+        raise BenchmarkError("unreadable", f"expected a row of numbers, found {quoted(line)}")
+    size, repetitions, least, greatest, average = found.groups()
+    return Row(int(size), float(average), float(least), float(greatest), int(repetitions))

@@ -1,0 +1,133 @@
+"""mpi-patterns: who sends to whom as in Figure 6 of the Angara paper, with a program of our own.
+
+The program (`program.py`) is copied into the run's folder and run by a python that has mpi4py and
+NumPy; by default that is the one that runs routelab. Its patterns are those of the workloads
+transpose, neighbor, tornado and osu-alltoall, by rank. Each rank's time is the mean of its rounds;
+ranks that are silent, or are through early, count in the average, so that the greatest time is the
+figure that says how long the pattern takes.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkResult,
+    BenchmarkTask,
+    Citation,
+    RunOutput,
+    WorkloadModel,
+    parameter,
+)
+from routelab.api.parameters import bytes_text
+from routelab_plugins.benchmark.mpi_patterns.program import target
+from routelab_plugins.benchmark_output import (
+    WHOLE,
+    check_one,
+    check_processes,
+    checked_lines,
+    quoted,
+)
+from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, figures
+from routelab_plugins.osu_form import read_table
+
+PROGRAM = "mpi_patterns.py"
+"""Its file in the run's folder."""
+
+HEADER = re.compile(
+    rf"# routelab MPI Pattern ([a-z]+) Latency Test v({WHOLE}(?:\.{WHOLE})*), ({WHOLE}) processes"
+)
+FAILED = re.compile(r"# Verification FAILED: .*")
+VERIFIED = "# Verification SUCCESSFUL"
+
+
+class MpiPatternsParameters(LatencyParameters):
+    """Which pattern, which sizes, how often."""
+
+    pattern: Literal["transpose", "neighbor", "tornado", "alltoall"] = parameter(
+        "alltoall", description="Who sends to whom, by rank"
+    )
+    warm_up: int = parameter(
+        10, ge=0, le=10**6, description="Rounds of each size before those that are timed"
+    )
+
+
+class MpiPatterns(LatencyBenchmark):
+    """Runs the program, which verifies what is received and prints in OSU's form."""
+
+    name = "mpi-patterns"
+    summary = "Communication patterns by rank: latency of transpose, neighbor, tornado or alltoall"
+    figure = "latency_max"
+    predicts = "latency_max"
+    citations = (
+        Citation(
+            key="dally2004",
+            title="Principles and Practices of Interconnection Networks",
+            authors="Dally, William James and Towles, Brian Patrick",
+            year=2004,
+            venue="Morgan Kaufmann, ISBN 978-0-12-200751-4",
+            cited_for="the patterns (table 3.1)",
+        ),
+    )
+    Parameters = MpiPatternsParameters
+
+    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
+        """A number of processes on which nobody would send anything."""
+        pattern = self.parameters.pattern
+        if pattern == "alltoall":
+            return None if ranks > 1 else "needs two processes or more"
+        if all(target(pattern, rank, ranks) == rank for rank in range(ranks)):
+            return f"{pattern} on {ranks} processes: every rank would send to itself"
+        return None
+
+    def executables(self, ranks: int) -> tuple[str, ...]:
+        """The python that runs this, where a cluster names none; otherwise one of that name."""
+        return (sys.executable, "python3")
+
+    def command(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """Python, the program in the run's folder, and what to do."""
+        asked = self.parameters
+        sizes = ("-m", f"{asked.sizes[0]}:{asked.sizes[-1]}")
+        counts = ("-i", str(asked.iterations), "-x", str(asked.warm_up))
+        return (str(task.executable), PROGRAM, asked.pattern, *sizes, *counts)
+
+    def files(self, task: BenchmarkTask) -> Mapping[str, str]:
+        """The program: the run's folder is seen by all hosts, the installation may not be."""
+        return {PROGRAM: Path(__file__).with_name("program.py").read_text(encoding="utf-8")}
+
+    def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
+        """A header, rows, and the line that contents are right."""
+        failed = next(filter(FAILED.fullmatch, output.stdout.split("\n")), None)
+        if failed is not None:
+            raise BenchmarkError("verification-failed", f"the program says: {quoted(failed)}")
+        lines = checked_lines(output)
+        headers = [found for found in map(HEADER.fullmatch, lines) if found]
+        check_one(len(headers), "mpi-patterns' header")
+        pattern, version, processes = headers[0].groups()
+        if lines[0] != headers[0][0]:
+            raise BenchmarkError("unreadable", f"expected the header, found {quoted(lines[0])}")
+        check_processes(int(processes), task)
+        if task is not None and pattern != self.parameters.pattern:
+            raise BenchmarkError(
+                "wrong-benchmark", f"{pattern} ran, {self.parameters.pattern} was asked for"
+            )
+        whole = lines[-1] == VERIFIED
+        rows = read_table(lines[1:-1] if whole else lines[1:])
+        if not whole:
+            raise BenchmarkError("incomplete", "it ends before the program says that all is right")
+        return BenchmarkResult(
+            figures(rows, self.parameters, task),
+            version=version,
+            facts={"pattern": pattern, "processes": int(processes)},
+        )
+
+    def model(self, task: BenchmarkTask) -> WorkloadModel:
+        """The workload of the same name; one round with the largest message."""
+        asked = self.parameters
+        workload = "osu-alltoall" if asked.pattern == "alltoall" else asked.pattern
+        return WorkloadModel(f"{workload}~size={bytes_text(asked.sizes[-1])}")

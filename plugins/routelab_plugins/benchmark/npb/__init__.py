@@ -1,0 +1,107 @@
+"""npb: a program of the NAS Parallel Benchmarks, versions 3.3.1 and 3.4.
+
+Figures come from the summary at the end of the output only; what a program prints before it
+differs from kernel to kernel, and is searched for errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Literal
+
+from routelab.api import (
+    BenchmarkPlugin,
+    BenchmarkResult,
+    BenchmarkTask,
+    FigureOfMerit,
+    Parameters,
+    RunOutput,
+    WorkloadModel,
+    parameter,
+)
+from routelab_plugins.benchmark.npb.summary import read_summary
+from routelab_plugins.benchmark_output import checked_lines
+from routelab_plugins.npb import PROBLEMS_REPORT
+from routelab_plugins.npb_problems import NpbKernel, refusal
+
+ERRORS = (r"SUBDOMAIN SIZE IS TOO SMALL", r"^\W*ERROR\b(?! (is|norm)\b)")
+"""Texts with which programs refuse to run, some of them with exit code 0."""
+
+MODELLED = "SWABCD"
+"""Classes that there are models of."""
+
+SIMULATED = {"lu": 6, "mg": 4, "cg": 3, "ft": 4, "is": 0}
+"""Iterations that are simulated to predict a run; those of IS are few, and differ."""
+
+
+class NpbParameters(Parameters):
+    """Which program."""
+
+    kernel: NpbKernel = parameter("lu", description="The benchmark")
+    class_: Literal["S", "W", "A", "B", "C", "D", "E"] = parameter(
+        "A", description="Problem size as NPB names it; it is part of the program's name"
+    )
+    version: Literal["3.3", "3.4"] = parameter(
+        "3.4", description="Release; programs of 3.3.1 are made for one number of processes"
+    )
+
+
+class Npb(BenchmarkPlugin):
+    """Runs lu.C.x, or of 3.3.1 lu.C.128, without arguments."""
+
+    name = "npb"
+    summary = "NAS Parallel Benchmarks: speed of LU, MG, CG, FT or IS"
+    figure = "mops"
+    citations = (replace(PROBLEMS_REPORT, cited_for="the programs"),)
+    Parameters = NpbParameters
+
+    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
+        """The rules of the program; a hang or a crash would come of others."""
+        asked = self.parameters
+        return refusal(asked.kernel, asked.class_, asked.version, ranks)
+
+    def executables(self, ranks: int) -> tuple[str, ...]:
+        """The one that the release makes."""
+        asked = self.parameters
+        ending = "x" if asked.version == "3.4" else str(ranks)
+        return (f"{asked.kernel}.{asked.class_}.{ending}",)
+
+    def command(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """The program alone."""
+        return (str(task.executable),)
+
+    def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
+        """The summary, which has to be whole, consistent and successful."""
+        found = read_summary(checked_lines(output, ERRORS))
+        found.check_processes(task)
+        if task is not None:
+            asked = self.parameters
+            found.check_asked(asked.kernel, asked.class_, asked.version)
+        found.check_verified()
+        figures = (
+            FigureOfMerit("mops", found.mops, "Mop/s", "higher"),
+            FigureOfMerit("mops_per_process", found.mops_per_process, "Mop/s", "higher"),
+            FigureOfMerit("time", found.seconds, "s", "lower"),
+        )
+        return BenchmarkResult(figures, version=found.version, facts=found.facts())
+
+    def model(self, task: BenchmarkTask) -> WorkloadModel | None:
+        """The model of the same name; class E has none."""
+        asked = self.parameters
+        if asked.class_ not in MODELLED:
+            return None
+        name = f"npb-{asked.kernel}~class={asked.class_},version={asked.version}"
+        return WorkloadModel(name, SIMULATED[asked.kernel])
+
+    def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
+        """Speed and time of the timed part."""
+        mops, seconds = facts.get("mops"), facts.get("timed_s")
+        found = []
+        if isinstance(mops, (int, float)):
+            found.append(FigureOfMerit("mops", mops, "Mop/s", "higher"))
+            each = mops / task.ranks
+            found.append(FigureOfMerit("mops_per_process", each, "Mop/s", "higher"))
+        if isinstance(seconds, (int, float)):
+            found.append(FigureOfMerit("time", seconds, "s", "lower"))
+        return tuple(found)

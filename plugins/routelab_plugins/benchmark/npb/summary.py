@@ -1,0 +1,189 @@
+"""The summary that a program of the NAS Parallel Benchmarks ends with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from routelab.api import BenchmarkError, BenchmarkTask
+from routelab_plugins.benchmark_output import (
+    DECIMAL,
+    WHOLE,
+    check_one,
+    check_processes,
+    quoted,
+)
+from routelab_plugins.npb_problems import NpbKernel, size_and_iterations
+
+KERNELS = ("lu", "mg", "cg", "ft", "is")
+
+BEGIN = re.compile(r" *([A-Z]+) Benchmark Completed\.? *")
+
+FIELDS = (
+    ("class", "Class", "[A-Z]"),
+    ("size", "Size", rf"{WHOLE}|{WHOLE}x *{WHOLE}x *{WHOLE}"),
+    ("iterations", "Iterations", WHOLE),
+    ("seconds", "Time in seconds", DECIMAL),
+    ("total", "Total processes", WHOLE),
+    ("active", "(?:Active processes|Compiled procs)", WHOLE),
+    ("mops", "Mop/s total", DECIMAL),
+    ("mops_per_process", "Mop/s/process", DECIMAL),
+    ("operations", "Operation type", r"[\w ]+"),
+    ("verification", "Verification", "SUCCESSFUL|UNSUCCESSFUL|NOT PERFORMED"),
+    ("version", "Version", rf"{WHOLE}(?:\.{WHOLE})*"),
+)
+"""Lines of the summary in their order: field, the name that is printed, form of the value."""
+
+ROUNDING = 0.005
+"""Most by which a printed number with two decimals is off."""
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What it says.
+
+    Attributes
+    ----------
+    kernel : str
+    class_ : str
+    size : tuple of int
+    iterations : int
+    seconds : float
+    total, active : int
+        Processes.
+    mops, mops_per_process : float
+    verification : str
+    version : str
+    """
+
+    kernel: NpbKernel
+    class_: str
+    size: tuple[int, ...]
+    iterations: int
+    seconds: float
+    total: int
+    active: int
+    mops: float
+    mops_per_process: float
+    verification: str
+    version: str
+
+    def facts(self) -> dict[str, Any]:
+        """What is no figure of merit."""
+        return {
+            "kernel": self.kernel,
+            "class": self.class_,
+            "size": "x".join(map(str, self.size)),
+            "iterations": self.iterations,
+            "processes": self.total,
+        }
+
+    def check_processes(self, task: BenchmarkTask | None) -> None:
+        """Raise unless all processes worked, as many as were asked for."""
+        if self.active != self.total:
+            raise BenchmarkError(
+                "wrong-processes",
+                f"{self.active} processes did the work of {self.total}",
+            )
+        check_processes(self.total, task)
+
+    def check_asked(self, kernel: str, class_: str, version: str) -> None:
+        """Raise unless it is the program that was asked for."""
+        found = (self.kernel, self.class_)
+        if found != (kernel, class_):
+            raise BenchmarkError(
+                "wrong-benchmark",
+                f"{_name(*found)} ran, {_name(kernel, class_)} was asked for",
+            )
+        if not f"{self.version}.".startswith(f"{version}."):
+            raise BenchmarkError(
+                "wrong-benchmark", f"version {self.version} ran, {version} was asked for"
+            )
+
+    def check_verified(self) -> None:
+        """Raise unless the program found its result right."""
+        if self.verification != "SUCCESSFUL":
+            raise BenchmarkError(
+                "verification-failed", f"the program says: Verification = {self.verification}"
+            )
+
+    def check_consistent(self) -> None:
+        """Raise if numbers contradict each other, or the class."""
+        expected = size_and_iterations(self.kernel, self.class_)
+        if (self.size, self.iterations) != expected:
+            size, iterations = expected
+            raise BenchmarkError(
+                "wrong-benchmark",
+                f"{_name(self.kernel, self.class_)} has size {'x'.join(map(str, size))} and "
+                f"{iterations} iterations, not {'x'.join(map(str, self.size))} and "
+                f"{self.iterations}",
+            )
+        if not self.mops:
+            raise BenchmarkError("no-result", "its speed is 0: it took too short to be measured")
+        off = abs(self.mops - self.mops_per_process * self.total)
+        if off > ROUNDING * (self.total + 1) + 1e-9 * self.mops:
+            raise BenchmarkError(
+                "unreadable",
+                f"{self.mops} Mop/s in all are not {self.total} times {self.mops_per_process}",
+            )
+
+
+def read_summary(lines: Sequence[str]) -> Summary:
+    """The summary in a whole output.
+
+    Raises
+    ------
+    BenchmarkError
+        If there is not exactly one, or it is not of its form, not whole, or not consistent.
+    """
+    begins = [place for place, line in enumerate(lines) if BEGIN.fullmatch(line)]
+    check_one(len(begins), "line '... Benchmark Completed'")
+    block = lines[begins[0] + 1 : begins[0] + 1 + len(FIELDS)]
+    values: dict[str, str] = {}
+    for (field, name, form), line in zip(FIELDS, block, strict=False):
+        found = re.fullmatch(rf" *{name} *= *({form}) *", line)
+        if found is None:
+            raise BenchmarkError(
+                "unreadable", f"expected {name!r} in the summary, found {quoted(line)}"
+            )
+        values[field] = found[1]
+    if len(block) < len(FIELDS):
+        raise BenchmarkError("incomplete", f"the summary ends before {FIELDS[len(block)][1]!r}")
+    _check_once(lines)
+    return _summary(cast(re.Match[str], BEGIN.fullmatch(lines[begins[0]]))[1], values)
+
+
+def _check_once(lines: Sequence[str]) -> None:
+    """Raise if a line of a summary stands outside of it: then it is that of another run."""
+    for _, name, _ in FIELDS[3:8]:
+        count = sum(bool(re.match(rf" *{name} *=", line)) for line in lines)
+        check_one(count, f"line {name!r}")
+
+
+def _summary(kernel: str, values: dict[str, str]) -> Summary:
+    if kernel.lower() not in KERNELS:
+        raise BenchmarkError("wrong-benchmark", f"{kernel} ran; it is none of {', '.join(KERNELS)}")
+    known = cast(NpbKernel, kernel.lower())
+    if values["class"] not in "SWABCDE":
+        raise BenchmarkError("wrong-benchmark", f"class {values['class']} is not known")
+    found = Summary(
+        kernel=known,
+        class_=values["class"],
+        size=tuple(int(part) for part in values["size"].split("x")),
+        iterations=int(values["iterations"]),
+        seconds=float(values["seconds"]),
+        total=int(values["total"]),
+        active=int(values["active"]),
+        mops=float(values["mops"]),
+        mops_per_process=float(values["mops_per_process"]),
+        verification=values["verification"],
+        version=values["version"],
+    )
+    found.check_consistent()
+    return found
+
+
+def _name(kernel: str, class_: str) -> str:
+    return f"{kernel.upper()} class {class_}"

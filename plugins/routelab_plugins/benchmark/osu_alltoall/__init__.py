@@ -1,0 +1,103 @@
+"""osu-alltoall: the alltoall benchmark of the OSU Micro-Benchmarks, versions 5 to 7.
+
+The program does not say how many processes took part. On one process it refuses to run, and where
+processes do not find each other each of several groups prints a header: both are told as a wrong
+number of processes. That a single group is smaller than asked for cannot be seen in its output.
+"""
+
+from __future__ import annotations
+
+import re
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkResult,
+    BenchmarkTask,
+    Citation,
+    RunOutput,
+    WorkloadModel,
+    parameter,
+)
+from routelab.api.parameters import bytes_text
+from routelab_plugins.benchmark_output import check_one, checked_lines, quoted
+from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, figures
+from routelab_plugins.osu_form import read_table
+
+MEMORY = 512 << 20
+"""Bytes that the program allows a process unless it is told otherwise."""
+
+HEADER = re.compile(
+    r"# OSU MPI(?:-\w+)? All-to-All Personalized Exchange Latency Test v([0-9]+(?:\.[0-9]+)*) *"
+)
+ANY_HEADER = re.compile(r"# OSU (?:MPI|UPC|Open|NCCL)")
+DATATYPE = re.compile(r"# Datatype: MPI_\w+\. *")
+ALONE = re.compile(r"This test requires at least two processes", re.IGNORECASE)
+
+
+class OsuAlltoallParameters(LatencyParameters):
+    """Which sizes, how often, and how often before."""
+
+    warm_up: int = parameter(
+        10, ge=0, le=10**6, description="Calls of each size before those that are timed"
+    )
+
+
+class OsuAlltoall(LatencyBenchmark):
+    """Runs osu_alltoall with its full output (``-f``) and reads that or the plain one."""
+
+    name = "osu-alltoall"
+    summary = "OSU Micro-Benchmarks: latency of MPI_Alltoall"
+    figure = "latency_avg"
+    citations = (
+        Citation(
+            key="osu",
+            title="OSU Micro-Benchmarks 5.6.2",
+            authors="Network-Based Computing Laboratory",
+            year=2019,
+            venue="The Ohio State University",
+            cited_for="the program",
+        ),
+    )
+    Parameters = OsuAlltoallParameters
+
+    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
+        """One process has nobody to send to; the program refuses it."""
+        return None if ranks > 1 else "needs two processes or more"
+
+    def executables(self, ranks: int) -> tuple[str, ...]:
+        """One name, whatever the version."""
+        return ("osu_alltoall",)
+
+    def command(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """The sizes, and the memory where the program would allow itself too little."""
+        asked = self.parameters
+        sizes = f"{asked.sizes[0]}:{asked.sizes[-1]}"
+        counts = ("-i", str(asked.iterations), "-x", str(asked.warm_up))
+        both_buffers = 2 * asked.sizes[-1] * task.ranks
+        memory = ("-M", str(both_buffers)) if both_buffers > MEMORY else ()
+        return (str(task.executable), "-f", "-m", sizes, *counts, *memory)
+
+    def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
+        """Header, of 7.x the datatype, names of columns, rows; nothing else."""
+        if ALONE.search(output.stderr) or ALONE.search(output.stdout):
+            raise BenchmarkError(
+                "wrong-processes",
+                "it ran on one process: do launcher and program use the same MPI?",
+            )
+        lines = checked_lines(output)
+        while lines and not lines[0].strip():
+            del lines[0]
+        check_one(sum(bool(ANY_HEADER.match(line)) for line in lines), "OSU's header")
+        header = HEADER.fullmatch(lines[0])
+        if header is None:
+            raise BenchmarkError(
+                "wrong-benchmark" if ANY_HEADER.match(lines[0]) else "unreadable",
+                f"expected osu_alltoall's header, found {quoted(lines[0])}",
+            )
+        typed = len(lines) > 1 and DATATYPE.fullmatch(lines[1])
+        rows = read_table(lines[2 if typed else 1 :])
+        return BenchmarkResult(figures(rows, self.parameters, task), version=header[1])
+
+    def model(self, task: BenchmarkTask) -> WorkloadModel:
+        """One call with the largest message."""
+        return WorkloadModel(f"osu-alltoall~size={bytes_text(self.parameters.sizes[-1])}")

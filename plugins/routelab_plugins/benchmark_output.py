@@ -1,0 +1,131 @@
+"""What the benchmark plugins share: whether a run ended well, and numbers as they are printed.
+
+A number counts only in a line that is whole: of the exact form, and with its end of line.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Sequence
+
+from routelab.api import BenchmarkError, BenchmarkTask, RunOutput
+
+WHOLE, DECIMAL = "[0-9]+", r"[0-9]+\.[0-9]{2}"
+"""Numbers as the benchmarks print them; other digits than ASCII's are none."""
+
+_KILLED = (
+    r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal",
+    r"EXIT CODE: (9|137|143)\b",
+    r"\bexited on signal\b",
+    r"^srun: error: .*\b(Killed|Terminated|Out Of Memory|Segmentation fault|Aborted|Bus error)\b",
+    r"^slurmstepd: error: .*\b(CANCELLED|oom[-_ ]kill|OOM Killed|TIME LIMIT)",
+    r"^srun: Force Terminated",
+    r"^Killed$",
+)
+"""Lines by which launchers tell that a process was ended."""
+
+_ERRORS = (
+    r"BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
+    r"^\W*(fatal )?error ?[:!]",
+    r"^\W*error\W*$",
+    r"\bAbort\([0-9]+\) on node\b",
+    r"\bMPI_ABORT was invoked\b",
+    r"\bFatal error in \w+",
+    r"\*\*\* An error occurred in MPI_",
+    r"^application called MPI_Abort\b",
+    r"^(srun|slurmstepd|salloc): error: ",
+    r"^(forrtl: severe|At line [0-9]+ of file|Program received signal)\b",
+    r"^(\[mpiexec@|mpirun: error|prterun: error|orterun: error)",
+    r"\berror while loading shared libraries\b",
+    r"^Traceback \(most recent call last\):",
+)
+"""Lines by which programs and launchers tell that something went wrong."""
+
+_NOISE = re.compile(r"\[[0-9.]+\] +\[\S+:[0-9]+:[0-9]+\] +\S+ +UCX +(WARN|INFO|DIAG) .*")
+"""Of UCX, which writes to the standard output by default."""
+
+_SHOWN = 200
+"""Characters of a line that a message quotes."""
+
+
+def checked_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
+    """The lines of a run that ended well, without empty ones at the end.
+
+    Parameters
+    ----------
+    output : RunOutput
+    errors : sequence of str
+        Regular expressions of the benchmark's own errors.
+
+    Raises
+    ------
+    BenchmarkError
+        If the run was ended, printed an error or nothing, ended with another code than 0, or its
+        last line has no end.
+    """
+    texts = [text.replace("\r\n", "\n") for text in (output.stdout, output.stderr)]
+    both = [line for text in texts for line in text.split("\n")]
+    killed = _found(both, _KILLED)
+    if killed is not None:
+        raise BenchmarkError("killed", f"the run was ended: {quoted(killed)}")
+    wrong = _found(both, (*errors, *_ERRORS))
+    _check_exit(output.exit_code, wrong, texts[1])
+    if wrong is not None:
+        raise BenchmarkError("error-text", f"there is an error in the output: {quoted(wrong)}")
+    if not texts[0].strip():
+        raise BenchmarkError("no-result", "nothing was printed")
+    *lines, rest = texts[0].split("\n")
+    if rest:
+        raise BenchmarkError("incomplete", f"the last line has no end: {quoted(rest)}")
+    lines = [line for line in lines if not _NOISE.fullmatch(line)]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def _found(lines: Sequence[str], patterns: Sequence[str]) -> str | None:
+    """The first line in which one of the patterns is found."""
+    pattern = re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
+    return next((line for line in lines if pattern.search(line.strip())), None)
+
+
+def _check_exit(code: int | None, wrong: str | None, stderr: str) -> None:
+    """Raise unless the code is 0 or not known."""
+    if not code:
+        return
+    number = -code if code < 0 else code - 128
+    if number in set(signal.Signals):
+        name = signal.Signals(number).name
+        raise BenchmarkError("killed", f"exit code {code}: ended by {name}")
+    last = wrong or next((line for line in reversed(stderr.split("\n")) if line.strip()), "")
+    said = f": {quoted(last)}" if last else ""
+    raise BenchmarkError("error-text", f"exit code {code}{said}")
+
+
+def quoted(line: str) -> str:
+    """A line for messages, the unprintable escaped and the end of a long one cut off."""
+    text = line.strip()
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+
+
+def check_processes(found: int, task: BenchmarkTask | None) -> None:
+    """Raise unless as many processes took part as were asked for."""
+    if task is not None and found != task.ranks:
+        raise BenchmarkError(
+            "wrong-processes",
+            f"{found} processes took part, {task.ranks} were asked for; do launcher and program "
+            "use the same MPI?",
+        )
+
+
+def check_one(found: int, what: str) -> None:
+    """Raise unless there is one of what a run prints once."""
+    if found == 0:
+        raise BenchmarkError("no-result", f"there is no {what}")
+    if found > 1:
+        raise BenchmarkError(
+            "wrong-processes",
+            f"there are {found} of {what}: processes ran each by itself (do launcher and program "
+            "use the same MPI?), or it is the output of several runs",
+        )

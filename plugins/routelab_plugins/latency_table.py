@@ -1,0 +1,174 @@
+"""What the benchmarks share that print a row of latencies for each size of message."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from pydantic import model_validator
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkPlugin,
+    BenchmarkTask,
+    Bytes,
+    FigureOfMerit,
+    Parameters,
+    parameter,
+)
+
+MICROSECONDS = 1e6
+
+
+class LatencyParameters(Parameters):
+    """Which sizes, and how often."""
+
+    size: Bytes = parameter(
+        1 << 20, ge=1, le=1 << 30, description="Bytes of a message, the smallest one"
+    )
+    max_size: Bytes | None = parameter(
+        None,
+        ge=1,
+        le=1 << 30,
+        description="Bytes of the largest message, each size being twice the one before; none: "
+        "there is one size",
+    )
+    iterations: int = parameter(100, ge=1, le=10**6, description="Calls that are timed")
+
+    @model_validator(mode="after")
+    def _ordered(self) -> LatencyParameters:
+        if self.max_size is not None and self.max_size < self.size:
+            raise ValueError(f"max_size: {self.max_size} is less than size, {self.size}")
+        return self
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """All sizes, ascending."""
+        found = [self.size]
+        while found[-1] * 2 <= (self.max_size or self.size):
+            found.append(found[-1] * 2)
+        return tuple(found)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What is printed for a size.
+
+    Attributes
+    ----------
+    size : int
+    average : float
+        Mean over processes, in microseconds.
+    least, greatest : float or None
+        Of a process.
+    iterations : int or None
+    """
+
+    size: int
+    average: float
+    least: float | None = None
+    greatest: float | None = None
+    iterations: int | None = None
+
+    def figures(self) -> list[FigureOfMerit]:
+        """As figures of merit."""
+        told = {
+            "latency_avg": self.average,
+            "latency_min": self.least,
+            "latency_max": self.greatest,
+        }
+        found = [
+            FigureOfMerit(metric, value, "us", "lower", self.size)
+            for metric, value in told.items()
+            if value is not None
+        ]
+        if self.iterations is not None:
+            found.append(FigureOfMerit("iterations", float(self.iterations), "", "", self.size))
+        return found
+
+
+def figures(
+    rows: Sequence[Row], asked: LatencyParameters, task: BenchmarkTask | None
+) -> tuple[FigureOfMerit, ...]:
+    """Figures of merit of all rows, which have to be those that were asked for.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+    asked : LatencyParameters
+    task : BenchmarkTask or None
+        None: nothing is known of what was asked for.
+
+    Raises
+    ------
+    BenchmarkError
+        If a row contradicts itself, sizes do not double from row to row, or there are others
+        than were asked for.
+    """
+    if not rows:
+        raise BenchmarkError(
+            "no-result", "there is a header and no row: is there a limit of memory?"
+        )
+    for row in rows:
+        _check(row)
+    for one, other in pairwise(rows):
+        if other.size != 2 * one.size:
+            raise BenchmarkError(
+                "unreadable",
+                f"after the row of {one.size} bytes comes one of {other.size}; sizes double",
+            )
+    if task is not None:
+        _check_asked(rows, asked)
+    return tuple(figure for row in rows for figure in row.figures())
+
+
+def _check(row: Row) -> None:
+    least = row.average if row.least is None else row.least
+    greatest = row.average if row.greatest is None else row.greatest
+    if not (least <= row.average <= greatest and greatest > 0) or row.iterations == 0:
+        raise BenchmarkError(
+            "unreadable",
+            f"the row of {row.size} bytes contradicts itself: average {row.average:g}, least "
+            f"{least:g}, greatest {greatest:g}",
+        )
+
+
+def _check_asked(rows: Sequence[Row], asked: LatencyParameters) -> None:
+    found = [row.size for row in rows]
+    more = [size for size in found if size not in asked.sizes]
+    if more:
+        raise BenchmarkError(
+            "wrong-benchmark", f"there is a row of {more[0]} bytes, which was not asked for"
+        )
+    missing = [size for size in asked.sizes if size not in found]
+    if missing:
+        raise BenchmarkError("incomplete", f"there is no row of {missing[0]} bytes")
+    for row in rows:
+        if row.iterations not in (None, asked.iterations):
+            raise BenchmarkError(
+                "wrong-benchmark",
+                f"{row.iterations} iterations of {row.size} bytes, {asked.iterations} were asked "
+                "for",
+            )
+
+
+class LatencyBenchmark(BenchmarkPlugin):
+    """Base of benchmarks that print such rows.
+
+    Class attributes
+    ----------------
+    predicts : str
+        The metric that the time of one call is: from the first rank's start to the last one's end.
+    """
+
+    predicts = "latency_avg"
+
+    def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
+        """The time of one call with the largest message."""
+        seconds = facts.get("timed_s")
+        if not isinstance(seconds, (int, float)):
+            return ()
+        size = self.parameters.sizes[-1]
+        return (FigureOfMerit(self.predicts, seconds * MICROSECONDS, "us", "lower", size),)
