@@ -29,12 +29,15 @@ class FabricJob:
         Host of each terminal; empty where everything runs on this machine.
     folder : Path
         Exists and is kept beside the results; files for the fabric's tools are written here.
+    topology : str
+        Instance name of the network; empty where it has none.
     """
 
     routing: str
     table: RouteTable
     hosts: tuple[str, ...]
     folder: Path
+    topology: str = ""
 
 
 class Switch(Protocol):

@@ -423,9 +423,28 @@ class FabricPlugin(Plugin):
     kind = "fabric"
     changes: ClassVar[bool] = True
 
+    @property
+    def export(self) -> str:
+        """Instance name of the export plugin whose files it needs; empty: none.
+
+        They lie in the job's folder, read back and compared with the routes, before `apply` or
+        `restore` is called.
+        """
+        return ""
+
     def problems(self, job: FabricJob) -> list[str]:
-        """What is missing, found out without changing anything; a line each."""
+        """What is missing, found out without changing or running anything; a line each."""
         return []
+
+    def check(self, job: FabricJob, switch: Switch) -> None:
+        """Ask the system whether `apply` would work, without changing anything.
+
+        Raises
+        ------
+        FabricError
+            If it would not.
+        """
+        return
 
     @abstractmethod
     def apply(self, job: FabricJob, switch: Switch) -> None:
