@@ -1,0 +1,133 @@
+"""Lists of hosts as Slurm writes them: ``n[01-04,07],a1``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+from routelab.api.errors import InputError
+
+HOST = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
+"""What a host may be called; nothing of it means anything to a shell or is taken for an option."""
+
+MAX_HOSTS = 100_000
+"""Most hosts that a text may stand for."""
+
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,9})")
+_PART = re.compile(r"[^\[\],]+|\[[^\[\]]*\]")
+_RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
+
+
+def expand(text: str) -> tuple[str, ...]:
+    """The hosts that a text stands for, in its order.
+
+    Parameters
+    ----------
+    text : str
+        Names with commas between; ``[01-04,07]`` in a name stands for these numbers, with as many
+        digits as the first of a range has. Of several brackets the last one varies fastest.
+
+    Raises
+    ------
+    InputError
+        If it is no list of hosts, or one of more than `MAX_HOSTS`.
+    """
+    hosts: list[str] = []
+    for word in _words(text):
+        hosts += _expanded(word, text)
+        _check_number(len(hosts), text)
+    return tuple(hosts)
+
+
+def compress(hosts: Sequence[str]) -> str:
+    """The short text that `expand` makes `hosts` of again, in their order."""
+    groups: list[tuple[str, list[tuple[str, str]]]] = []
+    for host in hosts:
+        match = _NUMBERED.fullmatch(host)
+        prefix, number = match.groups() if match else (host, "")
+        if not (number and prefix and groups and groups[-1][0] == prefix and groups[-1][1]):
+            groups.append((prefix, [(number, number)] if number else []))
+            continue
+        ranges = groups[-1][1]
+        first, last = ranges[-1]
+        if number == str(int(last) + 1).zfill(len(first)):
+            ranges[-1] = (first, number)
+        else:
+            ranges.append((number, number))
+    return ",".join(_written(prefix, ranges) for prefix, ranges in groups)
+
+
+def _written(prefix: str, ranges: Sequence[tuple[str, str]]) -> str:
+    parts = [first if first == last else f"{first}-{last}" for first, last in ranges]
+    if len(parts) == 1 and "-" not in parts[0]:
+        return prefix + parts[0]
+    return f"{prefix}[{','.join(parts)}]" if parts else prefix
+
+
+def _words(text: str) -> Iterator[str]:
+    """The parts between the commas that are not in brackets."""
+    depth, start = 0, 0
+    for at, char in enumerate(text):
+        depth += (char == "[") - (char == "]")
+        if char == "," and depth == 0:
+            yield text[start:at].strip()
+            start = at + 1
+    yield text[start:].strip()
+
+
+def _expanded(word: str, text: str) -> Iterator[str]:
+    parts = _PART.findall(word)
+    if not word or "".join(parts) != word:
+        raise InputError(_no_list(text))
+    choices = [_numbers(part, text) if part.startswith("[") else (part,) for part in parts]
+    size = 1
+    for choice in choices:
+        size *= len(choice)
+    _check_number(size, text)
+    for combined in product(*choices):
+        host = "".join(combined)
+        check_host(host)
+        yield host
+
+
+def _numbers(bracket: str, text: str) -> list[str]:
+    numbers: list[str] = []
+    for part in bracket[1:-1].split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            raise InputError(_no_list(text))
+        first, last = match[1], match[2] or match[1]
+        if int(last) < int(first):
+            raise InputError(f"{_quoted(text)}: {part} ends before it begins")
+        _check_number(len(numbers) + int(last) - int(first) + 1, text)
+        numbers += [str(n).zfill(len(first)) for n in range(int(first), int(last) + 1)]
+    return numbers
+
+
+def check_host(name: str) -> None:
+    """Refuse what is no name of a host.
+
+    Raises
+    ------
+    InputError
+    """
+    if not re.fullmatch(HOST, name):
+        raise InputError(
+            f"{_quoted(name)} is no host: letters, digits, '.', '-' and '_', the first one a "
+            "letter or digit"
+        )
+
+
+def _check_number(number: int, text: str) -> None:
+    if number > MAX_HOSTS:
+        raise InputError(f"{_quoted(text)} stands for more than {MAX_HOSTS} hosts")
+
+
+def _no_list(text: str) -> str:
+    return f"{_quoted(text)} is no list of hosts; write n01,n02 or n[01-04,07]"
+
+
+def _quoted(text: str) -> str:
+    shown = repr(text)
+    return shown if len(shown) <= 60 else shown[:57] + "..."
