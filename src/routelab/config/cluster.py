@@ -1,90 +1,47 @@
-"""Descriptions of clusters: what its machine is like, and where each number is from."""
+"""Descriptions of clusters: what their machine is like, and how jobs run there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import (
-    BeforeValidator,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, PrivateAttr, ValidationError, field_validator
 
-from routelab.config.document import load_document
+from routelab.api import InputError
+from routelab.config.cluster_jobs import (
+    Argument,
+    FabricChoice,
+    HostList,
+    Hosts,
+    InstanceName,
+    Program,
+    SlurmWord,
+    VariableName,
+    VariableValue,
+    listed,
+    once,
+    placed,
+    uneven,
+)
+from routelab.config.cluster_machine import Origin, Told, read_machine
+from routelab.config.document import Document, load_document
 from routelab.config.entries import StudyPart
+from routelab.config.executables import find_executable
+from routelab.config.hostlist import compress
 from routelab.config.mistakes import ConfigError, describe, suggestion
+from routelab.registry.instances import canonical, load
 from routelab.simulation.machine import Machine
 
 CLUSTERS = Path("config/clusters")
 """Where clusters are looked up by name."""
 
-
-def _number(value: Any) -> Any:
-    if isinstance(value, (bool, int, float)):
-        return value
-    raise ValueError(f"{value!r} should be a number, or true or false")
-
-
-Number: TypeAlias = Annotated[bool | float, BeforeValidator(_number)]
-
-
-class Published(StudyPart):
-    """A value that was published, or measured."""
-
-    value: Number = Field(description="In the unit of the field")
-    source: str = Field(min_length=1, description="Where it is from")
-
-
-class Assumed(StudyPart):
-    """A value that nobody has published."""
-
-    value: Number = Field(description="In the unit of the field")
-    assumed: str = Field(min_length=1, description="Why so")
-    range: tuple[float, float] = Field(description="Least and greatest value that is plausible")
-
-    @model_validator(mode="after")
-    def _within(self) -> Assumed:
-        low, high = self.range
-        if not low <= self.value <= high:
-            raise ValueError(f"{self.value:g} does not lie in its range, {low:g} to {high:g}")
-        return self
-
-
-def _form(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "<assumed>" if "assumed" in value or "range" in value else "<published>"
-    if isinstance(value, (Published, Assumed)):
-        return "<assumed>" if isinstance(value, Assumed) else "<published>"
-    return "<scalar>"
-
-
-Told: TypeAlias = Annotated[
-    Annotated[Published, Tag("<published>")]
-    | Annotated[Assumed, Tag("<assumed>")]
-    | Annotated[Number, Tag("<scalar>")],
-    Discriminator(_form),
-]
-"""A value with where it is from, or alone."""
-
-
 Launcher: TypeAlias = Literal["srun", "mpiexec", "openmpi"]
 """Slurm's steps, MPICH's mpiexec (hydra), Open MPI's mpirun."""
 
-
-class FabricChoice(StudyPart):
-    """A fabric plugin with its parameters."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    use: str = Field(description="Name of a fabric plugin")
+PLUGIN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
 
 class Cluster(StudyPart):
@@ -92,34 +49,37 @@ class Cluster(StudyPart):
 
     name: str | None = Field(default=None, description="For people")
     description: str | None = Field(default=None, description="What it is")
-    topology: str | None = Field(default=None, description="Instance name of its network")
+    topology: InstanceName | None = Field(default=None, description="Instance name of its network")
     nodes: int | None = Field(default=None, ge=1, description="How many there are")
-    ranks_per_node: int = Field(default=1, ge=1, description="MPI processes of a host")
+    ranks_per_node: int = Field(default=1, ge=1, le=4096, description="MPI processes of a host")
     launcher: Launcher = Field(default="mpiexec", description="What starts MPI processes")
-    program: str | None = Field(
+    program: Program | None = Field(
         default=None, description="The launcher's file, if it is not found by its usual name"
     )
-    mpi: str | None = Field(default=None, description="What srun is told of MPI (--mpi), as pmi2")
-    options: list[str] = Field(default=[], description="Further arguments of the launcher")
-    partition: str | None = Field(default=None, description="Of Slurm")
-    account: str | None = Field(default=None, description="Of Slurm")
-    allocation: list[str] = Field(default=[], description="Further arguments of salloc")
-    environment: dict[str, str] = Field(
+    mpi: SlurmWord | None = Field(
+        default=None, description="What srun is told of MPI (--mpi), as pmi2"
+    )
+    options: list[Argument] = Field(default=[], description="Further arguments of the launcher")
+    partition: SlurmWord | None = Field(default=None, description="Of Slurm")
+    account: SlurmWord | None = Field(default=None, description="Of Slurm")
+    allocation: list[Argument] = Field(default=[], description="Further arguments of salloc")
+    environment: dict[VariableName, VariableValue] = Field(
         default={}, description="Environment variables of the benchmarks, besides those there are"
     )
-    hosts: str | list[str] | dict[str, list[int]] = Field(
+    hosts: Hosts = Field(
         default=[],
         description="Hosts in the order of the network's terminals, also as n[01-32]; or each with "
         "its coordinates. None: everything runs on this machine",
     )
-    node_sets: dict[str, str | list[str]] = Field(
+    node_sets: dict[InstanceName, HostList] = Field(
         default={},
         description="Hosts of the jobs on a part of the machine, in the order of its terminals, "
         "by the part's topology (torus~dims=4x2)",
     )
-    benchmarks: dict[str, str] = Field(
+    benchmarks: dict[Annotated[str, Field(pattern=PLUGIN)], Program] = Field(
         default={},
-        description="The executable of each benchmark plugin, or the folder that holds it",
+        description="The executable of each benchmark plugin, or the folder that holds it; "
+        "otherwise it is looked for on PATH",
     )
     fabric: FabricChoice | None = Field(
         default=None, description="What changes the fabric's routing; by default nothing does"
@@ -128,31 +88,115 @@ class Cluster(StudyPart):
         default={}, description="Fields of the machine that are not as by default"
     )
 
+    _file: str = PrivateAttr("cluster")
+
+    def model_post_init(self, context: Any) -> None:
+        """Keep the name of the file, for messages."""
+        self._file = (context or {}).get("file", "cluster")
+
     @field_validator("machine", mode="before")
     @classmethod
     def _mapping(cls, value: Any) -> Any:
         return {} if value is None else value
 
+    @field_validator("hosts")
+    @classmethod
+    def _each_once(cls, value: Any) -> Any:
+        once(listed(value))
+        return value
 
-@dataclass(frozen=True)
-class Origin:
-    """Where a number is from.
+    @field_validator("node_sets")
+    @classmethod
+    def _each_once_in_a_set(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name, hosts in value.items():
+            try:
+                once(listed(hosts))
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return value
 
-    Attributes
-    ----------
-    value : float or bool
-    source : str
-        Where it was published; empty if it is assumed, or nothing is said.
-    assumed : str
-        Why it is assumed; empty if it was published.
-    range : tuple of two float, optional
-        Least and greatest value that is plausible.
-    """
+    @property
+    def all_hosts(self) -> tuple[str, ...]:
+        """Every host, in the order of the file."""
+        return listed(self.hosts)
 
-    value: float | bool
-    source: str = ""
-    assumed: str = ""
-    range: tuple[float, float] | None = None
+    def hosts_of(self, topology_text: str, terminals: int) -> tuple[str, ...]:
+        """The hosts of a job on a network, in the order of its terminals.
+
+        Parameters
+        ----------
+        topology_text : str
+            Instance name of the network: the cluster's own, or one that there is a node set for.
+        terminals : int
+            How many the network has.
+
+        Returns
+        -------
+        hosts : tuple of str
+            Empty where the cluster names none: then everything runs on this machine.
+
+        Raises
+        ------
+        InputError
+            If there are none for this network, or another number of them.
+        """
+        if not self.hosts and not self.node_sets:
+            return ()
+        name = _canonical(topology_text)
+        for text, hosts in self.node_sets.items():
+            if _canonical(text) == name:
+                return self._counted(listed(hosts), terminals, f"node_sets: {text}: ")
+        own = self.topology is not None and _canonical(self.topology) == name
+        fits = not self.node_sets and (self.topology is None or len(self.all_hosts) == terminals)
+        if not self.hosts or not (own or fits):
+            raise InputError(self._no_set(topology_text, terminals))
+        return self._whole(topology_text, terminals)
+
+    def _whole(self, topology: str, terminals: int) -> tuple[str, ...]:
+        if not isinstance(self.hosts, Mapping):
+            return self._counted(self.all_hosts, terminals, "hosts: ")
+        try:
+            return placed(self.hosts, load("topology", topology).build())
+        except InputError as error:
+            lines = str(error).splitlines()
+            raise InputError("\n".join(f"{self._file}: hosts: {line}" for line in lines)) from None
+
+    def _counted(self, hosts: tuple[str, ...], terminals: int, place: str) -> tuple[str, ...]:
+        if len(hosts) == terminals:
+            return hosts
+        raise InputError(
+            f"{self._file}: {place}{len(hosts)} hosts for a network of {terminals} terminals; name "
+            "one for each, in their order"
+        )
+
+    def _no_set(self, topology: str, terminals: int) -> str:
+        own = [self.topology] if self.topology is not None and self.hosts else []
+        known = ", ".join([*own, *self.node_sets])
+        return (
+            f"{self._file}: no hosts for {topology}"
+            + (f", only for {known}" if known else "")
+            + f"; add its {terminals} hosts in the order of its terminals: "
+            f"node_sets: {{{topology}: [...]}}"
+        )
+
+    def executable(self, plugin_name: str, candidates: Sequence[str]) -> Path:
+        """The program of a benchmark.
+
+        Parameters
+        ----------
+        plugin_name : str
+            Of the benchmark plugin.
+        candidates : sequence of str
+            Names that the program's file may have, the best one first; or paths.
+
+        Raises
+        ------
+        InputError
+            If it is not there, or may not be executed.
+        """
+        path = self.environment.get("PATH", os.environ.get("PATH"))
+        told = self.benchmarks.get(plugin_name)
+        return find_executable(plugin_name, told, candidates, path, self._file)
 
 
 @dataclass(frozen=True)
@@ -216,21 +260,45 @@ def load_cluster(path: Path) -> ClusterFile:
     document = load_document(path)
     if not isinstance(document.data, Mapping):
         raise ConfigError([f"{document.place(())}a cluster is a mapping with machine, name, ..."])
+    machine, origins, mistakes = read_machine(document)
     try:
-        cluster = Cluster.model_validate(document.data)
+        cluster = Cluster.model_validate(document.data, context={"file": str(path)})
     except ValidationError as error:
-        raise ConfigError(describe(error, document, Cluster)) from None
-    origins = {name: _origin(told) for name, told in cluster.machine.items()}
-    try:
-        machine = Machine(**{name: origin.value for name, origin in origins.items()})
-    except ValidationError as error:
-        raise ConfigError(describe(error, document, Machine, ("machine",))) from None
+        mistakes += describe(error, document, Cluster)
+    else:
+        mistakes += [f"{document.place(at)}{text}" for at, text in _misfits(cluster)]
+    if mistakes or machine is None:
+        raise ConfigError(sorted(mistakes, key=lambda text: _line(text, document)))
     return ClusterFile(path, cluster, machine, origins)
 
 
-def _origin(told: Published | Assumed | float | bool) -> Origin:
-    if isinstance(told, Published):
-        return Origin(told.value, source=told.source)
-    if isinstance(told, Assumed):
-        return Origin(told.value, assumed=told.assumed, range=told.range)
-    return Origin(told)
+def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is right by itself and does not go together: where, and what."""
+    hosts = cluster.all_hosts
+    if cluster.nodes and hosts and cluster.nodes != len(hosts):
+        yield ("nodes",), f"{cluster.nodes}, and there are {len(hosts)} hosts"
+    if cluster.mpi and cluster.launcher != "srun":
+        yield (
+            ("mpi",),
+            f"is told to srun only, and the launcher is {cluster.launcher}; leave it out",
+        )
+    if isinstance(cluster.hosts, Mapping):
+        if cluster.topology is None:
+            yield ("hosts",), "have coordinates; say in which network: topology"
+        yield from ((("hosts", host), text) for host, text in uneven(cluster.hosts))
+    for name, part in cluster.node_sets.items():
+        strange = [host for host in listed(part) if hosts and host not in hosts]
+        if strange:
+            yield ("node_sets", name), f"{compress(strange)} not in hosts; add it there, or mend it"
+
+
+def _line(mistake: str, document: Document) -> int:
+    return int(mistake.removeprefix(f"{document.path}:").partition(":")[0])
+
+
+def _canonical(text: str) -> str:
+    """The canonical name of a network; of one that is not installed, as it is written."""
+    try:
+        return canonical("topology", text)
+    except InputError:
+        return text
