@@ -139,7 +139,9 @@ class Prepared:
     def job(self, routing: Chosen, folder: Path) -> FabricJob:
         """What the fabric is told for a routing; its files go below `folder`."""
         table = self.tables[routing.id]
-        return FabricJob(routing.text, table, self.hosts, folder / _digest(table)[:16])
+        return FabricJob(
+            routing.text, table, self.hosts, folder / _digest(table)[:16], self.topology
+        )
 
     def task(self, benchmark: str, folder: Path = HERE) -> BenchmarkTask:
         """What a benchmark runs on."""
@@ -169,6 +171,7 @@ class Prepared:
             "hosts": list(at.hosts),
             "ranks": at.ranks,
             "routing": routing.text,
+            "benchmark": benchmark.text,
             "routes": "" if table is None else _digest(table),
             "fabric": fabric_text(self.file, self.apply),
             "round": round_,
@@ -180,8 +183,10 @@ class Prepared:
 
 def fabric_text(file: ClusterFile, apply: bool) -> str:
     """How the fabric is switched, for people and fingerprints; empty if it is not."""
+    if not apply:
+        return ""
     choice = file.cluster.fabric
-    return repr(choice.model_dump()) if apply and choice is not None else ""
+    return repr(choice.model_dump()) if choice is not None else "switched"
 
 
 _digests: dict[int, tuple[RouteTable, str]] = {}

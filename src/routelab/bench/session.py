@@ -236,7 +236,8 @@ class Session:
         )
         try:
             table = self._remake(str(left["topology"]), str(left["routing"]))
-            job = FabricJob(left["routing"], table, tuple(left["hosts"]), Path(left["folder"]))
+            hosts, folder = tuple(left["hosts"]), Path(left["folder"])
+            job = FabricJob(left["routing"], table, hosts, folder, left["topology"])
             self.prepared.fabric.restore(job, LoggedSwitch(self.journal.log))
         except (RoutelabError, KeyError) as error:
             raise RoutelabError(

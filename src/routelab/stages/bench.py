@@ -27,6 +27,7 @@ from routelab.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
 from routelab.bench.fabrics import load_fabric
 from routelab.bench.launchers import Launcher, find_program
 from routelab.bench.prepared import Prepared
+from routelab.bench.rendered import problems as fabric_problems
 from routelab.bench.session import Ended, Session
 from routelab.bench.store import RunStore
 from routelab.config.cluster import ClusterFile, find_cluster, load_cluster
@@ -166,8 +167,11 @@ def _write(
         "comparison", prepared.topology, "", status, reason, collected.facts, provenance
     )
     with atomic_directory(directory) as folder:
-        write_csv(folder / RUNS, RUN_COLUMNS, [list(one.values()) for one in collected.runs])
-        write_csv(folder / FIGURES, FIGURE_COLUMNS, [list(one.values()) for one in collected.figures])
+        for name, columns, rows in (
+            (RUNS, RUN_COLUMNS, collected.runs),
+            (FIGURES, FIGURE_COLUMNS, collected.figures),
+        ):
+            write_csv(folder / name, columns, [list(row.values()) for row in rows])
         write_outcome(outcome, folder / OUTCOME)
 
 
@@ -277,6 +281,6 @@ def _check_fabric(prepared: Prepared, session: Session) -> None:
     for one in prepared.comparison.routings:
         if one.id in prepared.tables:
             job = prepared.job(one, session.journal.folder.resolve())
-            problems |= dict.fromkeys(prepared.fabric.problems(job))
+            problems |= dict.fromkeys(fabric_problems(prepared.fabric, job))
     if problems:
         raise InputError("\n".join(f"{prepared.file.path}: fabric: {text}" for text in problems))

@@ -1,0 +1,152 @@
+"""A comparison on this machine whose launcher, benchmarks and fabric do what they are told."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkPlugin,
+    BenchmarkResult,
+    FabricError,
+    FabricPlugin,
+    FigureOfMerit,
+)
+from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.launchers import Launcher
+from routelab.bench.prepared import Prepared
+from routelab.bench.session import Session
+from routelab.bench.store import RunStore
+from routelab.config.bench_settings import BenchSettings
+from routelab.config.cluster import load_cluster
+from routelab.registry.instances import load_routing
+from routelab.stages.chain import reroute
+from routelab.stages.topology import obtain
+
+MPIEXEC = """#!/bin/sh
+[ "$1" = --version ] && { echo "a launcher for tests"; echo "version 1.2.3"; exit; }
+shift; size=$1; shift
+i=0
+while [ $i -lt $size ]; do PMI_RANK=$i PMI_SIZE=$size "$@" || exit; i=$((i + 1)); done
+"""
+
+
+class Benchmark(BenchmarkPlugin):
+    """Runs a Python file and expects one line with a time from rank 0."""
+
+    name = "told"
+    summary = "Does what a file says"
+    figure = "time"
+
+    def executables(self, ranks):
+        return ("python3",)
+
+    def supports(self, ranks, ranks_per_node):
+        return "it needs fewer than 100 ranks" if ranks >= 100 else None
+
+    def command(self, task):
+        return (str(task.executable), "script.py", str(task.ranks))
+
+    def files(self, task):
+        return {"script.py": self.script}
+
+    def parse(self, output, task):
+        found = re.findall(r"^time (\S+) s$", output.stdout, re.MULTILINE)
+        if len(found) != 1:
+            raise BenchmarkError("no-result", "told: there is no line with a time")
+        return BenchmarkResult((FigureOfMerit("time", float(found[0]), "s", "lower"),), "1.0")
+
+
+class Fabric(FabricPlugin):
+    """Writes down what is asked of it, and fails where it is told to."""
+
+    name = "recorder"
+    summary = "Writes down what it is asked"
+
+    def __init__(self, record):
+        super().__init__()
+        self.record = record
+        self.fails = ()
+
+    def _do(self, what, job):
+        with self.record.open("a") as stream:
+            stream.write(f"{what} {job.routing}\n")
+        if what in self.fails:
+            raise FabricError(f"{what} does not work")
+
+    def apply(self, job, switch):
+        self._do("apply", job)
+
+    def restore(self, job, switch):
+        self._do("restore", job)
+
+    @property
+    def done(self):
+        return self.record.read_text().splitlines() if self.record.exists() else []
+
+
+OK = """
+import os
+if os.environ["PMI_RANK"] == "0":
+    print("time 1.5 s")
+"""
+
+
+class Site:
+    """What a test changes, and the sessions that it makes."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        program = folder / "mpiexec"
+        program.write_text(MPIEXEC)
+        program.chmod(0o755)
+        (folder / "test.yaml").write_text(f"launcher: mpiexec\nprogram: {program}\n")
+        self.fabric = Fabric(folder / "record")
+        self.scripts = {"one": OK, "two": OK}
+        self.routings = ("angara-bfs", "angara-sssp")
+        self.settings = {"repeats": 2, "warm_up": 1, "seconds": 20}
+        self.apply = True
+        self.ranks_per_node = 1
+
+    def session(self, topology="torus~dims=2"):
+        file = load_cluster(self.folder / "test.yaml")
+        name, network = obtain(topology)
+        chosen = tuple(Chosen(text, load_routing(text).name) for text in self.routings)
+        benchmarks = {}
+        for key, script in self.scripts.items():
+            benchmarks[key] = Benchmark()
+            benchmarks[key].script = script
+        comparison = Comparison(
+            topology,
+            chosen,
+            tuple(Chosen(key, f"told~name={key}") for key in benchmarks),
+            BenchSettings(**self.settings),
+        )
+        prepared = Prepared(
+            comparison,
+            name,
+            file,
+            Launcher(
+                file.cluster, file.cluster.program, (), network.num_terminals, self.ranks_per_node
+            ),
+            {one.id: reroute(load_routing(one.text), network) for one in chosen},
+            {},
+            benchmarks,
+            dict.fromkeys(benchmarks, Path(sys.executable)),
+            self.fabric,
+            self.apply,
+        )
+        store = RunStore(self.folder / "runs")
+        return Session(
+            prepared,
+            store,
+            self.folder / "fabrics",
+            lambda topology, routing: reroute(load_routing(routing), obtain(topology)[1]),
+        )
+
+
+@pytest.fixture
+def site(tmp_path):
+    return Site(tmp_path)

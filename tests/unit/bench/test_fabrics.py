@@ -1,0 +1,349 @@
+"""Fabrics of clusters' files, and commands that hang, fail, are missing or print anything."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.api import (
+    FabricError,
+    FabricJob,
+    InputError,
+    PluginError,
+    RouteTable,
+    UnsupportedError,
+    build_grid,
+)
+from routelab.bench import commands
+from routelab.bench.fabrics import DrySwitch, LoggedSwitch, load_fabric
+from routelab.bench.rendered import render
+from routelab.config.cluster import FabricChoice, load_cluster
+from routelab.registry.instances import load, load_routing
+from routelab.stages.chain import apply_routing
+
+pytestmark = pytest.mark.builtins
+LONG = 60.0
+
+
+@pytest.fixture
+def switch(tmp_path):
+    return LoggedSwitch(tmp_path / "logs" / "fabric.log")
+
+
+@pytest.fixture
+def log(tmp_path):
+    def lines():
+        """The log without its time stamps, which are checked."""
+        found = (tmp_path / "logs" / "fabric.log").read_text().splitlines()
+        stamp = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00 "
+        assert all(re.match(stamp, line) or line.startswith("| ") for line in found)
+        return [re.sub(r"after \d+\.\d s$", "after T", re.sub(stamp, "", line)) for line in found]
+
+    return lines
+
+
+def python(text, *arguments):
+    return [sys.executable, "-c", text, *arguments]
+
+
+# --- commands -----------------------------------------------------------------------------------
+
+
+def test_what_a_command_prints_is_returned_and_logged(switch, log):
+    assert switch.run(["sh", "-c", "echo out; echo err >&2"], LONG) == "out\nerr\n"
+    switch.run(["true"], LONG)
+    assert log() == [
+        "$ sh -c 'echo out; echo err >&2'",
+        "| out",
+        "| err",
+        "exit code 0 after T",
+        "$ true",
+        "exit code 0 after T",
+    ]
+
+
+HOSTILE = [
+    "a b",
+    "it's",
+    '"q"',
+    "$(touch x)",
+    "`id`",
+    "; rm x",
+    "&& false",
+    "*",
+    "",
+    "-n",
+    "a\nb",
+    "ä",
+]
+
+
+def test_arguments_arrive_verbatim(switch):
+    """No shell sees them: no blank splits, no quote ends, nothing is expanded."""
+    print_all = "import sys; sys.stdout.write('\\0'.join(sys.argv[1:]))"
+    assert switch.run(python(print_all, *HOSTILE), LONG).split("\0") == HOSTILE
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)))))
+def test_a_dry_switch_tells_what_a_shell_would_take(arguments):
+    told = []
+    switch = DrySwitch(told.append)
+    assert switch.dry
+    assert switch.run(["program", *arguments], LONG) == ""
+    assert [shlex.split(line) for line in told] == [["program", *arguments]]
+
+
+def test_a_failure_is_told_with_its_last_lines(switch, log):
+    text = "for n in 1 2 3 4 5 6 7; do echo line $n; done; exit 3"
+    with pytest.raises(FabricError) as told:
+        switch.run(["sh", "-c", text], LONG)
+    assert str(told.value) == (
+        f"sh -c '{text}': exit code 3; its last lines:"
+        "\n    line 3\n    line 4\n    line 5\n    line 6\n    line 7"
+    )
+    assert log()[-2:] == ["| line 7", "exit code 3 after T"]
+    with pytest.raises(FabricError, match="false: exit code 1; it printed nothing"):
+        switch.run(["false"], LONG)
+    with pytest.raises(FabricError, match="ended by SIGKILL"):
+        switch.run(["sh", "-c", "kill -9 $$"], LONG)
+
+
+def test_what_cannot_be_started_is_told(switch, log, tmp_path):
+    (tmp_path / "plain").write_text("text")
+    (tmp_path / "odd").write_text("no program")
+    (tmp_path / "odd").chmod(0o755)
+    for arguments, said in (
+        (["/no/such program", "x"], "'/no/such program' x: cannot be started: No such file"),
+        ([str(tmp_path / "plain")], "plain: cannot be started: Permission denied"),
+        ([str(tmp_path / "odd")], "odd: cannot be started: Exec format error"),
+        (["echo", "a\0b"], "embedded null byte"),
+        ([], ": cannot be started: "),
+    ):
+        with pytest.raises(FabricError, match=re.escape(said)):
+            switch.run(arguments, LONG)
+    assert log()[:2] == [
+        "$ '/no/such program' x",
+        "cannot be started: No such file or directory after T",
+    ]
+
+
+def test_any_bytes_may_be_printed(switch, log):
+    garbage = bytes(range(256)) * 3
+    write = f"import sys; sys.stdout.buffer.write({garbage!r}); sys.exit(int(sys.argv[1]))"
+    assert "\N{REPLACEMENT CHARACTER}" in switch.run(python(write, "0"), LONG)
+    with pytest.raises(FabricError) as told:
+        switch.run(python(write, "4"), LONG)
+    # nothing that a terminal would obey
+    assert all(c.isprintable() or c == "\n" for c in str(told.value))
+    assert all(line.isprintable() for line in log())
+
+
+def test_endless_output_is_kept_at_its_end(switch, monkeypatch):
+    monkeypatch.setattr(commands, "KEPT_BYTES", 1000)
+    found = switch.run(python("for n in range(20000): print(n)"), LONG)
+    assert found.startswith("(the beginning is not kept)\n")
+    assert found.endswith("19998\n19999\n")
+    assert len(found) < 200_000
+
+
+def test_a_command_has_no_input(switch):
+    assert switch.run(["cat"], LONG) == ""
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+
+def gone(pid):
+    """Whether a process has ended, be it that nobody has asked for its exit code."""
+    for _ in range(1000):
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+@pytest.mark.parametrize("trap", ["", "trap '' TERM;"])
+def test_at_its_limit_a_command_is_ended_with_its_children(
+    trap, switch, log, tmp_path, monkeypatch
+):
+    """Also if parent and child do not heed the first signal."""
+    monkeypatch.setattr(commands, "GRACE_SECONDS", 0.5)
+    pids = tmp_path / "pids"
+    text = f"{trap} sh -c '{trap} echo $$ >> {pids}; echo child; sleep 300; sleep 300' & "
+    text += f"echo $$ >> {pids}; while :; do sleep 300; done"
+    # the clock starts before the shell does, so it gets some seconds to say who it is
+    with pytest.raises(FabricError, match=r"took longer than 3 s and was ended; its last lines:"):
+        switch.run(["sh", "-c", text], 3)
+    found = [int(pid) for pid in pids.read_text().split()]
+    assert len(found) == 2
+    assert all(gone(pid) for pid in found)
+    assert log()[-2:] == ["| child", "took longer than 3 s and was ended after T"]
+
+
+def test_a_failed_command_leaves_no_children(switch, tmp_path, monkeypatch):
+    """Nothing goes on changing a fabric while it is restored."""
+    monkeypatch.setattr(commands, "GRACE_SECONDS", 0.5)
+    pid = tmp_path / "pid"
+    with pytest.raises(FabricError, match="exit code 3"):
+        switch.run(["sh", "-c", f"sleep 300 & echo $! > {pid}; exit 3"], LONG)
+    assert gone(int(pid.read_text()))
+
+
+def test_a_command_may_leave_a_daemon(switch, tmp_path):
+    """One that ended well is not waited for because its child holds its output open."""
+    pid = tmp_path / "pid"
+    assert switch.run(["sh", "-c", f"sleep 300 & echo $! > {pid}; echo on"], LONG) == "on\n"
+    child = int(pid.read_text())
+    os.kill(child, 0)
+    os.kill(child, signal.SIGKILL)
+
+
+def test_an_interruption_ends_the_command(switch, log, tmp_path):
+    """The fabric is restored then, and nothing of the command may go on."""
+    pid = tmp_path / "pid"
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    text = f"echo $$ > {pid}; kill -USR1 {os.getpid()}; while :; do sleep 300; done"
+    before = signal.signal(signal.SIGUSR1, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            switch.run(["sh", "-c", text], LONG)
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+    assert gone(int(pid.read_text()))
+    assert log()[-1] == "interrupted after T"
+
+
+def test_without_a_log_a_command_runs_all_the_same(tmp_path, caplog):
+    """On a full disk a fabric is still restored."""
+    (tmp_path / "file").write_text("")
+    assert LoggedSwitch(tmp_path / "file" / "log").run(["echo", "on"], LONG) == "on\n"
+    assert "it lacks: $ echo on" in caplog.text
+
+
+# --- files of clusters --------------------------------------------------------------------------
+
+
+def chosen(tmp_path, text):
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+    return load_cluster(path).cluster.fabric
+
+
+def test_a_fabric_of_a_cluster(tmp_path):
+    choice = chosen(
+        tmp_path,
+        "fabric:\n  use: command\n  apply: [sudo, -n, /opt/c++/apply, '{folder}', 'a b']\n"
+        "  restore: [/opt/restore]\n  seconds: 30\n",
+    )
+    plugin = load_fabric(choice, "mine.yaml: fabric: ")
+    assert plugin.name == "command"
+    assert plugin.parameters.apply == ("sudo", "-n", "/opt/c++/apply", "{folder}", "a b")
+    assert plugin.parameters.seconds == 30
+    assert plugin.export == "angara"
+    assert load_fabric(None, "").name == "none"
+
+
+def test_all_mistakes_are_told_at_once(tmp_path):
+    choice = chosen(
+        tmp_path,
+        "fabric:\n  use: command\n  apply: /opt/apply {folder}\n  restore: [off, '{host}', 3]\n"
+        "  check: [look, '{']\n  second: 3\n  seconds: 0\n",
+    )
+    with pytest.raises(InputError) as told:
+        load_fabric(choice, "mine.yaml: fabric: ")
+    lines = str(told.value).splitlines()
+    assert all(line.startswith("mine.yaml: fabric: ") for line in lines)
+    for part in (
+        "apply: '/opt/apply {folder}' is a text; write a list, [program, argument, ...]",
+        "3 is no text; put it in quotes, '3'",
+        "'{' has a single brace",
+        "unknown parameter 'second'; did you mean 'seconds'?",
+        "seconds=0: must be greater than 0",
+    ):
+        assert sum(part in line for line in lines) == 1, part
+    assert len(lines) == 5
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        ({"use": "comand"}, "mine: use: .*did you mean 'command'"),
+        ({"use": "none", "apply": ["x"]}, "mine: unknown parameter 'apply'"),
+        ({"use": "command"}, "mine: parameter 'apply' has to be given\nmine: parameter 'restore'"),
+        (
+            {"use": "command", "apply": ["a"], "restore": ["b"], "export": "angra"},
+            "mine: export: .*did you mean 'angara'",
+        ),
+    ],
+)
+def test_a_wrong_fabric_is_told(values, said):
+    with pytest.raises(InputError, match=said):
+        load_fabric(FabricChoice(**values), "mine: ")
+
+
+# --- the files of a job -------------------------------------------------------------------------
+
+
+@cache
+def table(routing="angara-sssp") -> RouteTable:
+    return apply_routing(build_grid("torus", (4, 2), wrap=True), load_routing(routing)).table
+
+
+def command(**more):
+    return load_fabric(FabricChoice(use="command", apply=["a"], restore=["b"], **more), "")
+
+
+def test_the_files_of_a_job(tmp_path):
+    hosts = tuple(f"n{number}" for number in range(8))
+    job = FabricJob("angara-sssp", table(), hosts, tmp_path)
+    (tmp_path / "state").write_text("of the site's tool")
+    files = render(command(), job)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*files, "state"])
+    assert all((tmp_path / name).read_text() == text for name, text in files.items())
+    assert files["hosts.txt"].splitlines()[7] == "7 n7"
+    found = load("export", "angara").read(files)
+    assert found.hop_channel.tolist() == table().hop_channel.tolist()
+    # the same again touches no file, and one that was damaged is mended
+    before = (tmp_path / "network.txt").stat().st_ino
+    (tmp_path / "node-0.0.txt").write_text("damaged")
+    assert render(command(), job) == files
+    assert (tmp_path / "network.txt").stat().st_ino == before
+    assert (tmp_path / "node-0.0.txt").read_text() == files["node-0.0.txt"]
+
+
+def test_no_file_is_written_that_is_not_needed_or_cannot_be(tmp_path):
+    job = FabricJob("dor", table(), (), tmp_path)
+    assert render(command(export=""), job) == {}
+    assert render(load_fabric(None, ""), job) == {}
+    assert "hosts.txt" not in render(command(export="booksim"), job)
+    full = tmp_path / "full"
+    grid = apply_routing(build_grid("torus", (4, 4), wrap=True), load_routing("dor")).table
+    with pytest.raises(UnsupportedError, match="is no Angara route"):
+        render(command(), FabricJob("dor", grid, (), full))
+    assert not full.exists()
+
+
+def test_files_of_other_routes_are_never_written(tmp_path, monkeypatch):
+    plugin = type(load("export", "angara"))
+    honest = plugin.export
+    monkeypatch.setattr(plugin, "export", lambda self, _, machine: honest(self, other, machine))
+    other = table("first@direction-order")
+    with pytest.raises(PluginError, match="its files do not hold the routes: from"):
+        render(command(), FabricJob("angara-sssp", table(), (), tmp_path))
+    assert list(tmp_path.iterdir()) == []

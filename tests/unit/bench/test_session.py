@@ -1,0 +1,205 @@
+"""Sessions: order, resuming, failures, and a fabric that is put back whatever happens."""
+
+import os
+import signal
+import threading
+import time
+
+import pytest
+
+from routelab.api import InputError, RoutelabError
+from routelab.bench.collected import collect
+from routelab.bench.session import Ended, Stopped
+from routelab.bench.slurm import Allocation, AllocationLostError
+
+HANG = "import time; time.sleep(600)"
+SILENT = "pass"
+FIRST_FAILS = """
+import os, pathlib
+count = pathlib.Path({path!r})
+number = int(count.read_text()) if count.exists() else 0
+if os.environ["PMI_RANK"] == "0":
+    count.write_text(str(number + 1))
+    print("time 2.0 s" if number else "sorry")
+"""
+
+
+def rows(session, ended=None):
+    return collect(session, ended or Ended()).runs
+
+
+def test_all_rounds_are_run_under_their_routing(site):
+    session = site.session()
+    ended = session.measure()
+    assert ended == Ended("", True, 12)
+    collected = collect(session, ended)
+    assert [row["status"] for row in collected.runs] == ["ok"] * 12
+    assert {row["round"] for row in collected.runs} == {0, 1, 2}
+    # one apply a turn, in the order of the rows, and one restore at the end
+    turns = dict.fromkeys((row["round"], row["turn"], row["routing"]) for row in collected.runs)
+    assert site.fabric.done == [
+        *(f"apply {routing}" for _, _, routing in turns),
+        f"restore {list(turns)[-1][2]}",
+    ]
+    assert len(turns) == 6
+    assert {(row["metric"], row["value"], row["unit"], row["better"]) for row in
+            collected.figures} == {("time", 1.5, "s", "lower")}  # fmt: skip
+    assert collected.facts["versions"] == {
+        "mpiexec": "version 1.2.3", "one": "1.0", "two": "1.0"
+    }  # fmt: skip
+    assert collected.facts["failed"] == 0
+    assert collected.facts["restored"] is True
+    assert {row["applied"] for row in collected.runs} == {"yes"}
+
+
+def test_what_is_there_is_not_run_again_and_more_repeats_run_what_is_missing(site):
+    site.session().measure()
+    site.fabric.record.unlink()
+    assert site.session().measure() == Ended()
+    assert site.fabric.done == []
+    site.settings["repeats"] = 3
+    assert site.session().measure().done == 4
+
+
+def test_routings_with_equal_routes_have_runs_of_their_own(site):
+    session = site.session()
+    tables = session.prepared.tables
+    assert (tables["angara-bfs"].hop_channel == tables["angara-sssp"].hop_channel).all()
+    runs = [run.fingerprint for run in session.prepared.runs]
+    assert len(set(runs)) == len(runs) == 12
+
+
+def test_a_failed_run_is_a_row_and_is_tried_again_next_time(site, tmp_path):
+    site.scripts = {"one": FIRST_FAILS.format(path=str(tmp_path / "count"))}
+    site.routings = ("angara-bfs",)
+    site.settings["warm_up"] = 0
+    session = site.session()
+    assert session.measure().done == 2
+    found = rows(session)
+    assert [row["status"] for row in found] == ["failed", "ok"]
+    assert (found[0]["failure"], found[0]["reason"]) == (
+        "no-result", "told: there is no line with a time"
+    )  # fmt: skip
+    again = site.session()
+    assert again.measure().done == 1
+    assert [row["status"] for row in rows(again)] == ["ok", "ok"]
+    assert (session.store.folder / f"{found[0]['run']}.1/stdout.txt").read_text() == "sorry\n"
+
+
+def test_a_hanging_benchmark_is_ended_and_the_others_go_on(site):
+    site.scripts = {"hangs": HANG, "works": SILENT.replace("pass", "print('time 1 s')")}
+    site.settings |= {"repeats": 1, "warm_up": 0, "seconds": 1}
+    site.routings = ("angara-bfs",)
+    session = site.session("torus~dims=2")
+    session.measure()
+    found = {row["benchmark"]: row for row in rows(session)}
+    assert found["hangs"]["status"] == "timeout"
+    assert found["hangs"]["reason"] == "took longer than 1 s and was ended"
+    # two ranks print two lines: not one of them is believed
+    assert found["works"]["failure"] == "no-result"
+
+
+def test_a_launcher_that_disappears_is_a_row(site):
+    site.scripts = {"one": "import os, pathlib; os.remove(pathlib.Path('../../mpiexec'))"}
+    site.settings |= {"repeats": 2, "warm_up": 0}
+    site.routings = ("angara-bfs",)
+    session = site.session()
+    session.measure()
+    assert rows(session)[1]["reason"].startswith("cannot start ")
+
+
+def test_nothing_is_applied_where_that_is_not_meant(site):
+    site.apply = False
+    session = site.session()
+    assert session.measure().restored is None
+    assert site.fabric.done == []
+    assert {row["applied"] for row in rows(session)} == {"no"}
+    # and these runs are none of a switched fabric
+    site.apply = True
+    assert len(site.session().missing()) == 6
+
+
+def test_an_apply_that_fails_is_restored_and_ends_the_session(site):
+    site.fabric.fails = ("apply",)
+    session = site.session()
+    ended = session.measure()
+    assert ended == Ended("apply does not work", True, 0)
+    assert [line.split()[0] for line in site.fabric.done] == ["apply", "restore"]
+    assert {row["reason"] for row in rows(session, ended)} == {"not run: apply does not work"}
+    assert session.journal.left() is None
+
+
+def test_a_restore_that_fails_is_loud_and_is_tried_again_first(site, caplog):
+    site.fabric.fails = ("restore",)
+    site.settings |= {"repeats": 1, "warm_up": 0}
+    session = site.session()
+    ended = session.measure()
+    assert ended.restored is False
+    assert ended.done == 4
+    assert "THE FABRIC WAS NOT RESTORED" in caplog.text
+    assert session.journal.left()["routing"] in ("angara-bfs", "angara-sssp")
+    site.settings["repeats"] = 2
+    with pytest.raises(RoutelabError, match="left switched by an earlier session"):
+        site.session().measure()
+    site.fabric.fails = ()
+    site.fabric.record.unlink()
+    assert site.session().measure().restored is True
+    assert [line.split()[0] for line in site.fabric.done] == [
+        "restore",
+        "apply",
+        "apply",
+        "restore",
+    ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_puts_all_back_and_keeps_what_was_done(site, number):
+    site.scripts = {"one": site.scripts["one"], "hangs": HANG}
+    site.settings |= {"repeats": 1, "warm_up": 0, "seconds": 300}
+    session = site.session()
+
+    def soon():
+        until = time.monotonic() + 60
+        while time.monotonic() < until:
+            running = list((site.folder / "runs").glob(".*/script.py"))
+            if any(HANG in script.read_text() for script in running):
+                break
+            time.sleep(0.05)
+        time.sleep(0.3)
+        os.kill(os.getpid(), number)
+
+    thread = threading.Thread(target=soon)
+    thread.start()
+    with pytest.raises((Stopped, KeyboardInterrupt)):
+        session.measure()
+    thread.join()
+    assert site.fabric.done[-1].startswith("restore")
+    assert session.journal.left() is None
+    assert not list(session.store.folder.glob(".*"))
+    assert all(row["status"] == "ok" or row["reason"].startswith("not run")
+               for row in rows(session))  # fmt: skip
+
+
+def test_two_sessions_do_not_share_a_fabric(site):
+    first, second = site.session(), site.session()
+    first.journal.hold()
+    with pytest.raises(InputError, match=r"another session \(process \d+ on .*\) measures"):
+        second.measure()
+    first.journal.release()
+    assert second.measure().done == 12
+
+
+def test_a_lost_allocation_is_no_fault_of_the_benchmark(site, monkeypatch):
+    site.scripts = {"one": SILENT}
+    lost = Allocation("17", ())
+    monkeypatch.setattr("routelab.bench.session.allocation", lambda: lost)
+    monkeypatch.setattr(
+        Allocation, "ensure_alive",
+        lambda self: (_ for _ in ()).throw(AllocationLostError("Slurm's job 17 is lost")),
+    )  # fmt: skip
+    session = site.session()
+    cluster = session.prepared.file.cluster.model_copy(update={"launcher": "srun"})
+    object.__setattr__(session.prepared.file, "cluster", cluster)
+    ended = session.measure()
+    assert (ended.stopped, ended.restored, ended.done) == ("Slurm's job 17 is lost", True, 0)
+    assert len(session.missing()) == 6
