@@ -3,6 +3,7 @@
 #   snakemake                                    all studies of config/config.yaml
 #   snakemake report --config studies=NAME,NAME  chosen ones (the target stands before --config)
 #   snakemake -n --quiet host                    what would run, and why
+#   snakemake report --config apply_routing=true measure on a fabric, and allow to switch it
 #
 # Paths, all in results/. <topology> and <routing> are canonical instance names
 # (name~key=value,key=value, compositions selection@rules@layers) or the alias a study gives:
@@ -17,6 +18,9 @@
 #                                                 terminals.csv, latencies.csv
 #   flows/<topology>/<routing>/<workload>/<settings>/outcome.json
 #                                                 workload.   Beside it: channels.csv, ranks.csv
+#   bench/comparisons/<study>/<topology>/<settings>/outcome.json
+#                                                 comparison. Beside it: runs.csv, figures.csv
+#   bench/runs/<fingerprint>/run.json             run of a benchmark. Beside it: what it printed
 #   batches/<kind>/<batch>.json                   what became of the jobs that one process did
 #   surveys/<shard>.csv                           runs of a survey, a row each
 #   report/<study>/index.html                     report.    Beside it: tables/, figures/
@@ -35,6 +39,7 @@ include: "workflow/rules/routes.smk"
 include: "workflow/rules/bounds.smk"
 include: "workflow/rules/simulations.smk"
 include: "workflow/rules/flows.smk"
+include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/surveys.smk"
 include: "workflow/rules/report.smk"
 

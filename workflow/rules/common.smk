@@ -1,6 +1,7 @@
-from routelab.stages.workflow import begin
+from routelab.stages.workflow import apply_option, begin, submits_all
 
 plan = begin(workflow, config)
+apply_routing = apply_option(config)
 
 
 def batch(kind):
@@ -11,12 +12,21 @@ def shard(wildcards):
     return plan.shards()[wildcards.shard]
 
 
+def comparison(wildcards):
+    return plan.comparison(wildcards.comparison)
+
+
+def measures_here(wildcards):
+    return workflow.local_exec and not comparison(wildcards).hosts
+
+
 def study_plan(wildcards):
     return plan.studies[wildcards.study]
 
 
 wildcard_constraints:
     batch="[^/]+",
+    comparison="[^/]+",
     shard="[^/]+",
     study="[^/]+",
 
@@ -24,3 +34,18 @@ wildcard_constraints:
 localrules:
     all,
     report,
+
+
+# With an executor of a cluster only what is measured goes there: all else is short, and would wait in
+# a queue for nodes that it does not fill.
+if not submits_all(config):
+
+    localrules:
+        topologies,
+        routes,
+        bounds,
+        simulations,
+        flows,
+        survey_shard,
+        study_report,
+        report_index,

@@ -88,8 +88,10 @@ def run_plan(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
         return 0
-    simulated = any(job.kind in ("simulations", "flows") for job in found.jobs)
-    shown = [name for name in COLUMNS if simulated or name not in ("traffic", "settings")]
+    kinds = {job.kind for job in found.jobs}
+    empty = {"traffic"} if kinds.isdisjoint(("simulations", "flows")) else set()
+    empty |= {"settings"} if empty and "comparisons" not in kinds else set()
+    shown = [name for name in COLUMNS if name not in empty]
     rows = [tuple(getattr(job, name) for name in shown) for job in found.jobs]
     print_rows(shown, rows, arguments.format)
     if arguments.format == "table":
@@ -117,13 +119,12 @@ def run_schema(arguments: argparse.Namespace) -> int:
 
 def _as_json(found: Preview) -> dict[str, Any]:
     from dataclasses import asdict
-    from typing import get_args
 
-    from routelab.stages.batches import Kind
+    from routelab.stages.study import PLANNED
 
     return {
         "jobs": [asdict(job) for job in found.jobs],
-        "totals": {kind: found.totals(kind) for kind in get_args(Kind)},
+        "totals": {kind: found.totals(kind) for kind in PLANNED},
         "batches": {"all": found.batches, "to_run": found.batches_to_run},
     }
 
@@ -136,8 +137,9 @@ def _print_totals(found: Preview) -> None:
         ("bounds", found.totals("bounds")),
         ("simulations", found.totals("simulations")),
         ("flows", found.totals("flows")),
+        ("comparisons", found.totals("comparisons")),
     ):
-        if not any(totals.values()) and words in ("bounds", "simulations", "flows"):
+        if not any(totals.values()) and words not in ("networks", "routings"):
             continue
         told = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
         print(f"{words}: {sum(totals.values())} ({told})")

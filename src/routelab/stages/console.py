@@ -112,11 +112,23 @@ def title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
     if rule in _KINDS:
         kind, made = _KINDS[rule]
         return f"{made} {_batch_title(plan, kind, wildcards['batch'])}"
+    if rule == "comparisons":
+        return _comparison_title(plan, wildcards["comparison"])
     if rule == "survey_shard":
         return _shard_title(plan, wildcards["shard"])
     if rule == "study_report":
         return f"report {wildcards['study']}"
     return "" if rule in ("report", "all") else rule.replace("_", " ")
+
+
+def _comparison_title(plan: Plan, id_: str) -> str:
+    job = plan.comparison(id_)
+    asked = job.spec.comparison
+    settings = "" if job.settings == "default" else f" with {job.settings}"
+    return (
+        f"measurements of {job.study} on {job.topology}{settings} ({len(asked.routings)} routings "
+        f"x {len(asked.benchmarks)} benchmarks)"
+    )
 
 
 def _shard_title(plan: Plan, id_: str) -> str:

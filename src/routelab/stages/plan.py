@@ -82,6 +82,7 @@ class _Shown:
     rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
     simulations: tuple[SimulationIds, ...] = ()
     flows: tuple[SimulationIds, ...] = ()
+    benchmarks: tuple[str, ...] = ()
     comparisons: tuple[ComparisonIds, ...] = ()
     predictions: dict[PredictionIds, SimulationIds] = field(default_factory=dict)
 
@@ -161,6 +162,7 @@ class _Expansion:
         sizes = {t: terminals(topologies[t]) for t in dict.fromkeys(t for t, _ in runs)}
         expected, more = predictions(study, settings, runs, sizes, benchmarks)
         self.mistakes += wrong + more
+        shown.benchmarks = tuple(benchmarks)
         shown.comparisons = self._wanted_comparisons.add(
             study, settings, runs, sizes, tables, benchmarks
         )
@@ -364,6 +366,7 @@ def _study_plan(shown: _Shown) -> StudyPlan:
         shown.rules,
         shown.simulations,
         shown.flows,
+        shown.benchmarks,
         shown.comparisons,
         shown.predictions,
     )

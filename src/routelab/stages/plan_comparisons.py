@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
@@ -48,6 +49,8 @@ class ComparisonJob:
     ----------
     id : str
         Names its spec, its manifest and its log.
+    study : str
+        Name.
     topology, settings : str
         Ids.
     spec : ComparisonSpec
@@ -69,6 +72,7 @@ class ComparisonJob:
     """
 
     id: str
+    study: str
     topology: str
     settings: str
     spec: ComparisonSpec
@@ -80,6 +84,13 @@ class ComparisonJob:
     partition: str
     account: str
     allocation: tuple[str, ...]
+
+    @property
+    def slurm_extra(self) -> str:
+        """Options of sbatch for which the executor has no resource; a shell reads them."""
+        nodes = (f"--nodelist={self.hosts}",) if self.hosts else ()
+        options = ("--exclusive", "--ntasks-per-node=1", *nodes, *self.allocation)
+        return shlex.join(options)
 
 
 class Settings(NamedTuple):
@@ -259,6 +270,7 @@ def _job(
     )
     return ComparisonJob(
         id=_file_name(ids),
+        study=ids[0],
         topology=ids[1],
         settings=ids[2],
         spec=spec,

@@ -181,7 +181,7 @@ def _resolved(study: Study, settings: FlowSettings) -> Chosen:
     return Chosen(settings_id(settings), settings.model_copy(update=files), inputs)
 
 
-def found_cluster(folder: Path, name: str, key: str = "machine") -> str:
+def found_cluster(folder: Path, name: str, word: str = "machine") -> str:
     """The file of a cluster that a study names, as seen from here.
 
     Parameters
@@ -189,7 +189,7 @@ def found_cluster(folder: Path, name: str, key: str = "machine") -> str:
     folder : Path
         The study's: names are looked up in ``clusters`` beside it, files in it.
     name : str
-    key : str
+    word : str
         What the study calls it, for messages.
 
     Raises
@@ -200,7 +200,7 @@ def found_cluster(folder: Path, name: str, key: str = "machine") -> str:
     homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
     if Path(name).suffix in (".yaml", ".yml"):
         name = str(folder / name)
-    return seen_from_here(find_cluster(name, (*homes, CLUSTERS), key))
+    return seen_from_here(find_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
 
 
 def is_hop_by_hop(routing: Instance) -> bool:

@@ -43,6 +43,8 @@ class StudyPlan:
         for no bounds.
     simulations, flows : tuple of (str, str, str, str)
         Ids of topology, routing, traffic or workload, and settings, in the study's order.
+    benchmarks : tuple of str
+        Ids of those that are measured.
     comparisons : tuple of (str, str, str)
         The study's name, ids of topology and settings, in the study's order.
     predictions : dict of (str, str, str, str) to (str, str, str, str)
@@ -57,6 +59,7 @@ class StudyPlan:
     rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
     simulations: tuple[SimulationIds, ...] = ()
     flows: tuple[SimulationIds, ...] = ()
+    benchmarks: tuple[str, ...] = ()
     comparisons: tuple[ComparisonIds, ...] = ()
     predictions: Mapping[PredictionIds, SimulationIds] = field(default_factory=dict)
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
 
 from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
 from routelab.registry.catalogue import installed
-from routelab.stages.batches import TRY_AGAIN, Kind, Run
+from routelab.stages.batches import TRY_AGAIN, KeptJob, Kind
 from routelab.stages.facts import BOUND_FIELDS, FIELDS
 from routelab.stages.plan import Plan, StudyPlan, expand
 from routelab.stages.shards import store
@@ -22,6 +22,10 @@ STATES: tuple[State, ...] = ("cached", "missing", "stale", "failed")
 """What the results folder has of a job: its result; nothing; the result of other code, parameters
 or files; an outcome that the next run tries to better. All but the first would run."""
 
+Planned: TypeAlias = Kind | Literal["comparisons"]
+"""Kinds of job: those that run in batches, and comparisons."""
+PLANNED: tuple[Planned, ...] = (*get_args(Kind), "comparisons")
+
 
 @dataclass(frozen=True)
 class PlannedJob:
@@ -29,19 +33,20 @@ class PlannedJob:
 
     Attributes
     ----------
-    kind : {"topologies", "routes", "bounds", "simulations", "flows"}
+    kind : {"topologies", "routes", "bounds", "simulations", "flows", "comparisons"}
     topology, routing : str
-        Names as in the results folder; a network has no routing, and of a bound it is the rules.
+        Names as in the results folder; a network has no routing, a comparison has all of the
+        study, whose name stands there, and of a bound it is the rules.
     state : {"cached", "missing", "stale", "failed"}
         See `STATES`.
     reason : str
         Why the last try failed.
     traffic, settings : str
         Of a simulation, with a workload's name in the place of traffic's if it is one of flows:
-        names as in the results folder.
+        names as in the results folder. A comparison has settings, too.
     """
 
-    kind: Kind
+    kind: Planned
     topology: str
     routing: str
     state: State
@@ -58,15 +63,16 @@ class Preview:
     ----------
     jobs : tuple of PlannedJob
         Networks, then routings of each network, then bounds, then simulations of packets and
-        of flows.
+        of flows, then comparisons.
     batches, batches_to_run : int
+        With comparisons, which are no batches but steps of a run like these.
     """
 
     jobs: tuple[PlannedJob, ...]
     batches: int
     batches_to_run: int
 
-    def totals(self, kind: Kind) -> dict[State, int]:
+    def totals(self, kind: Planned) -> dict[State, int]:
         """Number of jobs in each state."""
         counted = Counter(job.state for job in self.jobs if job.kind == kind)
         return {state: counted[state] for state in STATES}
@@ -106,6 +112,18 @@ def _told(shown: StudyPlan) -> str:
         if settings > 1 and number * settings * len(pairs) == len(ids):
             factors.append(f"{settings} settings")
         simulated.append(f"{' × '.join(factors)} = {_count(len(ids), thing)}")
+    if shown.comparisons:
+        measured = [
+            _count(len({t for _, t, _ in shown.comparisons}), "topology"),
+            _count(len({r for _, r in shown.runs}), "routing"),
+            _count(len(shown.benchmarks), "benchmark"),
+        ]
+        settings = len({one for _, _, one in shown.comparisons})
+        measured += [f"{settings} settings"] if settings > 1 else []
+        told_of = _count(len(shown.comparisons), "comparison")
+        simulated.append(f"{' × '.join(measured)} = {told_of}")
+        if shown.predictions:
+            simulated.append(_count(len(set(shown.predictions.values())), "prediction"))
     if simulated:
         told = [*simulated, _count(len(shown.runs), "table") + " to route"]
     told.append(_count(len(shown.study.tables), "table"))
@@ -128,6 +146,10 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
     jobs += [_planned(plan, runs, "bounds", *names) for names in plan.bounds]
     jobs += [_planned(plan, runs, "simulations", *names) for names in plan.simulations]
     jobs += [_planned(plan, runs, "flows", *names) for names in plan.flows]
+    jobs += [
+        PlannedJob("comparisons", topology, study, *_state(job.spec), settings=settings)
+        for (study, topology, settings), job in plan.comparisons.items()
+    ]
     statuses = store(results).statuses() if plan.surveys else {}
     jobs += [
         PlannedJob("routes", *names, _row_state(statuses.get(item.fingerprint)))
@@ -145,7 +167,16 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
         for survey, shard in shards
         if shard.missing(statuses) or not survey.table(results, shard).exists()
     ]
-    return Preview(tuple(jobs), len(plan.batches) + len(shards), len(to_run) + len(shards_to_run))
+    to_measure = [
+        job
+        for job in plan.comparisons.values()
+        if not plan.comparison_manifest(job).exists() or not job.spec.is_done()
+    ]
+    return Preview(
+        tuple(jobs),
+        len(plan.batches) + len(shards) + len(plan.comparisons),
+        len(to_run) + len(shards_to_run) + len(to_measure),
+    )
 
 
 def schema_text(built_in: bool = False) -> str:
@@ -162,13 +193,13 @@ def page_text() -> str:
 _NAMES = ("topology", "routing", "status", "reason")
 
 
-def _planned(plan: Plan, runs: dict[str, Run], kind: Kind, *names: str) -> PlannedJob:
+def _planned(plan: Plan, runs: Mapping[str, KeptJob], kind: Kind, *names: str) -> PlannedJob:
     state, reason = _state(runs["/".join([str(plan.results), kind, *names])])
     topology, routing, traffic, settings = (*names, "", "", "")[:4]
     return PlannedJob(kind, topology, routing, state, reason, traffic, settings)
 
 
-def _state(run: Run) -> tuple[State, str]:
+def _state(run: KeptJob) -> tuple[State, str]:
     if run.is_done():
         return "cached", ""
     try:

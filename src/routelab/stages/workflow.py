@@ -38,9 +38,12 @@ def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
     config : mapping
         Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs
         between names of studies (those of files in ``config/studies`` and its folders, with or
-        without the folder) or paths that end in ``.yaml``.
+        without the folder) or paths that end in ``.yaml``. ``apply_routing`` and ``submit``: see
+        `apply_option` and `submits_all`.
     """
     try:
+        apply_option(config)
+        submits_all(config)
         plan = expand(chosen_studies(config.get("studies")), RESULTS)
     except InputError as error:
         sys.exit(str(error))
@@ -49,6 +52,40 @@ def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
     if workflow.is_main_process:
         workflow.execute = _prepared(workflow, plan)
     return plan
+
+
+def apply_option(config: Mapping[str, Any]) -> str:
+    """The option of `routelab bench` by which a fabric may be switched, or nothing.
+
+    Raises
+    ------
+    InputError
+        If ``apply_routing`` is neither true nor false.
+    """
+    allowed = config.get("apply_routing", False)
+    if not isinstance(allowed, bool):
+        raise InputError(
+            f"apply_routing={allowed}: should be true or false, as in 'snakemake report --config "
+            "apply_routing=true'"
+        )
+    return "--apply-routing" if allowed else ""
+
+
+def submits_all(config: Mapping[str, Any]) -> bool:
+    """Whether an executor of a cluster gets all jobs, not only those that measure there.
+
+    Raises
+    ------
+    InputError
+        If ``submit`` is neither ``comparisons``, the default, nor ``all``.
+    """
+    choice = config.get("submit", "comparisons")
+    if choice not in ("comparisons", "all"):
+        raise InputError(
+            f"submit={choice}: should be comparisons or all, as in 'snakemake report --config "
+            "submit=all'"
+        )
+    return bool(choice == "all")
 
 
 def chosen_studies(choice: object) -> list[Path]:
