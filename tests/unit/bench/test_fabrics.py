@@ -27,7 +27,8 @@ from routelab.api import (
 from routelab.bench import commands
 from routelab.bench.fabrics import DrySwitch, LoggedSwitch, load_fabric
 from routelab.bench.rendered import render
-from routelab.config.cluster import FabricChoice, load_cluster
+from routelab.config.cluster import load_cluster
+from routelab.config.cluster_jobs import FabricChoice
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
 
@@ -227,6 +228,20 @@ def test_an_interruption_ends_the_command(switch, log, tmp_path):
         signal.signal(signal.SIGUSR1, before)
     assert gone(int(pid.read_text()))
     assert log()[-1] == "interrupted after T"
+
+
+def test_a_command_that_cannot_be_followed_is_a_failure(switch, monkeypatch):
+    """Never is one taken for done that was not."""
+
+    def none_left(*_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(commands, "_Output", none_left)
+    with pytest.raises(FabricError, match="true: cannot be followed: can't start new thread"):
+        switch.run(["true"], LONG)
+    monkeypatch.setattr(commands.threading.Thread, "start", none_left)
+    with pytest.raises(FabricError, match="true: cannot be started: can't start new thread"):
+        switch.run(["true"], LONG)
 
 
 def test_without_a_log_a_command_runs_all_the_same(tmp_path, caplog):

@@ -1,0 +1,156 @@
+"""command: a site's own commands change the routing of its fabric, and put it back.
+
+They get the routes as files of an export plugin, in a folder. No shell reads them: each item of a
+list is one argument, whatever is in it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from string import Formatter
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator
+
+from routelab.api import FabricJob, FabricPlugin, Parameters, Switch, parameter
+
+PLACEHOLDERS = ("folder", "routing", "hosts", "topology")
+
+
+def _listed(value: Any) -> Any:
+    """Items from a list, or from ``a+b`` as names have it."""
+    if isinstance(value, str):
+        return tuple(part for part in value.split("+") if part)
+    if not isinstance(value, (list, tuple)):
+        return value
+    others = [item for item in value if not isinstance(item, str)]
+    if others:
+        raise ValueError(f"{others[0]!r} is no text; put it in quotes, '{others[0]}'")
+    return tuple(value)
+
+
+def _checked(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    problems = [problem for argument in arguments if (problem := _argument_problem(argument))]
+    if arguments and not arguments[0]:
+        problems.append("the first item is the program, and it is empty")
+    if problems:
+        raise ValueError("; ".join(dict.fromkeys(problems)))
+    return arguments
+
+
+def _argument_problem(argument: str) -> str:
+    if "\0" in argument:
+        return f"{argument!r} has a null character, which no argument can have"
+    try:
+        parts = list(Formatter().parse(argument))
+    except ValueError:
+        return f"{argument!r} has a single brace; write {{{{ or }}}} for one that is meant"
+    for _, name, form, conversion in parts:
+        if name is not None and (name not in PLACEHOLDERS or form or conversion):
+            shown = f"{name}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
+            known = ", ".join(f"{{{word}}}" for word in PLACEHOLDERS)
+            return f"there is no placeholder {{{shown}}}, only {known}; write {{{{ for a brace"
+    return ""
+
+
+Arguments = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_checked)]
+"""A program and its arguments, in which placeholders may stand."""
+
+
+class CommandParameters(Parameters):
+    """What is run; ``{folder}``, ``{routing}``, ``{hosts}`` and ``{topology}`` are put in place."""
+
+    apply: Arguments = parameter(
+        min_length=1,
+        description="Program and arguments that make the fabric route as the files say",
+    )
+    restore: Arguments = parameter(
+        min_length=1,
+        description="Program and arguments that make it route as before; may run twice",
+    )
+    check: Arguments = parameter(
+        (), description="Program and arguments that change nothing, and fail if apply would"
+    )
+    export: str = parameter(
+        "angara", description="Export plugin whose files lie in {folder}; empty: none"
+    )
+    seconds: float = parameter(
+        120, gt=0, le=86_400, description="Limit of each command; it is ended with its children"
+    )
+
+
+class Command(FabricPlugin):
+    """Runs the site's commands; that they do what they say is the site's part."""
+
+    name = "command"
+    summary = "Commands of the site, which get the routes as files of an export"
+    Parameters = CommandParameters
+
+    @property
+    def export(self) -> str:
+        """The export that the parameters name."""
+        return str(self.parameters.export)
+
+    def problems(self, job: FabricJob) -> list[str]:
+        """Programs that cannot be run, and placeholders that stand for nothing here."""
+        found = []
+        commands = {name: getattr(self.parameters, name) for name in ("apply", "restore", "check")}
+        for name, arguments in commands.items():
+            if arguments:
+                problem = _program_problem(_filled(arguments, job)[0])
+                found += [f"{name}: {problem}"] if problem else []
+            used = {word for text in arguments for _, word, _, _ in Formatter().parse(text)}
+            if "hosts" in used and not job.hosts:
+                found.append(f"{name}: {{hosts}} stands for nothing, as the cluster names no hosts")
+            if "topology" in used and not job.topology:
+                found.append(f"{name}: {{topology}} stands for nothing, as the network has no name")
+        terminals = job.table.topology.num_terminals
+        if job.hosts and len(job.hosts) != terminals:
+            found.append(f"there are {len(job.hosts)} hosts and {terminals} terminals")
+        return found
+
+    def check(self, job: FabricJob, switch: Switch) -> None:
+        """Run the site's check, if it has one."""
+        if self.parameters.check:
+            self._run(self.parameters.check, job, switch)
+
+    def apply(self, job: FabricJob, switch: Switch) -> None:
+        """Run the command."""
+        self._run(self.parameters.apply, job, switch)
+
+    def restore(self, job: FabricJob, switch: Switch) -> None:
+        """Run the command."""
+        self._run(self.parameters.restore, job, switch)
+
+    def _run(self, arguments: Sequence[str], job: FabricJob, switch: Switch) -> None:
+        switch.run(_filled(arguments, job), self.parameters.seconds)
+
+
+def _filled(arguments: Sequence[str], job: FabricJob) -> list[str]:
+    """The arguments with values in place of placeholders; what is put in is not looked at again."""
+    values = {
+        "folder": str(job.folder),
+        "routing": job.routing,
+        "hosts": ",".join(job.hosts),
+        "topology": job.topology,
+    }
+    return [
+        "".join(
+            text + ("" if name is None else values[name])
+            for text, name, _, _ in Formatter().parse(argument)
+        )
+        for argument in arguments
+    ]
+
+
+def _program_problem(program: str) -> str:
+    if os.sep not in program:
+        return "" if shutil.which(program) else f"there is no program {program} on the PATH"
+    if not Path(program).is_file():
+        return f"there is no program {program}"
+    if not os.access(program, os.X_OK):
+        return f"{program} cannot be executed; chmod +x it, or name the program that reads it first"
+    return ""

@@ -1,0 +1,19 @@
+"""No fabric: the routing of the system stays as it is."""
+
+from __future__ import annotations
+
+from routelab.api import FabricJob, FabricPlugin, Switch
+
+
+class NoFabric(FabricPlugin):
+    """Do nothing: what is measured is whatever the system does by itself."""
+
+    name = "none"
+    summary = "Leaves the routing of the system alone"
+    changes = False
+
+    def apply(self, job: FabricJob, switch: Switch) -> None:
+        """Do nothing."""
+
+    def restore(self, job: FabricJob, switch: Switch) -> None:
+        """Do nothing."""

@@ -1,0 +1,165 @@
+"""The fabrics `none` and `command`: what is run, with which arguments, and what is refused."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from routelab.api import FabricJob, build_grid
+from routelab.bench.rendered import problems
+from routelab.registry.instances import load, load_routing
+from routelab.stages.chain import apply_routing
+from routelab_plugins.fabric.command import Command
+from routelab_plugins.fabric.none import NoFabric
+
+HOSTS = ("a", "b")
+
+
+class Recorder:
+    """A switch that notes what it is asked to run."""
+
+    dry = True
+
+    def __init__(self):
+        self.ran = []
+
+    def run(self, arguments, seconds):
+        self.ran.append((list(arguments), seconds))
+        return ""
+
+
+@cache
+def table(dims=(2,), routing="angara-sssp"):
+    return apply_routing(build_grid("torus", dims, wrap=True), load_routing(routing)).table
+
+
+def job(hosts=HOSTS, topology="torus~dims=2", folder=Path("/work dir/$(id)"), **more):
+    return FabricJob("sssp@angara", more.get("table", table()), hosts, folder, topology)
+
+
+def ran(arguments, **more):
+    switch = Recorder()
+    plugin = Command(apply=arguments, restore=["false"], seconds=7)
+    plugin.apply(job(**more), switch)
+    ((found, seconds),) = switch.ran
+    assert seconds == 7
+    return found
+
+
+def test_each_placeholder_stands_inside_one_argument():
+    assert ran(["/opt/apply", "--in={folder}", "{routing}", "{hosts}", "x{topology}y"]) == [
+        "/opt/apply",
+        "--in=/work dir/$(id)",
+        "sssp@angara",
+        "a,b",
+        "xtorus~dims=2y",
+    ]
+    # braces that are meant; what is put in is not looked at again
+    assert ran(["a", "{{folder}}", "{{{folder}}}", "{routing}{routing}"]) == [
+        "a",
+        "{folder}",
+        "{/work dir/$(id)}",
+        "sssp@angarasssp@angara",
+    ]
+    assert ran(["a", "{hosts}"], hosts=("{folder}", "c; d"))[1] == "{folder},c; d"
+
+
+@given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)))))
+def test_any_text_is_one_argument(arguments):
+    escaped = [text.replace("{", "{{").replace("}", "}}") for text in arguments]
+    assert ran(["program", *escaped]) == ["program", *arguments]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (
+            ["a", "{host}"],
+            "there is no placeholder {host}, only {folder}, {routing}, {hosts}, {top",
+        ),
+        (["a", "{}"], "there is no placeholder {}, only"),
+        (["a", "{folder!r}"], "there is no placeholder {folder!r}, only"),
+        (["a", "{folder:>9}"], "there is no placeholder {folder:>9}, only"),
+        (["a", "{folder.name}"], "there is no placeholder {folder.name}, only"),
+        (["a", "{folder[0]}"], "there is no placeholder {folder[0]}, only"),
+        (["a", "{folder"], "'{folder' has a single brace; write {{ or }} for one that is meant"),
+        (["a", "}"], "'}' has a single brace"),
+        (["a", "b\0"], "has a null character"),
+        (["", "b"], "the first item is the program, and it is empty"),
+        (["a", 3], "3 is no text; put it in quotes, '3'"),
+        (["a", True], "True is no text"),
+        ([], "at least 1 item"),
+        (7, "valid tuple"),
+    ],
+)
+def test_arguments_that_mean_nothing_are_refused(arguments, said):
+    with pytest.raises(ValidationError) as told:
+        Command(apply=arguments, restore=["true"])
+    assert said in str(told.value)
+
+
+def test_restore_and_check_run_their_own_commands():
+    switch = Recorder()
+    plugin = Command(apply=["on"], restore=["off", "{routing}"], check=["look", "{hosts}"])
+    plugin.check(job(), switch)
+    plugin.restore(job(), switch)
+    plugin.restore(job(), switch)
+    assert [arguments for arguments, _ in switch.ran] == [
+        ["look", "a,b"],
+        ["off", "sssp@angara"],
+        ["off", "sssp@angara"],
+    ]
+    silent = Recorder()
+    Command(apply=["on"], restore=["off"]).check(job(), silent)
+    assert silent.ran == []
+
+
+def test_what_is_missing_is_told_beforehand(tmp_path):
+    plain = tmp_path / "plain"
+    plain.write_text("#!/bin/sh\n")
+    plugin = Command(
+        apply=[str(plain), "{topology}"],
+        restore=[str(tmp_path / "none"), "{hosts}"],
+        check=["no-such-program-here"],
+    )
+    assert plugin.problems(job(hosts=(), topology="")) == [
+        f"apply: {plain} cannot be executed; chmod +x it, or name the program that reads it first",
+        "apply: {topology} stands for nothing, as the network has no name",
+        f"restore: there is no program {tmp_path / 'none'}",
+        "restore: {hosts} stands for nothing, as the cluster names no hosts",
+        "check: there is no program no-such-program-here on the PATH",
+    ]
+    plain.chmod(0o755)
+    good = Command(apply=[str(plain)], restore=["true"], check=["true"])
+    assert good.problems(job()) == []
+    assert good.problems(job(hosts=("a",))) == ["there are 1 hosts and 2 terminals"]
+    # a folder of that name is no program
+    assert Command(apply=[str(tmp_path)], restore=["true"]).problems(job()) == [
+        f"apply: there is no program {tmp_path}"
+    ]
+
+
+def test_routes_that_no_file_can_hold_are_told_beforehand():
+    wrong = job(hosts=(), table=table((4, 4), "dor"))
+    (said,) = problems(Command(apply=["true"], restore=["true"]), wrong)
+    assert said.startswith("angara: the route from 0.0 to 2.1 is no Angara route: -X before +Y")
+    # another format has room for them
+    assert problems(Command(apply=["true"], restore=["true"], export="booksim"), wrong) == []
+    assert problems(Command(apply=["true"], restore=["true"], export=""), wrong) == []
+
+
+def test_none_does_nothing():
+    switch = Recorder()
+    plugin = load("fabric", "none")
+    assert isinstance(plugin, NoFabric)
+    for act in (plugin.check, plugin.apply, plugin.restore):
+        act(job(), switch)
+    assert switch.ran == []
+    assert not plugin.changes
+    assert plugin.export == ""
+    assert Command(apply=["a"], restore=["a"]).changes
