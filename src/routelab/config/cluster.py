@@ -22,7 +22,6 @@ from routelab.config.cluster_jobs import (
     VariableName,
     VariableValue,
     listed,
-    once,
     placed,
     uneven,
 )
@@ -98,22 +97,6 @@ class Cluster(StudyPart):
     @classmethod
     def _mapping(cls, value: Any) -> Any:
         return {} if value is None else value
-
-    @field_validator("hosts")
-    @classmethod
-    def _each_once(cls, value: Any) -> Any:
-        once(listed(value))
-        return value
-
-    @field_validator("node_sets")
-    @classmethod
-    def _each_once_in_a_set(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for name, hosts in value.items():
-            try:
-                once(listed(hosts))
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
-        return value
 
     @property
     def all_hosts(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator,
 
 from routelab.api import InputError, Topology
 from routelab.config.entries import StudyPart
-from routelab.config.hostlist import check_host, expand
+from routelab.config.hostlist import check_host, compress, expand
 from routelab.registry.names import parse_name
 
 WORD = r"[A-Za-z0-9_][A-Za-z0-9_.,@+-]*"
@@ -116,18 +116,6 @@ def _hosts_form(value: Any) -> str:
     return "<list>" if isinstance(value, list) else "<text>"
 
 
-HostList: TypeAlias = Annotated[
-    Annotated[HostText, Tag("<text>")] | Annotated[list[HostText], Tag("<list>")],
-    Discriminator(_hosts_form),
-]
-Hosts: TypeAlias = Annotated[
-    Annotated[HostText, Tag("<text>")]
-    | Annotated[list[HostText], Tag("<list>")]
-    | Annotated[dict[HostName, Coordinates], Tag("<mapping>")],
-    Discriminator(_hosts_form),
-]
-
-
 def listed(hosts: str | Iterable[str]) -> tuple[str, ...]:
     """The names of hosts that a file lists in one of its forms."""
     if isinstance(hosts, str):
@@ -137,17 +125,25 @@ def listed(hosts: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(host for text in hosts for host in expand(text))
 
 
-def once(hosts: Sequence[str]) -> None:
-    """Refuse hosts that stand twice in a list.
-
-    Raises
-    ------
-    ValueError
-    """
-    twice = [host for host, number in Counter(hosts).items() if number > 1]
+def _each_once(hosts: Any) -> Any:
+    twice = [host for host, number in Counter(listed(hosts)).items() if number > 1]
     if twice:
-        stand = "stands" if len(twice) == 1 else "stand"
-        raise ValueError(f"{', '.join(twice)} {stand} twice")
+        raise ValueError(f"{compress(twice)} more than once")
+    return hosts
+
+
+HostList: TypeAlias = Annotated[
+    Annotated[HostText, Tag("<text>")] | Annotated[list[HostText], Tag("<list>")],
+    Discriminator(_hosts_form),
+    AfterValidator(_each_once),
+]
+Hosts: TypeAlias = Annotated[
+    Annotated[HostText, Tag("<text>")]
+    | Annotated[list[HostText], Tag("<list>")]
+    | Annotated[dict[HostName, Coordinates], Tag("<mapping>")],
+    Discriminator(_hosts_form),
+    AfterValidator(_each_once),
+]
 
 
 def placed(places: Mapping[str, Sequence[int]], topology: Topology) -> tuple[str, ...]:

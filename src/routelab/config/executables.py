@@ -52,7 +52,7 @@ def find_executable(
         inside = configured / Path(name).name
         if inside.is_file():
             return _executable(inside, place)
-    raise InputError(f"{place}no {' or '.join(candidates)} in {told}; mend it, or put it there")
+    raise InputError(f"{place}no {' or '.join(candidates)} in {told}; name another folder, or the executable")
 
 
 def _executable(path: Path, place: str) -> Path:

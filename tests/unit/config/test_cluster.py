@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
+from routelab.config import choices, load_study
 from routelab.config.cluster import find_cluster, load_cluster
+from routelab.config.hostlist import expand
+from routelab.registry.instances import from_mapping, load
 from routelab.simulation.machine import Machine
 
 ROOT = Path(__file__).parents[3]
@@ -102,3 +105,53 @@ def test_desmos_sends_a_small_message_to_its_neighbour_in_the_published_time():
     # whatever is not published says so, and in which range it is plausible
     assumed = {name for name, one in found.origins.items() if one.assumed and one.range}
     assert assumed == set(Machine.model_fields) - {"handshake"}
+
+
+def test_a_truth_value_is_no_number_and_a_number_no_truth_value(write):
+    path = write(
+        "machine:\n  latency: true\n  handshake: 1\n"
+        "  overhead:\n    source: x\n    value: false\n  hop_latency: -1\nnodes: 0\n"
+    )
+    assert mistakes(path) == [
+        "some.yaml:2: machine.latency: true should be a number",
+        "some.yaml:3: machine.handshake: 1 should be true or false",
+        "some.yaml:6: machine.overhead.value: false should be a number",
+        "some.yaml:7: machine.hop_latency: -1.0 should be greater than or equal to 0",
+        "some.yaml:8: nodes: 0 should be greater than or equal to 1",
+    ]
+
+
+def test_a_missing_file_is_told_with_the_word_that_names_it(tmp_path):
+    with pytest.raises(InputError) as raised:
+        find_cluster("other.yaml", word="cluster")
+    assert str(raised.value) == "cluster: there is no file other.yaml"
+    (tmp_path / "local.yaml").touch()
+    with pytest.raises(InputError) as raised:
+        find_cluster("locl", (tmp_path,), "bench: cluster")
+    assert str(raised.value) == (
+        f"bench: cluster: no cluster 'locl', no file locl.yaml in {tmp_path}; did you mean 'local'?"
+    )
+
+
+@pytest.mark.parametrize("name", ["desmos", "local", "virtual-desmos"])
+def test_the_clusters_that_we_ship_are_right(name):
+    path = ROOT / f"config/clusters/{name}.yaml"
+    cluster = load_cluster(path).cluster
+    whole = load("topology", cluster.topology).build()
+    assert cluster.nodes == whole.num_terminals
+    for text, hosts in cluster.node_sets.items():
+        part = load("topology", text).build()
+        assert cluster.hosts_of(text, part.num_terminals) == expand(hosts)
+    if cluster.hosts:
+        assert len(cluster.hosts_of(cluster.topology, whole.num_terminals)) == cluster.nodes
+
+
+def test_desmos_has_the_node_sets_of_the_paper():
+    cluster = load_cluster(ROOT / "config/clusters/desmos.yaml").cluster
+    study = load_study(ROOT / "config/studies/angara-table2.yaml")
+    networks = [
+        from_mapping("topology", choice.name, choice.values or {})
+        for entry in study.topologies
+        for choice in choices(entry)
+    ]
+    assert [*cluster.node_sets, cluster.topology] == networks
