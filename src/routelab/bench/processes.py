@@ -6,10 +6,13 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
+
+Process: TypeAlias = subprocess.Popen[bytes]
 
 GRACE_SECONDS = 10.0
 """Between asking a launcher to end and killing it: in this time it ends its ranks."""
@@ -127,3 +130,27 @@ def wait_for_group(group: int, seconds: float) -> bool:
             return True
         time.sleep(_POLL_SECONDS)
     return False
+
+
+@contextmanager
+def passing_signals_on() -> Iterator[Callable[[Process], Process]]:
+    """Signals that ask to end go to the one program that is started inside; it decides."""
+    started: list[Process] = []
+
+    def pass_on(number: int, _frame: object) -> None:
+        for process in started:
+            process.send_signal(number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
+    # a terminal interrupts all of its processes by itself
+    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
+
+    def note(process: Process) -> Process:
+        started.append(process)
+        return process
+
+    try:
+        yield note
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -105,6 +105,10 @@ class Session:
                 turns.append(Turn(turn.routing, turn.round, runs))
         return turns
 
+    def is_undone(self, run: PlannedRun) -> bool:
+        """Whether a run that could be was not even tried."""
+        return not run.refused and self.store.find(run.fingerprint) is None
+
     def _is_missing(self, run: PlannedRun) -> bool:
         if run.refused:
             return False

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
+import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from routelab.api import InputError
 from routelab.bench.collected import Collected
+from routelab.bench.processes import passing_signals_on
 from routelab.bench.session import Ended, Stopped
 from routelab.bench.slurm import allocation, salloc
 from routelab.commands._logging import progress
@@ -36,6 +38,10 @@ def run_asked(arguments: argparse.Namespace) -> int:
         for line in texts.rehearsed(measuring, _in_salloc(measuring)):
             print(line)
         return 0
+    _warn(measuring)
+    command = _in_salloc(measuring)
+    if command:
+        return _ask_slurm(measuring, command)
     collected, ended = _measure(measuring, arguments, arguments.output, "")
     if collected is None:
         return _code(ended, 0)
@@ -52,6 +58,10 @@ def run_spec(arguments: argparse.Namespace) -> int:
     code = 0
     if not spec.is_done():
         measuring = stage.prepare(spec.comparison, Path(spec.store), apply=arguments.apply_routing)
+        _warn(measuring)
+        command = _in_salloc(measuring)
+        if command:
+            return _ask_slurm(measuring, command)
         collected, ended = _measure(measuring, arguments, Path(spec.folder), spec.fingerprint)
         code = _code(ended, 0)
         if collected is None or ended.restored is False:
@@ -60,22 +70,19 @@ def run_spec(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _warn(measuring: stage.Measuring) -> None:
+    warning = texts.unswitched(measuring.prepared)
+    if warning:
+        logger.warning("%s", warning)
+
+
 def _measure(
     measuring: stage.Measuring,
     arguments: argparse.Namespace,
     folder: Path | None,
     fingerprint: str,
 ) -> tuple[Collected | None, Ended]:
-    """Measure in an allocation; nothing is collected if a signal asked to end."""
-    warning = texts.unswitched(measuring.prepared)
-    if warning:
-        logger.warning("%s", warning)
-    command = _in_salloc(measuring)
-    if command and measuring.session.missing():
-        logger.info("asking Slurm for %s", ", ".join(measuring.prepared.hosts))
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os.execv(command[0], command)
+    """Measure; nothing is collected if a signal asked to end."""
     try:
         with progress(arguments):
             return stage.run(measuring, folder, fingerprint)
@@ -84,7 +91,7 @@ def _measure(
 
 
 def _in_salloc(measuring: stage.Measuring) -> list[str]:
-    """The present command in an allocation of the hosts; empty if none is needed.
+    """The present command in an allocation of the hosts; empty if it needs none.
 
     Raises
     ------
@@ -94,14 +101,33 @@ def _in_salloc(measuring: stage.Measuring) -> list[str]:
     prepared = measuring.prepared
     if prepared.file.cluster.launcher != "srun" or allocation() is not None:
         return []
+    if not measuring.session.missing():
+        return []
     if not prepared.hosts:
         raise InputError(
             f"{prepared.file.path}: the launcher is srun and there are no hosts: name them, or run "
             "this in an allocation (salloc, sbatch)"
         )
-    this = [sys.executable, "-m", "routelab", *sys.argv[1:]]
+    words = [word for word in sys.argv[1:] if word != "--dry-run"]
+    this = [sys.executable, "-m", "routelab", *words]
     minutes = prepared.comparison.settings.minutes
     return salloc(prepared.file.cluster, prepared.hosts, minutes, this)
+
+
+def _ask_slurm(measuring: stage.Measuring, command: Sequence[str]) -> int:
+    """Run the present command in an allocation, and tell its exit code."""
+    logger.info("asking Slurm for %s", ", ".join(measuring.prepared.hosts))
+    with passing_signals_on() as started:
+        process = started(subprocess.Popen(list(command)))
+        code = process.wait()
+    # salloc answers 0 also for a command that was killed
+    if code == 0 and any(map(measuring.session.is_undone, measuring.prepared.runs)):
+        logger.error(
+            "the allocation ended before all was measured. What was measured is kept; the same "
+            "command goes on from there"
+        )
+        return 1
+    return code if code >= 0 else 1
 
 
 def _code(ended: Ended, failed: int) -> int:

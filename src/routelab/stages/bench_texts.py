@@ -156,6 +156,8 @@ def summary(collected: Collected) -> tuple[tuple[str, ...], list[list[str]]]:
     cells: dict[tuple[str, ...], list[float]] = {}
     units: dict[tuple[str, ...], str] = {}
     for row in collected.figures:
+        if not row["better"]:
+            continue  # a count of iterations, say
         key = tuple(str(row[name]) for name in SUMMARY[:4])
         cells.setdefault(key, [])
         units[key] = str(row["unit"])
