@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.bounds import BOUND_FIELDS
+from routelab.config.bench_settings import BenchSettings
+from routelab.report.bench_rows import BenchRecord
+from routelab.report.benchmarks import BenchFrames
 from routelab.report.flows import FlowFrames, FlowRecord
 from routelab.report.frames import JobRecord
 from routelab.report.labels import label, number_text
@@ -19,6 +22,8 @@ from routelab.simulation.settings import SimulationSettings
 _BOUND_COLUMNS = (*BOUND_FIELDS, "gap_percent", "near_optimal")
 _OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
 """Options of `routelab simulate` that are not called like their settings."""
+_BENCH_OPTIONS = set(BenchSettings.model_fields) - {"cluster", "baseline", "predict", "minutes"}
+"""Settings of a comparison that change what is measured for a row."""
 _ENDS = {"low": " (lowest)", "high": " (highest)"}
 
 
@@ -64,12 +69,26 @@ def flow_command(record: FlowRecord) -> str:
     return f"routelab simulate {' '.join(words)}"
 
 
+def bench_command(record: BenchRecord, applied: bool) -> str:
+    """The command that measures a benchmark under a routing, and the baseline, again."""
+    words = ["--cluster", _word(record.cluster), "--topology", _word(record.topology_name)]
+    for name in dict.fromkeys((record.baseline_name or record.routing_name, record.routing_name)):
+        words += ["--routing", _word(name)]
+    words += ["--benchmark", _word(record.benchmark_name)]
+    for name, value in record.settings.non_defaults().items():
+        if name in _BENCH_OPTIONS:
+            words += ["--" + name.replace("_", "-"), _word(value)]
+    return f"routelab bench {' '.join(words)}{' --apply-routing' if applied else ''}"
+
+
 def row_command(view: View, run: int, column: str = "") -> str:
     """The command that prints the numbers of a row, among them that of a column."""
     if isinstance(view, SimulationFrames):
         return simulate_command(view.records[run], view.settings(run))
     if isinstance(view, FlowFrames):
         return flow_command(view.records[run])
+    if isinstance(view, BenchFrames):
+        return bench_command(view.records[run], view.rows[run].values["applied"] != "no")
     record = view.records[run]
     assert isinstance(record, JobRecord)
     return bound_command(record) if _of_bound(column) else run_command(record)

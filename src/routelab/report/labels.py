@@ -88,8 +88,26 @@ _SIMULATED = {"load": "offered load"}
 """The same, of simulations."""
 
 
+_MEASURED = {
+    "cov_percent": "CoV (%)",
+    "ci_low": "95 % from",
+    "ci_high": "95 % to",
+    "failed": "failed runs",
+    "improvement_percent": "improvement (%)",
+    "improvement_low": "improvement from",
+    "improvement_high": "improvement to",
+    "predicted_improvement_percent": "predicted improvement (%)",
+    "job_ids": "allocations",
+    "bench": "settings",
+    "size": "size (bytes)",
+}
+"""The same, of benchmarks."""
+
+
 def label(column: str, of: str = "routes") -> str:
     """A column's name for people, in a view of routes or, whatever they are called, others."""
+    if of == "benchmarks" and column in _MEASURED:
+        return _MEASURED[column]
     if of != "routes" and column in _SIMULATED:
         return _SIMULATED[column]
     base, _, statistic = column.rpartition("_")

@@ -17,6 +17,7 @@ from routelab.api import InputError, Plugin
 from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.config import ConfigError, Study
+from routelab.report.bench_rows import BenchRecord
 from routelab.report.citations import bibliography, cited_works
 from routelab.report.commands import (
     Reproduction,
@@ -33,6 +34,7 @@ from routelab.report.figures.looks import Looks
 from routelab.report.flows import FlowRecord
 from routelab.report.frames import JobRecord
 from routelab.report.labels import number_text
+from routelab.report.measurements import NOT_RESTORED, shown_comparisons
 from routelab.report.provenance import provenance_lines
 from routelab.report.simulations import SimulationRecord
 from routelab.report.summary import key_finding, summarize, tiles, verdicts
@@ -42,6 +44,8 @@ from routelab.report.view import OK, View
 from routelab.report.views import Views
 
 SUMMARY_FORMAT = "report/2"
+WORK = ("traffic", "workload", "benchmark")
+"""What a job on a network may be, besides a table."""
 MAX_COMMANDS = 1000
 """Commands that a page lists below one table; all are in ``runs.csv``."""
 
@@ -88,6 +92,7 @@ def write_study_report(
     plugins: Sequence[Plugin] = (),
     simulated: Sequence[SimulationRecord] = (),
     flows: Sequence[FlowRecord] = (),
+    measured: Sequence[BenchRecord] = (),
 ) -> None:
     """Write a study's tables, figures and page.
 
@@ -100,13 +105,15 @@ def write_study_report(
         The results that `jobs` are in; messages and the page name paths below it.
     directory : Path
         Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``, ``flows.csv``,
-        ``references.bib``, ``tables/`` and ``figures/``.
+        ``benchmarks.csv``, ``references.bib``, ``tables/`` and ``figures/``.
     plugins : sequence of Plugin
         All that took part; the page lists what they cite.
     simulated : sequence of SimulationRecord
         All simulations of the study, likewise.
     flows : sequence of FlowRecord
         All its flow simulations.
+    measured : sequence of BenchRecord
+        All that its comparisons measure.
 
     Raises
     ------
@@ -114,14 +121,14 @@ def write_study_report(
         An `InputError` with everything in tables and figures that does not fit the results.
     """
     tell(study.name, "results")
-    views = Views(jobs, simulated, flows)
+    views = Views(jobs, simulated, flows, measured)
     mistakes: list[str] = []
     tables: list[Table] = []
     for name, spec in study.tables.items():
         tell(study.name, f"table {name}")
         try:
             place = study.place("tables", name)
-            tables.append(build_table(name, spec, views.of(spec.of), study.reference, place))
+            tables.append(build_table(name, spec, views.asked(spec), study.reference, place))
         except InputError as error:
             mistakes.append(str(error))
     figures: list[ShownFigure] = []
@@ -142,11 +149,12 @@ def write_study_report(
     lists = {name: _rows_csv(view) for name, view in _lists(views).items()}
     for name, text in lists.items():
         _write(directory / name, text)
+    measurements = shown_comparisons(views.benchmarks, directory)
     works = cited_works(study.reference, plugins)
     if works:
         _write(directory / "references.bib", bibliography(works))
     pooled = _pooled(study)
-    of_views = [(table, views.of(study.tables[table.name].of)) for table in tables]
+    of_views = [(table, views.asked(study.tables[table.name])) for table in tables]
     summary = {
         "format": SUMMARY_FORMAT,
         "study": study.name,
@@ -170,7 +178,10 @@ def write_study_report(
         lost=_lost(views),
         total=sum(len(view.records) for view in _rows(views)),
         lists=list(lists),
-        simulated=bool(views.simulated),
+        simulated=bool(views.simulations.records or views.flows.records),
+        worked=bool(views.simulated),
+        measurements=measurements,
+        alarms=[NOT_RESTORED] if any(NOT_RESTORED in one.alarms for one in measurements) else [],
         verdicts=verdicts(views, pooled),
         works=works,
         provenance=provenance_lines(views.outcomes),
@@ -206,7 +217,7 @@ def _write_figure(
     """Draw and save; a figure that does not say what to pool pools what the tables do."""
     spec, place = study.figures[name], study.place("figures", name)
     pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled(study)
-    view = views.of(spec.of)
+    view = views.asked(spec)
     drawing = draw_figure(spec, view, pooled, place, looks)
     notes = absent_series(spec, view, pooled, place, drawing.data if drawing else None)
     title = spec.title or name
@@ -230,7 +241,7 @@ def _lost(views: Views) -> list[dict[str, str]]:
         {
             "routing": record.routing,
             "topology": record.topology,
-            "traffic": getattr(record, "traffic", getattr(record, "workload", "")),
+            "work": next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), ""),
             "status": outcome.status,
             "reason": outcome.reason,
             "command": row_command(view, run),
@@ -253,6 +264,8 @@ def _lists(views: Views) -> dict[str, View]:
         lists["simulations.csv"] = views.loads
     if views.flows.records:
         lists["flows.csv"] = views.flows
+    if views.benchmarks.records:
+        lists["benchmarks.csv"] = views.benchmarks
     return lists
 
 

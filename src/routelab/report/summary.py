@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from routelab.config.views import BENCHMARKS
+from routelab.report.benchmarks import BenchFrames
 from routelab.report.frames import Frames
 from routelab.report.labels import label, number_text
+from routelab.report.measured_summary import measured_sentences
 from routelab.report.table_formats import layout
 from routelab.report.tables import Table
 from routelab.report.view import OK, View, key_text
@@ -27,6 +30,7 @@ def summarize(views: Views, tables: Sequence[tuple[Table, View]]) -> list[str]:
     sentences = [*_runs_sentences(views), *_proof_sentence(views.routes)]
     sentences += _bounds_sentence(views.routes)
     sentences += _states_sentence(views)
+    sentences += measured_sentences(views.merits)
     for table, view in tables:
         sentences += _headline(table, view.better)
         sentences += _published_sentence(table)
@@ -36,7 +40,10 @@ def summarize(views: Views, tables: Sequence[tuple[Table, View]]) -> list[str]:
 def key_finding(views: Views, tables: Sequence[tuple[Table, View]]) -> str:
     """The first table's main comparison; else what is proven, else what came of the runs."""
     for table, view in tables:
-        for sentence in _headline(table, view.better):
+        found = _headline(table, view.better)
+        if isinstance(view, BenchFrames):
+            found = measured_sentences(views.merits)
+        for sentence in found:
             return sentence
     return [*_runs_sentences(views), *_proof_sentence(views.routes)][-1]
 
@@ -173,6 +180,9 @@ def _headline(table: Table, better: Mapping[str, str]) -> list[str]:
     values = [column.name for column in table.named("value") if column.name in better]
     if "routing" not in keys or not values or not table.rows or table.counts:
         return []
+    if table.of in BENCHMARKS:
+        # the greatest of differences that are noise is no finding
+        return []
     value = values[0]
     others = [key for key in keys if key != "routing"]
     last = [key_text(table.rows[-1][key]) for key in others]
@@ -206,7 +216,7 @@ def _where(others: Sequence[str], row: dict[str, Any], of: str) -> str:
         f"{number_text(key, row[key])} nodes"
         if key == "nodes"
         else str(row[key])
-        if key in ("topology", "traffic", "workload")
+        if key in ("topology", "traffic", "workload", "benchmark")
         else f"{label(key, of)} {number_text(key, row[key])}"
         for key in others
     ]

@@ -137,6 +137,7 @@ def to_markdown(table: Table) -> str:
     lines = [
         f"**{_markdown(table.title)}**",
         "",
+        *(line for text in table.warnings for line in (f"**{_markdown(text)}**", "")),
         _piped([_markdown(text) for text in _one_line_headings(shown)]),
         _piped(["---:" if numeric else "---" for numeric in _numeric_columns(shown)]),
     ]
@@ -151,6 +152,7 @@ def to_latex(table: Table) -> str:
     shown = layout(table)
     kinds = "".join("r" if numeric else "l" for numeric in _numeric_columns(shown))
     lines = [f"% {_one_line(table.title)}; needs \\usepackage{{booktabs}}"]
+    lines += [f"% {_one_line(text)}" for text in table.warnings]
     lines += [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule"]
     lines.append(_tex_line([_tex_heading(group) for group in shown.groups]))
     if shown.headings is not None:

@@ -63,6 +63,8 @@ class Table:
         What a reader has to know, e.g. runs without a result.
     of : str
         What its runs are; see `config.Table`.
+    warnings : tuple of str
+        What must not be overlooked; stands above the table.
     """
 
     name: str
@@ -75,6 +77,7 @@ class Table:
     statistics: bool
     notes: tuple[str, ...]
     of: str = "routes"
+    warnings: tuple[str, ...] = ()
 
     def named(self, role: Role) -> list[Column]:
         """Columns of one role."""
@@ -157,6 +160,7 @@ def build_table(
         statistics=bool(spec.statistics),
         notes=tuple(_notes(jobs, every, spec.rows)),
         of=spec.of,
+        warnings=tuple(frames.warnings(jobs["run"] if spec.statistics else jobs.index)),
     )
 
 
@@ -367,7 +371,7 @@ def _notes(
             continue
         what = ", ".join(
             text
-            if column in ("routing", "topology", "traffic", "workload")
+            if column in ("routing", "topology", "traffic", "workload", "benchmark")
             else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )

@@ -108,6 +108,10 @@ class View(ABC):
         """What a row shares with those of other routings that it may be compared with."""
         return self.records[run].topology_name
 
+    def warnings(self, runs: Iterable[int]) -> list[str]:
+        """What a reader of numbers of these rows must not overlook; a sentence each."""
+        return []
+
     @property
     def any_ok(self) -> bool:
         """Whether any run has results."""

@@ -6,11 +6,18 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from routelab.artifacts.outcome import Outcome
-from routelab.config.views import FLOWS, SIMULATED
+from routelab.config import Figure, Table
+from routelab.config.asked import columns_of
+from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED
+from routelab.report.bench_rows import BenchRecord, BenchRow, bench_rows
+from routelab.report.benchmarks import BenchFrames
 from routelab.report.flows import FlowFrames, FlowRecord
 from routelab.report.frames import Frames, JobRecord
 from routelab.report.simulations import SimulationFrames, SimulationRecord
 from routelab.report.view import View
+
+METRIC = "metric"
+"""Column that tells figures of merit of a benchmark apart."""
 
 
 class Views:
@@ -21,6 +28,7 @@ class Views:
     runs : sequence of JobRecord
     simulated : sequence of SimulationRecord
     flows : sequence of FlowRecord
+    measured : sequence of BenchRecord
     """
 
     def __init__(
@@ -28,10 +36,12 @@ class Views:
         runs: Sequence[JobRecord],
         simulated: Sequence[SimulationRecord] = (),
         flows: Sequence[FlowRecord] = (),
+        measured: Sequence[BenchRecord] = (),
     ) -> None:
         self.routes = Frames(runs)
         self._simulated = tuple(simulated)
         self._flows = tuple(flows)
+        self._measured = tuple(measured)
 
     @cached_property
     def simulations(self) -> SimulationFrames:
@@ -48,17 +58,50 @@ class Views:
         """A row a flow simulation."""
         return FlowFrames(self._flows, self.routes)
 
+    @cached_property
+    def _bench_rows(self) -> list[BenchRow]:
+        return bench_rows(self._measured)
+
+    @cached_property
+    def benchmarks(self) -> BenchFrames:
+        """A row a figure of merit of what was measured."""
+        return BenchFrames(self._bench_rows, self.routes)
+
+    @cached_property
+    def merits(self) -> BenchFrames:
+        """Of these, the figures that stand for a benchmark."""
+        return BenchFrames([row for row in self._bench_rows if row.is_merit], self.routes)
+
+    @cached_property
+    def measurements(self) -> BenchFrames:
+        """A row a benchmark under a routing."""
+        first = {id(row.record): row for row in reversed(self.merits.rows)}
+        return BenchFrames(list(reversed(first.values())), self.routes)
+
     @property
     def simulated(self) -> tuple[tuple[str, View], ...]:
-        """What a simulation is called, and the rows, of those kinds that there are."""
+        """What a simulation or measurement is called, and the rows, of the kinds that there are."""
         kinds: tuple[tuple[str, View], ...] = (
             ("simulation", self.simulations),
             ("flow simulation", self.flows),
+            ("measurement", self.measurements),
         )
         return tuple((name, view) for name, view in kinds if view.records)
 
+    def asked(self, spec: Table | Figure) -> View:
+        """The rows that a table or figure is made from.
+
+        Of benchmarks, if it says nothing of the metric, only what stands for each of them.
+        """
+        renamed = spec.names.values() if isinstance(spec, Table) else ()
+        if spec.of in BENCHMARKS and METRIC in {*columns_of(spec), *renamed}:
+            return self.benchmarks
+        return self.of(spec.of)
+
     def of(self, what: str) -> View:
-        """The rows that a table or figure asks for by its `of`."""
+        """The rows that `of` names; of benchmarks, what stands for each of them."""
+        if what in BENCHMARKS:
+            return self.merits
         if what in FLOWS:
             return self.flows
         if what not in SIMULATED:
@@ -67,12 +110,13 @@ class Views:
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What became of all jobs: tables, simulations of both kinds, networks and bounds."""
+        """What became of all jobs: tables, simulations, comparisons, networks and bounds."""
         routes = self.routes
         return (
             *routes.outcomes,
             *self.simulations.outcomes,
             *self.flows.outcomes,
+            *(one.outcome for one in self.benchmarks.comparisons),
             *routes.topology_outcomes,
             *routes.bound_outcomes,
         )

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import Plugin
+from routelab.api import BenchmarkPlugin, Plugin
+from routelab.config.cluster import CLUSTERS
 from routelab.registry.catalogue import QuarantinedError, installed
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
+from routelab.report.bench_rows import BenchRecord
 from routelab.report.flows import FlowRecord
 from routelab.report.frames import JobRecord
 from routelab.report.simulations import SimulationRecord
@@ -25,11 +28,13 @@ from routelab.stages.jobs import (
     SimulationIds,
     SimulationKind,
     bound_folder,
+    comparison_folder,
     route_folder,
     simulation_folder,
     topology_folder,
 )
 from routelab.stages.plan import Plan, StudyPlan, expand
+from routelab.stages.plan_simulations import settings_id
 
 
 def run(study: Path, results: Path, directory: Path) -> None:
@@ -87,16 +92,20 @@ def run(study: Path, results: Path, directory: Path) -> None:
         )
         for ids in shown.flows
     ]
+    measured = _measured(plan, shown, topologies, routings)
     plugins = _plugins(
         [
             *(("topology", text) for text in topologies.values()),
             *(("routing", text) for text in dict.fromkeys(routings.values())),
             *(("traffic", text) for text in traffic.values()),
             *(("workload", text) for text in workloads.values()),
+            *(("benchmark", one.benchmark_name) for one in measured),
             *(("metric", text) for text in metrics),
         ]
     )
-    write_study_report(shown.study, records, results, directory, plugins, simulated, flows)
+    write_study_report(
+        shown.study, records, results, directory, plugins, simulated, flows, measured
+    )
     tell(study.stem, "written", ended=True)
 
 
@@ -159,6 +168,56 @@ def _of_job(
     }
 
 
+def _measured(
+    plan: Plan, shown: StudyPlan, topologies: Mapping[str, str], routings: Mapping[str, str]
+) -> list[BenchRecord]:
+    """A record for every benchmark under every routing of every comparison."""
+    told = {settings_id(one): one for one in shown.study.measured}
+    records = []
+    for ids in shown.comparisons:
+        _, topology, settings = ids
+        spec = plan.comparisons[ids].spec
+        names = {one.id: one.text for one in spec.comparison.routings}
+        baseline = told[settings].baseline or next(iter(names))
+        cluster = Path(spec.comparison.settings.cluster)
+        for routing, benchmark in product(names, spec.comparison.benchmarks):
+            flow = shown.predictions.get((topology, routing, benchmark.id, settings))
+            records.append(
+                BenchRecord(
+                    topology=topology,
+                    routing=routing,
+                    topology_name=topologies[topology],
+                    routing_name=routings[routing],
+                    directory=Path(comparison_folder(plan.results, *ids)),
+                    topology_directory=Path(topology_folder(plan.results, topology)),
+                    topology_parameters=_of_plugin("topology", topologies[topology]),
+                    routing_parameters=_of_routing(routings[routing]),
+                    benchmark=benchmark.id,
+                    benchmark_name=benchmark.text,
+                    benchmark_parameters=_of_plugin("benchmark", benchmark.text),
+                    plugin=_benchmark(benchmark.text),
+                    settings=told[settings],
+                    settings_id=settings,
+                    cluster=cluster.stem if cluster.parent == CLUSTERS else str(cluster),
+                    baseline=baseline,
+                    baseline_name=names.get(baseline, ""),
+                    prediction=flow and Path(simulation_folder(plan.results, "flows", flow)),
+                    store=Path(spec.store),
+                )
+            )
+    return records
+
+
+@cache
+def _benchmark(text: str) -> BenchmarkPlugin | None:
+    try:
+        plugin = load("benchmark", text)
+    except QuarantinedError:
+        return None
+    assert isinstance(plugin, BenchmarkPlugin)
+    return plugin
+
+
 def _rules_bound(shown: StudyPlan, run: tuple[str, str], results: Path) -> Path | None:
     rules = shown.rules.get(run, BARE)
     return None if rules == BARE else Path(bound_folder(results, run[0], rules))
@@ -181,7 +240,7 @@ def _plugins(named: Iterable[tuple[str, str]]) -> list[Plugin]:
 
 @cache
 def _of_plugin(kind: str, text: str) -> dict[str, str]:
-    """All parameters of a topology, of traffic or of a workload, by name."""
+    """All parameters of a topology, of traffic, of a workload or a benchmark, by name."""
     try:
         texts: dict[str, str] = load(kind, text).parameters.texts()
     except QuarantinedError:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
 import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 
 from routelab.config import Figure as FigureSpec
+from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.looks import Look, Looks
 from routelab.report.figures.panels import (
@@ -18,6 +20,14 @@ from routelab.report.figures.panels import (
     panels_of,
     ranks,
     scale_axis,
+)
+from routelab.report.figures.whiskers import (
+    NOISE,
+    SIGN,
+    draw_whiskers,
+    ends_of,
+    interval_and_noise,
+    value_label,
 )
 from routelab.report.labels import STATISTIC_LABELS, label
 from routelab.report.statistics import SYSTEMS, statistics_of
@@ -42,14 +52,21 @@ def draw_bars(
     look = looks.of(hue, ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
     figure, panels = panels_of(data, col, place, spec.of)
+    height = f"{label(y, spec.of)}: {STATISTIC_LABELS[spec.statistic or 'mean']}"
+    if spec.of in BENCHMARKS:
+        height = value_label(y, spec, frames, pooled, place)
     for axis, here in panels:
         _draw_panel(axis, here, (x, y, hue), places, look)
         axis.set_xlabel(label(x, spec.of))
-        axis.set_ylabel(f"{label(y, spec.of)}: {STATISTIC_LABELS[spec.statistic or 'mean']}")
+        axis.set_ylabel(height)
         axis.margins(y=0.12)
         scale_axis(axis, spec)
     add_legend(figure, look, hue, lines=False, of=spec.of)
     what = f"{label(y, spec.of)}, {spec.statistic or 'mean'}, at each {label(x, spec.of)}, by {hue}"
+    if spec.of in BENCHMARKS:
+        what = f"{label(y, spec.of)} at each {label(x, spec.of)}, by {hue}"
+        told = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
+        return Drawing(figure, data, what + (told if ends_of(spec.of, y) else "."))
     return Drawing(figure, data, f"{what}; above each bar the number of networks.")
 
 
@@ -86,9 +103,17 @@ def _draw_panel(
         for area in bars:
             area.set(hatch=one.hatch, edgecolor=EDGE, linewidth=0)
     step = WIDTH / len(look)
-    for (_, bar), systems in zip(shown.iterrows(), data[SYSTEMS], strict=True):
-        at = places.index(bar["x"]) - WIDTH / 2 + step * (list(look).index(bar["hue"]) + 0.5)
-        axis.text(at, bar["y"], str(systems), ha="center", va="bottom", fontsize=7)
+    at = [
+        places.index(bar["x"]) - WIDTH / 2 + step * (list(look).index(bar["hue"]) + 0.5)
+        for _, bar in shown.iterrows()
+    ]
+    tops = shown["y"].to_numpy(float)
+    if f"{y}_high" in data:
+        draw_whiskers(axis, at, data, y)
+        tops = np.fmax(np.fmax(tops, 0), data[f"{y}_high"].to_numpy(float))
+    texts = data[NOISE].map({True: SIGN, False: ""}) if NOISE in data else data[SYSTEMS].map(str)
+    for place, top, text in zip(at, tops, texts, strict=True):
+        axis.text(place, top, text, ha="center", va="bottom", fontsize=7)
 
 
 def _heights(
@@ -100,9 +125,13 @@ def _heights(
         jobs[name] = frames.column(jobs, name, place)
     y, statistic = spec.y or "", spec.statistic or "mean"
     rows = []
-    for key, mine in jobs.groupby(list(dict.fromkeys(keys)), sort=False, dropna=True):
+    measured = spec.of in BENCHMARKS
+    # a benchmark without messages has no size
+    for key, mine in jobs.groupby(list(dict.fromkeys(keys)), sort=False, dropna=not measured):
         found, _ = statistics_of(mine, {y: [statistic]}, spec.over, frames, place)
         if (value := found.get(f"{y}_{statistic}")) is not None:
-            rows.append((*key, value, found[SYSTEMS]))
-    data = pd.DataFrame(rows, columns=[*dict.fromkeys(keys), y, SYSTEMS])
+            told = interval_and_noise(mine, y) if measured else (found[SYSTEMS],)
+            rows.append((*key, value, *told))
+    more = (f"{y}_low", f"{y}_high", NOISE) if measured else (SYSTEMS,)
+    data = pd.DataFrame(rows, columns=[*dict.fromkeys(keys), y, *more])
     return data.sort_values(list(dict.fromkeys(keys)), key=ranks, ignore_index=True)

@@ -19,6 +19,7 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.whiskers import value_label
 from routelab.report.labels import label
 from routelab.report.view import View, key_text
 
@@ -81,7 +82,7 @@ def draw_boxes(
         axis.set_xlim(-0.5, len(places) - 0.5)
         axis.grid(visible=False, axis="x")
         axis.set_xlabel(label(x, spec.of))
-        axis.set_ylabel(label(y, spec.of))
+        axis.set_ylabel(value_label(y, spec, frames, pooled, place))
         scale_axis(axis, replace_log(spec))
     add_legend(figure, look, hue, lines=False, of=spec.of)
     told = f"{label(y, spec.of)} of all {things} at each {label(x, spec.of)}, by {hue}"

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from routelab.config import Figure as FigureSpec
+from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.looks import Look, Looks
 from routelab.report.figures.panels import (
@@ -22,6 +23,7 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.whiskers import interval_and_noise, value_label
 from routelab.report.labels import label
 from routelab.report.view import OK, View, key_text, lower_median
 
@@ -32,7 +34,8 @@ def draw_lines(
     """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
 
     The line goes through the lower median of all runs with one ``x``, and the band is their
-    range; or through their mean, without a band, if a parameter is pooled to the mean.
+    range, of a single measurement its interval; or through their mean, without a band, if a
+    parameter is pooled to the mean.
     See `routelab.report.figures.draw_figure` for the parameters.
     """
     x, y = spec.x or "", spec.y or ""
@@ -40,7 +43,9 @@ def draw_lines(
     data = _pooled(frames, spec, pooled, [hue, *([col] if col else [])], place)
     if data.empty:
         return None
-    figure, _, _ = line_panels(data, spec, place, looks)
+    figure, panels, _ = line_panels(data, spec, place, looks)
+    for axis, _ in panels:
+        axis.set_ylabel(value_label(y, spec, frames, pooled, place))
     return Drawing(figure, data, f"{label(y, spec.of)} against {label(x, spec.of)}, by {hue}.")
 
 
@@ -108,12 +113,15 @@ def _pooled(
     jobs = jobs[jobs["status"] == OK]
     values = pd.DataFrame({name: frames.column(jobs, name, place) for name in keys})
     values[y] = frames.numbers(jobs, y, f"{place}y: ")
+    measured = spec.of in BENCHMARKS
     rows = []
     for key, group in values.dropna(subset=[y]).groupby(keys, sort=False, dropna=False):
         mine = group[y].tolist()
         if "mean" in spec.over.values():
             rows.append((*key, fmean(mine), fmean(mine), fmean(mine), len(mine)))
         else:
-            rows.append((*key, lower_median(mine), min(mine), max(mine), len(mine)))
+            low, high, _ = interval_and_noise(jobs.loc[group.index], y if measured else "")
+            ends = (min(mine), max(mine)) if np.isnan(low) else (low, high)
+            rows.append((*key, lower_median(mine), *ends, len(mine)))
     table = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", "runs"])
     return table.sort_values(keys, key=ranks, ignore_index=True)

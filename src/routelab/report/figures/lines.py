@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from routelab.config import Figure as FigureSpec
-from routelab.config.views import DETAILS
+from routelab.config.views import BENCHMARKS, DETAILS
+from routelab.report.benchmarks import SINGLE
 from routelab.report.view import OK, View, keep
 
 COUNT = "count"
@@ -16,6 +17,8 @@ COUNT = "count"
 
 LOAD = "load"
 """Of a table: the load of its channels, one by one."""
+VALUE = "value"
+"""Of a measurement: those of its runs, one by one."""
 
 THINGS = {
     "latencies": "packets",
@@ -24,6 +27,8 @@ THINGS = {
     "flows": "simulations",
     "flow-channels": "channels",
     "flow-ranks": "ranks",
+    "benchmarks": "measurements",
+    SINGLE: "runs",
 }
 """What lines are, where `of` does not say it."""
 
@@ -64,9 +69,11 @@ def lines_of(
     InputError
         If a column does not exist or holds words where numbers are needed.
     """
-    of = spec.of if spec.of in DETAILS else None
+    of: str | None = spec.of if spec.of in DETAILS else None
     if spec.of == "routes" and LOAD in numbers.values():
         of = "channels"
+    if spec.of in BENCHMARKS and VALUE in numbers.values():
+        of = SINGLE
     where = dict(spec.where)
     later = {key: where.pop(key) for key in list(where) if of and key not in view.jobs}
     jobs = view.select(where, pooled, place, spec.relative)
@@ -83,7 +90,7 @@ def lines_of(
     if COUNT not in lines:
         lines = lines.assign(**{COUNT: 1})
     columns = {name: view.column(lines, name, place) for name in names}
-    also = [LOAD] if spec.of == "routes" else []
+    also = {"routes": [LOAD], "benchmarks": [VALUE]}.get(spec.of, [])
     columns |= {
         name: view.numbers(lines, name, f"{place}{key}: ", also).astype(np.float64)
         for key, name in numbers.items()

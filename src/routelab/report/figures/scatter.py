@@ -17,6 +17,7 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.whiskers import draw_whiskers, ends_of, value_label
 from routelab.report.labels import label
 from routelab.report.view import OK, View, key_text
 
@@ -52,8 +53,10 @@ def draw_points(
                 linewidth=0,
                 rasterized=len(data) > MAX_VECTORS,
             )
-        axis.set_xlabel(label(x, spec.of))
-        axis.set_ylabel(label(y, spec.of))
+            if f"{y}_low" in mine:
+                draw_whiskers(axis, mine[x].tolist(), mine, y, one.color)
+        axis.set_xlabel(value_label(x, spec, frames, pooled, place))
+        axis.set_ylabel(value_label(y, spec, frames, pooled, place))
         scale_axis(axis, spec)
     add_legend(figure, look, hue, markers=True, lines=False, of=spec.of)
     return Drawing(
@@ -69,5 +72,8 @@ def _points(
     x, y = spec.x or "", spec.y or ""
     columns = {name: frames.column(jobs, name, place) for name in facets}
     columns |= {name: frames.numbers(jobs, name, place) for name in (x, y)}
+    if (ends := ends_of(spec.of, y)) is not None:
+        low, high = (frames.numbers(jobs, end, place) for end in ends)
+        columns |= {f"{y}_low": low, f"{y}_high": high}
     data = pd.DataFrame(columns).dropna(subset=[x, y])
     return data.sort_values([*facets, x], key=ranks, ignore_index=True)

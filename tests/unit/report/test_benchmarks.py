@@ -1,0 +1,533 @@
+"""Measurements in tables, figures and on the page, from folders as a session writes them."""
+
+from __future__ import annotations
+
+import csv
+import statistics as plain
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from routelab.api import BenchmarkPlugin, FigureOfMerit, InputError
+from routelab.artifacts.outcome import Outcome, write_outcome
+from routelab.artifacts.tables import write_csv
+from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
+from routelab.config import Figure, Table
+from routelab.config.bench_settings import BenchSettings
+from routelab.report.bench_rows import BenchRecord
+from routelab.report.benchmarks import NOT_SWITCHED
+from routelab.report.commands import bench_command
+from routelab.report.figures.absent import absent_series
+from routelab.report.figures.kinds import draw_figure
+from routelab.report.labels import label
+from routelab.report.measurements import NOT_RESTORED
+from routelab.report.site import write_study_report
+from routelab.report.table_formats import to_latex, to_markdown
+from routelab.report.tables import build_table
+from routelab.report.views import Views
+
+DIMS = "4x2"
+FACTS = {
+    "cluster": "tiny",
+    "launcher": "srun",
+    "hosts": ["n1", "n2"],
+    "nodes": 2,
+    "ranks": 4,
+    "ranks_per_node": 2,
+    "job_ids": ["17", "18"],
+    "versions": {"slurm": "22.05.8", "mpi": "MPICH 4.0.2"},
+    "environment": {"MPICH_ASYNC_PROGRESS": "1"},
+    "systems": ["Linux <6.1>"],
+    "rounds": 5,
+    "warm_up": 1,
+    "applied": True,
+    "fabric": "command",
+    "wall_seconds": 12.5,
+    "failed": 0,
+    "restored": True,
+    "started": "2026-11-22T10:00:00+00:00",
+    "ended": "2026-11-22T10:20:00+00:00",
+}
+SLOW, FAST = [10.0, 12.0, 11.0, 10.5, 11.5], [8.0, 8.4, 8.2, 8.3, 8.1]
+
+
+class Stopwatch(BenchmarkPlugin):
+    """Stands for a program with a time, and a count that is no merit."""
+
+    name = "stopwatch"
+    figure = "seconds"
+
+    def executables(self, ranks):
+        return ("stopwatch",)
+
+    def command(self, task):
+        return (str(task.executable),)
+
+    def parse(self, output, task):
+        raise NotImplementedError
+
+    def predicted(self, facts, task):
+        assert (task.ranks, task.nodes) == (4, 2)
+        return (FigureOfMerit("seconds", facts["timed_s"], "s", "lower"),)
+
+
+class Lost:
+    """A run without figures."""
+
+    def __init__(self, status="failed", failure="", reason="it <broke>"):
+        self.told = status, failure, reason
+
+
+class Comparison:
+    """A comparison's folder, and its records."""
+
+    def __init__(self, world, cells, *, baseline="dor", metric="seconds", better="lower", **more):
+        self.world = world
+        self.settings = BenchSettings(cluster="tiny", **more.pop("settings", {}))
+        self.status = more.pop("status", "ok")
+        self.applied = more.pop("applied", {})
+        self.sizes = more.pop("sizes", [None])
+        self.facts = FACTS | more.pop("facts", {})
+        assert not more
+        self.directory = world.results / "bench/comparisons/demo/net/settings"
+        self.store = world.results / "bench/runs"
+        self.runs, self.figures = [], []
+        for (routing, benchmark), samples in cells.items():
+            # a warm-up run that is far off
+            for turn, value in enumerate([1000.0, *samples]):
+                self._run(routing, benchmark, turn, value, metric, better)
+        for name, columns, rows in (
+            ("runs.csv", RUN_COLUMNS, self.runs),
+            ("figures.csv", FIGURE_COLUMNS, self.figures),
+        ):
+            write_csv(self.directory / name, columns, rows)
+        reason = "" if self.status == "ok" else "the allocation ended"
+        outcome = Outcome("comparison", f"torus~dims={DIMS}", "", self.status, reason, self.facts)
+        write_outcome(outcome, self.directory / "outcome.json")
+        self.records = [
+            self.record(routing, benchmark, baseline)
+            for routing in dict.fromkeys(one for one, _ in cells)
+            for benchmark in dict.fromkeys(one for _, one in cells)
+        ]
+
+    def _run(self, routing, benchmark, turn, value, metric, better):
+        lost = isinstance(value, Lost)
+        status, failure, reason = value.told if lost else ("ok", "", "")
+        run = f"{len(self.runs):064x}"
+        applied = self.applied.get(routing, "yes")
+        job = "17" if turn < 3 else "18"
+        self.runs.append(
+            (
+                *(routing, benchmark, turn, 1, status, failure, reason, int(lost), 1.25),
+                *("2026-11-22T10:00:00+00:00", 4, "n1,n2", job, applied, "1.0", run),
+            )
+        )
+        folder = self.store / run
+        folder.mkdir(parents=True)
+        (folder / "stdout.txt").write_text("out")
+        if not lost:
+            for size in self.sizes:
+                scaled = value * (size or 1)
+                line = (routing, benchmark, turn, metric, size, scaled, "s", better, run)
+                self.figures += [line]
+                self.figures += [(*line[:3], "rounds_done", size, 7.0, "", "", run)]
+
+    def record(self, routing, benchmark, baseline):
+        topology = f"torus~dims={DIMS}"
+        return BenchRecord(
+            topology=topology,
+            routing=routing,
+            topology_name=topology,
+            routing_name=routing,
+            directory=self.directory,
+            topology_directory=self.world.results / "topologies" / topology,
+            topology_parameters={"dims": DIMS},
+            benchmark=benchmark,
+            benchmark_name=f"{benchmark.lower()}~class=S",
+            benchmark_parameters={"class": "S"},
+            plugin=Stopwatch(),
+            settings=self.settings,
+            settings_id="cluster=tiny",
+            cluster="tiny",
+            baseline=baseline,
+            baseline_name=baseline,
+            store=self.store,
+        )
+
+
+def views(world, measured):
+    for routing in dict.fromkeys(record.routing for record in measured):
+        if all(job.routing != routing for job in world.records):
+            world.add(routing, DIMS, load=[3])
+    return Views(world.records, (), (), measured)
+
+
+def table(world, records, **spec):
+    made = Table(of="benchmarks", **spec)
+    seen = views(world, records)
+    return build_table("t", made, seen.asked(made), None, "here: ")
+
+
+def two(world, **more):
+    cells = {("dor", "A"): SLOW, ("fast", "A"): FAST}
+    return Comparison(world, cells, **more)
+
+
+def test_a_row_has_the_statistics_of_the_rounds_that_count(world):
+    jobs = views(world, two(world).records).of("benchmarks").jobs
+    assert jobs["routing"].tolist() == ["dor", "fast"]
+    assert jobs["metric"].tolist() == ["seconds"] * 2
+    for row, sample in zip(jobs.to_dict("records"), (SLOW, FAST), strict=True):
+        assert row["median"] == plain.median(sample)
+        assert row["mean"] == pytest.approx(plain.fmean(sample))
+        assert row["cov_percent"] == pytest.approx(100 * plain.stdev(sample) / plain.fmean(sample))
+        # of five values the interval is the range
+        assert (row["ci_low"], row["ci_high"]) == (min(sample), max(sample))
+        assert (row["runs"], row["failed"], row["failures"]) == (5, 0, "")
+        assert (row["nodes"], row["ranks"], row["hosts"], row["job_ids"]) == (2, 4, "n1,n2", 2)
+        assert (row["unit"], row["better"], row["applied"]) == ("s", "lower", "yes")
+        assert row["class"] == row["benchmark.class"] == "S"
+        assert row["max_load"] == 3
+    slow, fast = jobs.to_dict("records")
+    assert fast["improvement_percent"] == pytest.approx(100 * (11.0 / 8.2 - 1))
+    assert slow["improvement_percent"] == 0
+    assert fast["improvement_low"] <= fast["improvement_percent"] <= fast["improvement_high"]
+    assert fast["improvement_low"] > 0
+    assert fast["within_noise"] is False
+    assert slow["within_noise"] is None or slow["within_noise"] != slow["within_noise"]
+
+
+def test_of_a_rate_more_is_better_and_the_baseline_is_what_the_study_says(world):
+    made = two(world, baseline="fast", better="higher")
+    rows = table(
+        world, made.records, rows=["routing"], values=["improvement_percent", "within_noise"]
+    ).rows
+    assert rows[0]["improvement_percent"] == pytest.approx(100 * (11.0 / 8.2 - 1))
+    assert rows[1]["improvement_percent"] == 0
+    assert [row.get("within_noise") for row in rows] == [False, None]
+
+
+def test_only_the_figure_that_stands_for_a_benchmark_is_shown_unless_metrics_are_asked_for(world):
+    records = two(world).records
+    shown = {"rows": ["routing", "benchmark"], "values": ["median"]}
+    assert len(table(world, records, **shown).rows) == 2
+    rows = table(world, records, rows=["routing", "metric"], values=["median", "better"]).rows
+    assert [row["metric"] for row in rows] == ["seconds", "rounds_done"] * 2
+    chosen = table(world, records, **shown, where={"metric": "rounds_done"}).rows
+    assert [row["median"] for row in chosen] == [7, 7]
+    named = {"names": {"quantity": "metric"}, "rows": ["routing", "quantity"], "values": ["runs"]}
+    assert len(table(world, records, **named).rows) == 4
+
+
+def test_what_is_no_merit_has_no_improvement(world):
+    jobs = views(world, two(world).records).benchmarks.jobs
+    counts = jobs[jobs["metric"] == "rounds_done"]
+    assert counts["improvement_percent"].isna().all()
+    assert counts["runs"].tolist() == [5, 5]
+
+
+def test_sizes_are_rows_of_their_own(world):
+    made = two(world, sizes=[8, 1024])
+    with pytest.raises(InputError, match=r"do not tell .*size 8.* from .*size 1024"):
+        table(world, made.records, rows=["routing"], values=["median"])
+    rows = table(world, made.records, rows=["size", "routing"], values=["median"]).rows
+    assert [(row["size"], row["routing"], row["median"]) for row in rows] == [
+        (8, "dor", 88),
+        (8, "fast", pytest.approx(65.6)),
+        (1024, "dor", 11 * 1024),
+        (1024, "fast", pytest.approx(8.2 * 1024)),
+    ]
+
+
+def test_a_failed_cell_is_a_row_with_its_cause_in_every_size(world):
+    cells = {
+        ("dor", "A"): SLOW,
+        ("bad", "A"): [Lost("timeout", reason="stopped after 600 s"), Lost("unsupported")],
+    }
+    made = Comparison(world, cells, sizes=[8, 1024])
+    found = table(
+        world,
+        made.records,
+        rows=["routing", "size"],
+        values=["median", "runs", "failed", "failures", "status", "reason", "unit"],
+    )
+    bad = [row for row in found.rows if row["routing"] == "bad"]
+    assert [row["size"] for row in bad] == [8, 1024]
+    for row in bad:
+        assert row.get("median") is None
+        assert (row["runs"], row["failed"], row["unit"]) == (0, 2, "s")
+        assert row["failures"] == "1 timeout, 1 unsupported"
+        # the worse one, and the first cause
+        assert (row["status"], row["reason"]) == ("timeout", "stopped after 600 s")
+    assert any("bad" in note and "stopped after 600 s" in note for note in found.notes)
+
+
+def test_some_failed_runs_leave_a_result_and_their_cause(world):
+    wrong = Lost(failure="wrong-processes", reason="2 of 4 processes")
+    made = Comparison(
+        world, {("dor", "A"): SLOW, ("fast", "A"): [8.0, wrong, 8.2, Lost("timeout"), wrong]}
+    )
+    row = views(world, made.records).of("benchmarks").jobs.iloc[1]
+    assert (row["status"], row["reason"]) == ("ok", "2 of 4 processes")
+    assert (row["runs"], row["failed"]) == (2, 3)
+    assert row["failures"] == "2 wrong-processes, 1 timeout"
+    assert row["median"] == pytest.approx(8.1)
+    # two runs tell nothing
+    assert row["within_noise"]
+
+
+def test_a_comparison_that_did_not_run_leaves_failed_rows(world):
+    made = two(world)
+    (made.directory / "outcome.json").unlink()
+    for name in ("runs.csv", "figures.csv"):
+        (made.directory / name).unlink()
+    jobs = views(world, made.records).of("benchmarks").jobs
+    assert jobs["status"].tolist() == ["failed", "failed"]
+    assert all(reason.startswith("no outcome: ") for reason in jobs["reason"])
+    assert jobs["metric"].tolist() == ["seconds"] * 2
+
+
+def test_a_damaged_table_is_named(world):
+    made = two(world)
+    text = (made.directory / "figures.csv").read_text()
+    (made.directory / "figures.csv").write_text(text.replace("lower", "shorter"))
+    with pytest.raises(InputError, match=r"figures.csv is damaged: better is 'shorter'"):
+        _ = views(world, made.records).benchmarks
+
+
+@pytest.mark.parametrize("applied", [{"dor": "no", "fast": "no"}, {"dor": "no"}])
+def test_a_fabric_that_was_not_switched_makes_differences_noise_and_is_told_loudly(world, applied):
+    made = two(world, applied=applied)
+    found = table(world, made.records, rows=["routing"], values=["within_noise"])
+    assert found.rows[1]["within_noise"] is True
+    (warning,) = found.warnings
+    assert warning.startswith(NOT_SWITCHED)
+    markdown = to_markdown(found)
+    assert markdown.index("was not switched") < markdown.index("| routing")
+    assert "% The fabric was not switched" in to_latex(found)
+
+
+def test_no_warning_where_the_fabric_was_switched(world):
+    assert table(world, two(world).records, rows=["routing"], values=["median"]).warnings == ()
+
+
+def predicted(world, seconds):
+    made = two(world)
+    for record in made.records:
+        flow = world.flow(record.routing, DIMS, facts={"timed_s": seconds[record.routing]})
+        object.__setattr__(record, "prediction", flow.directory)
+    world.flows.clear()
+    return made.records
+
+
+def test_predictions_stand_beside_measurements(world):
+    records = predicted(world, {"dor": 3.0, "fast": 2.0})
+    rows = table(
+        world,
+        records,
+        rows=["routing"],
+        values=["median", "predicted", "predicted_improvement_percent"],
+    ).rows
+    assert [row["predicted"] for row in rows] == [3, 2]
+    assert [row["predicted_improvement_percent"] for row in rows] == [0, 50]
+    spec = Figure(kind="scatter", of="benchmarks", x="predicted", y="median")
+    drawn = draw_figure(spec, views(world, records).asked(spec), (), "here: ")
+    assert drawn.data["predicted"].tolist() == [3, 2]
+    assert drawn.data["median_low"].tolist() == [10, 8]
+
+
+def test_without_a_model_there_is_no_prediction(world):
+    jobs = views(world, two(world).records).of("benchmarks").jobs
+    assert jobs["predicted"].isna().all()
+    assert "predicted_improvement_percent" not in jobs.dropna(axis="columns", how="all")
+
+
+def test_metrics_of_which_less_and_more_is_better_are_not_compared_as_one(world):
+    slow = two(world)
+    text = (slow.directory / "figures.csv").read_text()
+    (slow.directory / "figures.csv").write_text(text.replace(",7.0,,,", ",7.0,,higher,"))
+    assert ",higher," in (slow.directory / "figures.csv").read_text()
+    spec = {"rows": ["routing", "metric"], "values": ["median_ratio"]}
+    relative = {"to": "dor", "column": "median"}
+    with pytest.raises(InputError, match="choose a 'metric' with 'where'"):
+        table(world, slow.records, **spec, relative=relative)
+    rows = table(world, slow.records, **spec, relative=relative, where={"metric": "seconds"}).rows
+    assert [row["median_ratio"] for row in rows] == [pytest.approx(8.2 / 11)]
+
+
+def test_bars_have_intervals_and_a_sign_for_noise(world):
+    cells = {("dor", "A"): SLOW, ("fast", "A"): FAST, ("same", "A"): [*SLOW[1:], SLOW[0]]}
+    seen = views(world, Comparison(world, cells).records)
+    spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="improvement_percent")
+    drawn = draw_figure(spec, seen.asked(spec), (), "here: ")
+    rows = {row["routing"]: row for row in drawn.data.to_dict("records")}
+    jobs = seen.of("benchmarks").jobs.set_index("routing")
+    for name in ("fast", "same"):
+        for end in ("low", "high"):
+            found = rows[name][f"improvement_percent_{end}"]
+            assert found == jobs.loc[name, f"improvement_{end}"]
+    assert [rows[name]["within_noise"] for name in ("dor", "fast", "same")] == [False, False, True]
+    (axis,) = drawn.figure.axes
+    assert [text.get_text() for text in axis.texts].count("≈") == 1
+    assert "within noise" in drawn.description
+
+
+def test_lines_have_bands_boxes_single_runs_and_axes_units(world):
+    seen = views(world, two(world, sizes=[8, 1024]).records)
+    spec = Figure(kind="line", of="benchmarks", x="size", y="median")
+    drawn = draw_figure(spec, seen.asked(spec), (), "here: ")
+    first = drawn.data.iloc[0]
+    assert (first["median_low"], first["median"], first["median_high"]) == (80, 88, 96)
+    assert drawn.figure.axes[0].get_ylabel() == "median, seconds (s)"
+    box = Figure(kind="box", of="benchmarks", x="routing", y="value", where={"size": 8})
+    drawn = draw_figure(box, seen.asked(box), (), "here: ")
+    assert drawn.data["count"].tolist() == [5, 5]
+    assert drawn.data["max"].tolist() == [96, pytest.approx(67.2)]
+    assert "of all runs" in drawn.description
+
+
+def test_below_a_figure_stands_what_was_not_measured(world):
+    made = Comparison(world, {("dor", "A"): SLOW, ("bad", "A"): [Lost("timeout")]})
+    seen = views(world, made.records)
+    spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="median")
+    drawn = draw_figure(spec, seen.asked(spec), (), "here: ")
+    notes = absent_series(spec, seen.asked(spec), (), "here: ", drawn.data)
+    assert notes == ["Without a value: bad (no result: timeout)."]
+
+
+def test_the_command_of_a_row_measures_it_and_the_baseline_again(world):
+    made = two(world, settings={"repeats": 7, "minutes": 30, "predict": False})
+    common = "routelab bench --cluster tiny --topology torus~dims=4x2 --routing dor"
+    assert bench_command(made.records[1], True) == (
+        f"{common} --routing fast --benchmark a~class=S --repeats 7 --apply-routing"
+    )
+    assert bench_command(made.records[0], False) == f"{common} --benchmark a~class=S --repeats 7"
+
+
+STUDY = """
+benchmarks: [npb]
+tables:
+  gains:
+    of: benchmarks
+    rows: [benchmark, routing]
+    values: [median, cov_percent, improvement_percent, within_noise, failures]
+figures:
+  gains: {kind: bar, of: benchmarks, x: benchmark, y: improvement_percent}
+"""
+
+
+class Page(HTMLParser):
+    """Links, ids and text of a page, and how tables are made."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.links, self.ids, self.text, self.rows = [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        attrs = dict(attrs)
+        self.links += [attrs[name] for name in ("href", "src") if name in attrs]
+        self.ids += [attrs["id"]] if "id" in attrs else []
+        if tag == "th":
+            assert attrs["scope"] in ("row", "col", "colgroup")
+        if attrs.get("role") == "region":
+            assert attrs["aria-label"]
+            assert attrs["tabindex"] == "0"
+        if tag not in ("meta", "img", "br", "hr", "link"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not {"style", "script"} & set(self.open):
+            self.text.append(data)
+
+
+def written(world, write_study, **more):
+    cells = {
+        ("dor", "A"): SLOW,
+        ("fast", "A"): [*FAST[:4], Lost(failure="killed", reason="it <broke>")],
+        ("dor", "B"): SLOW,
+        ("fast", "B"): [Lost("timeout", reason="stopped after 600 s")] * 5,
+    }
+    made = Comparison(world, cells, **more)
+    views(world, made.records)
+    study = write_study(STUDY)
+    folder = world.results / "report" / study.name
+    write_study_report(study, world.records, world.results, folder, measured=made.records)
+    return folder
+
+
+def test_the_page_tells_how_it_was_measured_and_links_raw_outputs(world, write_study):
+    folder = written(world, write_study)
+    text = (folder / "index.html").read_text()
+    page = Page(text)
+    shown = " ".join("".join(page.text).split())
+    assert len(page.ids) == len(set(page.ids))
+    assert "measurements" in page.ids
+    for told in (
+        "14 of 20 runs gave figures, besides 4 to warm up.",
+        "4: 2 nodes × 2",
+        "n1, n2",
+        "2 (17, 18)",
+        "22.05.8",
+        "MPICH 4.0.2",
+        "MPICH_ASYNC_PROGRESS",
+        "Linux <6.1>",
+        "it <broke>",
+        "stopped after 600 s",
+    ):
+        assert told in shown, told
+    raw = [link for link in page.links if link.endswith("stdout.txt")]
+    # 6 failed runs, and all 24
+    assert len(raw) == 30
+    assert raw[0].startswith("../../bench/runs/")
+    for link in page.links:
+        if not link.startswith(("#", "data:", "http")) and link != "../index.html":
+            assert (folder / link).is_file(), link
+    # nothing was printed to it
+    assert "stderr.txt" not in text
+    assert 'class="alarm"' not in text
+
+
+def test_a_cell_without_a_result_stands_in_the_table_with_its_cause(world, write_study):
+    folder = written(world, write_study)
+    rows = list(csv.DictReader((folder / "tables" / "gains.csv").open()))
+    lost = next(row for row in rows if (row["benchmark"], row["routing"]) == ("B", "fast"))
+    assert (lost["median"], lost["failures"]) == ("", "5 timeout")
+    kept = next(row for row in rows if (row["benchmark"], row["routing"]) == ("A", "fast"))
+    assert (kept["median"], kept["failures"]) == ("8.25", "1 killed")
+    every = list(csv.DictReader((folder / "benchmarks.csv").open()))
+    assert len(every) == 4 * 2
+    assert every[0]["command"].startswith("routelab bench --cluster tiny")
+    text = "".join(Page((folder / "index.html").read_text()).text)
+    assert "4 measurements on 1 network: 3 ok, 1 timeout." in text
+    finding = "Of 1 measured difference from the baseline, 1 is more than noise: +33 % by fast"
+    assert finding in text
+    # two tables of routes and four measurements, one of them lost
+    assert "5 of 6 runs are ok." in text
+
+
+def test_a_fabric_that_was_not_restored_is_a_banner_at_the_top(world, write_study):
+    folder = written(world, write_study, facts={"restored": False}, status="failed")
+    text = (folder / "index.html").read_text()
+    assert text.count(NOT_RESTORED) == 2
+    assert text.index(NOT_RESTORED) < text.index('id="summary"')
+    assert "Not all was measured: the allocation ended" in text
+
+
+def test_what_was_not_switched_is_told_above_the_table(world, write_study):
+    folder = written(world, write_study, applied={"dor": "no", "fast": "no"})
+    text = (folder / "index.html").read_text()
+    assert text.index('class="alarm"') < text.index("<caption>")
+    assert "none is more than noise" in text
+    assert NOT_SWITCHED in Path(folder / "tables" / "gains.md").read_text()
+
+
+def test_columns_have_names_for_people():
+    assert label("cov_percent", "benchmarks") == "CoV (%)"
+    assert label("improvement_percent") == "improvement percent"
