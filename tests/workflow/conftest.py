@@ -42,9 +42,10 @@ else:
 if words[0] == "report" and output.suffix != ".html":
     output = output / "index.html"
 output.parent.mkdir(parents=True, exist_ok=True)
-if "--batch" in words:
-    spec = json.loads(Path(words[words.index("--batch") + 1]).read_text())
-    for run in spec["runs"]:
+option = next((word for word in words if word in ("--batch", "--comparison")), None)
+if option:
+    spec = json.loads(Path(words[words.index(option) + 1]).read_text())
+    for run in spec.get("runs", [spec]):
         path = Path(run["folder"], "outcome.json")
         if path.exists():
             try:
@@ -55,7 +56,7 @@ if "--batch" in words:
             except (ValueError, KeyError):
                 pass
         note("JOB " + run["folder"])
-        while spec["kind"] == "routes" and held():
+        while spec.get("kind") == "routes" and held():
             time.sleep(0.05)
         path.parent.mkdir(parents=True, exist_ok=True)
         status = Path("status").read_text() if Path("status").exists() else "ok"
@@ -143,7 +144,8 @@ class Folder:
 
     def made(self) -> list[str]:
         """Jobs, reports and compiled kernels so far, seen from results/, sorted."""
-        outputs = [output_of(call) for call in self.calls() if "--batch" not in call]
+        calls = [call for call in self.calls() if not {"--batch", "--comparison"} & set(call)]
+        outputs = [output_of(call) for call in calls]
         return sorted([*self.jobs(), *(output.removeprefix("results/") for output in outputs)])
 
     def outcomes(self) -> set[str]:

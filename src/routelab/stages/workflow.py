@@ -62,10 +62,12 @@ def apply_option(config: Mapping[str, Any]) -> str:
     InputError
         If ``apply_routing`` is neither true nor false.
     """
-    allowed = config.get("apply_routing", False)
-    if not isinstance(allowed, bool):
+    told = config.get("apply_routing", False)
+    # on the command line Snakemake takes no other spelling than True for a truth value
+    allowed = {"true": True, "false": False}.get(str(told).lower())
+    if allowed is None:
         raise InputError(
-            f"apply_routing={allowed}: should be true or false, as in 'snakemake report --config "
+            f"apply_routing={told}: should be true or false, as in 'snakemake report --config "
             "apply_routing=true'"
         )
     return "--apply-routing" if allowed else ""

@@ -1,0 +1,185 @@
+"""Studies with benchmarks: what Snakemake runs for them, and what a scheduler is asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+
+import pytest
+
+from .conftest import ROOT
+
+pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+
+METER = """
+from routelab.api import BenchmarkPlugin, BenchmarkResult, FigureOfMerit, WorkloadModel
+
+
+class Meter(BenchmarkPlugin):
+    name = "meter"
+    summary = "Measures something"
+    figure = "speed"
+
+    def executables(self, ranks):
+        return ("meter",)
+
+    def command(self, task):
+        return (str(task.executable),)
+
+    def parse(self, output, task):
+        return BenchmarkResult((FigureOfMerit("speed", 1.0, "B/s", "higher"),))
+
+    def model(self, task):
+        return WorkloadModel("osu-alltoall")
+"""
+
+POINTS = "[routelab.benchmark]\nmeter = meter_plugin:Meter\n"
+
+STUDY = """\
+title: Measure
+topologies: [torus~dims=4, torus~dims=4x2]
+routings: [dor, angara-sssp]
+benchmarks: [meter]
+bench: {{cluster: {cluster}, repeats: {repeats}, seconds: 60}}
+"""
+
+FAST = """\
+launcher: srun
+partition: short
+hosts: n[01-08]
+node_sets: {torus~dims=4: "n[01-04]"}
+"""
+
+
+@pytest.fixture
+def measuring(folder):
+    info = folder.path / "site" / "meter_plugin-1.0.dist-info"
+    folder.write("site/meter_plugin.py", METER)
+    folder.write(f"site/{info.name}/METADATA", "Metadata-Version: 2.1\nName: m\nVersion: 1.0\n")
+    folder.write(f"site/{info.name}/entry_points.txt", POINTS)
+    paths = [str(folder.path / "site"), os.environ.get("PYTHONPATH", "")]
+    folder.env["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    folder.write("config/clusters/fast.yaml", FAST)
+    folder.write("config/clusters/here.yaml", "launcher: mpiexec\n")
+    folder.write("config/studies/small.yaml", STUDY.format(cluster="fast", repeats=2))
+    return folder
+
+
+SETTINGS = "cluster=fast,repeats=2,seconds=60.0"
+
+
+def made(folder, *arguments):
+    """What a run made, without reports and kernels."""
+    return [path for path in folder.ran(*arguments) if not path.startswith(("report", "WARM"))]
+
+
+def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_measured(measuring):
+    first = made(measuring)
+    calls = measuring.by_output()
+    ids = [f"small.torus~dims={dims}.{SETTINGS}" for dims in ("4", "4x2")]
+    for id_ in ids:
+        output = f"batches/comparisons/{id_}.json"
+        assert calls[output] == [
+            *("NUMBA=1", "OMP=1", "bench", "--comparison"),
+            f"results/.plan/comparisons/{id_}.json",
+            *("-o", f"results/{output}"),
+        ]
+    order = [call[2] for call in measuring.calls()]
+    assert order.index("bench") > max(at for at, what in enumerate(order) if what == "route")
+    assert sum(path.startswith("flows/") for path in first) == 4
+    spec = json.loads((measuring.path / f"results/.plan/comparisons/{ids[0]}.json").read_text())
+    assert [one["folder"] for one in spec["routings"]] == [
+        "results/routes/torus~dims=4/dor",
+        "results/routes/torus~dims=4/angara-sssp",
+    ]
+    assert made(measuring) == []
+    # what was measured with leave to switch the fabric is not measured again without it
+    assert made(measuring, "report", "--config", "apply_routing=true") == []
+    measuring.write("config/studies/small.yaml", STUDY.format(cluster="fast", repeats=3))
+    assert made(measuring) == [
+        f"bench/comparisons/small/torus~dims={dims}/cluster=fast,repeats=3,seconds=60.0"
+        for dims in ("4", "4x2")
+    ]
+
+
+def test_a_comparison_that_failed_is_tried_again(measuring):
+    measuring.ran()
+    folder = f"bench/comparisons/small/torus~dims=4/{SETTINGS}"
+    outcome = measuring.path / "results" / folder / "outcome.json"
+    outcome.write_text(outcome.read_text().replace('"ok"', '"failed"'))
+    run = measuring.run("-n")
+    assert "1 failed or timed-out jobs would be tried again." in run.stderr
+    assert made(measuring) == [folder]
+    measuring.write("status", "unsupported")
+    outcome.unlink()
+    assert made(measuring) == [folder]
+    assert made(measuring) == []
+
+
+def test_the_fabric_may_be_switched_only_when_that_is_said(measuring):
+    measuring.ran("report", "--config", "apply_routing=true")
+    calls = [call for call in measuring.calls() if call[2] == "bench"]
+    assert len(calls) == 2
+    assert all(call[-1] == "--apply-routing" for call in calls)
+
+
+@pytest.mark.parametrize(
+    ("setting", "should_be"),
+    [("apply_routing=perhaps", "true or false"), ("submit=some", "comparisons or all")],
+)
+def test_a_setting_that_is_none_ends_in_one_message(measuring, setting, should_be):
+    run = measuring.run("report", "--config", setting)
+    assert run.returncode == 1
+    mend = {"apply_routing": "apply_routing=true", "submit": "submit=all"}[setting.split("=")[0]]
+    message = f"{setting}: should be {should_be}, as in 'snakemake report --config {mend}'"
+    assert run.stderr.strip().splitlines()[-1] == message
+    assert measuring.calls() == []
+
+
+def shown(folder, *arguments):
+    """What a dry run tells of the jobs of comparisons."""
+    run = folder.run("-n", "--quiet", "host", *arguments)
+    assert run.returncode == 0, run.stdout + run.stderr
+    jobs = re.split(r"\n(?=(?:local)?rule )", run.stdout + run.stderr)
+    return [job for job in jobs if re.match(r"(local)?rule comparisons:", job)]
+
+
+def test_a_scheduler_is_asked_for_the_nodes_of_the_network(measuring):
+    small, large = sorted(shown(measuring), key=lambda job: "dims=4x2" in job)
+    assert "threads:" not in small
+    for job, nodes, hosts in ((small, 4, "n[01-04]"), (large, 8, "n[01-08]")):
+        assert job.startswith("rule ")
+        for resource in (
+            *("fabric=1", f"nodes={nodes}", f"tasks={nodes}", "mpi=0", "mem_mb=0"),
+            # (1 warm-up + 2) × 2 routings × 60 s, and 10 minutes
+            "runtime=16",
+            "slurm_partition=short",
+            f"slurm_extra=--exclusive --ntasks-per-node=1 '--nodelist={hosts}'",
+        ):
+            assert resource in job
+        assert "slurm_account" not in job
+
+
+def test_what_is_measured_on_this_machine_takes_all_its_cores(measuring):
+    measuring.write("config/studies/small.yaml", STUDY.format(cluster="here", repeats=2))
+    jobs = shown(measuring)
+    assert len(jobs) == 2
+    assert all("threads: 2" in job for job in jobs)
+
+
+@pytest.mark.parametrize(
+    ("setting", "stay"),
+    [
+        ([], {"topologies", "routes", "bounds", "simulations", "flows", "survey_shard"}),
+        (["--config", "submit=all"], set()),
+    ],
+)
+def test_only_comparisons_go_to_a_cluster_unless_all_are_to(measuring, setting, stay):
+    # dry runs are local ones, in which Snakemake tells nothing of it
+    including = f'include: "{ROOT / "Snakefile"}"\nprint("LOCAL", *workflow._localrules)\n'
+    path = measuring.write("probe.smk", including)
+    run = measuring.run("report", "-n", "--snakefile", str(path), *setting)
+    (line,) = (line for line in run.stdout.splitlines() if line.startswith("LOCAL"))
+    reports = {"study_report", "report_index"} if stay else set()
+    assert set(line.split()[1:]) == stay | reports | {"all", "report"}
