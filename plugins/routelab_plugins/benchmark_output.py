@@ -11,8 +11,9 @@ from collections.abc import Sequence
 
 from routelab.api import BenchmarkError, BenchmarkTask, RunOutput
 
-WHOLE, DECIMAL = "[0-9]+", r"[0-9]+\.[0-9]{2}"
-"""Numbers as the benchmarks print them; other digits than ASCII's are none."""
+WHOLE = "(?:0|[1-9][0-9]{0,14})"
+DECIMAL = rf"{WHOLE}\.[0-9]{{2}}"
+"""Numbers as the benchmarks print them: in ASCII's digits, no zeros before, not beyond reason."""
 
 _KILLED = (
     r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal",
@@ -41,6 +42,9 @@ _ERRORS = (
     r"^Traceback \(most recent call last\):",
 )
 """Lines by which programs and launchers tell that something went wrong."""
+
+_SLURM = re.compile(r"(srun|slurmstepd|salloc): error: ")
+"""What Slurm says in every case; an error of the program itself tells more than a signal does."""
 
 _NOISE = re.compile(r"\[[0-9.]+\] +\[\S+:[0-9]+:[0-9]+\] +\S+ +UCX +(WARN|INFO|DIAG) .*")
 """Of UCX, which writes to the standard output by default."""
@@ -95,7 +99,7 @@ def _check_exit(code: int | None, wrong: str | None, stderr: str) -> None:
     if not code:
         return
     number = -code if code < 0 else code - 128
-    if number in set(signal.Signals):
+    if number in set(signal.Signals) and (wrong is None or _SLURM.match(wrong.strip())):
         name = signal.Signals(number).name
         raise BenchmarkError("killed", f"exit code {code}: ended by {name}")
     last = wrong or next((line for line in reversed(stderr.split("\n")) if line.strip()), "")

@@ -90,7 +90,11 @@ class Row:
 
 
 def figures(
-    rows: Sequence[Row], asked: LatencyParameters, task: BenchmarkTask | None
+    rows: Sequence[Row],
+    asked: LatencyParameters,
+    task: BenchmarkTask | None,
+    *,
+    doubling: bool = True,
 ) -> tuple[FigureOfMerit, ...]:
     """Figures of merit of all rows, which have to be those that were asked for.
 
@@ -100,12 +104,14 @@ def figures(
     asked : LatencyParameters
     task : BenchmarkTask or None
         None: nothing is known of what was asked for.
+    doubling : bool
+        Whether the program doubles sizes from row to row; otherwise they only have to differ.
 
     Raises
     ------
     BenchmarkError
-        If a row contradicts itself, sizes do not double from row to row, or there are others
-        than were asked for.
+        If a row contradicts itself, sizes are not as they have to be, or there are others than
+        were asked for.
     """
     if not rows:
         raise BenchmarkError(
@@ -114,11 +120,13 @@ def figures(
     for row in rows:
         _check(row)
     for one, other in pairwise(rows):
-        if other.size != 2 * one.size:
+        if doubling and other.size != 2 * one.size:
             raise BenchmarkError(
                 "unreadable",
                 f"after the row of {one.size} bytes comes one of {other.size}; sizes double",
             )
+    if len({row.size for row in rows}) < len(rows):
+        raise BenchmarkError("unreadable", "there are several rows of one size")
     if task is not None:
         _check_asked(rows, asked)
     return tuple(figure for row in rows for figure in row.figures())
@@ -127,7 +135,8 @@ def figures(
 def _check(row: Row) -> None:
     least = row.average if row.least is None else row.least
     greatest = row.average if row.greatest is None else row.greatest
-    if not (least <= row.average <= greatest and greatest > 0) or row.iterations == 0:
+    timed = greatest > 0 or row.size == 0
+    if not (least <= row.average <= greatest and timed) or row.iterations == 0:
         raise BenchmarkError(
             "unreadable",
             f"the row of {row.size} bytes contradicts itself: average {row.average:g}, least "

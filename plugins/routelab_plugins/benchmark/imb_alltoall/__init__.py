@@ -39,7 +39,8 @@ GIB = 1 << 30
 """Bytes that the program allows a process unless it is told otherwise."""
 
 TITLE = re.compile(
-    r"# *Intel ?\(R\) MPI Benchmarks? *(?:Suite +)?V?([0-9][\w.]*(?: Update [0-9]+)?), MPI-1 part *"
+    r"# *Intel ?\(R\) MPI Benchmarks? +(?:Suite +)?V?([0-9]+(?:\.[0-9]+)*(?: Update [0-9]+)?), "
+    r"MPI-1 part *"
 )
 SECTION = re.compile(r"# Benchmarking +(\S+) *")
 PROCESSES = re.compile(rf"# #processes = ({WHOLE}) *")
@@ -111,7 +112,7 @@ class ImbAlltoall(LatencyBenchmark):
         processes, rows = _section(lines[sections[0] + 1 :])
         check_processes(processes, task)
         return BenchmarkResult(
-            figures(rows, self.parameters, task),
+            figures(rows, self.parameters, task, doubling=False),
             version=titles[0][1],
             facts={"processes": processes},
         )

@@ -1,0 +1,68 @@
+"""Outputs of benchmarks: figures of the good ones, the failure of each that lies."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from bench_corpus import GOOD, LIES, PLUGINS
+
+from routelab.api import BenchmarkError
+
+
+@pytest.mark.parametrize("case", GOOD, ids=str)
+def test_a_good_output_gives_its_figures(case):
+    found = case.benchmark().parse(case.output(), case.task())
+    assert found.figures == case.figures()
+    assert (found.version, dict(found.facts)) == (case.expected["version"], case.expected["facts"])
+
+
+@pytest.mark.parametrize("case", GOOD, ids=str)
+def test_it_gives_them_if_nothing_is_known_of_what_was_asked_for(case):
+    assert case.benchmark().parse(case.output(), None).figures == case.figures()
+
+
+@pytest.mark.parametrize("case", LIES, ids=str)
+def test_a_lie_is_named(case):
+    with pytest.raises(BenchmarkError) as error:
+        case.benchmark().parse(case.output(), case.task())
+    assert (error.value.failure, case.expected["message"] in str(error.value)) == (
+        case.expected["failure"],
+        True,
+    ), str(error.value)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("case", GOOD, ids=str)
+@pytest.mark.parametrize(("code", "failure"), [(1, "error-text"), (137, "killed"), (-9, "killed")])
+def test_no_figures_count_if_the_launcher_failed(case, code, failure):
+    output = type(case.output())(case.text, "", code)
+    with pytest.raises(BenchmarkError) as error:
+        case.benchmark().parse(output, case.task())
+    assert error.value.failure == failure
+
+
+@pytest.mark.parametrize("case", GOOD, ids=str)
+def test_another_number_of_processes_is_noticed_where_the_output_tells_it(case):
+    task, benchmark = case.task(), case.benchmark()
+    if task is None or benchmark.name == "osu-alltoall":
+        return
+    with pytest.raises(BenchmarkError) as error:
+        benchmark.parse(case.output(), type(task)(task.ranks * 2, 1, task.executable, task.folder))
+    assert error.value.failure == "wrong-processes"
+
+
+def test_there_are_enough_of_both_kinds():
+    good, lies = (Counter(case.plugin for case in cases) for cases in (GOOD, LIES))
+    assert all(good[plugin] >= 8 and lies[plugin] >= 12 for plugin in PLUGINS)
+    named = {case.expected["failure"] for case in LIES}
+    assert named >= {
+        "no-result",
+        "incomplete",
+        "wrong-processes",
+        "wrong-benchmark",
+        "verification-failed",
+        "error-text",
+        "killed",
+        "unreadable",
+    }

@@ -1,0 +1,74 @@
+"""`routelab bench parse`: JSON or a named failure."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from bench_corpus import DATA, GOOD, LIES
+
+from routelab.cli import main
+from routelab.stages import parse_output as stage
+
+
+@pytest.mark.parametrize("case", GOOD, ids=str)
+def test_figures_are_printed_as_json(case, capsys):
+    assert main(["bench", "parse", case.plugin, str(DATA / f"{case}.txt")]) == 0
+    found = json.loads(capsys.readouterr().out)
+    keys = ("metric", "value", "unit", "better", "size")
+    assert found == {
+        "benchmark": case.plugin,
+        "version": case.expected["version"],
+        "figures": [dict(zip(keys, row, strict=True)) for row in case.expected["figures"]],
+        "facts": case.expected["facts"],
+    }
+
+
+@pytest.mark.parametrize(
+    "case",
+    [case for case in LIES if case.expected["ranks"] is None or "lie-empty" in case.name],
+    ids=str,
+)
+def test_a_failure_is_named_in_one_line(case, capsys):
+    file = DATA / f"{case}.txt"
+    assert main(["bench", "parse", case.plugin, str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    assert f"{file}: {case.expected['failure']}: " in err
+    assert case.expected["message"] in err
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "message"),
+    [
+        ("npb", "none.txt", "cannot read none.txt: No such file or directory"),
+        ("npb", ".", "cannot read .: Is a directory"),
+        ("npbs", "none.txt", "no benchmark plugin is called 'npbs'; did you mean 'npb'?"),
+        ("npb~kernel=ep", "none.txt", "kernel"),
+    ],
+)
+def test_a_wrong_name_or_file_is_the_users_mistake(name, file, message, capsys):
+    assert main(["bench", "parse", name, file]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_bytes_that_are_no_text_are_no_figures(tmp_path, capsys):
+    file = tmp_path / "out.txt"
+    file.write_bytes(b"\xff\xfe\x00 LU Benchmark Completed.\n\xc3\x28\n")
+    assert main(["bench", "parse", "npb", str(file)]) == 1
+    assert "no-result" in capsys.readouterr().err
+
+
+def test_a_parser_that_breaks_is_the_plugins_fault(tmp_path, capsys, monkeypatch):
+    class Broken:
+        name = "broken"
+
+        def parse(self, output, task):
+            return {}["nothing"]
+
+    monkeypatch.setattr(stage, "load", lambda *_: Broken())
+    file = tmp_path / "out.txt"
+    file.write_text("")
+    assert main(["bench", "parse", "broken", str(file)]) == 1
+    assert "broken: parse() has to return figures" in capsys.readouterr().err
