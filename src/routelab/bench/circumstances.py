@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import RoutelabError
-from routelab.bench.launchers import Launcher, probe, write_hostfile
+from routelab.bench.launchers import Launcher, inherited, probe, write_hostfile
 from routelab.bench.processes import run_program
 from routelab.bench.store import STDERR, STDOUT
 
@@ -76,7 +76,7 @@ def places(launcher: Launcher, folder: Path, seconds: float = PROBE_SECONDS) -> 
             folder=folder,
             stdout=folder / STDOUT,
             stderr=folder / STDERR,
-            environment=os.environ | dict(launch.environment),
+            environment=inherited(os.environ) | dict(launch.environment),
             seconds=seconds,
         )
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +25,15 @@ MEND = {
 }
 
 HOSTFILE = "hosts.txt"
+
+_OWN = re.compile(
+    r"(PMI|PMI2|PMIX|OMPI_COMM_WORLD|OMPI_UNIVERSE|PRTE)_.*"
+    r"|SLURM_(PROCID|LOCALID|NODEID|GTIDS|TASK_PID|STEP.*|SRUN_.*|LAUNCH_.*)"
+    r"|SLURM_(NTASKS.*|NPROCS|TASKS_PER_NODE|DISTRIBUTION|HOSTFILE|CPU_BIND.*|MPI_TYPE)"
+    r"|(SLURM|SRUN)_CPUS_PER_TASK"
+)
+"""Variables that tell a process which rank of which step it is, and those that srun takes for
+options: those of the driver say nothing about the programs that it launches."""
 
 _ASKED = {
     "srun": ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "${SLURMD_NODENAME:-$(uname -n)}"),
@@ -140,6 +150,11 @@ class Launcher:
             "openmpi": [f"{host} slots={each}" for host in self.hosts],
         }[self.cluster.launcher]
         return "".join(f"{line}\n" for line in lines)
+
+
+def inherited(environment: Mapping[str, str]) -> dict[str, str]:
+    """The driver's variables, without those about its own place in a job."""
+    return {name: text for name, text in environment.items() if not _OWN.fullmatch(name)}
 
 
 def find_program(cluster: Cluster) -> str:

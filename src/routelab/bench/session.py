@@ -21,7 +21,7 @@ from routelab.bench.fabrics import LoggedSwitch
 from routelab.bench.guard import Guard
 from routelab.bench.journal import Journal
 from routelab.bench.judged import Judged, judge
-from routelab.bench.launchers import write_hostfile
+from routelab.bench.launchers import inherited, write_hostfile
 from routelab.bench.prepared import PlannedRun, Prepared, Turn
 from routelab.bench.processes import run_program
 from routelab.bench.rendered import render
@@ -286,7 +286,7 @@ class Session:
                 folder=folder,
                 stdout=folder / STDOUT,
                 stderr=folder / STDERR,
-                environment=os.environ | dict(launch.environment),
+                environment=inherited(os.environ) | dict(launch.environment),
                 seconds=seconds,
                 began=guard.group,
                 end_step=(lambda: found.end_step(name)) if found is not None else lambda: None,

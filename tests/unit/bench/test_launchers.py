@@ -4,7 +4,7 @@ import pytest
 
 from routelab.api import InputError, RoutelabError
 from routelab.bench.circumstances import environment_of, placed
-from routelab.bench.launchers import Launcher, find_program, probe
+from routelab.bench.launchers import Launcher, find_program, inherited, probe
 from routelab.config.cluster import Cluster
 
 HOSTS = ("n03", "n01")
@@ -99,3 +99,15 @@ def test_singletons_and_other_numbers_are_refused(found):
 def test_secrets_are_not_kept():
     kept = environment_of({"SLURM_JOB_ID": "3", "AWS_SECRET": "x", "FI_PROVIDER": "tcp", "A": "b"})
     assert kept == {"FI_PROVIDER": "tcp", "SLURM_JOB_ID": "3"}
+
+
+def test_the_place_of_the_driver_is_not_that_of_a_run():
+    kept = {
+        "PATH": "/bin",
+        "SLURM_JOB_ID": "3",
+        "SLURM_CONF": "x",
+        "PMIC": "1",
+        "OMPI_MCA_btl": "tcp",
+    }
+    own = ("PMI_RANK", "SLURM_PROCID", "SLURM_NTASKS_PER_NODE", "SLURM_STEP_ID", "SLURM_HOSTFILE")
+    assert inherited(kept | dict.fromkeys(own, "1")) == kept
