@@ -10,6 +10,8 @@ from bench_corpus import DATA, GOOD, LIES
 from routelab.cli import main
 from routelab.stages import parse_output as stage
 
+pytestmark = pytest.mark.builtins
+
 
 @pytest.mark.parametrize("case", GOOD, ids=str)
 def test_figures_are_printed_as_json(case, capsys):
