@@ -32,6 +32,7 @@ KINDS = {
     "traffic": "Which terminals send to which, in a simulation.",
     "workload": "What the ranks of an application send and compute.",
     "export": "Files of other programs that hold a network with its routes.",
+    "fabric": "What changes the routing of a real system, and puts it back.",
 }
 
 EXIT_CODES = (

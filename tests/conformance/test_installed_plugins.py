@@ -13,6 +13,7 @@ from routelab.testing.checks import CHECKS
 
 DATA = Path(__file__).parents[1] / "data"
 INSTANCES = {
+    "fabric/command": "fabric/command~apply=true+{folder},restore=true+{hosts}",
     "topology/graph": f"topology/graph~file=[{DATA / 'abilene.graphml'}]",
     "metric/traffic-load": f"metric/traffic-load~matrix=[{DATA / 'traffic.csv'}]",
     "traffic/matrix": f"traffic/matrix~file=[{DATA / 'traffic.csv'}]",

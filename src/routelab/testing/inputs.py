@@ -52,7 +52,7 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
         return dict(_graphs(networks, topologies, catalogue))
     added = {name: _table(networks[name]) for name in topologies}
     tables = dict(TABLES) | added
-    return tables if kind in ("layers", "export") else dict(_measured(tables))
+    return tables if kind in ("layers", "export", "fabric") else dict(_measured(tables))
 
 
 def _installed(name: str, catalogue: Catalogue) -> Callable[[], Topology]:

@@ -18,6 +18,7 @@ from routelab.stages.chain import apply_routing
 from routelab.testing.examples import completed
 from routelab.testing.fingerprints import differences, fingerprint
 from routelab.testing.hop_by_hop import least_channels, part, states
+from routelab.testing.rehearsal import rehearsed
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.tables import table_on
 from routelab.testing.well_formed import check_form
@@ -258,6 +259,7 @@ def run(plugin: Any, value: Any) -> Any:
         "traffic": ("demand()", lambda: sent(plugin, value, SEED)),
         "workload": ("program()", lambda: plugin.program(value)),
         "export": ("export()", lambda: plugin.export(value, Machine())),
+        "fabric": ("apply() or restore()", lambda: rehearsed(plugin, value)),
     }[plugin.kind]
     return guarded(method, call)
 

@@ -33,9 +33,10 @@ RESULTS: dict[str, type | tuple[type, ...]] = {
     "traffic": tuple,
     "workload": Program,
     "export": dict,
+    "fabric": tuple,
 }
 """What a plugin of each kind makes; of traffic, a demand and messages; of an
-export, the texts of files."""
+export, the texts of files; of a fabric, commands."""
 
 
 def check_form(kind: str, value: Any, found: Any) -> None:
@@ -64,6 +65,8 @@ def check_form(kind: str, value: Any, found: Any) -> None:
         return
     if kind == "traffic":
         _check_traffic(value, *result)
+        return
+    if kind == "fabric":
         return
     if kind == "export":
         _check_files(result)

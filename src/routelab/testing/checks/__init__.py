@@ -8,6 +8,7 @@ from routelab.testing.checks import (
     claims,
     common,
     export,
+    fabric,
     hops,
     layers,
     metric,
@@ -136,6 +137,13 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         *RESULT,
         each("multipath", layers.multipath),
         each("round-trip", export.round_trip),
+        *AFTER,
+    ),
+    "fabric": (
+        *BEFORE,
+        each("problems", fabric.problems),
+        *RESULT,
+        each("changes", fabric.changes),
         *AFTER,
     ),
 }

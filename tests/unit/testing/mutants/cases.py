@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import wrong_exports
+import wrong_fabrics
 import wrong_hops
 import wrong_metrics
 import wrong_routings
@@ -25,6 +26,7 @@ MODULES = (
     wrong_traffic,
     wrong_workloads,
     wrong_exports,
+    wrong_fabrics,
 )
 
 CASES: list[tuple[str, str, str, str]] = []

@@ -16,6 +16,7 @@ from routelab.api import (
     Demand,
     Direction,
     ExportPlugin,
+    FabricPlugin,
     HopProgram,
     HopRoutingPlugin,
     InputError,
@@ -312,6 +313,20 @@ class RightExport(ExportPlugin):
         return table_from_lines(topology, routes, lambda _, channel: int(channel))
 
 
+class RightFabric(FabricPlugin):
+    name = "right-fabric"
+    summary = "Says which routing it is, and that it is none any more"
+
+    def problems(self, job):
+        return [] if len(job.hosts) > 1 else ["one host has nothing to route"]
+
+    def apply(self, job, switch):
+        switch.run(["switch", job.routing], 5)
+
+    def restore(self, job, switch):
+        switch.run(["switch", "back"], 5)
+
+
 RIGHT = (
     RightTopology,
     RightRules,
@@ -326,4 +341,5 @@ RIGHT = (
     RightTraffic,
     RightWorkload,
     RightExport,
+    RightFabric,
 )

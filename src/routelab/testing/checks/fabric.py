@@ -1,0 +1,26 @@
+"""Checks of fabrics, which are only ever rehearsed: their commands are noted, none is run."""
+
+from __future__ import annotations
+
+from routelab.testing.rehearsal import rehearsed
+from routelab.testing.results import Failed
+from routelab.testing.subjects import Trial, guarded
+
+
+def problems(trial: Trial) -> str:
+    """``problems()`` answers a list of reasons in words, and runs nothing."""
+    plugin = trial.subject.plugin
+    found = guarded("problems()", lambda: rehearsed(plugin, trial.value, problems=True))
+    if not all(isinstance(text, str) and text.strip() and "\n" not in text for text in found):
+        raise Failed(f"problems() must answer a list of lines of text, it answered {found!r}")
+    return "; ".join(found)
+
+
+def changes(trial: Trial) -> str:
+    """What is said to change nothing runs no command."""
+    apply, restore, again = trial.result
+    if not trial.subject.plugin.changes and (apply or restore):
+        raise Failed(f"it says that it changes nothing, and runs {(apply or restore)[0]}")
+    if restore != again:
+        raise Failed(f"restore() runs {restore}, and called a second time {again}")
+    return f"{len(apply)} commands to apply, {len(restore)} to restore"

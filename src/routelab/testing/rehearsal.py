@@ -1,0 +1,55 @@
+"""Fabrics rehearsed: what they would run for a table."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from routelab.api import FabricJob, RouteTable
+from routelab.testing.results import Failed
+
+FOLDER = "/the/folder"
+"""In the place of the job's folder in what is noted, so that commands are repeatable."""
+
+
+class Notes:
+    """A dry switch that notes commands."""
+
+    dry = True
+
+    def __init__(self, folder: Path) -> None:
+        self.commands: list[list[str]] = []
+        self._folder = str(folder)
+
+    def run(self, arguments: Sequence[str], seconds: float) -> str:
+        """Note a command; it prints nothing."""
+        if isinstance(arguments, str) or not all(isinstance(text, str) for text in arguments):
+            raise Failed(f"switch.run() takes a list of texts, it got {arguments!r}")
+        if not seconds > 0:
+            raise Failed(f"switch.run() takes a limit in seconds, it got {seconds!r}")
+        self.commands.append([text.replace(self._folder, FOLDER) for text in arguments])
+        return ""
+
+
+def rehearsed(plugin: Any, table: RouteTable, *, problems: bool = False) -> Any:
+    """What a fabric says is missing; or the commands of `apply`, `restore` and `restore` again.
+
+    Raises
+    ------
+    Failed
+        If it wrote files although nothing may be changed.
+    """
+    hosts = tuple(f"n{terminal}" for terminal in range(table.topology.num_terminals))
+    with tempfile.TemporaryDirectory() as name:
+        job = FabricJob("my-routing", table, hosts, Path(name), "my-network")
+        found: Any = plugin.problems(job) if problems else []
+        for act in () if problems else (plugin.apply, plugin.restore, plugin.restore):
+            notes = Notes(job.folder)
+            act(job, notes)
+            found.append(notes.commands)
+        written = sorted(path.name for path in job.folder.iterdir())
+    if written:
+        raise Failed(f"it wrote {', '.join(written)}; in a dry run, and beforehand, it may not")
+    return found if problems else tuple(found)
