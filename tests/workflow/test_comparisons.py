@@ -47,6 +47,7 @@ bench: {{cluster: {cluster}, repeats: {repeats}, seconds: 60}}
 FAST = """\
 launcher: srun
 partition: short
+topology: torus~dims=4x2
 hosts: n[01-08]
 node_sets: {torus~dims=4: "n[01-04]"}
 """

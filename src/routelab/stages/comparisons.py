@@ -1,11 +1,12 @@
-"""The spec of a comparison, which the plan writes and `routelab bench --comparison` reads."""
+"""A comparison as a job, and its spec, which `routelab bench --comparison` reads."""
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic import ValidationError
 
@@ -13,11 +14,14 @@ from routelab.api import InputError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.config.bench_settings import BenchSettings
-from routelab.stages.batches import KeptJob
+from routelab.stages.batches import KeptJob, Kind
 
 SPEC = "comparison/1"
 RUNS = "bench/runs"
 """Where raw runs are kept, in the results folder; all comparisons share them."""
+
+ComparisonIds: TypeAlias = tuple[str, str, str]
+"""Name of the study, ids of topology and settings."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,58 @@ class ComparisonSpec(KeptJob):
             "store": self.store,
         }
         write_json(path, content)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonJob:
+    """Measure all benchmarks under all routings on a network, in one allocation.
+
+    Attributes
+    ----------
+    id : str
+        Names its spec, its manifest and its log.
+    study : str
+        Name.
+    topology, settings : str
+        Ids.
+    spec : ComparisonSpec
+        What the process is told.
+    after : tuple of (kind, str)
+        Batches that make the network and the routes.
+    inputs : tuple of str
+        The cluster's file, and files that benchmarks read.
+    nodes : int
+        Hosts.
+    minutes : int
+        To ask a scheduler for.
+    hosts : str
+        As Slurm reads them, ``n[01-32]`` or with commas; empty: everything runs on this machine.
+    partition, account : str
+        Of Slurm; empty: none is asked for.
+    allocation : tuple of str
+        Further arguments for Slurm.
+    """
+
+    id: str
+    study: str
+    topology: str
+    settings: str
+    spec: ComparisonSpec
+    after: tuple[tuple[Kind, str], ...]
+    inputs: tuple[str, ...]
+    nodes: int
+    minutes: int
+    hosts: str
+    partition: str
+    account: str
+    allocation: tuple[str, ...]
+
+    @property
+    def slurm_extra(self) -> str:
+        """Options of sbatch for which the executor has no resource; a shell reads them."""
+        nodes = (f"--nodelist={self.hosts}",) if self.hosts else ()
+        options = ("--exclusive", "--ntasks-per-node=1", *nodes, *self.allocation)
+        return shlex.join(options)
 
 
 def read_spec(path: Path) -> ComparisonSpec:

@@ -24,13 +24,14 @@ from routelab.config.mistakes import suggestion
 from routelab.config.study import ENTRIES
 from routelab.registry.catalogue import installed
 from routelab.stages.batches import Kind
+from routelab.stages.comparisons import ComparisonIds
 from routelab.stages.instances import Instance, instance_of
 from routelab.stages.jobs import MAX_ID, SimulationIds, SimulationJob, SimulationKind, cut
 from routelab.stages.plan_bounds import WantedBounds
 from routelab.stages.plan_comparisons import (
-    ComparisonIds,
     WantedComparisons,
     of_benchmarks,
+    places_of,
     terminals,
 )
 from routelab.stages.plan_predictions import PredictionIds, predictions
@@ -160,11 +161,12 @@ class _Expansion:
         tables = {r: one for r, one in routings.items() if not is_hop_by_hop(one)}
         settings, wrong = of_benchmarks(study, tables)
         sizes = {t: terminals(topologies[t]) for t in dict.fromkeys(t for t, _ in runs)}
-        expected, more = predictions(study, settings, runs, sizes, benchmarks)
-        self.mistakes += wrong + more
+        places, more = places_of(study, settings, topologies, sizes)
+        expected, still_more = predictions(study, settings, runs, sizes, benchmarks)
+        self.mistakes += wrong + more + still_more
         shown.benchmarks = tuple(benchmarks)
         shown.comparisons = self._wanted_comparisons.add(
-            study, settings, runs, sizes, tables, benchmarks
+            study, settings, runs, places, tables, benchmarks
         )
         for one in expected:
             clash = self._clash("workload", one.work_id, one.work.text, study.place("benchmarks"))

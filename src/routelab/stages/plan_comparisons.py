@@ -6,12 +6,12 @@ import hashlib
 import json
 import math
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from math import prod
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from routelab.api import InputError, RoutelabError, TopologyPlugin
 from routelab.api.grids import GridParameters
@@ -20,9 +20,10 @@ from routelab.bench.comparison import Chosen, Comparison
 from routelab.config import Study
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster import ClusterFile, load_cluster
+from routelab.config.hostlist import compress
 from routelab.config.mistakes import suggestion
 from routelab.stages.batches import Batch, Kind
-from routelab.stages.comparisons import RUNS, ComparisonSpec
+from routelab.stages.comparisons import RUNS, ComparisonIds, ComparisonJob, ComparisonSpec
 from routelab.stages.instances import Instance
 from routelab.stages.jobs import (
     MAX_ID,
@@ -37,61 +38,6 @@ from routelab.stages.plan_simulations import found_cluster, settings_id
 START_MINUTES = 10
 """For the beginning of an allocation, the probe and what the fabric's commands take."""
 
-ComparisonIds: TypeAlias = tuple[str, str, str]
-"""Name of the study, ids of topology and settings."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ComparisonJob:
-    """Measure all benchmarks under all routings on a network, in one allocation.
-
-    Attributes
-    ----------
-    id : str
-        Names its spec, its manifest and its log.
-    study : str
-        Name.
-    topology, settings : str
-        Ids.
-    spec : ComparisonSpec
-        What the process is told.
-    after : tuple of (kind, str)
-        Batches that make the network and the routes.
-    inputs : tuple of str
-        The cluster's file, and files that benchmarks read.
-    nodes : int
-        Hosts.
-    minutes : int
-        To ask a scheduler for.
-    hosts : str
-        As Slurm reads them, ``n[01-32]`` or with commas; empty: everything runs on this machine.
-    partition, account : str
-        Of Slurm; empty: none is asked for.
-    allocation : tuple of str
-        Further arguments for Slurm.
-    """
-
-    id: str
-    study: str
-    topology: str
-    settings: str
-    spec: ComparisonSpec
-    after: tuple[tuple[Kind, str], ...]
-    inputs: tuple[str, ...]
-    nodes: int
-    minutes: int
-    hosts: str
-    partition: str
-    account: str
-    allocation: tuple[str, ...]
-
-    @property
-    def slurm_extra(self) -> str:
-        """Options of sbatch for which the executor has no resource; a shell reads them."""
-        nodes = (f"--nodelist={self.hosts}",) if self.hosts else ()
-        options = ("--exclusive", "--ntasks-per-node=1", *nodes, *self.allocation)
-        return shlex.join(options)
-
 
 class Settings(NamedTuple):
     """Settings of a comparison, with the cluster's file found and read."""
@@ -102,11 +48,18 @@ class Settings(NamedTuple):
     cluster: ClusterFile
 
 
+class Place(NamedTuple):
+    """Where a network is measured: how many hosts, and which; none: this machine."""
+
+    nodes: int
+    hosts: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class _Wanted:
     """A comparison that a study asks for."""
 
-    nodes: int
+    place: Place
     routings: Mapping[str, Instance]
     benchmarks: Mapping[str, Instance]
     settings: Settings
@@ -123,7 +76,7 @@ class WantedComparisons:
         study: Study,
         settings: Sequence[Settings],
         runs: Sequence[tuple[str, str]],
-        sizes: Mapping[str, int],
+        places: Mapping[tuple[str, str], Place],
         routings: Mapping[str, Instance],
         benchmarks: Mapping[str, Instance],
     ) -> tuple[ComparisonIds, ...]:
@@ -135,8 +88,8 @@ class WantedComparisons:
         settings : sequence of Settings
         runs : sequence of (str, str)
             Ids of topology and routing of all tables.
-        sizes : mapping of str to int
-            Terminals of each network.
+        places : mapping of (str, str) to Place
+            Where each network is measured, by ids of topology and settings.
         routings, benchmarks : mapping of str to Instance
             By id.
 
@@ -150,7 +103,8 @@ class WantedComparisons:
             among = {r: routings[r] for t, r in runs if t == topology}
             for one in settings:
                 ids.append((study.name, topology, one.id))
-                self._wanted[ids[-1]] = _Wanted(sizes[topology], among, benchmarks, one)
+                place = places[topology, one.id]
+                self._wanted[ids[-1]] = _Wanted(place, among, benchmarks, one)
         return tuple(ids)
 
     def jobs(
@@ -210,6 +164,37 @@ def of_benchmarks(
                 f"{one.baseline!r} to compare with{mend}"
             )
     return ([], list(dict.fromkeys(mistakes))) if mistakes else (settings, [])
+
+
+def places_of(
+    study: Study,
+    settings: Sequence[Settings],
+    topologies: Mapping[str, Instance],
+    sizes: Mapping[str, int],
+) -> tuple[dict[tuple[str, str], Place], list[str]]:
+    """Where a study's networks are measured, by ids of topology and settings, and what is wrong.
+
+    Parameters
+    ----------
+    study : Study
+    settings : sequence of Settings
+    topologies : mapping of str to Instance
+        By id.
+    sizes : mapping of str to int
+        Terminals of those that are measured.
+    """
+    places: dict[tuple[str, str], Place] = {}
+    mistakes: list[str] = []
+    for (topology, nodes), one in product(sizes.items(), settings):
+        hosts: tuple[str, ...] = ()
+        try:
+            # a network that cannot be has no terminals, and its own job tells why
+            if nodes:
+                hosts = one.cluster.cluster.hosts_of(topologies[topology].text, nodes)
+        except InputError as error:
+            mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
+        places[topology, one.id] = Place(max(1, nodes), hosts)
+    return places, list(dict.fromkeys(mistakes))
 
 
 def terminals(topology: Instance) -> int:
@@ -276,9 +261,9 @@ def _job(
         spec=spec,
         after=after,
         inputs=inputs,
-        nodes=max(1, wanted.nodes),
+        nodes=wanted.place.nodes,
         minutes=_minutes(settings.told, len(tables) * len(wanted.benchmarks)),
-        hosts=_hosts(settings.cluster, network.text),
+        hosts=compress(wanted.place.hosts),
         partition=cluster.partition or "",
         account=cluster.account or "",
         allocation=tuple(cluster.allocation),
@@ -290,12 +275,6 @@ def _minutes(settings: BenchSettings, runs_of_a_round: int) -> int:
     runs = (settings.warm_up + settings.repeats) * runs_of_a_round
     worst = math.ceil(runs * settings.seconds / 60) + START_MINUTES
     return min(worst, settings.minutes or worst)
-
-
-def _hosts(file: ClusterFile, topology: str) -> str:
-    """The hosts of a network, for Slurm, which sorts them for itself."""
-    hosts = file.cluster.node_sets.get(topology) or file.cluster.hosts
-    return hosts if isinstance(hosts, str) else ",".join(hosts)
 
 
 def _file_name(ids: ComparisonIds) -> str:

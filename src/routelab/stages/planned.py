@@ -8,6 +8,7 @@ from pathlib import Path
 
 from routelab.config import Study
 from routelab.stages.batches import TRY_AGAIN, Batch, KeptJob, Kind
+from routelab.stages.comparisons import ComparisonIds, ComparisonJob
 from routelab.stages.jobs import (
     BARE,
     BoundJob,
@@ -19,7 +20,6 @@ from routelab.stages.jobs import (
     route_folder,
     simulation_folder,
 )
-from routelab.stages.plan_comparisons import ComparisonIds, ComparisonJob
 from routelab.stages.plan_predictions import PredictionIds
 from routelab.stages.shards import Item, Shard, store
 from routelab.stages.surveys import SurveyPlan

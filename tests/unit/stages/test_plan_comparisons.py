@@ -78,6 +78,7 @@ partition: short
 account: lab
 allocation: [--reservation=a b]
 launcher: srun
+topology: torus~dims=4x4
 hosts: "n[01-16]"
 node_sets: {torus~dims=4: "n[01-04]"}
 """
@@ -287,6 +288,16 @@ def test_what_is_wrong_is_told_with_its_place(write):
     assert mistakes(write(STUDY)) == [
         "5: bench: config/clusters/fast.yaml:1: partitions: unknown key; did you mean 'partition'?"
     ]
+
+
+def test_a_network_needs_hosts(write):
+    path = write(STUDY.replace("torus~dims=4x4", "torus~dims=4x2"))
+    (line,) = mistakes(path)
+    assert line == (
+        "5: bench: config/clusters/fast.yaml: no hosts for torus~dims=4x2, only for "
+        "torus~dims=4x4, torus~dims=4; add its 8 hosts in the order of its terminals: "
+        "node_sets: {torus~dims=4x2: [...]}"
+    )
 
 
 def do(job, status):
