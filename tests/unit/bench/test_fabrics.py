@@ -203,6 +203,26 @@ def test_a_failed_command_leaves_no_children(switch, tmp_path, monkeypatch):
     assert gone(int(pid.read_text()))
 
 
+def test_what_runs_as_another_user_is_told_loudly(switch, monkeypatch):
+    """No signal reaches what sudo has started; the message names what is left."""
+    monkeypatch.setattr(commands, "GRACE_SECONDS", 0.1)
+    pids = []
+
+    def refuse(group, _):
+        pids.append(group)
+        raise PermissionError
+
+    monkeypatch.setattr(os, "killpg", refuse)
+    with pytest.raises(FabricError) as told:
+        switch.run(["sleep", "300"], 0.2)
+    monkeypatch.undo()
+    (pid,) = set(pids)
+    os.kill(pid, signal.SIGKILL)
+    assert f"and could not be ended, as it runs as another user (process group {pid})" in str(
+        told.value
+    )
+
+
 def test_a_command_may_leave_a_daemon(switch, tmp_path):
     """One that ended well is not waited for because its child holds its output open."""
     pid = tmp_path / "pid"
