@@ -51,9 +51,11 @@ format: $(VENV)/installed-check ## Bring sources into the form that check wants
 	$(RUN) snakefmt Snakefile workflow
 
 .PHONY: schema
-schema: $(VENV)/installed ## Write the schema and the reference page of study files anew
+schema: $(VENV)/installed ## Write the schemas and the reference pages of study and cluster files anew
 	$(RUN) routelab study schema --built-in -o config/schema/study.schema.json
 	$(RUN) routelab study schema --format markdown -o docs/reference/study.md
+	$(RUN) routelab cluster schema -o config/schema/cluster.schema.json
+	$(RUN) routelab cluster schema --format markdown -o docs/reference/cluster.md
 
 .PHONY: perf
 perf: $(VENV)/installed-perf ## Measure how fast it is

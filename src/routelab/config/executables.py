@@ -52,7 +52,9 @@ def find_executable(
         inside = configured / Path(name).name
         if inside.is_file():
             return _executable(inside, place)
-    raise InputError(f"{place}no {' or '.join(candidates)} in {told}; name another folder, or the executable")
+    raise InputError(
+        f"{place}no {' or '.join(candidates)} in {told}; name another folder, or the executable"
+    )
 
 
 def _executable(path: Path, place: str) -> Path:

@@ -173,16 +173,17 @@ def study_page(facts: Sequence[str]) -> str:
     listed = ", ".join(f"`{name}`" for name in facts)
     lines = fill(f"- the facts of `routelab evaluate`: {listed};", 100, subsequent_indent="  ")
     columns = _COLUMNS.format(facts=lines)
-    parts = [_INTRODUCTION, _section("Keys of a study", Study), _ENTRIES]
+    parts = [_INTRODUCTION, section("Keys of a study", Study), _ENTRIES]
     for title, model in _SECTIONS:
-        parts.append(_section(title, model))
+        parts.append(section(title, model))
         if model in _BEHIND:
             parts.append(_BEHIND[model])
-    parts += [columns, _section("References: citation.yaml", Source)]
+    parts += [columns, section("References: citation.yaml", Source)]
     return "\n".join(parts)
 
 
-def _section(title: str, model: type[BaseModel]) -> str:
+def section(title: str, model: type[BaseModel]) -> str:
+    """A heading and a table of the keys that a model has, in Markdown."""
     schema = model.model_json_schema()
     lines = [f"## {title}", "", (model.__doc__ or "").strip().splitlines()[0], ""]
     lines += ["| key | value | default | meaning |", "| --- | --- | --- | --- |"]
@@ -217,6 +218,9 @@ _LINKS = {
     "Systems": "[on](#on)",
     "Bound": "[bound](#bound)",
     "Survey": "[survey](#survey)",
+    "FabricChoice": "[fabric](#fabric)",
+    "Published": "[machine](#machine)",
+    "Assumed": "[machine](#machine)",
 }
 _SCALAR = ["boolean", "integer", "number", "string"]
 _TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean": "true or false"}
@@ -236,7 +240,7 @@ def _value(part: Mapping[str, Any]) -> str:
     if "enum" in part:
         return " or ".join(f"`{value}`" for value in part["enum"])
     if "prefixItems" in part:
-        return "list of two integers"
+        return f"list of two {_TYPES[part['prefixItems'][0]['type']]}s"
     if part["type"] == "array":
         return f"list of {_value(part['items'])}"
     if part["type"] == "object":

@@ -31,7 +31,7 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
     schema : dict
         JSON values.
     """
-    schema: dict[str, Any] = _untitled(Study.model_json_schema())
+    schema: dict[str, Any] = untitled(Study.model_json_schema())
     definitions = schema["$defs"]
     for part in ("tables", "figures"):
         schema["properties"][part]["additionalProperties"] = False
@@ -42,7 +42,7 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
         definitions[kind] = _entry_schema(named, entries, catalogue)
         schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
     for key, model in SETTINGS.items():
-        definitions[key.title()] = _untitled(settings_schema(model, by_name=key in BY_NAME))
+        definitions[key.title()] = untitled(settings_schema(model, by_name=key in BY_NAME))
         schema["properties"][key] = {
             "$ref": f"#/$defs/{key.title()}",
             "description": schema["properties"][key]["description"],
@@ -102,14 +102,14 @@ def _told(row: ParameterRow) -> str:
     return f"{row.description} ({row.type}; {default})"
 
 
-def _untitled(part: Any) -> Any:
+def untitled(part: Any) -> Any:
     """A schema without the titles that pydantic makes of names."""
     if isinstance(part, list):
-        return [_untitled(item) for item in part]
+        return [untitled(item) for item in part]
     if not isinstance(part, dict):
         return part
     return {
-        key: _untitled(value)
+        key: untitled(value)
         for key, value in part.items()
         if key != "title" or not isinstance(value, str)
     }
