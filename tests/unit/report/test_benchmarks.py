@@ -388,12 +388,16 @@ def test_lines_have_bands_boxes_single_runs_and_axes_units(world):
 
 
 def test_below_a_figure_stands_what_was_not_measured(world):
-    made = Comparison(world, {("dor", "A"): SLOW, ("bad", "A"): [Lost("timeout")]})
+    cells = {("dor", one): SLOW for one in "AB"} | {
+        ("bad", "A"): SLOW,
+        ("bad", "B"): [Lost("timeout")],
+    }
+    made = Comparison(world, cells)
     seen = views(world, made.records)
     spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="median")
     drawn = draw_figure(spec, seen.asked(spec), (), "here: ")
     notes = absent_series(spec, seen.asked(spec), (), "here: ", drawn.data)
-    assert notes == ["Without a value: bad (no result: timeout)."]
+    assert notes == ["Without a value: bad in B (no result: timeout)."]
 
 
 def test_the_command_of_a_row_measures_it_and_the_baseline_again(world):

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from routelab.config import Figure as FigureSpec
+from routelab.config.views import BENCHMARKS
 from routelab.report.figures.kinds import OF_SERIES
 from routelab.report.figures.panels import panel_title
 from routelab.report.labels import label
@@ -28,6 +29,8 @@ def absent_series(
     data: pd.DataFrame | None,
 ) -> list[str]:
     """A sentence for every series that has no value in a panel where it has runs.
+
+    Of bars of measurements, for every bar that is not there.
 
     Parameters
     ----------
@@ -56,6 +59,9 @@ def absent_series(
         return []
     value = (spec.x if spec.kind == "ecdf" else spec.y) or ""
     facets = [hue, *([spec.col] if spec.col and spec.col in jobs else [])]
+    if spec.kind == "bar" and spec.of in BENCHMARKS:
+        # among bars of other benchmarks, one that is not there is not seen
+        facets.append(spec.x or "")
     drawn: list[tuple[str, ...]] = []
     if data is not None:
         drawn = _keys(data.dropna(subset=[value]) if value in data else data, facets)
@@ -66,9 +72,12 @@ def absent_series(
     causes: dict[tuple[str, str], list[str]] = {}
     for key, mine in absent.items():
         panels = causes.setdefault((key[0], _cause(mine, label(value, spec.of))), [])
-        panels += [panel_title(spec.col, text, spec.of) for text in key[1:]]
+        where = zip(facets[1:], key[1:], strict=True)
+        if title := ", ".join(panel_title(name, text, spec.of) for name, text in where):
+            panels.append(title)
+    between = "; " if len(facets) > 2 else ", "
     told = [
-        f"Without a value: {name}{' in ' if panels else ''}{', '.join(panels)} ({cause})."
+        f"Without a value: {name}{' in ' if panels else ''}{between.join(panels)} ({cause})."
         for (name, cause), panels in causes.items()
     ]
     more = len(told) - MOST

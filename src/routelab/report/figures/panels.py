@@ -139,6 +139,6 @@ def panel_title(column: str | None, text: str, of: str = "routes") -> str:
         return ""
     if column == "nodes":
         return f"{text} nodes"
-    if column in ("routing", "topology", "traffic", "workload"):
+    if column in ("routing", "topology", "traffic", "workload", "benchmark"):
         return text
     return f"{label(column, of)} {text}"
