@@ -46,8 +46,10 @@ _ERRORS = (
 _SLURM = re.compile(r"(srun|slurmstepd|salloc): error: ")
 """What Slurm says in every case; an error of the program itself tells more than a signal does."""
 
-_NOISE = re.compile(r"\[[0-9.]+\] +\[\S+:[0-9]+:[0-9]+\] +\S+ +UCX +(WARN|INFO|DIAG) .*")
-"""Of UCX, which writes to the standard output by default."""
+_NOISE = re.compile(
+    r"\[[0-9.]+\] +\[\S+:[0-9]+:[0-9]+\] +\S+ +UCX +(WARN|INFO|DIAG) .*|MPI startup\(\): .*"
+)
+"""Of UCX, which writes to the standard output by default, and of Intel MPI."""
 
 _SHOWN = 200
 """Characters of a line that a message quotes."""

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from pydantic import model_validator
-
 from routelab.api import (
     BenchmarkError,
     BenchmarkPlugin,
@@ -21,6 +19,9 @@ from routelab.api import (
 
 MICROSECONDS = 1e6
 
+LARGEST = 2**31 - 1
+"""Bytes that MPI can be asked to send in one message."""
+
 
 class LatencyParameters(Parameters):
     """Which sizes, and how often."""
@@ -28,28 +29,15 @@ class LatencyParameters(Parameters):
     size: Bytes = parameter(
         1 << 20, ge=1, le=1 << 30, description="Bytes of a message, the smallest one"
     )
-    max_size: Bytes | None = parameter(
-        None,
-        ge=1,
-        le=1 << 30,
-        description="Bytes of the largest message, each size being twice the one before; none: "
-        "there is one size",
+    doublings: int = parameter(
+        0, ge=0, le=30, description="How many larger sizes follow, each twice the one before"
     )
     iterations: int = parameter(100, ge=1, le=10**6, description="Calls that are timed")
-
-    @model_validator(mode="after")
-    def _ordered(self) -> LatencyParameters:
-        if self.max_size is not None and self.max_size < self.size:
-            raise ValueError(f"max_size: {self.max_size} is less than size, {self.size}")
-        return self
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """All sizes, ascending."""
-        found = [self.size]
-        while found[-1] * 2 <= (self.max_size or self.size):
-            found.append(found[-1] * 2)
-        return tuple(found)
+        return tuple(self.size << times for times in range(self.doublings + 1))
 
 
 @dataclass(frozen=True)
@@ -173,6 +161,13 @@ class LatencyBenchmark(BenchmarkPlugin):
     """
 
     predicts = "latency_avg"
+
+    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
+        """A process that is alone, or messages that are too large."""
+        largest = self.parameters.sizes[-1]
+        if largest > LARGEST:
+            return f"messages of {largest} bytes; MPI sends at most {LARGEST} at once"
+        return None if ranks > 1 else "needs two processes or more"
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
         """The time of one call with the largest message."""

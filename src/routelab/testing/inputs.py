@@ -10,6 +10,7 @@ from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import load
 from routelab.testing.graphs import GRAPHS, walks
 from routelab.testing.jobs import JOBS, job_on
+from routelab.testing.launches import TASKS
 from routelab.testing.networks import NETWORKS, WITH_TERMINALS
 from routelab.testing.results import Skipped
 from routelab.testing.tables import TABLES, table_on
@@ -43,6 +44,8 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
     added_networks = {name: _installed(name, catalogue) for name in topologies}
     if kind == "workload":
         return dict(JOBS) | {name: _job(network) for name, network in added_networks.items()}
+    if kind == "benchmark":
+        return TASKS
     if kind == "traffic":
         return dict(NETWORKS) | dict(WITH_TERMINALS) | added_networks
     networks = dict(NETWORKS) | added_networks

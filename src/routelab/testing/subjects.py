@@ -9,7 +9,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
 
-from routelab.api import Capabilities, Composition, MetricContext, Topology, UnsupportedError
+from routelab.api import (
+    BenchmarkPlugin,
+    Capabilities,
+    Composition,
+    MetricContext,
+    Topology,
+    UnsupportedError,
+)
 from routelab.deadlock.hop_states import Exploration
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import Routing, load, load_routing
@@ -18,6 +25,7 @@ from routelab.stages.chain import apply_routing
 from routelab.testing.examples import completed
 from routelab.testing.fingerprints import differences, fingerprint
 from routelab.testing.hop_by_hop import least_channels, part, states
+from routelab.testing.launches import launch
 from routelab.testing.rehearsal import rehearsed
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.tables import table_on
@@ -228,6 +236,8 @@ def asked(plugin: Any, value: Any) -> Any:
     if isinstance(plugin, Routing):
         # the first part that looks at the network; the others see what it makes
         plugin = plugin.complete or plugin.rules
+    if isinstance(plugin, BenchmarkPlugin):
+        return plugin.supports(value.ranks, value.ranks_per_node)
     return plugin.supports(value) if hasattr(plugin, "supports") else None
 
 
@@ -259,6 +269,7 @@ def run(plugin: Any, value: Any) -> Any:
         "traffic": ("demand()", lambda: sent(plugin, value, SEED)),
         "workload": ("program()", lambda: plugin.program(value)),
         "export": ("export()", lambda: plugin.export(value, Machine())),
+        "benchmark": ("the command", lambda: launch(plugin, value)),
         "fabric": ("apply() or restore()", lambda: rehearsed(plugin, value)),
     }[plugin.kind]
     return guarded(method, call)

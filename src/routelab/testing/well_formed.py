@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import PurePath
 from typing import Any
@@ -33,10 +34,11 @@ RESULTS: dict[str, type | tuple[type, ...]] = {
     "traffic": tuple,
     "workload": Program,
     "export": dict,
+    "benchmark": tuple,
     "fabric": tuple,
 }
 """What a plugin of each kind makes; of traffic, a demand and messages; of an
-export, the texts of files; of a fabric, commands."""
+export, the texts of files; of a benchmark, names, command and files; of a fabric, commands."""
 
 
 def check_form(kind: str, value: Any, found: Any) -> None:
@@ -68,6 +70,9 @@ def check_form(kind: str, value: Any, found: Any) -> None:
         return
     if kind == "fabric":
         return
+    if kind == "benchmark":
+        _check_launch(*result)
+        return
     if kind == "export":
         _check_files(result)
         return
@@ -88,11 +93,27 @@ def _check_files(files: Any) -> None:
     """Check that there is a file, and that each can be written into one folder."""
     if not files:
         raise Failed("export() made no file")
+    _check_names("export()", files)
+
+
+def _check_names(method: str, files: Any) -> None:
     for name, text in files.items():
         if not isinstance(name, str) or PurePath(name).name != name or not name:
-            raise Failed(f"export(): {name!r} is no plain file name")
+            raise Failed(f"{method}: {name!r} is no plain file name")
         if not isinstance(text, str):
-            raise Failed(f"export(): {name} is {type(text).__name__}, expected text")
+            raise Failed(f"{method}: {name} is {type(text).__name__}, expected text")
+
+
+def _check_launch(names: Any, command: Any, files: Any) -> None:
+    """Check names of the program, its command, and the files that it finds."""
+    for method, texts in (("executables()", names), ("command()", command)):
+        if not isinstance(texts, tuple) or not texts:
+            raise Failed(f"{method} must answer a tuple of texts, it answered {texts!r}")
+        if not all(isinstance(text, str) and "\0" not in text for text in texts):
+            raise Failed(f"{method} has other things than texts in {texts!r}")
+    if not isinstance(files, Mapping):
+        raise Failed(f"files() must answer a mapping, it answered {files!r}")
+    _check_names("files()", files)
 
 
 def _check_program(topology: Topology, program: HopProgram) -> None:

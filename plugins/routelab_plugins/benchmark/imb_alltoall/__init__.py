@@ -75,10 +75,6 @@ class ImbAlltoall(LatencyBenchmark):
     )
     Parameters = LatencyParameters
 
-    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
-        """One process has nobody to send to."""
-        return None if ranks > 1 else "needs two processes or more"
-
     def executables(self, ranks: int) -> tuple[str, ...]:
         """One name, whatever the version."""
         return ("IMB-MPI1",)

@@ -77,10 +77,11 @@ class MpiPatterns(LatencyBenchmark):
     Parameters = MpiPatternsParameters
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:
-        """A number of processes on which nobody would send anything."""
+        """Also a number of processes on which nobody would send anything."""
         pattern = self.parameters.pattern
-        if pattern == "alltoall":
-            return None if ranks > 1 else "needs two processes or more"
+        reason = super().supports(ranks, ranks_per_node)
+        if reason or pattern == "alltoall":
+            return reason
         if all(target(pattern, rank, ranks) == rank for rank in range(ranks)):
             return f"{pattern} on {ranks} processes: every rank would send to itself"
         return None

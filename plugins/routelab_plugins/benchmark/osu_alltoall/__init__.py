@@ -60,10 +60,6 @@ class OsuAlltoall(LatencyBenchmark):
     )
     Parameters = OsuAlltoallParameters
 
-    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
-        """One process has nobody to send to; the program refuses it."""
-        return None if ranks > 1 else "needs two processes or more"
-
     def executables(self, ranks: int) -> tuple[str, ...]:
         """One name, whatever the version."""
         return ("osu_alltoall",)

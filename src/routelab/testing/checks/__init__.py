@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from routelab.testing.checks import (
+    benchmark,
     claims,
     common,
     export,
@@ -137,6 +138,14 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         *RESULT,
         each("multipath", layers.multipath),
         each("round-trip", export.round_trip),
+        *AFTER,
+    ),
+    "benchmark": (
+        *BEFORE,
+        each("supports", common.supports),
+        *RESULT,
+        each("parse", benchmark.parses),
+        each("prediction", benchmark.predicts),
         *AFTER,
     ),
     "fabric": (

@@ -17,7 +17,7 @@ pytest.importorskip("mpi4py")
 MPIEXEC = shutil.which("mpiexec.mpich")
 pytestmark = pytest.mark.skipif(MPIEXEC is None, reason="needs MPICH's mpiexec (Debian: mpich)")
 
-SETTINGS = "size=1KiB,max_size=4KiB,iterations=3,warm_up=1"
+SETTINGS = "size=1KiB,doublings=2,iterations=3,warm_up=1"
 
 
 def launched(folder, command, ranks=2, separate=False):

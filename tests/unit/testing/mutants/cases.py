@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import wrong_benchmarks
 import wrong_exports
 import wrong_fabrics
 import wrong_hops
@@ -26,6 +27,7 @@ MODULES = (
     wrong_traffic,
     wrong_workloads,
     wrong_exports,
+    wrong_benchmarks,
     wrong_fabrics,
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Literal
 
@@ -9,6 +10,9 @@ import hop_kernels
 import numpy as np
 
 from routelab.api import (
+    BenchmarkError,
+    BenchmarkPlugin,
+    BenchmarkResult,
     BlockBuilder,
     Capabilities,
     Collective,
@@ -17,6 +21,7 @@ from routelab.api import (
     Direction,
     ExportPlugin,
     FabricPlugin,
+    FigureOfMerit,
     HopProgram,
     HopRoutingPlugin,
     InputError,
@@ -34,6 +39,7 @@ from routelab.api import (
     Topology,
     TopologyPlugin,
     TrafficPlugin,
+    WorkloadModel,
     WorkloadPlugin,
     pack_tables,
     parameter,
@@ -313,6 +319,38 @@ class RightExport(ExportPlugin):
         return table_from_lines(topology, routes, lambda _, channel: int(channel))
 
 
+class RightBenchmark(BenchmarkPlugin):
+    name = "right-benchmark"
+    summary = "Prints its time"
+    figure = "time"
+
+    def supports(self, ranks, ranks_per_node):
+        return None if ranks > 1 else "one rank has nobody to send to"
+
+    def executables(self, ranks):
+        return ("my-benchmark", f"my-benchmark.{ranks}")
+
+    def command(self, task):
+        return (str(task.executable), "input.txt")
+
+    def files(self, task):
+        return {"input.txt": f"{task.ranks}\n"}
+
+    def parse(self, output, task):
+        found = re.fullmatch(r"time ([0-9]+\.[0-9]+) s\n", output.stdout)
+        if found is None or output.exit_code:
+            raise BenchmarkError("unreadable", "there is no time")
+        return BenchmarkResult((FigureOfMerit("time", float(found[1]), "s", "lower"),))
+
+    def model(self, task):
+        return WorkloadModel("my-workload")
+
+    def predicted(self, facts, task):
+        if "timed_s" not in facts:
+            return ()
+        return (FigureOfMerit("time", facts["timed_s"], "s", "lower"),)
+
+
 class RightFabric(FabricPlugin):
     name = "right-fabric"
     summary = "Says which routing it is, and that it is none any more"
@@ -341,5 +379,6 @@ RIGHT = (
     RightTraffic,
     RightWorkload,
     RightExport,
+    RightBenchmark,
     RightFabric,
 )

@@ -1,0 +1,69 @@
+"""Checks of benchmarks, none of which is launched."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import get_args
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkTask,
+    Failure,
+    FigureOfMerit,
+    RunOutput,
+    WorkloadModel,
+)
+from routelab.testing.results import Failed, Skipped
+from routelab.testing.subjects import Trial, guarded
+
+USELESS = {
+    "nothing": RunOutput("", exit_code=0),
+    "empty lines": RunOutput("\n\n \n", exit_code=0),
+    "one number": RunOutput("7\n"),
+    "half a line of names": RunOutput("# Size  Latency"),
+    "an error and exit code 1": RunOutput("", "error: there is no such thing\n", 1),
+    "bytes that are no text": RunOutput("\ufffd\x00\x1b[0m\r\n\u2028=\n"),
+}
+"""Outputs that hold no figures, by what they are."""
+
+
+def parses(trial: Trial) -> str:
+    """``parse()`` refuses outputs without figures with BenchmarkError, and nothing else."""
+    trial.require_support()
+    task: BenchmarkTask = trial.value
+    for what, output in USELESS.items():
+        for known in (task, None):
+            failure = guarded("parse()", partial(_failure, trial, output, known))
+            if failure is None:
+                raise Failed(f"parse() finds figures in {what}")
+            if failure not in get_args(Failure):
+                raise Failed(f"parse() names a failure that there is not: {failure!r}")
+    return f"{len(USELESS)} outputs"
+
+
+def _failure(trial: Trial, output: RunOutput, task: BenchmarkTask | None) -> str | None:
+    try:
+        trial.subject.plugin.parse(output, task)
+    except BenchmarkError as error:
+        return error.failure
+    return None
+
+
+def predicts(trial: Trial) -> str:
+    """``model()`` names a workload, and ``predicted()`` gives finite figures, or none."""
+    trial.require_support()
+    plugin, task = trial.subject.plugin, trial.value
+    model = guarded("model()", lambda: plugin.model(task))
+    if model is None:
+        raise Skipped("nothing predicts it")
+    if not isinstance(model, WorkloadModel):
+        raise Failed(f"model() returned {type(model).__name__}, expected a WorkloadModel or None")
+    facts = {"timed_s": 0.5, "completion_time_s": 1.0, "mops": 100.0, "messages": 7.0}
+    for told in (facts, {}):
+        found = guarded("predicted()", partial(plugin.predicted, told, task))
+        wrong = [one for one in found if not isinstance(one, FigureOfMerit)]
+        wrong += [one for one in found if not wrong and not math.isfinite(one.value)]
+        if wrong or not isinstance(found, tuple):
+            raise Failed(f"predicted() must answer a tuple of finite figures, not {found!r}")
+    return model.workload
