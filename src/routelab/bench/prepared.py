@@ -24,6 +24,7 @@ from routelab.bench.launchers import Launcher
 from routelab.bench.order import orders, rotated
 from routelab.bench.store import fingerprint_of
 from routelab.config.cluster import ClusterFile
+from routelab.deadlock import routes_digest, topology_digest
 
 HERE = Path()
 """Working directory of a run, as its command names it."""
@@ -201,19 +202,9 @@ def _digest(table: RouteTable) -> str:
 
 
 def _made_digest(table: RouteTable) -> str:
-    topology = table.topology
-    digest = hashlib.sha256()
-    for array in (
-        topology.channel_source,
-        topology.channel_target,
-        topology.terminal_switch,
-        table.pair_start,
-        table.path_start,
-        table.hop_channel,
-        table.path_weight,
-    ):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()
+    parts = topology_digest(table.topology), routes_digest(table)
+    weights = np.ascontiguousarray(table.path_weight).tobytes()
+    return hashlib.sha256(" ".join(parts).encode() + weights).hexdigest()
 
 
 _contents: dict[tuple[str, int, int], str] = {}

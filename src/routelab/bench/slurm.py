@@ -138,6 +138,7 @@ def salloc(
         f"--nodelist={compress(hosts)}",
         "--exclusive",
         "--job-name=routelab",
+        "--kill-command=TERM",  # or the command would not be told that the job has ended
         *((f"--partition={cluster.partition}",) if cluster.partition else ()),
         *((f"--account={cluster.account}",) if cluster.account else ()),
         *((f"--time={minutes}",) if minutes else ()),

@@ -31,6 +31,7 @@ from routelab.bench.rendered import problems as fabric_problems
 from routelab.bench.session import Ended, Session
 from routelab.bench.store import RunStore
 from routelab.config.cluster import ClusterFile, find_cluster, load_cluster
+from routelab.deadlock import check
 from routelab.registry.instances import load, load_routing
 from routelab.stages.batches import MANIFEST
 from routelab.stages.chain import reroute
@@ -269,7 +270,7 @@ def _applies(fabric: FabricPlugin, comparison: Comparison, *, apply: bool) -> bo
 
 
 def _check_fabric(prepared: Prepared, session: Session) -> None:
-    """Refuse what the fabric says is missing for any of the routings.
+    """Refuse what the fabric says is missing, and routes that may bring it to a standstill.
 
     Raises
     ------
@@ -280,6 +281,10 @@ def _check_fabric(prepared: Prepared, session: Session) -> None:
     problems: dict[str, None] = {}
     for one in prepared.comparison.routings:
         if one.id in prepared.tables:
+            verdict = check(prepared.tables[one.id])
+            if not verdict.proven:
+                unproven = f"{one.id} is not proven free of deadlock and is not applied"
+                problems[f"{unproven}: {verdict.reason}"] = None
             job = prepared.job(one, session.journal.folder.resolve())
             problems |= dict.fromkeys(fabric_problems(prepared.fabric, job))
     if problems:
