@@ -15,7 +15,7 @@ from routelab.report.comparison_files import ComparisonFiles
 from routelab.report.derived import IMPROVEMENT, add_derived
 from routelab.report.frames import Frames
 from routelab.report.simulations import known_of_tables
-from routelab.report.view import View, add_bare
+from routelab.report.view import OK, View, add_bare
 
 SINGLE = "benchmark-runs"
 """What rows are made of: the value of every run that counts."""
@@ -128,6 +128,20 @@ class BenchFrames(View):
         ]
         where = dict.fromkeys(f"{one.topology} ({one.settings_id})" for one in lost)
         return [f"{NOT_SWITCHED} Measured so: {', '.join(where)}."] if where else []
+
+    def notes(self, runs: Iterable[int]) -> list[str]:
+        """Which numbers are of fewer runs than were made."""
+        found: dict[str, None] = {}
+        for row in map(self.rows.__getitem__, runs):
+            values = row.values
+            if row.outcome.status == OK and values["failed"]:
+                made = values["runs"] + values["failed"]
+                found[
+                    f"Of {made} runs of {row.record.benchmark} with {row.record.routing} on "
+                    f"{row.record.topology}, {values['failed']} gave no figures "
+                    f"({values['failures']})"
+                ] = None
+        return list(found)
 
     @property
     def comparisons(self) -> list[ComparisonFiles]:

@@ -54,7 +54,9 @@ class ShownComparison:
     facts, versions, environment : sequence of (str, str)
         Headings and texts.
     failed, runs : sequence of ShownRun
-        Without figures; and all, up to `MOST_RUNS`.
+        Without figures; and all, both up to `MOST_RUNS`.
+    cut : bool
+        Whether there are more runs than are listed.
     links : mapping of str to str
         Its tables.
     """
@@ -67,12 +69,8 @@ class ShownComparison:
     environment: Sequence[tuple[str, str]]
     failed: Sequence[ShownRun]
     runs: Sequence[ShownRun]
+    cut: bool
     links: Mapping[str, str]
-
-    @property
-    def cut(self) -> bool:
-        """Whether there are more runs than are listed."""
-        return len(self.runs) == MOST_RUNS
 
 
 def shown_comparisons(view: BenchFrames, page: Path) -> list[ShownComparison]:
@@ -103,6 +101,7 @@ def _shown(record: BenchRecord, files: ComparisonFiles, page: Path) -> ShownComp
         environment=_pairs(facts.get("environment")),
         failed=failed[:MOST_RUNS],
         runs=runs[:MOST_RUNS],
+        cut=len(runs) > MOST_RUNS,
         links=_links(files.directory, ("outcome.json", RUNS, FIGURES), page),
     )
 

@@ -149,6 +149,7 @@ def build_table(
         columns.append(Column(SYSTEMS, "runs"))
     elif spec.runs and (spec.over or spec.count):
         columns.append(Column("runs", "runs"))
+    runs = jobs["run"] if spec.statistics else jobs.index
     return Table(
         name=name,
         title=spec.title or name,
@@ -158,9 +159,9 @@ def build_table(
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
-        notes=tuple(_notes(jobs, every, spec.rows)),
+        notes=(*_notes(jobs, every, spec.rows), *frames.notes(runs)),
         of=spec.of,
-        warnings=tuple(frames.warnings(jobs["run"] if spec.statistics else jobs.index)),
+        warnings=tuple(frames.warnings(runs)),
     )
 
 

@@ -112,6 +112,10 @@ class View(ABC):
         """What a reader of numbers of these rows must not overlook; a sentence each."""
         return []
 
+    def notes(self, runs: Iterable[int]) -> list[str]:
+        """What a reader of numbers of these rows may want to know; a sentence each."""
+        return []
+
     @property
     def any_ok(self) -> bool:
         """Whether any run has results."""

@@ -21,6 +21,7 @@ from routelab.report.commands import bench_command
 from routelab.report.figures.absent import absent_series
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.labels import label
+from routelab.report.measured_summary import measured_sentences
 from routelab.report.measurements import NOT_RESTORED
 from routelab.report.site import write_study_report
 from routelab.report.table_formats import to_latex, to_markdown
@@ -275,6 +276,25 @@ def test_some_failed_runs_leave_a_result_and_their_cause(world):
     assert row["median"] == pytest.approx(8.1)
     # two runs tell nothing
     assert row["within_noise"]
+
+
+def test_numbers_of_fewer_runs_than_were_made_are_told_below_the_table(world):
+    wrong = Lost(failure="wrong-processes")
+    made = Comparison(world, {("dor", "A"): SLOW, ("fast", "A"): [8.0, wrong, 8.2, wrong, 8.1]})
+    assert table(world, made.records, rows=["routing"], values=["median"]).notes == (
+        "Of 5 runs of A with fast on torus~dims=4x2, 2 gave no figures (2 wrong-processes)",
+    )
+
+
+def test_the_summary_tells_the_greatest_differences_that_are_no_noise(world):
+    cells = {("dor", "A"): SLOW, ("same", "A"): SLOW}
+    cells |= {(f"fast{k}", "A"): [value / k for value in SLOW] for k in (2, 3, 4, 5)}
+    (sentence,) = measured_sentences(views(world, Comparison(world, cells).records).merits)
+    assert sentence.startswith(
+        "Of 5 measured differences from the baseline, 4 are more than noise: +400 % by fast5 over "
+        "dor in A on torus~dims=4x2 (+400 to +400 %); +300 % by fast4"
+    )
+    assert sentence.endswith("; and 1 more.")
 
 
 def test_a_comparison_that_did_not_run_leaves_failed_rows(world):

@@ -72,8 +72,8 @@ def absent_series(
     causes: dict[tuple[str, str], list[str]] = {}
     for key, mine in absent.items():
         panels = causes.setdefault((key[0], _cause(mine, label(value, spec.of))), [])
-        where = zip(facets[1:], key[1:], strict=True)
-        if title := ", ".join(panel_title(name, text, spec.of) for name, text in where):
+        beside = zip(facets[1:], key[1:], strict=True)
+        if title := ", ".join(panel_title(name, text, spec.of) for name, text in beside):
             panels.append(title)
     between = "; " if len(facets) > 2 else ", "
     told = [

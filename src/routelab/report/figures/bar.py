@@ -54,7 +54,8 @@ def draw_bars(
     figure, panels = panels_of(data, col, place, spec.of)
     height = f"{label(y, spec.of)}: {STATISTIC_LABELS[spec.statistic or 'mean']}"
     if spec.of in BENCHMARKS:
-        height = value_label(y, spec, frames, pooled, place)
+        name = value_label(y, spec, frames, pooled, place)
+        height = f"{name}: {STATISTIC_LABELS[spec.statistic]}" if spec.statistic else name
     for axis, here in panels:
         _draw_panel(axis, here, (x, y, hue), places, look)
         axis.set_xlabel(label(x, spec.of))
