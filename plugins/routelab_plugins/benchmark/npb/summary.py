@@ -15,6 +15,7 @@ from routelab_plugins.benchmark_output import (
     check_processes,
     quoted,
 )
+from routelab_plugins.npb_operations import operations
 from routelab_plugins.npb_problems import NpbKernel, size_and_iterations
 
 KERNELS = ("lu", "mg", "cg", "ft", "is")
@@ -38,6 +39,9 @@ FIELDS = (
 
 ROUNDING = 0.005
 """Most by which a printed number with two decimals is off."""
+
+TOLERANCE = 0.01
+"""Share by which a time may differ from the one that speed and arithmetic give."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,11 @@ class Summary:
     verification: str
     version: str
 
+    @property
+    def what(self) -> tuple[str, str]:
+        """Kernel and class."""
+        return self.kernel, self.class_
+
     def facts(self) -> dict[str, Any]:
         """What is no figure of merit."""
         return {
@@ -91,11 +100,10 @@ class Summary:
 
     def check_asked(self, kernel: str, class_: str, version: str) -> None:
         """Raise unless it is the program that was asked for."""
-        found = (self.kernel, self.class_)
-        if found != (kernel, class_):
+        if self.what != (kernel, class_):
             raise BenchmarkError(
                 "wrong-benchmark",
-                f"{_name(*found)} ran, {_name(kernel, class_)} was asked for",
+                f"{_name(*self.what)} ran, {_name(kernel, class_)} was asked for",
             )
         if not f"{self.version}.".startswith(f"{version}."):
             raise BenchmarkError(
@@ -116,7 +124,7 @@ class Summary:
             size, iterations = expected
             raise BenchmarkError(
                 "wrong-benchmark",
-                f"{_name(self.kernel, self.class_)} has size {'x'.join(map(str, size))} and "
+                f"{_name(*self.what)} has size {'x'.join(map(str, size))} and "
                 f"{iterations} iterations, not {'x'.join(map(str, self.size))} and "
                 f"{self.iterations}",
             )
@@ -127,6 +135,13 @@ class Summary:
             raise BenchmarkError(
                 "unreadable",
                 f"{self.mops} Mop/s in all are not {self.total} times {self.mops_per_process}",
+            )
+        done = operations(self.kernel, self.class_) / 1e6
+        if abs(done / self.mops - self.seconds) > ROUNDING + TOLERANCE * self.seconds:
+            raise BenchmarkError(
+                "unreadable",
+                f"{self.mops} Mop/s take {done / self.mops:.2f} s for {_name(*self.what)}, not "
+                f"{self.seconds} s",
             )
 
 

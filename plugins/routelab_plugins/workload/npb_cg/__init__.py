@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program
 from routelab_plugins.npb import DOUBLE, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb_operations import CG_STEPS, cg_iteration
 from routelab_plugins.npb_problems import CG
 
 PROBLEMS = modelled(CG)
 """Order of the matrix, nonzeros of the vectors that it is made of, and iterations."""
-
-STEPS = 25
-"""Steps of conjugate gradients in each iteration."""
 
 IntArray = NDArray[np.int64]
 
@@ -95,7 +93,7 @@ class NpbCg(NpbWorkload):
         filling = nonzeros * (nonzeros + 1)
         part = Division.of(order, job.ranks)
         begin, step, end = phases(part, order, filling)
-        iteration = (begin, Loop((step,), STEPS), end)
+        iteration = (begin, Loop((step,), CG_STEPS), end)
         return Program(
             ranks=job.ranks,
             convention="by rank, along rows of a 2-D grid of ranks and to the transposed place; "
@@ -103,13 +101,8 @@ class NpbCg(NpbWorkload):
             before=(*broadcasts(LOGICAL), *iteration, Collective("barrier")),
             timed=(Loop(iteration, iterations),),
             after=(Collective("reduce", DOUBLE),),
-            operations=iterations * operations(order, filling),
+            operations=iterations * cg_iteration(order, nonzeros),
         )
-
-
-def operations(order: int, filling: int) -> float:
-    """Arithmetic of one iteration as the benchmark counts it: that of one process alone."""
-    return 2.0 * order * (3 + filling + STEPS * (5 + filling) + 3)
 
 
 def phases(part: Division, order: int, filling: int) -> tuple[Block, Block, Block]:

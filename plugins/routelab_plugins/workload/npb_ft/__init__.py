@@ -14,14 +14,17 @@ import numpy as np
 from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
 from routelab.api.topology import Int32Array
 from routelab_plugins.npb import COMPLEX, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb_operations import (
+    FT_EVOLVE,
+    FT_FIRST,
+    FT_SETUP,
+    FT_TRANSFORM,
+    ft_operations,
+)
 from routelab_plugins.npb_problems import FT, ft_grid
 
 PROBLEMS = modelled(FT)
 """Grid points, and iterations."""
-
-SETUP, FIRST, EVOLVE, TRANSFORM = 14.8157, 7.19641, 5.23518, 7.21113
-"""Operations for each point, as the benchmark counts them: initial values, and the multiplication
-by the evolution and the checksum; of transforms, times the natural logarithm of all points."""
 
 
 class NpbFt(NpbWorkload):
@@ -37,8 +40,8 @@ class NpbFt(NpbWorkload):
         points = float(np.prod(sizes, dtype=np.int64))
         logarithm = log(points)
         phases = _Phases(sizes, job.ranks)
-        setup = phases.compute(SETUP * points)
-        forward = phases.transform(FIRST * points * logarithm, forward=True)
+        setup = phases.compute(FT_SETUP * points)
+        forward = phases.transform(FT_FIRST * points * logarithm, forward=True)
         return Program(
             ranks=job.ranks,
             convention="collective: all ranks, or rows and columns of a grid of ranks",
@@ -53,15 +56,14 @@ class NpbFt(NpbWorkload):
                 *forward,
                 Loop(
                     (
-                        phases.compute(EVOLVE * points),
-                        *phases.transform(TRANSFORM * points * logarithm, forward=False),
+                        phases.compute(FT_EVOLVE * points),
+                        *phases.transform(FT_TRANSFORM * points * logarithm, forward=False),
                         Collective("reduce", COMPLEX),
                     ),
                     iterations,
                 ),
             ),
-            operations=points
-            * (SETUP + FIRST * logarithm + iterations * (EVOLVE + TRANSFORM * logarithm)),
+            operations=ft_operations(points, iterations),
         )
 
 

@@ -23,6 +23,7 @@ from routelab.api import (
     Step,
 )
 from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb_operations import lu_iteration
 from routelab_plugins.npb_problems import LU, lu_grid
 
 PROBLEMS = modelled(LU)
@@ -124,7 +125,7 @@ class NpbLu(NpbWorkload):
         points, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
         part = Division.of(points, job.ranks)
-        per_iteration = operations(points)
+        per_iteration = lu_iteration(points)
         forcing = exchange(part, 0.0)
         rhs = exchange(part, RESIDUAL * per_iteration)
         iteration: tuple[Step, ...] = (
@@ -152,11 +153,6 @@ class NpbLu(NpbWorkload):
             after=(maximum, norm, *integral(part)),
             operations=iterations * per_iteration,
         )
-
-
-def operations(points: int) -> float:
-    """Arithmetic of one iteration, by the benchmark's own polynomial."""
-    return 1984.77 * points**3 - 10923.3 * points**2 + 27770.9 * points - 144010.0
 
 
 def _share(part: Division) -> NDArray[np.float64]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
 from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb_operations import mg_iteration
 from routelab_plugins.npb_problems import MG, mg_grid
 
 PROBLEMS = modelled(MG)
@@ -23,9 +24,6 @@ PROBLEMS = modelled(MG)
 RESIDUAL, SMOOTH, RESTRICT, PROLONG, NORM = 15.0, 16.0, 24.0, 20.0, 3.0
 """Additions and multiplications for each point that comes out (of the coarser grid for RESTRICT
 and PROLONG). Only their ratios count: the sum is the benchmark's own."""
-
-OPERATIONS = 58.0
-"""Of an iteration, for each point of the finest grid, as the benchmark counts them."""
 
 CHARGES = 10
 """Of each sign; ranks find the place of every one together."""
@@ -107,7 +105,7 @@ class NpbMg(NpbWorkload):
         points, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
         grids = _Grids(hierarchy(points, job.ranks), job.ranks)
-        operations = OPERATIONS * iterations * float(points) ** 3
+        operations = iterations * mg_iteration(points)
         counted = iterations * (grids.work_of_cycle() + RESIDUAL * points**3)
         counted += (RESIDUAL + 2 * NORM) * points**3
         scale = operations / counted
