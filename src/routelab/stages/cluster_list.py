@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shlex
+from typing import Any
 
 from routelab.api import InputError
 from routelab.config.cluster import CLUSTERS, Cluster, find_cluster, load_cluster
-from routelab.config.cluster_jobs import listed
+from routelab.config.cluster_jobs import FabricChoice, listed
 from routelab.config.cluster_machine import Origin
 from routelab.config.cluster_manual import cluster_page
 from routelab.config.cluster_schema import cluster_schema
@@ -43,17 +45,24 @@ def shown(name: str) -> list[tuple[str, str]]:
         value = getattr(cluster, key)
         if key in ("machine", "hosts", "node_sets") or value in (None, [], {}):
             continue
+        if isinstance(value, FabricChoice):
+            value = value.model_dump()
         if isinstance(value, dict):
-            rows += [(f"{key}.{part}", str(one)) for part, one in value.items()]
+            rows += [(f"{key}.{part}", _words(one)) for part, one in value.items()]
         elif isinstance(value, list):
-            rows.append((key, " ".join(value)))
+            rows.append((key, _words(value)))
         else:
-            rows.append((key, str(value.model_dump() if key == "fabric" else value).strip()))
+            rows.append((key, str(value)))
     rows.append(("hosts", " ".join(cluster.all_hosts) or "this machine"))
     rows += [
         (f"node_sets.{part}", " ".join(listed(one))) for part, one in cluster.node_sets.items()
     ]
     return rows + [(f"machine.{part}", _told(one)) for part, one in file.origins.items()]
+
+
+def _words(value: Any) -> str:
+    """A value in one line; of a list its words as a shell would take them."""
+    return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _told(origin: Origin) -> str:
