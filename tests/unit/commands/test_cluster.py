@@ -55,13 +55,12 @@ def test_a_check_fails_if_anything_is_missing(here, capsys):
 
 def test_a_wrong_file_or_name_is_wrong_input(here, capsys):
     assert main(["cluster", "check", "wrong"]) == 2
-    assert capsys.readouterr() == (
-        "",
-        (
-            "routelab: error: config/clusters/wrong.yaml:1: nodez: unknown key; did you mean 'nodes'?\n"
-            "config/clusters/wrong.yaml:2: nodes: 0 should be greater than or equal to 1\n"
-        ),
-    )
+    printed, said = capsys.readouterr()
+    assert printed == ""
+    assert said.removeprefix("routelab: error: ").splitlines() == [
+        "config/clusters/wrong.yaml:1: nodez: unknown key; did you mean 'nodes'?",
+        "config/clusters/wrong.yaml:2: nodes: 0 should be greater than or equal to 1",
+    ]
     assert main(["cluster", "show", "goof"]) == 2
     assert capsys.readouterr().err == (
         "routelab: error: cluster: no cluster 'goof', no file goof.yaml in config/clusters; did "

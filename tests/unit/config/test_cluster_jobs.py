@@ -60,7 +60,8 @@ program: ./mpiexec
         "some.yaml:7: allocation[1]: 3 should be a valid string",
         "some.yaml:7: allocation[2]: 'a\\nb' should be text of one line",
         (
-            "some.yaml:8: environment.1A: '1A' is no name of a variable: letters, digits and '_', no "
+            "some.yaml:8: environment.1A: '1A' is no name of a variable: letters, digits and "
+            "'_', no "
             "digit first"
         ),
         "some.yaml:8: environment.B: true should be text; put it in quotes",
@@ -88,7 +89,8 @@ program: ./mpiexec
         "some.yaml:14: benchmarks.osu-alltoall: '-x' would be taken for an option",
         "some.yaml:15: fabric: 'use' is missing",
         (
-            "some.yaml:16: program: './mpiexec' should be an absolute path, ~/... or a name without "
+            "some.yaml:16: program: './mpiexec' should be an absolute path, ~/... or a name "
+            "without "
             "'/': where it is looked up differs"
         ),
     ]
@@ -155,7 +157,8 @@ def test_a_network_without_hosts_is_refused_with_those_that_have_some(read):
     ]
     assert mistakes(read(SETS).hosts_of, "torus~dims=2", 3) == [
         (
-            "some.yaml: node_sets: torus~dims=2: 2 hosts for a network of 3 terminals; name one for "
+            "some.yaml: node_sets: torus~dims=2: 2 hosts for a network of 3 terminals; name one "
+            "for "
             "each, in their order"
         )
     ]
@@ -230,13 +233,15 @@ def test_a_program_that_is_not_there_is_told_with_its_mend(read, program, tmp_pa
 
     assert told("") == [
         (
-            "some.yaml: benchmarks: no lu.C.x or lu.C.4 on PATH; name the executable, or the folder "
+            "some.yaml: benchmarks: no lu.C.x or lu.C.4 on PATH; name the executable, or the "
+            "folder "
             "that holds it: npb: /path/to/it"
         )
     ]
     assert told("benchmarks: {npb: lu}\n") == [
         (
-            "some.yaml: benchmarks: no lu on PATH; name the executable, or the folder that holds it: "
+            "some.yaml: benchmarks: no lu on PATH; name the executable, or the folder that holds "
+            "it: "
             "npb: /path/to/it"
         )
     ]
