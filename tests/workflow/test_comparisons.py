@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from pathlib import Path
 
 import pytest
 
@@ -77,22 +78,22 @@ def made(folder, *arguments):
 
 def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_measured(measuring):
     first = made(measuring)
-    calls = measuring.by_output()
-    ids = [f"small.torus~dims={dims}.{SETTINGS}" for dims in ("4", "4x2")]
-    for id_ in ids:
-        output = f"batches/comparisons/{id_}.json"
-        assert calls[output] == [
+    calls = [call for call in measuring.calls() if call[2] == "bench"]
+    specs = [call[4] for call in calls]
+    for call, spec in zip(calls, specs, strict=True):
+        id_ = Path(spec).stem
+        assert call == [
             *("NUMBA=1", "OMP=1", "bench", "--comparison"),
             f"results/.plan/comparisons/{id_}.json",
-            *("-o", f"results/{output}"),
+            *("-o", f"results/batches/comparisons/{id_}.json"),
         ]
     order = [call[2] for call in measuring.calls()]
     assert order.index("bench") > max(at for at, what in enumerate(order) if what == "route")
     assert sum(path.startswith("flows/") for path in first) == 4
-    spec = json.loads((measuring.path / f"results/.plan/comparisons/{ids[0]}.json").read_text())
-    assert [one["folder"] for one in spec["routings"]] == [
-        "results/routes/torus~dims=4/dor",
-        "results/routes/torus~dims=4/angara-sssp",
+    told = [json.loads((measuring.path / spec).read_text()) for spec in sorted(specs)]
+    assert [[one["folder"] for one in spec["routings"]] for spec in told] == [
+        [f"results/routes/torus~dims={dims}/{routing}" for routing in ("dor", "angara-sssp")]
+        for dims in ("4", "4x2")
     ]
     assert made(measuring) == []
     # what was measured with leave to switch the fabric is not measured again without it

@@ -26,7 +26,6 @@ from routelab.stages.batches import Batch, Kind
 from routelab.stages.comparisons import RUNS, ComparisonIds, ComparisonJob, ComparisonSpec
 from routelab.stages.instances import Instance
 from routelab.stages.jobs import (
-    MAX_ID,
     RouteJob,
     TopologyJob,
     comparison_folder,
@@ -34,6 +33,9 @@ from routelab.stages.jobs import (
     topology_folder,
 )
 from routelab.stages.plan_simulations import found_cluster, settings_id
+
+MAX_NAME = 120
+"""Longest name of a comparison's files, without the hash."""
 
 START_MINUTES = 10
 """For the beginning of an allocation, the probe and what the fabric's commands take."""
@@ -278,8 +280,9 @@ def _minutes(settings: BenchSettings, runs_of_a_round: int) -> int:
 
 
 def _file_name(ids: ComparisonIds) -> str:
-    """Ids as one name, without what means something to Snakemake; of long ones a hash."""
-    text = ".".join(ids)
-    if re.fullmatch(r"[A-Za-z0-9._~=,+@-]*", text) and len(text) <= MAX_ID:
-        return text
-    return f"{ids[0]}.{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    """Ids as one name of letters, digits, dots and dashes, with a hash that tells such names apart.
+
+    Executors of clusters hand wildcards on as text, with commas between them.
+    """
+    text = re.sub(r"[^A-Za-z0-9._-]", "-", ".".join(ids))
+    return f"{text[:MAX_NAME]}-{hashlib.sha256('/'.join(ids).encode()).hexdigest()[:8]}"

@@ -47,11 +47,25 @@ def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
         plan = expand(chosen_studies(config.get("studies")), RESULTS)
     except InputError as error:
         sys.exit(str(error))
+    _keep_slurm_conf()
     # jobs find `routelab` also where the environment of this interpreter is not activated
     os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
     if workflow.is_main_process:
         workflow.execute = _prepared(workflow, plan)
     return plan
+
+
+def _keep_slurm_conf() -> None:
+    """Let jobs of Slurm find the Slurm that they are jobs of.
+
+    The executor takes all variables of Slurm from the process in which a rule runs, also the one
+    that says where Slurm's configuration is, if it is not at its usual place.
+    """
+    told, kept = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
+    if told in os.environ:
+        os.environ[kept] = os.environ[told]
+    elif kept in os.environ:
+        os.environ[told] = os.environ[kept]
 
 
 def apply_option(config: Mapping[str, Any]) -> str:
