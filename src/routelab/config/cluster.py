@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import Field, PrivateAttr, ValidationError, field_validator
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 
 from routelab.api import InputError
 from routelab.config.cluster_jobs import (
@@ -39,6 +39,9 @@ CLUSTERS = Path("config/clusters")
 
 Launcher: TypeAlias = Literal["srun", "mpiexec", "openmpi"]
 """Slurm's steps, MPICH's mpiexec (hydra), Open MPI's mpirun."""
+
+PARTS = ("options", "allocation", "environment", "hosts", "node_sets", "benchmarks", "machine")
+"""Keys with lists and mappings, which may be empty."""
 
 PLUGIN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
@@ -93,10 +96,13 @@ class Cluster(StudyPart):
         """Keep the name of the file, for messages."""
         self._file = (context or {}).get("file", "cluster")
 
-    @field_validator("machine", mode="before")
+    @field_validator(*PARTS, mode="before")
     @classmethod
-    def _mapping(cls, value: Any) -> Any:
-        return {} if value is None else value
+    def _nothing(cls, value: Any, info: ValidationInfo) -> Any:
+        """A key with nothing, or with comments alone, behind it is as if it were not there."""
+        if value is not None or info.field_name is None:
+            return value
+        return cls.model_fields[info.field_name].get_default()
 
     @property
     def all_hosts(self) -> tuple[str, ...]:
@@ -259,7 +265,10 @@ def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
     """What is right by itself and does not go together: where, and what."""
     hosts = cluster.all_hosts
     if cluster.nodes and hosts and cluster.nodes != len(hosts):
-        yield ("nodes",), f"{cluster.nodes}, and there are {len(hosts)} hosts"
+        yield (
+            ("nodes",),
+            f"{cluster.nodes}, and there are {len(hosts)} hosts; name all, or leave it out",
+        )
     if cluster.mpi and cluster.launcher != "srun":
         yield (
             ("mpi",),

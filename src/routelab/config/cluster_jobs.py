@@ -79,7 +79,10 @@ def _program(value: str) -> str:
             f"{value!r} should be an absolute path, ~/... or a name without '/': where it is "
             "looked up differs"
         )
-    return value
+    try:
+        return str(Path(value).expanduser()) if "/" in value else value
+    except RuntimeError:
+        raise ValueError(f"there is no home folder for {value!r}; write the whole path") from None
 
 
 def _name(value: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from routelab.config.cluster import Cluster
+from routelab.config.cluster import PARTS, Cluster
 from routelab.config.cluster_jobs import VARIABLE, WORD
 from routelab.config.hostlist import HOST
 from routelab.config.schema import DRAFT, untitled
@@ -29,7 +29,7 @@ def cluster_schema() -> dict[str, Any]:
     keys["benchmarks"]["additionalProperties"] = False
     forms = {name: definitions.pop(name) for name in ("Published", "Assumed")}
     keys["machine"] = {
-        "type": ["object", "null"],
+        "type": "object",
         "description": keys["machine"]["description"],
         "properties": {
             name: {"description": field["description"], "oneOf": _told(field, forms)}
@@ -37,6 +37,11 @@ def cluster_schema() -> dict[str, Any]:
         },
         "additionalProperties": False,
     }
+    for name in PARTS:
+        if "oneOf" in keys[name]:
+            keys[name]["oneOf"].append({"type": "null"})
+        else:
+            keys[name]["type"] = [keys[name]["type"], "null"]
     return {"$schema": DRAFT, "title": "A cluster of routelab", **schema}
 
 

@@ -45,7 +45,7 @@ def find_executable(
             f"holds it: {plugin}: /path/to/it"
         )
     place = f"{place}{plugin}: "
-    configured = Path(told).expanduser()
+    configured = Path(told)
     if not configured.is_dir():
         return _executable(configured, place)
     for name in candidates:

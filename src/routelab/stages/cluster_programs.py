@@ -109,7 +109,7 @@ def check_configured(file: ClusterFile, name: str) -> list[Check]:
     """Whether what the file says of a benchmark is there, as far as that is known of no run."""
     cluster, what = file.cluster, f"benchmarks: {name}"
     told = cluster.benchmarks[name]
-    folder = Path(told).expanduser()
+    folder = Path(told)
     if "/" in told and folder.is_dir():
         note = f"say --benchmark {name}: which files it needs depends on its parameters"
         return [Check(what, "cannot tell", f"folder {folder}", note)]

@@ -1,11 +1,15 @@
 """What cluster files say of jobs: every mistake in words, hosts in order, programs found."""
 
+import json
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.config.cluster import load_cluster
+from routelab.config.cluster import Cluster, load_cluster
+from routelab.simulation.machine import Machine
 
 
 @pytest.fixture
@@ -107,12 +111,56 @@ node_sets:
   torus~dims=2: n[1,7-9]
 """
     assert mistakes(read, text) == [
-        "some.yaml:1: nodes: 3, and there are 2 hosts",
+        "some.yaml:1: nodes: 3, and there are 2 hosts; name all, or leave it out",
         "some.yaml:2: mpi: is told to srun only, and the launcher is mpiexec; leave it out",
         "some.yaml:3: hosts: have coordinates; say in which network: topology",
         "some.yaml:5: hosts.n2: [1] has 1 coordinates, n1 2",
         "some.yaml:7: node_sets.torus~dims=2: n[7-9] not in hosts; add it there, or mend it",
     ]
+
+
+def test_keys_with_nothing_behind_them_are_as_if_they_were_not_there(read):
+    text = "options:\nallocation:\nenvironment:\nhosts:\nnode_sets:\nbenchmarks:\nmachine:\n"
+    assert read(text) == read("name:\n")
+
+
+def test_a_home_folder_is_put_in(read, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    cluster = read("program: ~/mpi/mpiexec\nbenchmarks: {npb: ~/npb, osu-alltoall: osu}\n")
+    assert cluster.program == "/home/me/mpi/mpiexec"
+    assert cluster.benchmarks == {"npb": "/home/me/npb", "osu-alltoall": "osu"}
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 5)
+    | st.floats(allow_nan=False)
+    | st.sampled_from(["n1", "n[1-3]", "n[1", "torus~dims=2", "torus~dims", "srun", "~/x", ""])
+    | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["n1", "use", "value", "assumed", "range", "source", "torus~dims=2"])
+            | st.sampled_from(sorted(Machine.model_fields)),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(sorted(Cluster.model_fields)), VALUES, max_size=5))
+def test_whatever_a_file_says_it_is_read_or_refused_with_its_line(tmp_path, data):
+    path = tmp_path / "some.yaml"
+    path.write_text(json.dumps(data))
+    try:
+        load_cluster(path)
+    except InputError as error:
+        for line in str(error).splitlines():
+            assert line.startswith(f"{path}:1: ")
 
 
 def test_hosts_may_not_stand_twice_in_any_form(read):

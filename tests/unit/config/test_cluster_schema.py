@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from routelab.api import InputError
-from routelab.config.cluster import load_cluster
+from routelab.config.cluster import PARTS, load_cluster
 from routelab.config.cluster_schema import cluster_schema
 from routelab.config.document import load_document
 from routelab.stages import cluster_list as stage
@@ -66,6 +66,7 @@ def test_clusters_that_we_ship_keep_the_schema_and_name_it(path, validator):
     [
         ("", ""),
         ("name:", "nama:"),
+        ("options: [--foo]", "options: {a: b}"),
         ("nodes: 2", "nodes: 0"),
         ("ranks_per_node: 2", "ranks_per_node: 5000"),
         ("launcher: srun", "launcher: slurm"),
@@ -104,3 +105,7 @@ def test_schema_and_model_are_of_one_mind(tmp_path, validator, old, new):
         accepted = False
     assert accepted == (not old)
     assert validator.is_valid(load_document(path).data) == accepted
+
+
+def test_editors_accept_keys_with_nothing_behind_them(validator):
+    validator.validate(dict.fromkeys(PARTS))
