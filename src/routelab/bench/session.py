@@ -6,6 +6,7 @@ import logging
 import os
 import signal
 import tempfile
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -25,7 +26,14 @@ from routelab.bench.launchers import inherited, write_hostfile
 from routelab.bench.prepared import PlannedRun, Prepared, Turn
 from routelab.bench.processes import run_program
 from routelab.bench.rendered import render
-from routelab.bench.slurm import Allocation, AllocationLostError, allocation
+from routelab.bench.slurm import (
+    RETRY_SECONDS,
+    UNREACHABLE_SECONDS,
+    Allocation,
+    AllocationLostError,
+    allocation,
+    launch_trouble,
+)
 from routelab.bench.store import STDERR, STDOUT, Ending, RawRun, RunStore
 
 logger = logging.getLogger(__name__)
@@ -151,7 +159,7 @@ class Session:
                 found = places(self.prepared.launcher, Path(folder).resolve())
         self._circumstances = {
             "versions": versions_of(self.prepared.launcher),
-            "environment": environment_of(os.environ | self.prepared.file.cluster.environment),
+            "environment": environment_of() | self.prepared.file.cluster.environment,
             **found,
         }
 
@@ -256,7 +264,7 @@ class Session:
         which = f"round {run.round}" if run.round > 0 else "warm-up"
         tell(f"{run.routing.id} {run.benchmark.id}", which)
         try:
-            raw = self._launched(run, found, guard)
+            raw = self._started(run, found, guard)
             plugin = self.prepared.benchmarks[run.benchmark.id]
             judged = judge(plugin, raw, self.prepared.task(run.benchmark.id))
             if judged.status != "ok" and found is not None:
@@ -269,6 +277,22 @@ class Session:
         if judged.status != "ok":
             logger.warning("%s, %s, %s: %s", run.routing.id, run.benchmark.id, which, judged.reason)
         tell(f"{run.routing.id} {run.benchmark.id}", f"{which}: {judged.status}", ended=True)
+
+    def _started(self, run: PlannedRun, found: Allocation | None, guard: Guard) -> RawRun:
+        """A run that was started at least: what Slurm's controller cannot do it may do soon."""
+        until = time.monotonic() + UNREACHABLE_SECONDS
+        while True:
+            raw = self._launched(run, found, guard)
+            trouble = "" if found is None else launch_trouble(raw.output())
+            if found is None or not trouble:
+                return raw
+            logger.warning("%s; trying again", trouble)
+            found.ensure_alive()
+            if time.monotonic() > until:
+                raise AllocationLostError(
+                    f"srun could not start anything for {UNREACHABLE_SECONDS:g} s: {trouble}"
+                )
+            time.sleep(RETRY_SECONDS)
 
     def _launched(self, run: PlannedRun, found: Allocation | None, guard: Guard) -> RawRun:
         name = run.fingerprint[:16]

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from routelab.api import InputError, RoutelabError
+from routelab.api import InputError, RoutelabError, RunOutput
 from routelab.config.cluster import Cluster
 from routelab.config.hostlist import compress, expand
 
 UNREACHABLE_SECONDS = 120.0
 """How long a controller that does not answer is waited for."""
 
+RETRY_SECONDS = 3.0
+
 _ASK_SECONDS = 30.0
+
+_TROUBLE = re.compile(
+    r"^srun: error: .*(Unable to create step for job|Unable to confirm allocation for job"
+    r"|Application launch failed|Task launch for .* failed|Unable to contact slurm controller).*$",
+    re.MULTILINE,
+)
 
 
 class AllocationLostError(RoutelabError):
@@ -70,7 +79,7 @@ class Allocation:
                 raise AllocationLostError(
                     f"Slurm did not answer for {UNREACHABLE_SECONDS:g} s about job {self.job_id}"
                 )
-            time.sleep(2)
+            time.sleep(RETRY_SECONDS)
 
     def end_step(self, name: str) -> None:
         """End the steps of that name, with all that they run."""
@@ -145,6 +154,18 @@ def salloc(
         *cluster.allocation,
         *command,
     ]
+
+
+def launch_trouble(output: RunOutput) -> str:
+    """What srun says if it could not start a program; empty if it could.
+
+    For some seconds after Slurm's controller was restarted steps are refused, though the job goes
+    on and the same step starts a little later: that says nothing of the program.
+    """
+    if output.exit_code == 0 or output.stdout.strip():
+        return ""
+    found = _TROUBLE.search(output.stderr)
+    return found[0] if found else ""
 
 
 def _ask(arguments: Sequence[str]) -> str | None:
