@@ -4,48 +4,28 @@ from __future__ import annotations
 
 import logging
 import os
-import signal
-import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 from routelab._progress import tell
 from routelab.api import FabricError, FabricJob, RoutelabError, RouteTable
 from routelab.artifacts.atomic import explained
-from routelab.bench.circumstances import environment_of, places, versions_of
 from routelab.bench.fabrics import LoggedSwitch
 from routelab.bench.guard import Guard
 from routelab.bench.journal import Journal
 from routelab.bench.judged import Judged, judge
-from routelab.bench.launchers import inherited, write_hostfile
 from routelab.bench.prepared import PlannedRun, Prepared, Turn
-from routelab.bench.processes import run_program
 from routelab.bench.rendered import render
-from routelab.bench.slurm import (
-    RETRY_SECONDS,
-    UNREACHABLE_SECONDS,
-    Allocation,
-    AllocationLostError,
-    allocation,
-    launch_trouble,
-)
-from routelab.bench.store import STDERR, STDOUT, Ending, RawRun, RunStore
+from routelab.bench.runner import Runner, now
+from routelab.bench.signals import Heeding
+from routelab.bench.slurm import AllocationLostError, allocation
+from routelab.bench.store import RawRun, RunStore
 
 logger = logging.getLogger(__name__)
 
-_HEEDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-
 NOTHING = -1
 """In the place of a turn: the fabric is as it was."""
-
-
-class Stopped(BaseException):
-    """A signal asked the session to end; no `except Exception` takes it for something else."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +73,6 @@ class Session:
         self.journal = Journal(fabrics, prepared.file.path.stem)
         self._remake = remake
         self._turns = list(enumerate(self.missing()))
-        self._circumstances: dict[str, Any] = {}
-        self._done = 0
 
     def judged(self, run: PlannedRun) -> tuple[RawRun, Judged] | None:
         """What the store has of a run; None if it was not done."""
@@ -137,45 +115,35 @@ class Session:
         Stopped, KeyboardInterrupt
             If a signal asked for it; all is put back before.
         """
-        if not self._turns:
+        if not self._turns and self.journal.left() is None:
             return Ended()
-        hosts = self.prepared.hosts
         self.journal.hold()
         try:
             self._restore_left()
+            if not self._turns:
+                return Ended()
             found = allocation() if self.prepared.file.cluster.launcher == "srun" else None
-            if found is not None and hosts:
-                found.check(hosts)
-            self._look_around()
-            return self._guarded(found)
+            if found is not None and self.prepared.hosts:
+                found.check(self.prepared.hosts)
+            runner = Runner(self.prepared, self.store, found)
+            runner.look_around()
+            return self._guarded(runner)
         finally:
             self.journal.release()
 
-    def _look_around(self) -> None:
-        with explained(self.store.folder, self.store.folder):
-            self.store.folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(prefix=".probe", dir=self.store.folder) as folder:
-                tell("session", "probe")
-                found = places(self.prepared.launcher, Path(folder).resolve())
-        self._circumstances = {
-            "versions": versions_of(self.prepared.launcher),
-            "environment": environment_of() | self.prepared.file.cluster.environment,
-            **found,
-        }
-
-    def _guarded(self, found: Allocation | None) -> Ended:
+    def _guarded(self, runner: Runner) -> Ended:
         guard = Guard(self._restore_turn, self.journal.log)
         applied = NOTHING
         stopped = ""
         restored: bool | None = None
-        with _Heeding() as heeding:
+        with Heeding() as heeding:
             try:
                 for number, turn in self._turns:
                     if self.prepared.apply:
                         applied = number
                         self._apply(number, turn, guard)
                     for run in turn.runs:
-                        self._run(run, found, guard)
+                        runner.run(run, guard)
             except (FabricError, AllocationLostError) as error:
                 stopped = str(error)
             finally:
@@ -184,7 +152,7 @@ class Session:
                     restored = self._restore(applied)
                     guard.applied(NOTHING)
                 guard.dismiss()
-        return Ended(stopped, restored, self._done)
+        return Ended(stopped, restored, runner.done)
 
     # --- the fabric -----------------------------------------------------------------------
 
@@ -203,7 +171,7 @@ class Session:
                 "routing": job.routing,
                 "hosts": list(job.hosts),
                 "folder": str(job.folder),
-                "since": _now(),
+                "since": now(),
                 "process": os.getpid(),
                 "host": os.uname().nodename,
             }
@@ -257,114 +225,3 @@ class Session:
                 f"nothing is measured: {error}; restore it by hand, then remove {self.journal.path}"
             ) from error
         self.journal.clear()
-
-    # --- a run ----------------------------------------------------------------------------
-
-    def _run(self, run: PlannedRun, found: Allocation | None, guard: Guard) -> None:
-        which = f"round {run.round}" if run.round > 0 else "warm-up"
-        tell(f"{run.routing.id} {run.benchmark.id}", which)
-        try:
-            raw = self._started(run, found, guard)
-            plugin = self.prepared.benchmarks[run.benchmark.id]
-            judged = judge(plugin, raw, self.prepared.task(run.benchmark.id))
-            if judged.status != "ok" and found is not None:
-                found.ensure_alive()  # otherwise it was not the benchmark's fault
-            self.store.keep(raw)
-        except BaseException:
-            self.store.drop(run.fingerprint)
-            raise
-        self._done += 1
-        if judged.status != "ok":
-            logger.warning("%s, %s, %s: %s", run.routing.id, run.benchmark.id, which, judged.reason)
-        tell(f"{run.routing.id} {run.benchmark.id}", f"{which}: {judged.status}", ended=True)
-
-    def _started(self, run: PlannedRun, found: Allocation | None, guard: Guard) -> RawRun:
-        """A run that was started at least: what Slurm's controller cannot do it may do soon."""
-        until = time.monotonic() + UNREACHABLE_SECONDS
-        while True:
-            raw = self._launched(run, found, guard)
-            trouble = "" if found is None else launch_trouble(raw.output())
-            if found is None or not trouble:
-                return raw
-            logger.warning("%s; trying again", trouble)
-            found.ensure_alive()
-            if time.monotonic() > until:
-                raise AllocationLostError(
-                    f"srun could not start anything for {UNREACHABLE_SECONDS:g} s: {trouble}"
-                )
-            time.sleep(RETRY_SECONDS)
-
-    def _launched(self, run: PlannedRun, found: Allocation | None, guard: Guard) -> RawRun:
-        name = run.fingerprint[:16]
-        launch = self.prepared.launcher.launch(run.command, name)
-        folder = self.store.begin(run.fingerprint, run.files).resolve()
-        write_hostfile(launch, folder)
-        seconds = self.prepared.comparison.settings.seconds
-        started = _now()
-        ending: Ending = "ended"
-        exit_code: int | None = None
-        reason, taken = "", 0.0
-        try:
-            ended = run_program(
-                launch.arguments,
-                folder=folder,
-                stdout=folder / STDOUT,
-                stderr=folder / STDERR,
-                environment=inherited(os.environ) | dict(launch.environment),
-                seconds=seconds,
-                began=guard.group,
-                end_step=(lambda: found.end_step(name)) if found is not None else lambda: None,
-            )
-        except OSError as error:
-            ending, reason = "not-started", f"cannot start {launch.arguments[0]}: {error.strerror}"
-        else:
-            exit_code, taken = ended.exit_code, ended.seconds
-            if ended.timed_out:
-                ending, reason = "timeout", f"took longer than {seconds:g} s and was ended"
-        return RawRun(
-            run.fingerprint,
-            run.identity,
-            ending,
-            exit_code,
-            reason,
-            taken,
-            started,
-            found.job_id if found else "",
-            launch.arguments,
-            self._circumstances,
-            folder,
-        )
-
-
-class _Heeding:
-    """Signals that ask to end raise, so that all is put back on the way out.
-
-    Attributes
-    ----------
-    deaf : bool
-        Set while it is put back: nobody interrupts that.
-    """
-
-    def __init__(self) -> None:
-        self.deaf = False
-        self._before: dict[signal.Signals, Any] = {}
-
-    def __enter__(self) -> _Heeding:
-        self._before = {number: signal.signal(number, self._heed) for number in _HEEDED}
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _heed(self, number: int, _frame: FrameType | None) -> None:
-        if self.deaf:
-            logger.warning("%s: the fabric is being restored first", signal.Signals(number).name)
-        elif number == signal.SIGINT:
-            raise KeyboardInterrupt
-        else:
-            raise Stopped(signal.Signals(number).name)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

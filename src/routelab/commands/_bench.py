@@ -12,7 +12,8 @@ from pathlib import Path
 from routelab.api import InputError
 from routelab.bench.collected import Collected
 from routelab.bench.processes import passing_signals_on
-from routelab.bench.session import Ended, Stopped
+from routelab.bench.session import Ended
+from routelab.bench.signals import Stopped
 from routelab.bench.slurm import allocation, salloc
 from routelab.commands._logging import progress
 from routelab.commands._output import print_rows

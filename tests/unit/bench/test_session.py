@@ -9,7 +9,8 @@ import pytest
 
 from routelab.api import InputError, RoutelabError
 from routelab.bench.collected import collect
-from routelab.bench.session import Ended, Stopped
+from routelab.bench.session import Ended
+from routelab.bench.signals import Stopped
 from routelab.bench.slurm import Allocation, AllocationLostError
 
 HANG = "import time; time.sleep(600)"
@@ -150,6 +151,19 @@ def test_a_restore_that_fails_is_loud_and_is_tried_again_first(site, caplog):
         "apply",
         "restore",
     ]
+
+
+def test_a_fabric_that_was_left_is_restored_though_nothing_is_missing(site):
+    site.fabric.fails = ("restore",)
+    site.settings |= {"repeats": 1, "warm_up": 0}
+    site.session().measure()
+    site.fabric.fails = ()
+    site.fabric.record.unlink()
+    session = site.session()
+    assert session.missing() == []
+    session.measure()
+    assert [line.split()[0] for line in site.fabric.done] == ["restore"]
+    assert session.journal.left() is None
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
