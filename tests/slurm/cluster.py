@@ -132,7 +132,8 @@ class VirtualSlurm:
             self._munged()
             self._daemon("slurmctld")
             for name in self.names:
-                self.start_node(name)
+                self._daemon("slurmd", "-N", name)
+            self._wait(lambda: all(map(self.pid, self.names)), "all pid files are written")
             self.wait_for("idle")
         except BaseException:
             self.stop()
@@ -198,6 +199,7 @@ class VirtualSlurm:
     def start_node(self, name: str) -> None:
         """Start the slurmd of a node."""
         self._daemon("slurmd", "-N", name)
+        self._wait(lambda: self.pid(name) is not None, f"{name} has written its pid file")
 
     def tidy(self) -> None:
         """End all jobs, and make all nodes and the controller as they were at the start."""
@@ -223,6 +225,7 @@ class VirtualSlurm:
     def start_controller(self) -> None:
         """Start slurmctld with the state that was saved, and wait until it answers."""
         self._daemon("slurmctld")
+        self._wait(lambda: self.pid("slurmctld") is not None, "slurmctld has written its pid file")
         self._wait(lambda: self.run("scontrol", "ping").returncode == 0, "slurmctld answers")
 
     def restart_controller(self) -> None:
