@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import RoutelabError
+from routelab.bench.fabrics import last_lines
 from routelab.bench.launchers import Launcher, inherited, probe, write_hostfile
 from routelab.bench.processes import run_program
 from routelab.bench.store import STDERR, STDOUT
@@ -82,12 +83,11 @@ def places(launcher: Launcher, folder: Path, seconds: float = PROBE_SECONDS) -> 
     except OSError as error:
         raise RoutelabError(f"cannot start {launcher.program}: {error.strerror}") from error
     printed = (folder / STDOUT).read_text(errors="replace")
-    said = (folder / STDERR).read_text(errors="replace").strip()
+    said = (folder / STDERR).read_text(errors="replace")
     if ended.exit_code or ended.timed_out:
         how = f"took longer than {seconds:g} s" if ended.timed_out else f"code {ended.exit_code}"
-        last = said.splitlines()[-1] if said else "it printed nothing"
         raise RoutelabError(
-            f"{launcher.program} cannot start {launcher.ranks} ranks ({how}): {last}"
+            f"{launcher.program} cannot start {launcher.ranks} ranks ({how}){last_lines(said)}"
         )
     found = _PLACE.findall(printed)
     return {

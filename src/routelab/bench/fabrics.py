@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import shlex
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +25,8 @@ logger = logging.getLogger(__name__)
 
 SHOWN_LINES = 5
 """Last lines of what a command printed that a message holds."""
+
+_WAKE_SECONDS = 0.5
 
 
 def load_fabric(
@@ -128,7 +131,9 @@ class LoggedSwitch:
         command = Command(arguments, seconds)
         try:
             command.start()
-            command.done.wait()
+            # a signal that comes just before this thread sleeps would not wake it
+            while not command.done.wait(_WAKE_SECONDS):
+                pass
         finally:
             # a signal that raises here ends the command before anything else is done
             command.finish()
@@ -137,7 +142,7 @@ class LoggedSwitch:
             took = f"after {time.monotonic() - begin:.1f} s"
             self._write(f"{command.failure or 'exit code 0'} {took}")
         if command.failure:
-            printed = _last_lines(command.text) if command.started else ""
+            printed = last_lines(command.text) if command.started else ""
             raise FabricError(f"{printable(shown)}: {command.failure}{printed}")
         return command.text
 
@@ -156,8 +161,9 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
-def _last_lines(text: str) -> str:
-    lines = [printable(line)[:200] for line in text.splitlines() if line.strip()]
+def last_lines(text: str) -> str:
+    """The end of what a program printed, to end a message with; no lines of rules and blanks."""
+    lines = [printable(line)[:200] for line in text.splitlines() if re.search(r"\w", line)]
     if not lines:
         return "; it printed nothing"
     return "; its last lines:" + "".join(f"\n    {line}" for line in lines[-SHOWN_LINES:])

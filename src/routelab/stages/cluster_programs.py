@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,15 +21,35 @@ _ABSENT = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
 _OPEN_MPI = ("20", "40", "80")
 """Versions of libmpi.so that are Open MPI's; 12 is that of MPICH and all that are like it."""
 
-_MPI4PY = (
-    "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; "
-    "print(MPI.Get_library_version())"
-)
+_MPI4PY = """
+import ctypes, os, mpi4py
+mpi4py.rc.initialize = False
+try:
+    from mpi4py import MPI
+    print(MPI.Get_library_version())
+except (ImportError, RuntimeError) as error:
+    try:
+        assert os.environ.get("MPI4PY_MPIABI") != "openmpi"
+        library = ctypes.CDLL("libmpich.so.12")
+    except (AssertionError, OSError):
+        raise error from None
+    text = ctypes.create_string_buffer(8192)
+    library.MPI_Get_library_version(text, ctypes.byref(ctypes.c_int()))
+    print(text.value.decode())
+"""
+"""Asks mpi4py for its MPI. Of MPICH it may not know Debian's name, which mpi-patterns does."""
+
+_ABI: Mapping[Flavour, str] = {"MPICH": "mpich", "Open MPI": "openmpi"}
+"""What mpi-patterns has mpi4py look for under a launcher of that MPI."""
+
+_FOLDER = "put its folder into environment: LD_LIBRARY_PATH"
 
 _MPICH_LINK = (
-    "put its folder into environment: LD_LIBRARY_PATH; Debian calls MPICH's libmpich.so.12: make a "
-    "folder with a link libmpi.so.12 to it"
+    f"{_FOLDER}; Debian calls MPICH's libmpich.so.12: make a folder with a link libmpi.so.12 to it"
 )
+
+_AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}
+"""Variables without which Open MPI's launcher refuses to work for root."""
 
 _GOES_WITH: Mapping[str, Flavour] = {
     "mpiexec": "MPICH",
@@ -77,6 +98,11 @@ def check_launcher(cluster: Cluster) -> list[Check]:
         other = "openmpi" if flavour == "Open MPI" else "mpiexec"
         mend = f"say launcher: {other}, or name the right file: program: /path/to/it"
         return [Check(what, "missing", f"{found} is that of {flavour}", mend)]
+    known = {**os.environ, **cluster.environment}
+    if cluster.launcher == "openmpi" and os.geteuid() == 0 and not known.keys() >= _AS_ROOT:
+        given = ", ".join(f'{name}: "1"' for name in sorted(_AS_ROOT))
+        mend = f"be another user, or say environment: {{{given}}}"
+        return [Check(what, "missing", f"{found} starts nothing for root", mend)]
     return [Check(what, "ok", found)]
 
 
@@ -127,11 +153,11 @@ def _no_program(file: ClusterFile, what: str, name: str, error: InputError) -> l
 def check_mpi(cluster: Cluster, what: str, program: Path) -> Check:
     """Whether a program's MPI is that of the launcher; otherwise each rank would be alone."""
     what = f"{what}: MPI"
-    linked = linked_mpi(program, cluster.environment)
-    if linked.mend:
-        return Check(what, "missing", linked.told, linked.mend)
     key = cluster.launcher if cluster.launcher != "srun" else (cluster.mpi or "").split("_v")[0]
     wanted = _GOES_WITH.get(key)
+    linked = linked_mpi(program, cluster.environment, wanted)
+    if linked.mend:
+        return Check(what, "missing", linked.told, linked.mend)
     if linked.flavour is None or wanted is None:
         return Check(what, "cannot tell", linked.told)
     if linked.flavour == wanted:
@@ -147,7 +173,9 @@ def check_mpi(cluster: Cluster, what: str, program: Path) -> Check:
     return Check(what, "missing", found, f"say launcher: {other}, or build it with {wanted}")
 
 
-def linked_mpi(program: Path, environment: Mapping[str, str]) -> Linked:
+def linked_mpi(
+    program: Path, environment: Mapping[str, str], wanted: Flavour | None = None
+) -> Linked:
     """The MPI that a program loads; of a Python, the one that mpi4py loads there.
 
     Parameters
@@ -155,18 +183,19 @@ def linked_mpi(program: Path, environment: Mapping[str, str]) -> Linked:
     program : Path
     environment : mapping
         Variables besides those there are.
+    wanted : {"MPICH", "Open MPI"}, optional
+        That of the launcher: where several are installed, mpi4py takes this one.
     """
     if re.fullmatch(r"python[0-9.]*", program.name):
-        return _mpi4py(program, environment)
+        abi = {"MPI4PY_MPIABI": _ABI[wanted]} if wanted is not None else {}
+        return _mpi4py(program, abi | dict(environment))
     answer = ask(["ldd", str(program)], environment)
     if answer.code != 0:
         return Linked(None, f"ldd: {answer.reason}")
     libraries = _LIBRARY.findall(answer.printed)
     absent = _ABSENT.findall(answer.printed)
     if absent:
-        mend = "put its folder into environment: LD_LIBRARY_PATH"
-        if "libmpi.so.12" in absent:
-            mend = _MPICH_LINK
+        mend = _MPICH_LINK if "libmpi.so.12" in absent else _FOLDER
         return Linked(None, f"{', '.join(absent)} not found", mend)
     if not libraries:
         return Linked(None, "it is linked with no MPI that is known")
@@ -188,7 +217,7 @@ def _mpi4py(program: Path, environment: Mapping[str, str]) -> Linked:
         told = f"mpi4py: {lines[-1] if lines else f'exit code {answer.code}'}"
         if "No module named" in told:
             return Linked(None, told, f"install mpi4py for {program}, or name another python")
-        return Linked(None, told, _MPICH_LINK)
+        return Linked(None, told, f"install the launcher's MPI; if it is there, {_FOLDER}")
     told = f"mpi4py with {answer.reason}".replace("MPICH Version:", "MPICH").replace("\t", " ")
     if "Open MPI" in answer.printed:
         return Linked("Open MPI", told)

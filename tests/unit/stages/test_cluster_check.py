@@ -1,5 +1,8 @@
 """What is missing on a cluster: each state of its parts, told by commands that print as ours do."""
 
+import sys
+from ctypes.util import find_library
+
 import pytest
 
 from routelab.api import InputError
@@ -24,6 +27,8 @@ topology: torus~dims=4x2
 hosts: n[1-8]
 node_sets: {torus~dims=4: "n[1,3,5,7]"}
 """
+
+FOLDER = "put its folder into environment: LD_LIBRARY_PATH"
 
 
 @pytest.fixture
@@ -244,6 +249,22 @@ def test_the_launcher_has_to_be_the_one_that_the_file_says(program, checks, here
     }
 
 
+@pytest.mark.parametrize("user", [0, 1000])
+def test_open_mpi_starts_nothing_for_root_unless_it_is_told_to(program, checks, monkeypatch, user):
+    monkeypatch.setattr("os.geteuid", lambda: user)
+    path = program("mpirun", OPEN_MPI)
+    found = f"{path} (mpirun (Open MPI) 4.1.4)"
+    told = '{OMPI_ALLOW_RUN_AS_ROOT: "1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: "1"}'
+    refused = (
+        "missing",
+        f"{found} starts nothing for root",
+        f"be another user, or say environment: {told}",
+    )
+    what = "launcher openmpi"
+    assert checks("launcher: openmpi\n")[what] == (("ok", found, "") if user else refused)
+    assert checks(f"launcher: openmpi\nenvironment: {told}\n")[what] == ("ok", found, "")
+
+
 MPICH = "echo '\tlibmpi.so.12 => /usr/lib/libmpi.so.12 (0x00007f)'"
 OPEN = "echo '\tlibmpi.so.40 => /usr/lib/libmpi.so.40 (0x00007f)'"
 
@@ -348,6 +369,33 @@ def test_of_a_python_it_is_the_mpi_that_mpi4py_loads(program, checks):
         "mpi4py: ModuleNotFoundError: No module named 'mpi4py'",
         f"install mpi4py for {path}, or name another python",
     )
+
+
+@pytest.mark.parametrize(("launcher", "abi"), [("mpiexec", "mpich"), ("openmpi", "openmpi")])
+def test_mpi4py_is_asked_for_the_mpi_of_the_launcher(program, checks, launcher, abi):
+    path = program("python3", 'echo "ImportError: no libmpi of $MPI4PY_MPIABI" >&2; exit 1', "py")
+    text = f"launcher: {launcher}\nbenchmarks: {{mpi-patterns: {path.parent}}}\n"
+    assert checks(text, ["mpi-patterns"])["benchmark mpi-patterns: MPI"] == (
+        "missing",
+        f"mpi4py: ImportError: no libmpi of {abi}",
+        f"install the launcher's MPI; if it is there, {FOLDER}",
+    )
+
+
+@pytest.mark.skipif(find_library("mpich") is None, reason="Debian's MPICH is not installed")
+@pytest.mark.parametrize(("launcher", "state"), [("mpiexec", "ok"), ("openmpi", "missing")])
+def test_debians_mpich_is_found_where_mpi4py_does_not_look(here, checks, launcher, state):
+    (here / "mpi4py").mkdir()
+    (here / "mpi4py" / "__init__.py").write_text("class rc: pass\n")
+    (here / "mpi4py" / "MPI.py").write_text("raise ImportError('libmpi.so.12: no such file')\n")
+    python = (
+        f"benchmarks: {{mpi-patterns: {sys.executable}}}\nenvironment: {{PYTHONPATH: {here}}}\n"
+    )
+    told = checks(f"launcher: {launcher}\n{python}", ["mpi-patterns"])[
+        "benchmark mpi-patterns: MPI"
+    ]
+    assert told[0] == state
+    assert told[1].startswith("mpi4py with MPICH 4" if state == "ok" else "mpi4py: ImportError")
 
 
 def test_benchmarks_that_are_not_there_or_cannot_run(program, checks, here):
