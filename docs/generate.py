@@ -15,7 +15,7 @@ from pathlib import Path
 from routelab.api import Composition, Plugin
 from routelab.cli import make_parser
 from routelab.registry.catalogue import Catalogue, Entry, installed
-from routelab.registry.contract import composition_names
+from routelab.registry.contract import CLAIMING, composition_names
 from routelab.registry.instances import parameter_rows
 
 DOCS = Path(__file__).parent
@@ -32,6 +32,7 @@ KINDS = {
     "traffic": "Which terminals send to which, in a simulation.",
     "workload": "What the ranks of an application send and compute.",
     "export": "Files of other programs that hold a network with its routes.",
+    "benchmark": "Programs that run on real systems, and what is read of what they print.",
     "fabric": "What changes the routing of a real system, and puts it back.",
 }
 
@@ -133,7 +134,7 @@ def _plugin(entry: Entry, plugin: type[Plugin], catalogue: Catalogue) -> Iterato
         network, routing = SHOWN[key]
         shown = f"{routing} on {network if '/' not in network else 'Abilene'}"
         yield from (f"![{shown}](../images/gallery/{entry.kind}-{entry.key}.png)", "")
-    if entry.kind not in ("topology", "metric", "traffic", "workload", "export"):
+    if entry.kind in CLAIMING:
         yield from (f"Claims: {_claims(plugin)}.", "")
     rows = parameter_rows(plugin, catalogue)
     if rows:

@@ -8,7 +8,7 @@ from typing import Any
 from routelab.api import Citation, Composition
 from routelab.commands._output import print_table
 from routelab.registry.catalogue import Catalogue, Entry
-from routelab.registry.contract import composition_names
+from routelab.registry.contract import CLAIMING, composition_names
 from routelab.registry.instances import parameter_rows
 
 
@@ -20,7 +20,7 @@ def print_page(entry: Entry, catalogue: Catalogue) -> None:
     print(f"from {entry.distribution} {entry.version} ({entry.value})")
     if issubclass(plugin, Composition):
         _print_pairs("parts", {part: str(name) for part, name in composition_names(plugin).items()})
-    if entry.kind not in ("topology", "metric", "traffic", "workload", "export"):
+    if entry.kind in CLAIMING:
         _print_pairs("capabilities", asdict(plugin.capabilities))
     rows = [
         [row.name, row.type, row.default or "(required)", row.description]

@@ -11,10 +11,12 @@ from typing import Any, get_args
 
 from routelab.api import (
     KINDS,
+    BenchmarkPlugin,
     Capabilities,
     Citation,
     Composition,
     ContextMetricPlugin,
+    FabricPlugin,
     HopRoutingPlugin,
     InputError,
     Parameters,
@@ -28,6 +30,9 @@ from routelab.registry.parameters import default_problems, fields
 
 PARTS = ("selection", "rules", "layers")
 """The parts of a composition: kinds, and the attributes of `Composition` that name one each."""
+
+CLAIMING = (*PARTS, "routing")
+"""The kinds whose capabilities say something that a user chooses by."""
 
 
 def checked(found: Any, kind: str, key: str, label: str) -> type[Plugin]:
@@ -79,6 +84,12 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
     if issubclass(plugin, ContextMetricPlugin) and not isinstance(plugin.by_default, bool):
         yield f"expected by_default to be True or False, found {plugin.by_default!r}"
+    if issubclass(plugin, BenchmarkPlugin):
+        figure = getattr(plugin, "figure", None)
+        if not isinstance(figure, str) or not figure.strip():
+            yield f"expected figure to be the name of a figure of merit, found {figure!r}"
+    if issubclass(plugin, FabricPlugin) and not isinstance(plugin.changes, bool):
+        yield f"expected changes to be True or False, found {plugin.changes!r}"
     if issubclass(plugin, HopRoutingPlugin):
         yield from _hop_problems(plugin)
 

@@ -34,6 +34,8 @@ SUMMARIES = {
     "traffic": "Every terminal sends to the one a stride of ranks further",
     "workload": "Ranks in a ring compute, exchange borders and agree on a number",
     "export": "The network and its routes as lines of text",
+    "benchmark": "Every rank sends to the next one, time of a round",
+    "fabric": "A table of next hops for every switch, loaded by a tool",
 }
 """What the plugin of each template does."""
 
@@ -48,8 +50,14 @@ EXAMPLES = {
     "traffic": "simulate torus~dims=4x4 dor {} --load 0.3",
     "workload": "simulate torus~dims=4x4 dor {} --engine flow",
     "export": "export {} torus~dims=4x4 dor",
+    "benchmark": "bench --cluster clusters/local.yaml --benchmark {} --dry-run",
+    "fabric": "bench --cluster clusters/local.yaml --benchmark mpi-patterns --routing dor "
+    "--dry-run",
 }
 """A first command with a new plugin of each template."""
+
+_IMPORTED = ("Any", "Literal", "Mapping", "Path")
+"""What plugins import besides routelab's own names, as far as a class could be called so."""
 
 _AUTHOR = re.compile(r"(?P<name>[^<>\x00-\x1f\x7f]*?)\s*(?:<(?P<email>[^<>\s]+@[^<>\s]+)>)?")
 
@@ -96,13 +104,18 @@ class NewPlugin:
     def class_name(self) -> str:
         """Name of the plugin's class; no keyword, and none of what it imports."""
         name = "".join(word[0].upper() + word[1:] for word in self._words)
-        taken = name in {*routelab.api.__all__, "Literal"} or keyword.iskeyword(name)
+        taken = name in {*routelab.api.__all__, *_IMPORTED} or keyword.iskeyword(name)
         return f"My{name}" if taken or not name.isidentifier() else name
 
     @property
     def in_studies(self) -> bool:
         """Whether studies name plugins of this kind."""
-        return self.kind != "export"
+        return self.kind not in ("export", "fabric")
+
+    @property
+    def on_clusters(self) -> bool:
+        """Whether it is tried with a cluster's file."""
+        return self.kind in ("benchmark", "fabric")
 
     def files(self) -> Iterator[tuple[str, str]]:
         """Template and place of each file."""
@@ -115,6 +128,8 @@ class NewPlugin:
         yield f"{self.template}/test_plugin.py.j2", "tests/test_plugin.py"
         if self.in_studies:
             yield f"{self.template}/study.yaml.j2", f"{self.key}.yaml"
+        if self.on_clusters:
+            yield f"{self.template}/cluster.yaml.j2", "clusters/local.yaml"
 
     def texts(self) -> dict[str, str]:
         """All files by their place in the package."""
@@ -136,6 +151,7 @@ class NewPlugin:
             "class_name": self.class_name,
             "hop_by_hop": self.hop_by_hop,
             "in_studies": self.in_studies,
+            "on_clusters": self.on_clusters,
             "measurement": "_".join(self._words).lower(),
             "summary": SUMMARIES[self.template],
             "example": f".venv/bin/routelab {EXAMPLES[self.template].format(self.key)}",

@@ -1,8 +1,10 @@
 import pytest
 
 from routelab.api import (
+    BenchmarkPlugin,
     Citation,
     Composition,
+    FabricPlugin,
     MetricPlugin,
     Parameters,
     PluginError,
@@ -51,6 +53,32 @@ def problems(found, kind="topology"):
     with pytest.raises(PluginError) as error:
         checked(found, kind, "ring", "plugin topology/ring of rings 1.0")
     return str(error.value)
+
+
+class Timer(BenchmarkPlugin):
+    name = "ring"
+    summary = "A timer"
+    figure = "time"
+
+    def executables(self, ranks):
+        raise NotImplementedError
+
+    def command(self, task):
+        raise NotImplementedError
+
+    def parse(self, output, task):
+        raise NotImplementedError
+
+
+class Fabric(FabricPlugin):
+    name = "ring"
+    summary = "A fabric"
+
+    def apply(self, job, switch):
+        raise NotImplementedError
+
+    def restore(self, job, switch):
+        raise NotImplementedError
 
 
 def test_a_sound_plugin_passes():
@@ -172,3 +200,22 @@ def test_kernels_that_are_imported_late_are_tried_early(site, kernels, status, s
     entry = site.catalogue().entry("topology", "ring")
     assert entry.status == status
     assert said in entry.cause
+
+
+@pytest.mark.parametrize("figure", ["", 3, None])
+def test_a_benchmark_says_which_figure_stands_for_it(figure):
+    assert checked(Timer, "benchmark", "ring", "label") is Timer
+    wrong = type("Wrong", (Timer,), {"figure": figure})
+    assert f"name of a figure of merit, found {figure!r}" in problems(wrong, "benchmark")
+
+
+def test_a_benchmark_without_a_figure_is_refused():
+    bare = {name: getattr(Timer, name) for name in ("executables", "command", "parse")}
+    wrong = type("Wrong", (BenchmarkPlugin,), {"name": "ring", "summary": "A timer", **bare})
+    assert "name of a figure of merit, found None" in problems(wrong, "benchmark")
+
+
+def test_a_fabric_says_whether_it_changes_anything():
+    assert checked(Fabric, "fabric", "ring", "label") is Fabric
+    wrong = type("Wrong", (Fabric,), {"changes": "no"})
+    assert "expected changes to be True or False, found 'no'" in problems(wrong, "fabric")

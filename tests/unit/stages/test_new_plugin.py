@@ -16,6 +16,7 @@ import pytest
 from routelab.api import KINDS, InputError
 from routelab.cli import main
 from routelab.config import load_study
+from routelab.config.cluster import load_cluster
 from routelab.registry.contract import checked
 from routelab.stages import new_plugin
 from routelab.stages.new_plugin import (
@@ -26,6 +27,7 @@ from routelab.stages.new_plugin import (
     described,
     write,
 )
+from routelab.stages.plan_simulations import found_cluster
 
 FILES = {
     "README.md",
@@ -39,6 +41,7 @@ FILES = {
 
 
 KERNELS = "routelab_my_key/kernels.py"
+CLUSTER = "clusters/local.yaml"
 TEMPLATES = [*KINDS, HOP_BY_HOP]
 
 
@@ -76,7 +79,7 @@ def test_there_is_a_template_for_every_kind():
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-@pytest.mark.parametrize("key", ["my-key", "2-opt.b_c", "None", "Parameters"])
+@pytest.mark.parametrize("key", ["my-key", "2-opt.b_c", "None", "Parameters", "Path"])
 def test_the_package_registers_a_plugin_that_keeps_the_contract(template, key, tmp_path):
     new = new_of(template, key, 'Ada "O\'Ex" Ä <ada@example.org>')
     texts = new.texts()
@@ -96,8 +99,9 @@ def test_all_files_are_there_and_fit_together(template, tmp_path):
     folder = write(new_of(template, "my-key"), tmp_path / "new")
     texts = written(folder)
     kernels = {KERNELS} if template == HOP_BY_HOP else set()
-    no_study = {"my-key.yaml"} if template == "export" else set()
-    assert set(texts) == (FILES | kernels) - no_study
+    clusters = {CLUSTER} if template in ("benchmark", "fabric") else set()
+    no_study = {"my-key.yaml"} if template in ("export", "fabric") else set()
+    assert set(texts) == (FILES | kernels | clusters) - no_study
     assert not any("{{" in text or "{%" in text for text in texts.values())
     assert "authors" not in tomllib.loads(texts["pyproject.toml"])["project"]
     assert (folder / "ci.sh").stat().st_mode & stat.S_IXUSR
@@ -105,8 +109,11 @@ def test_all_files_are_there_and_fit_together(template, tmp_path):
     if not no_study:
         named = load_study(folder / "my-key.yaml")
         parts = named.topologies, named.routings, named.traffic, named.workloads, named.metrics
-        assert "my-key" in str(parts)
-    assert (".yaml" in texts["README.md"] + texts["ci.sh"]) == (not no_study)
+        assert "my-key" in str((*parts, named.benchmarks))
+    told = texts["README.md"] + texts["ci.sh"]
+    assert set(re.findall(r"[\w/-]+\.yaml", told.replace("PATH/routelab-my-key/", ""))) == {
+        place for place in texts if place.endswith(".yaml")
+    }
     assert f".venv/bin/routelab {EXAMPLES[template].format('my-key')}\n" in texts["README.md"]
     # it names the files in which the algorithm is, and no others
     named = set(re.findall(r"`(routelab_my_key/\w+\.py)`", texts["README.md"]))
@@ -127,6 +134,24 @@ def test_what_cannot_be_written_is_refused(arguments, said):
     with pytest.raises(InputError) as raised:
         described(*arguments)
     assert said in str(raised.value)
+
+
+def test_the_cluster_of_a_fabric_names_it(tmp_path):
+    folder = write(described("fabric", "my-key"), tmp_path / "new")
+    choice = load_cluster(folder / CLUSTER).cluster.fabric
+    assert choice is not None
+    assert choice.use == "my-key"
+    new = described("fabric", "my-key")
+    plugin = loaded(new, new.texts(), tmp_path)
+    assert set(choice.model_extra) <= set(plugin.Parameters.model_fields)
+
+
+@pytest.mark.builtins
+def test_the_study_of_a_benchmark_finds_its_cluster(tmp_path):
+    folder = write(described("benchmark", "my-key"), tmp_path / "new")
+    (settings,) = load_study(folder / "my-key.yaml").measured
+    assert found_cluster(folder, settings.cluster, "cluster") == str(folder / CLUSTER)
+    assert load_cluster(folder / CLUSTER).cluster.topology == "torus~dims=2x2"
 
 
 def test_only_a_routing_decides_hop_by_hop(capsys):
