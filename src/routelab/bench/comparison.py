@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -10,6 +11,9 @@ from routelab.config.bench_settings import BenchSettings
 
 RUNS, FIGURES = "runs.csv", "figures.csv"
 """Files of a comparison beside its outcome."""
+
+START_MINUTES = 10
+"""For the beginning of an allocation, the probe and what the fabric's commands take."""
 
 RunStatus: TypeAlias = Literal["ok", "failed", "timeout", "unsupported"]
 """What came of a run: figures; none that can be trusted, or it could not be started; stopped at its
@@ -87,6 +91,15 @@ class Comparison:
     routings: tuple[Chosen, ...]
     benchmarks: tuple[Chosen, ...]
     settings: BenchSettings
+
+    @property
+    def minutes(self) -> int:
+        """To ask a scheduler for: as if every run took its limit, or less if settings say so."""
+        settings = self.settings
+        runs = max(1, len(self.routings)) * len(self.benchmarks)
+        runs *= settings.warm_up + settings.repeats
+        worst = math.ceil(runs * settings.seconds / 60) + START_MINUTES
+        return min(worst, settings.minutes or worst)
 
 
 AS_IT_IS = "as-it-is"

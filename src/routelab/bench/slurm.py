@@ -127,7 +127,7 @@ def salloc(
     cluster : Cluster
     hosts : sequence of str
     minutes : int
-        Longest time; 0: what the partition gives.
+        Longest time.
     command : sequence of str
 
     Raises
@@ -150,7 +150,7 @@ def salloc(
         "--kill-command=TERM",  # or the command would not be told that the job has ended
         *((f"--partition={cluster.partition}",) if cluster.partition else ()),
         *((f"--account={cluster.account}",) if cluster.account else ()),
-        *((f"--time={minutes}",) if minutes else ()),
+        f"--time={minutes}",
         *cluster.allocation,
         *command,
     ]

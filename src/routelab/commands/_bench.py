@@ -111,8 +111,7 @@ def _in_salloc(measuring: stage.Measuring) -> list[str]:
         )
     words = [word for word in sys.argv[1:] if word != "--dry-run"]
     this = [sys.executable, "-m", "routelab", *words]
-    minutes = prepared.comparison.settings.minutes
-    return salloc(prepared.file.cluster, prepared.hosts, minutes, this)
+    return salloc(prepared.file.cluster, prepared.hosts, prepared.comparison.minutes, this)
 
 
 def _ask_slurm(measuring: stage.Measuring, command: Sequence[str]) -> int:

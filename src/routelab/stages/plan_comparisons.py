@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,9 +35,6 @@ from routelab.stages.plan_simulations import found_cluster, settings_id
 
 MAX_NAME = 120
 """Longest name of a comparison's files, without the hash."""
-
-START_MINUTES = 10
-"""For the beginning of an allocation, the probe and what the fabric's commands take."""
 
 
 class Settings(NamedTuple):
@@ -264,19 +260,12 @@ def _job(
         after=after,
         inputs=inputs,
         nodes=wanted.place.nodes,
-        minutes=_minutes(settings.told, len(tables) * len(wanted.benchmarks)),
+        minutes=comparison.minutes,
         hosts=compress(wanted.place.hosts),
         partition=cluster.partition or "",
         account=cluster.account or "",
         allocation=tuple(cluster.allocation),
     )
-
-
-def _minutes(settings: BenchSettings, runs_of_a_round: int) -> int:
-    """As long as if every run took its limit, or what the study asks for if that is less."""
-    runs = (settings.warm_up + settings.repeats) * runs_of_a_round
-    worst = math.ceil(runs * settings.seconds / 60) + START_MINUTES
-    return min(worst, settings.minutes or worst)
 
 
 def _file_name(ids: ComparisonIds) -> str:
