@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from routelab.commands._output import FORMATS
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
@@ -27,7 +29,6 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     from routelab.commands._settings import add_settings
     from routelab.config.bench_settings import BenchSettings
 
-    _bench_parse.add_parser(parser.add_subparsers(metavar="parse", required=False))
     what = parser.add_argument_group("what is measured")
     what.add_argument(
         "--benchmark", metavar="NAME", action="append", help="instance name; may be repeated"
@@ -42,14 +43,17 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "--routing",
         metavar="NAME",
         action="append",
-        help="instance name; may be repeated; none: the fabric as it is",
+        help="instance name; may be repeated; without it the fabric is measured as it is",
     )
     what.add_argument(
-        "--comparison", metavar="FILE", type=Path, help="a comparison of the workflow, instead"
+        "--comparison",
+        metavar="FILE",
+        type=Path,
+        help="a comparison that the workflow has planned, instead of all these",
     )
     how = parser.add_argument_group("how")
     how.add_argument(
-        "--apply-routing", action="store_true", help="allow to switch the fabric's routing"
+        "--apply-routing", action="store_true", help="allow it to switch the fabric's routing"
     )
     how.add_argument(
         "--dry-run", action="store_true", help="print every command, start and change nothing"
@@ -69,8 +73,11 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         help="write outcome, runs and figures here; with --comparison: the file that says it is "
         "done",
     )
-    how.add_argument("--format", choices=["table", "csv", "json"], default="table")
+    how.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     add_settings(parser, BenchSettings, "settings", but=("predict",))
+    _bench_parse.add_parser(
+        parser.add_subparsers(title="or, without running anything", metavar="parse", required=False)
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -12,7 +12,7 @@ from routelab.commands._output import FORMATS, print_rows
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
-    parser = subparsers.add_parser("cluster", help="check clusters before jobs run there")
+    parser = subparsers.add_parser("cluster", help="list, show and check clusters")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
     check = actions.add_parser(

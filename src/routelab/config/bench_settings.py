@@ -29,7 +29,7 @@ class BenchSettings(Parameters):
     seed: int = Field(default=0, ge=0, le=2**63 - 1, description="Of the order of the turns")
     baseline: str = Field(
         default="",
-        description="Routing that the others are compared with; by default the first one",
+        description="Routing that the others are compared with; none: the first one",
     )
     predict: bool = Field(
         default=True, description="Put what the flow engine predicts beside what was measured"
