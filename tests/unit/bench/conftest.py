@@ -109,6 +109,7 @@ class Site:
         self.settings = {"repeats": 2, "warm_up": 1, "seconds": 20}
         self.apply = True
         self.ranks_per_node = 1
+        self.store = folder
 
     def session(self, topology="torus~dims=2"):
         file = load_cluster(self.folder / "test.yaml")
@@ -138,11 +139,11 @@ class Site:
             self.fabric,
             self.apply,
         )
-        store = RunStore(self.folder / "runs")
+        store = RunStore(self.store / "runs")
         return Session(
             prepared,
             store,
-            self.folder / "fabrics",
+            self.store / "fabrics",
             lambda topology, routing: reroute(load_routing(routing), obtain(topology)[1]),
         )
 

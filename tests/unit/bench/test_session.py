@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import threading
 import time
 
@@ -217,3 +218,38 @@ def test_a_lost_allocation_is_no_fault_of_the_benchmark(site, monkeypatch):
     ended = session.measure()
     assert (ended.stopped, ended.restored, ended.done) == ("Slurm's job 17 is lost", True, 0)
     assert len(session.missing()) == 6
+
+
+FILLS = """
+import os, pathlib
+if os.environ["PMI_RANK"] == "0":
+    if pathlib.Path({path!r}).exists():
+        print("x" * 600_000)
+    print("time 1.5 s")
+"""
+
+
+def test_a_full_disk_ends_the_session_restored_and_nothing_is_lost(site, tmp_path):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", disk]).returncode:
+        pytest.skip("needs the right to mount a small disk")
+    fills = tmp_path / "fills"
+    try:
+        site.store = disk
+        site.scripts = {"one": FILLS.format(path=str(fills))}
+        site.settings |= {"warm_up": 0, "repeats": 1}
+        assert site.session().measure().done == 2
+        fills.touch()
+        site.settings["repeats"] = 2
+        session = site.session()
+        with pytest.raises(InputError, match=r"cannot write .*: the disk is full; free some space"):
+            session.measure()
+        assert site.fabric.done[-1].startswith("restore ")
+        assert session.journal.left() is None
+        assert len(session.missing()) == 2
+        assert not list(session.store.folder.glob(".*"))
+        fills.unlink()
+        assert site.session().measure().done == 2
+    finally:
+        subprocess.run(["umount", disk], check=True)
