@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Sequence
 
-from routelab.bench.processes import end_group
+from routelab.bench.processes import end_process
 
 GRACE_SECONDS = 5.0
 """Between asking a command at its limit to end and killing it."""
@@ -89,10 +89,10 @@ class Command:
         try:
             output = _Output(process)
         except RuntimeError:
-            _end(process)
+            end_process(process, GRACE_SECONDS, all_of_it=True)
             raise
         failure = self._ended(process)
-        if failure and not _end(process):
+        if failure and not end_process(process, GRACE_SECONDS, all_of_it=True):
             failure += _UNENDED.format(process.pid)
         self.text = output.text()
         self.failure = failure
@@ -116,43 +116,6 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _end(process: subprocess.Popen[bytes]) -> bool:
-    """End a process group, kindly first; whether that was possible."""
-    end_group(process.pid, signal.SIGTERM)
-    if not _gone(process):
-        end_group(process.pid, signal.SIGKILL)
-        _gone(process, of_group=False)
-    if process.poll() is None:
-        return False
-    try:
-        os.killpg(process.pid, 0)
-    except PermissionError:
-        return False
-    except ProcessLookupError:
-        return True
-    return True
-
-
-def _gone(process: subprocess.Popen[bytes], *, of_group: bool = True) -> bool:
-    """Whether a process, or its whole group, ends within the time of grace."""
-    until = time.monotonic() + GRACE_SECONDS
-    while time.monotonic() < until:
-        # as long as nobody has asked for its exit code the first process counts as there
-        ended = process.poll() is not None
-        if ended and of_group:
-            try:
-                os.killpg(process.pid, 0)
-                ended = False
-            except ProcessLookupError:
-                pass
-            except PermissionError:
-                return False
-        if ended:
-            return True
-        time.sleep(_POLL_SECONDS)
-    return False
 
 
 class _Output:

@@ -86,32 +86,75 @@ def run_program(
         )
         began(process.pid)
         try:
-            exit_code = _wait(process, seconds)
-            timed_out = exit_code is None
-            if exit_code is None:
-                exit_code = _end(process, end_step)
+            timed_out = not _ended(process, seconds)
+            if timed_out:
+                end_process(process, GRACE_SECONDS, killing=end_step)
+            # what it left running would disturb the next one
+            end_group(process.pid, signal.SIGKILL)
+            exit_code = process.wait()
         except BaseException:
-            _end(process, end_step)
+            end_process(process, GRACE_SECONDS, killing=end_step)
+            process.wait()
             raise
         finally:
             began(0)
     return Ended(exit_code, timed_out, time.monotonic() - begin)
 
 
-def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    try:
-        return process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        return None
+def end_process(
+    process: Process,
+    seconds: float,
+    *,
+    all_of_it: bool = False,
+    killing: Callable[[], None] = lambda: None,
+) -> bool:
+    """End a process with its group, kindly first: launchers then end ranks on other hosts.
 
+    Parameters
+    ----------
+    process : Popen
+        The first one of a process group.
+    seconds : float
+        Between asking it to end and killing its group, and at most as long after that.
+    all_of_it : bool
+        Whether that time is for all of the group; otherwise the others are killed as soon as the
+        first one has ended.
+    killing : callable
+        Called before it is killed because its time is up.
 
-def _end(process: subprocess.Popen[bytes], end_step: Callable[[], None]) -> int:
-    """End a process group, kindly first: launchers then end ranks on other hosts."""
+    Returns
+    -------
+    ended : bool
+        False: it could not be ended, as it runs as another user.
+    """
     end_group(process.pid, signal.SIGTERM)
-    if _wait(process, GRACE_SECONDS) is None:
-        end_step()
+    until = time.monotonic() + seconds
+    ended = _ended(process, seconds)
+    if ended and all_of_it:
+        ended = wait_for_group(process.pid, until - time.monotonic())
+    if not ended:
+        killing()
     end_group(process.pid, signal.SIGKILL)
-    return process.wait()
+    return _ended(process, seconds) and not _is_foreign(process.pid)
+
+
+def _ended(process: Process, seconds: float) -> bool:
+    try:
+        process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+def _is_foreign(group: int) -> bool:
+    """Whether what is left of a group runs as another user."""
+    try:
+        os.killpg(group, 0)
+    except PermissionError:
+        return True
+    except ProcessLookupError:
+        pass
+    return False
 
 
 def end_group(group: int, number: signal.Signals) -> None:
@@ -121,15 +164,18 @@ def end_group(group: int, number: signal.Signals) -> None:
 
 
 def wait_for_group(group: int, seconds: float) -> bool:
-    """Whether all processes of a group have ended within some time."""
+    """Whether all processes of a group end within some time; False if that cannot be seen."""
     until = time.monotonic() + seconds
-    while time.monotonic() < until:
+    while True:
         try:
             os.killpg(group, 0)
-        except (ProcessLookupError, PermissionError):
+        except ProcessLookupError:
             return True
+        except PermissionError:
+            return False
+        if time.monotonic() >= until:
+            return False
         time.sleep(_POLL_SECONDS)
-    return False
 
 
 @contextmanager

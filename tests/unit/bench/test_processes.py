@@ -40,6 +40,13 @@ def alive(pid):
     return state != "Z"
 
 
+def assert_gone(pid):
+    until = time.monotonic() + 5
+    while alive(pid) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(pid)
+
+
 def test_words_arrive_as_they_are(tmp_path):
     words = ["a b", "$(touch x)", ";", "'\"", "*", "é"]
     ended = program(tmp_path, sys.executable, "-c", "import sys; print(sys.argv[1:])", *words)
@@ -64,11 +71,17 @@ def test_all_of_a_stubborn_program_is_killed_at_its_limit(tmp_path, monkeypatch)
     assert steps == [1]
     assert groups[1:] == [0]
     assert wait_for_group(groups[0], 5)
-    until = time.monotonic() + 5
-    child = int((tmp_path / "child").read_text())
-    while alive(child) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not alive(child)
+    assert_gone(int((tmp_path / "child").read_text()))
+
+
+def test_what_a_program_leaves_running_is_killed(tmp_path):
+    """Ranks that outlive their launcher would disturb the next run."""
+    steps = []
+    ended = program(
+        tmp_path, "sh", "-c", "sleep 600 & echo $!; exit 4", end_step=lambda: steps.append(1)
+    )
+    assert (ended.exit_code, ended.timed_out, steps) == (4, False, [])
+    assert_gone(int((tmp_path / "out").read_text()))
 
 
 def test_a_program_that_heeds_is_asked_only(tmp_path):
