@@ -1,7 +1,6 @@
 from routelab.stages.workflow import apply_option, begin, submits_all
 
 plan = begin(workflow, config)
-apply_routing = apply_option(config)
 
 
 def batch(kind):

@@ -9,6 +9,8 @@
 #   steps of their own, and would share the first node with a step that waits for them.
 # - mem_mb: 0 asks for none, as nodes are exclusive; by default Snakemake asks for 1 GB and more.
 # - a resource that is None is not asked for; then the executor's own default counts.
+# - apply_routing: whether a fabric may be switched. As a parameter it would have everything measured
+#   again that was measured with it, as soon as it is left out.
 rule comparisons:
     input:
         lambda wildcards: plan.manifests_before(comparison(wildcards)),
@@ -34,11 +36,10 @@ rule comparisons:
         slurm_partition=lambda wildcards: comparison(wildcards).partition or None,
         slurm_account=lambda wildcards: comparison(wildcards).account or None,
         slurm_extra=lambda wildcards: comparison(wildcards).slurm_extra,
+        apply_routing=apply_option(config),
     params:
         spec=lambda wildcards: plan.comparison_spec(comparison(wildcards)),
         fingerprint=lambda wildcards: comparison(wildcards).spec.fingerprint,
-    # Whether routings may be applied is no parameter: what was measured with it is not measured
-    # again by a run without it.
     shell:
         "NUMBA_NUM_THREADS=1 routelab bench --comparison {params.spec:q}"
-        " -o {output:q} {apply_routing} > {log:q} 2>&1"
+        " -o {output:q} {resources.apply_routing} > {log:q} 2>&1"
