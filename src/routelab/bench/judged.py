@@ -44,6 +44,8 @@ def judge(plugin: BenchmarkPlugin, raw: RawRun, task: BenchmarkTask) -> Judged:
     """
     if raw.ending == "timeout":
         return Judged("timeout", "", raw.reason)
+    if raw.ending == "flooded":
+        return Judged("failed", "unreadable", raw.reason)
     if raw.ending == "not-started":
         return Judged("failed", "error-text", raw.reason)
     try:

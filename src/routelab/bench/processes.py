@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -17,7 +17,11 @@ Process: TypeAlias = subprocess.Popen[bytes]
 GRACE_SECONDS = 10.0
 """Between asking a launcher to end and killing it: in this time it ends its ranks."""
 
+MOST_OUTPUT = 64 * 2**20
+"""Bytes that a program may print: benchmarks print some kilobytes, and a disk is soon full."""
+
 _POLL_SECONDS = 0.02
+_LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -28,13 +32,15 @@ class Ended:
     ----------
     exit_code : int
         Negative: the signal that ended it.
-    timed_out : bool
+    timed_out, flooded : bool
+        Whether it was ended, as its time was up or it printed more than `MOST_OUTPUT`.
     seconds : float
         Wall time.
     """
 
     exit_code: int
     timed_out: bool
+    flooded: bool
     seconds: float
 
 
@@ -48,6 +54,7 @@ def run_program(
     seconds: float,
     began: Callable[[int], None] = lambda _: None,
     end_step: Callable[[], None] = lambda: None,
+    starting: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Ended:
     """Run a program in a process group of its own until it ends or its time is up.
 
@@ -67,6 +74,8 @@ def run_program(
         Gets the number of the process group.
     end_step : callable
         Ends what the program has started elsewhere; called when it is killed.
+    starting : callable
+        Context in which no signal raises: a program that nobody knows of yet would go on.
 
     Raises
     ------
@@ -75,30 +84,38 @@ def run_program(
     """
     begin = time.monotonic()
     with stdout.open("wb") as out, stderr.open("wb") as err:
-        process = subprocess.Popen(
-            list(arguments),
-            cwd=folder,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=err,
-            start_new_session=True,
-        )
-        began(process.pid)
+        process = None
+        flooded = False
         try:
-            timed_out = not _ended(process, seconds)
-            if timed_out:
+            with starting():
+                process = subprocess.Popen(
+                    list(arguments),
+                    cwd=folder,
+                    env=dict(environment),
+                    stdin=subprocess.DEVNULL,
+                    stdout=out,
+                    stderr=err,
+                    start_new_session=True,
+                )
+                began(process.pid)
+            until = begin + seconds
+            while not (ended := _ended(process, min(_LOOK_SECONDS, until - time.monotonic()))):
+                flooded = any(os.fstat(one.fileno()).st_size > MOST_OUTPUT for one in (out, err))
+                if flooded or time.monotonic() >= until:
+                    break
+            if not ended:
                 end_process(process, GRACE_SECONDS, killing=end_step)
             # what it left running would disturb the next one
             end_group(process.pid, signal.SIGKILL)
             exit_code = process.wait()
         except BaseException:
-            end_process(process, GRACE_SECONDS, killing=end_step)
-            process.wait()
+            if process is not None:
+                end_process(process, GRACE_SECONDS, killing=end_step)
+                process.wait()
             raise
         finally:
             began(0)
-    return Ended(exit_code, timed_out, time.monotonic() - begin)
+    return Ended(exit_code, not (ended or flooded), flooded, time.monotonic() - begin)
 
 
 def end_process(
@@ -140,7 +157,7 @@ def end_process(
 
 def _ended(process: Process, seconds: float) -> bool:
     try:
-        process.wait(seconds)
+        process.wait(max(0.0, seconds))
     except subprocess.TimeoutExpired:
         return False
     return True

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
+from routelab.api.parameters import bytes_text
 from routelab.artifacts.atomic import explained
 from routelab.bench.circumstances import environment_of, places, versions_of
 from routelab.bench.guard import Guard
 from routelab.bench.judged import judge
 from routelab.bench.launchers import inherited, write_hostfile
 from routelab.bench.prepared import PlannedRun, Prepared
-from routelab.bench.processes import run_program
+from routelab.bench.processes import MOST_OUTPUT, run_program
+from routelab.bench.signals import Heeding
 from routelab.bench.slurm import (
     RETRY_SECONDS,
     UNREACHABLE_SECONDS,
@@ -72,7 +74,7 @@ class Runner:
             **found,
         }
 
-    def run(self, run: PlannedRun, guard: Guard) -> None:
+    def run(self, run: PlannedRun, guard: Guard, heeding: Heeding) -> None:
         """Make a run and keep it, whatever came of it.
 
         Raises
@@ -85,7 +87,7 @@ class Runner:
         which = f"round {run.round}" if run.round > 0 else "warm-up"
         tell(f"{run.routing.id} {run.benchmark.id}", which)
         try:
-            raw = self._started(run, guard)
+            raw = self._started(run, guard, heeding)
             plugin = self.prepared.benchmarks[run.benchmark.id]
             judged = judge(plugin, raw, self.prepared.task(run.benchmark.id))
             if judged.status != "ok" and self.allocation is not None:
@@ -99,12 +101,12 @@ class Runner:
             logger.warning("%s, %s, %s: %s", run.routing.id, run.benchmark.id, which, judged.reason)
         tell(f"{run.routing.id} {run.benchmark.id}", f"{which}: {judged.status}", ended=True)
 
-    def _started(self, run: PlannedRun, guard: Guard) -> RawRun:
+    def _started(self, run: PlannedRun, guard: Guard, heeding: Heeding) -> RawRun:
         """A run that was started at least: what Slurm's controller cannot do it may do soon."""
         found = self.allocation
         until = time.monotonic() + UNREACHABLE_SECONDS
         while True:
-            raw = self._launched(run, guard)
+            raw = self._launched(run, guard, heeding)
             trouble = "" if found is None else launch_trouble(raw.output())
             if found is None or not trouble:
                 return raw
@@ -116,7 +118,7 @@ class Runner:
                 )
             time.sleep(RETRY_SECONDS)
 
-    def _launched(self, run: PlannedRun, guard: Guard) -> RawRun:
+    def _launched(self, run: PlannedRun, guard: Guard, heeding: Heeding) -> RawRun:
         name, found = run.fingerprint[:16], self.allocation
         launch = self.prepared.launcher.launch(run.command, name)
         folder = self.store.begin(run.fingerprint, run.files).resolve()
@@ -135,6 +137,7 @@ class Runner:
                 environment=inherited(os.environ) | dict(launch.environment),
                 seconds=seconds,
                 began=guard.group,
+                starting=heeding.held,
                 end_step=(lambda: found.end_step(name)) if found is not None else lambda: None,
             )
         except OSError as error:
@@ -143,6 +146,9 @@ class Runner:
             exit_code, taken = ended.exit_code, ended.seconds
             if ended.timed_out:
                 ending, reason = "timeout", f"took longer than {seconds:g} s and was ended"
+            elif ended.flooded:
+                most = bytes_text(MOST_OUTPUT)
+                ending, reason = "flooded", f"printed more than {most} and was ended"
         return RawRun(
             run.fingerprint,
             run.identity,

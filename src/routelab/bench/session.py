@@ -143,7 +143,7 @@ class Session:
                         applied = number
                         self._apply(number, turn, guard)
                     for run in turn.runs:
-                        runner.run(run, guard)
+                        runner.run(run, guard, heeding)
             except (FabricError, AllocationLostError) as error:
                 stopped = str(error)
             finally:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -27,6 +29,8 @@ class Heeding:
 
     def __init__(self) -> None:
         self.deaf = False
+        self._held = False
+        self._waiting = 0
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Heeding:
@@ -37,8 +41,22 @@ class Heeding:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Put off what comes in here until the end of it."""
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+            waiting, self._waiting = self._waiting, 0
+            if waiting:
+                self._heed(waiting, None)
+
     def _heed(self, number: int, _frame: FrameType | None) -> None:
-        if self.deaf:
+        if self._held:
+            self._waiting = number
+        elif self.deaf:
             logger.warning("%s: the fabric is being restored first", signal.Signals(number).name)
         elif number == signal.SIGINT:
             raise KeyboardInterrupt

@@ -22,8 +22,9 @@ from routelab.artifacts.json_files import read_json, write_json
 FORMAT = "bench-run/1"
 RECORD, STDOUT, STDERR = "run.json", "stdout.txt", "stderr.txt"
 
-Ending: TypeAlias = Literal["ended", "timeout", "not-started"]
-"""By itself; stopped at its limit; the launcher could not be started."""
+Ending: TypeAlias = Literal["ended", "timeout", "flooded", "not-started"]
+"""By itself; stopped at its limit; stopped as it printed too much; the launcher could not be
+started."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import pytest
 
 from routelab.bench import processes
 from routelab.bench.processes import run_program, wait_for_group
+from routelab.bench.signals import Heeding, Stopped
 
 STUBBORN = """
 import os, signal, sys, time
@@ -109,3 +110,25 @@ def test_an_interruption_ends_the_program_first(tmp_path):
 def test_what_is_not_there_cannot_be_started(tmp_path):
     with pytest.raises(FileNotFoundError):
         program(tmp_path, str(tmp_path / "nothing"))
+
+
+def test_a_program_that_never_stops_printing_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "MOST_OUTPUT", 100_000)
+    ended = program(tmp_path, "yes")
+    assert (ended.timed_out, ended.flooded) == (False, True)
+    assert ended.exit_code == -signal.SIGTERM
+
+
+def test_a_signal_while_a_program_starts_is_heeded_when_it_is_known(tmp_path):
+    groups = []
+
+    def began(group):
+        groups.append(group)
+        if group:
+            os.kill(os.getpid(), signal.SIGTERM)
+            groups.append("still here")
+
+    with Heeding() as heeding, pytest.raises(Stopped, match="SIGTERM"):
+        program(tmp_path, "sleep", "600", began=began, starting=heeding.held)
+    assert groups[1:] == ["still here", 0]
+    assert wait_for_group(groups[0], 5)
