@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
+
 DOCS = Path(__file__).parents[2] / "docs"
 
 pytestmark = pytest.mark.builtins
@@ -33,3 +35,9 @@ def test_every_plugin_and_command_has_its_place(generator) -> None:
             assert f"\n### {entry.key}\n" in gallery
     for name in re.findall(r"images/gallery/(\S+\.png)", gallery):
         assert (DOCS / "images" / "gallery" / name).stat().st_size > 1000
+
+
+def test_the_columns_of_measurements_stand_in_the_page_of_artifacts():
+    page = (DOCS / "concepts" / "artifacts.md").read_text(encoding="utf-8")
+    for columns in (RUN_COLUMNS, FIGURE_COLUMNS):
+        assert f"`{','.join(columns)}`" in page
