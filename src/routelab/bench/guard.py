@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from routelab.bench.processes import GRACE_SECONDS, end_group, wait_for_group
+from routelab.bench.processes import GRACE_SECONDS, end_group, end_marked, wait_for_group
 
 _DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
@@ -28,16 +28,18 @@ class Guard:
         Restores the fabric after the turn with this number; runs in the child.
     log : Path
         Where the child writes what it did.
+    mark : str
+        Of the programs of the session, see `routelab.bench.processes.MARK`.
     """
 
-    def __init__(self, restore: Callable[[int], None], log: Path) -> None:
+    def __init__(self, restore: Callable[[int], None], log: Path, mark: str = "") -> None:
         reading, self._writing = os.pipe()
         sys.stdout.flush()
         sys.stderr.flush()
         self._child = os.fork()
         if self._child == 0:
             os.close(self._writing)
-            _stand_guard(reading, restore, log)
+            _stand_guard(reading, restore, log, mark)
         os.close(reading)
 
     def group(self, number: int) -> None:
@@ -60,7 +62,7 @@ class Guard:
             os.write(self._writing, f"{text}\n".encode())
 
 
-def _stand_guard(reading: int, restore: Callable[[int], None], log: Path) -> None:
+def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: str) -> None:
     """The child's life; it never returns."""
     code = 1
     try:
@@ -76,6 +78,7 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path) -> Non
         if state["dismissed"] < 0:
             print("the driver is gone; ending its benchmark", flush=True)
             _end(state["group"])
+            end_marked(mark)
             if state["applied"] >= 0:
                 restore(state["applied"])
                 print("the fabric was restored", flush=True)

@@ -20,6 +20,10 @@ GRACE_SECONDS = 10.0
 MOST_OUTPUT = 64 * 2**20
 """Bytes that a program may print: benchmarks print some kilobytes, and a disk is soon full."""
 
+MARK = "ROUTELAB_SESSION"
+"""Variable that all programs of a session have. Launchers put ranks into sessions and groups of
+their own; this tells whose they are when the launcher is gone."""
+
 _POLL_SECONDS = 0.02
 _LOOK_SECONDS = 1.0
 
@@ -55,6 +59,7 @@ def run_program(
     began: Callable[[int], None] = lambda _: None,
     end_step: Callable[[], None] = lambda: None,
     starting: Callable[[], AbstractContextManager[None]] = nullcontext,
+    mark: str = "",
 ) -> Ended:
     """Run a program in a process group of its own until it ends or its time is up.
 
@@ -76,6 +81,8 @@ def run_program(
         Ends what the program has started elsewhere; called when it is killed.
     starting : callable
         Context in which no signal raises: a program that nobody knows of yet would go on.
+    mark : str
+        Unlike any other; what has it as `MARK` when the program has ended is killed.
 
     Raises
     ------
@@ -91,7 +98,7 @@ def run_program(
                 process = subprocess.Popen(
                     list(arguments),
                     cwd=folder,
-                    env=dict(environment),
+                    env={**environment, MARK: mark} if mark else dict(environment),
                     stdin=subprocess.DEVNULL,
                     stdout=out,
                     stderr=err,
@@ -114,6 +121,7 @@ def run_program(
                 process.wait()
             raise
         finally:
+            end_marked(mark)
             began(0)
     return Ended(exit_code, not (ended or flooded), flooded, time.monotonic() - begin)
 
@@ -178,6 +186,24 @@ def end_group(group: int, number: signal.Signals) -> None:
     """Send a signal to a process group, which may have ended."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
+
+
+def end_marked(mark: str) -> int:
+    """Kill what runs on this machine with a mark, and tell how many processes these were."""
+    if not mark:
+        return 0
+    wanted = f"{MARK}={mark}".encode()
+    ended = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (folder / "environ").read_bytes().split(b"\0")
+        except OSError:  # it has just ended, or is another user's
+            continue
+        if wanted in variables:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(int(folder.name), signal.SIGKILL)
+                ended += 1
+    return ended
 
 
 def wait_for_group(group: int, seconds: float) -> bool:

@@ -6,6 +6,7 @@ import logging
 import os
 import tempfile
 import time
+import uuid
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,8 @@ class Runner:
     ----------
     done : int
         Runs that were made.
+    mark : str
+        Of all programs that it starts; see `routelab.bench.processes.MARK`.
     """
 
     def __init__(self, prepared: Prepared, store: RunStore, allocation: Allocation | None) -> None:
@@ -53,6 +56,7 @@ class Runner:
         self.store = store
         self.allocation = allocation
         self.done = 0
+        self.mark = uuid.uuid4().hex
         self._circumstances: dict[str, Any] = {}
 
     def look_around(self) -> None:
@@ -138,6 +142,7 @@ class Runner:
                 seconds=seconds,
                 began=guard.group,
                 starting=heeding.held,
+                mark=self.mark,
                 end_step=(lambda: found.end_step(name)) if found is not None else lambda: None,
             )
         except OSError as error:

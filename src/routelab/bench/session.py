@@ -132,7 +132,7 @@ class Session:
             self.journal.release()
 
     def _guarded(self, runner: Runner) -> Ended:
-        guard = Guard(self._restore_turn, self.journal.log)
+        guard = Guard(self._restore_turn, self.journal.log, runner.mark)
         applied = NOTHING
         stopped = ""
         restored: bool | None = None

@@ -132,3 +132,16 @@ def test_a_signal_while_a_program_starts_is_heeded_when_it_is_known(tmp_path):
         program(tmp_path, "sleep", "600", began=began, starting=heeding.held)
     assert groups[1:] == ["still here", 0]
     assert wait_for_group(groups[0], 5)
+
+
+def test_ranks_in_sessions_of_their_own_are_ended_with_their_launcher(tmp_path):
+    launches = "setsid sleep 600 & echo $! > pid; while [ ! -e /proc/$(cat pid)/comm ]; do :; done"
+    ended = program(tmp_path, "sh", "-c", launches, mark="abc123")
+    assert ended.exit_code == 0
+    rank = int((tmp_path / "pid").read_text())
+    until = time.monotonic() + 5
+    while alive(rank) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not alive(rank)
+    # nothing has no mark, and what has another one is let alone
+    assert (processes.end_marked(""), processes.end_marked("abc")) == (0, 0)
