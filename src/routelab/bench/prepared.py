@@ -187,7 +187,7 @@ def fabric_text(file: ClusterFile, apply: bool) -> str:
     if not apply:
         return ""
     choice = file.cluster.fabric
-    return repr(choice.model_dump()) if choice is not None else "switched"
+    return repr(choice.model_dump(exclude={"state"})) if choice is not None else "switched"
 
 
 _digests: dict[int, tuple[RouteTable, str]] = {}

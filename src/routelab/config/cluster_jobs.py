@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 import numpy as np
-from pydantic import AfterValidator, BeforeValidator, ConfigDict, Discriminator, Field, Tag
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+)
 
 from routelab.api import InputError, Topology
 from routelab.config.entries import StudyPart
@@ -28,6 +36,19 @@ class FabricChoice(StudyPart):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     use: str = Field(min_length=1, description="Name of a fabric plugin")
+    state: str = Field(
+        default="",
+        description="Folder with the lock and the journal of the fabric, an absolute path: the "
+        "same for all who switch it. By default below the results, where two folders of results "
+        "know nothing of each other",
+    )
+
+    @field_validator("state")
+    @classmethod
+    def _absolute(cls, value: str) -> str:
+        if value and not Path(value).expanduser().is_absolute():
+            raise ValueError(f"{value!r} should be an absolute path")
+        return str(Path(value).expanduser()) if value else ""
 
 
 def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:

@@ -105,7 +105,9 @@ def prepare(comparison: Comparison, store: Path, *, apply: bool) -> Measuring:
         fabric,
         _applies(fabric, comparison, apply=apply),
     )
-    session = Session(prepared, RunStore(store), store.parent / FABRICS, _remake)
+    state = cluster.fabric.state if cluster.fabric else ""
+    fabrics = Path(state) if state else store.parent / FABRICS
+    session = Session(prepared, RunStore(store), fabrics, _remake)
     _check_fabric(prepared, session)
     routings = [load_routing(one.text) for one in comparison.routings]
     plugins = [plugin for routing in routings for plugin in routing.plugins]

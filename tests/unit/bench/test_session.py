@@ -10,9 +10,12 @@ import pytest
 
 from routelab.api import InputError, RoutelabError
 from routelab.bench.collected import collect
+from routelab.bench.comparison import Chosen, Comparison
 from routelab.bench.session import Ended
 from routelab.bench.signals import Stopped
 from routelab.bench.slurm import Allocation, AllocationLostError
+from routelab.config.bench_settings import BenchSettings
+from routelab.stages.bench import prepare
 
 HANG = "import time; time.sleep(600)"
 SILENT = "pass"
@@ -253,3 +256,30 @@ def test_a_full_disk_ends_the_session_restored_and_nothing_is_lost(site, tmp_pat
         assert site.session().measure().done == 2
     finally:
         subprocess.run(["umount", disk], check=True)
+
+
+def test_all_who_name_one_folder_share_a_fabric(tmp_path):
+    cluster = tmp_path / "site.yaml"
+    cluster.write_text(
+        f"launcher: mpiexec\nfabric: {{use: command, apply: ['true'], restore: ['true'], "
+        f"state: {tmp_path / 'shared'}}}\n"
+    )
+    asked = Comparison(
+        "torus~dims=2",
+        (Chosen("angara-bfs", "angara-bfs"),),
+        (Chosen("mpi", "mpi-patterns"),),
+        BenchSettings(cluster=str(cluster)),
+    )
+    mine, other = (
+        prepare(asked, tmp_path / user / "bench/runs", apply=True).session for user in ("a", "b")
+    )
+    assert mine.journal.folder == tmp_path / "shared" / "site"
+    mine.journal.hold()
+    with pytest.raises(InputError, match="another session"):
+        other.measure()
+    # where the folder is says nothing of what is measured
+    elsewhere = cluster.read_text().replace(f"state: {tmp_path / 'shared'}", "seconds: 60")
+    before = [run.fingerprint for run in mine.prepared.runs]
+    cluster.write_text(elsewhere.replace(", seconds: 60", ""))
+    again = prepare(asked, tmp_path / "bench/runs", apply=True)
+    assert [run.fingerprint for run in again.prepared.runs] == before
