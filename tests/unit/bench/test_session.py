@@ -17,6 +17,8 @@ from routelab.bench.slurm import Allocation, AllocationLostError
 from routelab.config.bench_settings import BenchSettings
 from routelab.stages.bench import prepare
 
+pytestmark = pytest.mark.builtins
+
 HANG = "import time; time.sleep(600)"
 SILENT = "pass"
 FIRST_FAILS = """

@@ -7,6 +7,8 @@ import pytest
 from routelab.cli import main
 from routelab.stages.cluster_list import page_text, schema_text
 
+pytestmark = pytest.mark.builtins
+
 GOOD = """\
 name: Some
 topology: torus~dims=2x2

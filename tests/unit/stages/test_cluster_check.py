@@ -10,6 +10,8 @@ from routelab.registry.instances import load
 from routelab.stages.cluster_check import check_cluster
 from routelab.stages.cluster_networks import strangers
 
+pytestmark = pytest.mark.builtins
+
 SRUN = """\
 case "$1" in
 --version) echo "slurm-wlm 22.05.8" ;;
