@@ -46,7 +46,7 @@ def shown(name: str) -> list[tuple[str, str]]:
         if key in ("machine", "hosts", "node_sets") or value in (None, [], {}):
             continue
         if isinstance(value, FabricChoice):
-            value = value.model_dump()
+            value = value.model_dump(exclude_defaults=True)
         if isinstance(value, dict):
             rows += [(f"{key}.{part}", _words(one)) for part, one in value.items()]
         elif isinstance(value, list):
