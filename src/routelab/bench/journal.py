@@ -78,9 +78,21 @@ class Journal:
         Raises
         ------
         InputError
-            If the file is damaged.
+            If the file is damaged: it must not be removed before the fabric was restored.
         """
-        return read_json(self.path, FORMAT) if self.path.exists() else None
+        if not self.path.exists():
+            return None
+        try:
+            left = read_json(self.path, FORMAT)
+            _check(left)
+        except InputError as error:
+            found = str(error).partition(";")[0].removeprefix(f"{self.path}").lstrip(": ")
+            raise InputError(
+                "an earlier session left the fabric switched, and its journal cannot be read, so "
+                f"nothing is measured: {self.path}: {found}; restore the fabric by hand, and only "
+                "then remove that file"
+            ) from error
+        return left
 
     def write(self, entry: Mapping[str, Any]) -> None:
         """Note what is about to be applied.
@@ -95,3 +107,11 @@ class Journal:
     def clear(self) -> None:
         """Note that the fabric was restored."""
         self.path.unlink(missing_ok=True)
+
+
+def _check(left: Mapping[str, Any]) -> None:
+    texts = (left.get(name) for name in ("topology", "routing", "folder"))
+    hosts = left.get("hosts")
+    named = isinstance(hosts, list) and all(isinstance(host, str) for host in hosts)
+    if not (named and all(isinstance(text, str) for text in texts)):
+        raise InputError("expected texts topology, routing and folder, and a list of hosts")
