@@ -30,6 +30,12 @@ def environment_of(environment: Mapping[str, str] = os.environ) -> dict[str, str
     return {name: environment[name] for name in sorted(environment) if KEPT.match(name)}
 
 
+def mattering(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Those of them that change how MPI and its network work; not the place of a job."""
+    kept = environment_of(inherited(environment))
+    return {name: text for name, text in kept.items() if not name.startswith(("SLURM_", "PMI"))}
+
+
 def versions_of(launcher: Launcher) -> dict[str, str]:
     """What the launcher says of its version: the first line that has a number."""
     try:

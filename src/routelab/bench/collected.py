@@ -81,7 +81,9 @@ def _done_row(run: PlannedRun, prepared: Prepared, raw: RawRun, judged: Judged) 
         exit_code="" if raw.exit_code is None else raw.exit_code,
         seconds=round(raw.seconds, 3),
         started=raw.started,
+        turn=raw.turn,
         job_id=raw.job_id,
+        session=raw.session,
         version=judged.result.version if judged.result else "",
     )
 

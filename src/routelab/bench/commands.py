@@ -7,7 +7,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from routelab.bench.processes import end_process
 
@@ -42,7 +42,13 @@ class Command:
         How it failed, or why it has not been started; empty if all went well.
     """
 
-    def __init__(self, arguments: Sequence[str], seconds: float) -> None:
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        seconds: float,
+        began: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._tell_group = began
         self.done = threading.Event()
         self.started = False
         self.text, self.failure = "", "not started"
@@ -86,6 +92,7 @@ class Command:
             start_new_session=True,
         )
         self.started = True
+        self._tell_group(process.pid)
         try:
             output = _Output(process)
         except RuntimeError:
@@ -94,6 +101,7 @@ class Command:
         failure = self._ended(process)
         if failure and not end_process(process, GRACE_SECONDS, all_of_it=True):
             failure += _UNENDED.format(process.pid)
+        self._tell_group(0)
         self.text = output.text()
         self.failure = failure
 

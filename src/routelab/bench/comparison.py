@@ -33,6 +33,7 @@ RUN_COLUMNS = (
     "ranks",
     "hosts",  # of the job, with commas between; empty: this machine
     "job_id",  # of Slurm; empty without
+    "session",  # in which it was done: only runs of one session were done in turns
     "applied",  # yes: the fabric was switched to the routing for this run; no: it was left alone
     "version",  # of the benchmark, as it says
     "run",  # fingerprint: folder in results/bench/runs

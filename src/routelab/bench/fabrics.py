@@ -109,12 +109,15 @@ class LoggedSwitch:
     ----------
     log : Path
         Is appended to.
+    began : callable, optional
+        Gets the process group of each command when it has begun, and 0 when it has ended.
     """
 
     dry = False
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, began: Callable[[int], None] = lambda _: None) -> None:
         self._log = log
+        self._began = began
 
     def run(self, arguments: Sequence[str], seconds: float) -> str:
         """Run a command in a process group of its own, without input; return what it printed.
@@ -128,7 +131,7 @@ class LoggedSwitch:
         shown = shlex.join(arguments)
         self._write(f"$ {printable(shown)}")
         begin = time.monotonic()
-        command = Command(arguments, seconds)
+        command = Command(arguments, seconds, self._began)
         try:
             command.start()
             # a signal that comes just before this thread sleeps would not wake it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,7 @@ from routelab.api import (
     InputError,
     RouteTable,
 )
+from routelab.bench.circumstances import mattering
 from routelab.bench.comparison import AS_IT_IS, Chosen, Comparison
 from routelab.bench.launchers import Launcher
 from routelab.bench.order import orders, rotated
@@ -167,14 +169,14 @@ class Prepared:
         launch = at.launch(command)
         identity = {
             "arguments": [_content(word) for word in launch.arguments],
-            "environment": dict(launch.environment),
+            "environment": {**mattering(), **launch.environment},
             "files": dict(files),
-            "hosts": list(at.hosts),
+            "hosts": list(at.hosts) or [os.uname().nodename],
             "ranks": at.ranks,
             "routing": routing.text,
             "benchmark": benchmark.text,
             "routes": "" if table is None else _digest(table),
-            "fabric": fabric_text(self.file, self.apply),
+            "fabric": _fabric(self.file, self.apply),
             "round": round_,
         }
         return PlannedRun(
@@ -188,6 +190,21 @@ def fabric_text(file: ClusterFile, apply: bool) -> str:
         return ""
     choice = file.cluster.fabric
     return repr(choice.model_dump(exclude={"state"})) if choice is not None else "switched"
+
+
+_SAME_ROUTES = frozenset({"state", "restore", "check", "seconds"})
+"""What a fabric's entry may say without any change of how it routes when a routing is applied."""
+
+
+def _fabric(file: ClusterFile, apply: bool) -> Any:
+    """How the fabric is switched, for fingerprints: of programs and files their content."""
+    choice = file.cluster.fabric
+    if not apply or choice is None:
+        return "switched" if apply else ""
+    return {
+        name: [_content(word) for word in value] if isinstance(value, list) else value
+        for name, value in choice.model_dump(exclude=set(_SAME_ROUTES)).items()
+    }
 
 
 _digests: dict[int, tuple[RouteTable, str]] = {}

@@ -115,6 +115,8 @@ def run_program(
             # what it left running would disturb the next one
             end_group(process.pid, signal.SIGKILL)
             exit_code = process.wait()
+            for one in (out, err) if flooded else ():
+                one.truncate(min(os.fstat(one.fileno()).st_size, MOST_OUTPUT))
         except BaseException:
             if process is not None:
                 end_process(process, GRACE_SECONDS, killing=end_step)

@@ -164,6 +164,8 @@ class Runner:
             started,
             found.job_id if found else "",
             launch.arguments,
+            self.mark,
+            run.turn,
             self._circumstances,
             folder,
         )

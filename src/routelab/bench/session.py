@@ -85,10 +85,16 @@ class Session:
     def missing(self) -> list[Turn]:
         """Turns with those of their runs that have no figures yet."""
         turns = []
+        seen: set[str] = set()
         for turn in self.prepared.turns:
-            runs = tuple(run for run in turn.runs if self._is_missing(run))
+            runs = []
+            for run in turn.runs:
+                # the same routing or benchmark under two names has its runs once
+                if run.fingerprint not in seen and self._is_missing(run):
+                    seen.add(run.fingerprint)
+                    runs.append(run)
             if runs:
-                turns.append(Turn(turn.routing, turn.round, runs))
+                turns.append(Turn(turn.routing, turn.round, tuple(runs)))
         return turns
 
     def is_undone(self, run: PlannedRun) -> bool:
@@ -140,8 +146,9 @@ class Session:
             try:
                 for number, turn in self._turns:
                     if self.prepared.apply:
+                        job = self._rendered(turn)
                         applied = number
-                        self._apply(number, turn, guard)
+                        self._apply(number, job, guard)
                     for run in turn.runs:
                         runner.run(run, guard, heeding)
             except (FabricError, AllocationLostError) as error:
@@ -149,7 +156,7 @@ class Session:
             finally:
                 heeding.deaf = True
                 if applied != NOTHING:
-                    restored = self._restore(applied)
+                    restored = self._restore(applied, guard)
                     guard.applied(NOTHING)
                 guard.dismiss()
         return Ended(stopped, restored, runner.done)
@@ -159,12 +166,16 @@ class Session:
     def _job(self, turn: Turn) -> FabricJob:
         return self.prepared.job(turn.routing, self.journal.folder.resolve())
 
-    def _apply(self, number: int, turn: Turn, guard: Guard) -> None:
-        tell("session", f"apply {turn.routing.id}")
+    def _rendered(self, turn: Turn) -> FabricJob:
+        """What the fabric is told in a turn, with the files that it needs."""
         job = self._job(turn)
         with explained(job.folder, job.folder):
             job.folder.mkdir(parents=True, exist_ok=True)
         render(self.prepared.fabric, job)
+        return job
+
+    def _apply(self, number: int, job: FabricJob, guard: Guard) -> None:
+        tell("session", f"apply {job.routing}")
         self.journal.write(
             {
                 "topology": self.prepared.topology,
@@ -177,13 +188,13 @@ class Session:
             }
         )
         guard.applied(number)
-        self.prepared.fabric.apply(job, LoggedSwitch(self.journal.log))
+        self.prepared.fabric.apply(job, LoggedSwitch(self.journal.log, guard.group))
 
-    def _restore(self, number: int) -> bool:
+    def _restore(self, number: int, guard: Guard) -> bool:
         """Whether the fabric is as before; says loudly if it is not."""
         tell("session", "restore the fabric")
         try:
-            self._restore_turn(number)
+            self._restore_turn(number, guard.group)
         except Exception as error:
             logger.error(
                 "THE FABRIC WAS NOT RESTORED: it may still route as %s says. %s. See %s; the next "
@@ -196,10 +207,9 @@ class Session:
             return False
         return True
 
-    def _restore_turn(self, number: int) -> None:
-        self.prepared.fabric.restore(
-            self._job(self._turns[number][1]), LoggedSwitch(self.journal.log)
-        )
+    def _restore_turn(self, number: int, began: Callable[[int], None] = lambda _: None) -> None:
+        job = self._job(self._turns[number][1])
+        self.prepared.fabric.restore(job, LoggedSwitch(self.journal.log, began))
         self.journal.clear()
 
     def _restore_left(self) -> None:

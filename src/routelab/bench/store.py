@@ -49,6 +49,10 @@ class RawRun:
         Of Slurm.
     command : sequence of str
         All that was launched.
+    session : str
+        Of which it is a part; runs of other sessions were done at other times.
+    turn : int
+        Place of its routing in its round, in that session.
     circumstances : mapping
         Versions, environment and places of ranks, as the session found them.
     folder : Path
@@ -64,6 +68,8 @@ class RawRun:
     started: str
     job_id: str
     command: Sequence[str]
+    session: str
+    turn: int
     circumstances: Mapping[str, Any]
     folder: Path
 
@@ -109,8 +115,9 @@ class RunStore:
         """
         folder = self._unfinished(fingerprint)
         with explained(folder, folder):
-            if folder.exists():  # what a kill has left
-                shutil.rmtree(folder)
+            for left in self.folder.glob(f".{fingerprint}.*"):
+                if left == folder or _is_orphan(left.name):  # what a kill has left
+                    shutil.rmtree(left)
             folder.mkdir(parents=True)
             for name, text in files.items():
                 (folder / name).write_text(text, encoding="utf-8")
@@ -145,7 +152,8 @@ class RunStore:
         shutil.rmtree(self._unfinished(fingerprint), ignore_errors=True)
 
     def _unfinished(self, fingerprint: str) -> Path:
-        return self.folder / f".{fingerprint}"
+        # another session may be at the same run, and has a folder of its own
+        return self.folder / f".{fingerprint}.{os.uname().nodename}.{os.getpid()}"
 
     def _earlier(self, fingerprint: str) -> Path:
         number = 1
@@ -156,6 +164,13 @@ class RunStore:
 
 def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name != "format"}
+
+
+def _is_orphan(name: str) -> bool:
+    """Whether the session that an unfinished run belongs to was on this host and is gone."""
+    _, _, rest = name.lstrip(".").partition(".")
+    host, _, process = rest.rpartition(".")
+    return host == os.uname().nodename and not Path("/proc", process).exists()
 
 
 def _text(path: Path) -> str:

@@ -25,7 +25,7 @@ WORST: tuple[Status, ...] = ("failed", "timeout", "unsupported")
 
 @dataclass
 class Sample:
-    """Values of one figure of merit by round, warm-up rounds left out."""
+    """Values of one figure of merit by round of a session, warm-up rounds left out."""
 
     unit: str
     better: Merit
@@ -120,13 +120,17 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
             "run again"
         )
     samples: dict[tuple[str, str], dict[Key, Sample]] = {}
+    session_of = {row["run"]: row["session"] for row in runs}
+    # rounds of different sessions were not done in turns, whatever their number is
+    rounds: dict[tuple[str, int], int] = {}
     for row in figures:
         if row["round"] >= 1:
             size = row["size"] if row["size"] == row["size"] else None
             mine = samples.setdefault((row["routing"], row["benchmark"]), {})
             known = Sample(row["unit"], cast(Merit, row["better"]))
             sample = mine.setdefault((row["metric"], size), known)
-            sample.values[int(row["round"])] = row["value"]
+            done = session_of.get(row["run"], ""), int(row["round"])
+            sample.values[rounds.setdefault(done, len(rounds) + 1)] = row["value"]
     counted: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in runs:
         if row["round"] >= 1:

@@ -285,3 +285,78 @@ def test_all_who_name_one_folder_share_a_fabric(tmp_path):
     cluster.write_text(elsewhere.replace(", seconds: 60", ""))
     again = prepare(asked, tmp_path / "bench/runs", apply=True)
     assert [run.fingerprint for run in again.prepared.runs] == before
+
+
+def test_a_killed_driver_leaves_no_hook_that_applies_after_the_restore(site, tmp_path):
+    """The hook is ended first; otherwise it would switch a fabric that counts as restored."""
+    record = tmp_path / "hooks"
+    (tmp_path / "apply").write_text(
+        f"#!/bin/sh\necho begun >> {record}; sleep 3; echo applied >> {record}\n"
+    )
+    (tmp_path / "restore").write_text(f"#!/bin/sh\necho restored >> {record}\n")
+    for name in ("apply", "restore"):
+        (tmp_path / name).chmod(0o755)
+
+    def hook(self, name, switch):
+        switch.run([str(tmp_path / name)], 60)
+
+    recorder = type(site.fabric)
+    site.fabric = type("Hooks", (recorder,), {
+        "apply": lambda self, job, switch: hook(self, "apply", switch),
+        "restore": lambda self, job, switch: hook(self, "restore", switch),
+    })(tmp_path / "unused")  # fmt: skip
+    session = site.session()
+    driver = os.fork()
+    if driver == 0:
+        session.measure()
+        os._exit(0)
+    until = time.monotonic() + 60
+    while not record.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    os.kill(driver, signal.SIGKILL)
+    os.waitpid(driver, 0)
+    while session.journal.path.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(4)  # the hook would have ended by now
+    assert record.read_text().splitlines() == ["begun", "restored"]
+
+
+def test_the_same_under_two_names_is_run_once(site):
+    site.scripts = {"one": site.scripts["one"]}
+    site.settings |= {"repeats": 1, "warm_up": 0}
+    site.routings = ("angara-bfs", "angara-bfs")
+    session = site.session()
+    assert sum(1 for _ in session.prepared.runs) == 2
+    assert session.measure().done == 1
+    assert [row["status"] for row in rows(session)] == ["ok", "ok"]
+    assert len(list(session.store.folder.iterdir())) == 1
+
+
+@pytest.mark.parametrize(("name", "same"), [
+    ("FI_PROVIDER", False), ("MPICH_CH4_NETMOD", False),
+    ("SLURM_JOB_ID", True), ("PMI_RANK", True), ("EDITOR", True),
+])  # fmt: skip
+def test_what_changes_mpi_makes_other_runs(site, monkeypatch, name, same):
+    before = [run.fingerprint for run in site.session().prepared.runs]
+    monkeypatch.setenv(name, "17")
+    assert ([run.fingerprint for run in site.session().prepared.runs] == before) == same
+
+
+def test_runs_of_another_machine_are_others(site, monkeypatch):
+    before = [run.fingerprint for run in site.session().prepared.runs]
+    here = os.uname()
+    there = type(here)(("Linux", "elsewhere", *here[2:]))
+    monkeypatch.setattr("os.uname", lambda: there)
+    assert not set(before) & {run.fingerprint for run in site.session().prepared.runs}
+
+
+def test_runs_know_their_session_and_their_turn_in_it(site):
+    site.routings = ("angara-sssp",)
+    site.settings |= {"repeats": 1, "warm_up": 0}
+    site.session().measure()
+    site.routings = ("angara-bfs", "angara-sssp")
+    session = site.session()
+    session.measure()
+    found = {row["routing"]: (row["session"], row["turn"]) for row in rows(session)}
+    assert found["angara-sssp"][0] != found["angara-bfs"][0]
+    assert found["angara-sssp"][1] == 1

@@ -13,7 +13,7 @@ def run(folder, exit_code=0, out=b"hello\n"):
     (folder / STDERR).write_bytes(b"")
     return RawRun(
         NAME, IDENTITY, "ended", exit_code, "", 1.5, "2026-11-22T00:00:00+00:00", "17",
-        ["mpiexec", "-n", "4"], {"versions": {}}, folder,
+        ["mpiexec", "-n", "4"], "session-1", 1, {"versions": {}}, folder,
     )  # fmt: skip
 
 

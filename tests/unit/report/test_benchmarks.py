@@ -121,7 +121,7 @@ class Comparison:
         self.runs.append(
             (
                 *(routing, benchmark, turn, 1, status, failure, reason, int(lost), 1.25),
-                *("2026-11-22T10:00:00+00:00", 4, "n1,n2", job, applied, "1.0", run),
+                *("2026-11-22T10:00:00+00:00", 4, "n1,n2", job, f"of {job}", applied, "1.0", run),
             )
         )
         folder = self.store / run

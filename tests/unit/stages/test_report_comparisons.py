@@ -66,7 +66,25 @@ def test_what_the_flow_engine_foretold_stands_beside_what_was_measured(study, tm
     runs, figures = [], []
     for turn in range(4):
         for routing, value in (("old", 10.0), ("new", 20.0)):
-            run = (routing, "CG", turn, 1, "ok", "", "", 0, 1.0, "", 16, "", "", "yes", "", "")
+            run = (
+                routing,
+                "CG",
+                turn,
+                1,
+                "ok",
+                "",
+                "",
+                0,
+                1.0,
+                "",
+                16,
+                "",
+                "",
+                "one",
+                "yes",
+                "",
+                "",
+            )
             runs.append(run)
             figures.append((routing, "CG", turn, "mops", "", value, "Mop/s", "higher", ""))
     write_csv(folder / "runs.csv", RUN_COLUMNS, runs)
