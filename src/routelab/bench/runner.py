@@ -30,6 +30,9 @@ from routelab.bench.slurm import (
 )
 from routelab.bench.store import STDERR, STDOUT, Ending, RawRun, RunStore
 
+PROBE_ROOM = 64 * 1024
+"""Bytes that there has to be room for on the disk."""
+
 logger = logging.getLogger(__name__)
 
 
@@ -71,6 +74,8 @@ class Runner:
             self.store.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".probe", dir=self.store.folder) as folder:
                 tell("session", "probe")
+                # launchers do not say that they could not print
+                Path(folder, "room").write_bytes(bytes(PROBE_ROOM))
                 found = places(self.prepared.launcher, Path(folder).resolve())
         self._circumstances = {
             "versions": versions_of(self.prepared.launcher),

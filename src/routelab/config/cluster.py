@@ -52,8 +52,10 @@ class Cluster(StudyPart):
     name: str | None = Field(default=None, description="For people")
     description: str | None = Field(default=None, description="What it is")
     topology: InstanceName | None = Field(default=None, description="Instance name of its network")
-    nodes: int | None = Field(default=None, ge=1, description="How many there are")
-    ranks_per_node: int = Field(default=1, ge=1, le=4096, description="MPI processes of a host")
+    nodes: int | None = Field(default=None, ge=1, strict=True, description="How many there are")
+    ranks_per_node: int = Field(
+        default=1, ge=1, le=4096, strict=True, description="MPI processes of a host"
+    )
     launcher: Launcher = Field(default="mpiexec", description="What starts MPI processes")
     program: Program | None = Field(
         default=None, description="The launcher's file, if it is not found by its usual name"

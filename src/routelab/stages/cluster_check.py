@@ -48,6 +48,7 @@ def check_cluster(
         lambda: topology is None or canonical("topology", topology),
         lambda: routing is None or load_routing(routing),
     )
+    _check_own_network(file)
     fabric = load_fabric(file.cluster.fabric, f"{file.path}: fabric: ")
     cluster: Cluster = file.cluster
     text = topology or cluster.topology
@@ -64,7 +65,12 @@ def check_cluster(
     if not benchmarks:
         checks += _configured(file)
     known = None if network is None or text is None else (text, network)
-    return [*checks, *check_fabric(fabric, known, _hosts(cluster, text, network), routing)]
+    checks += check_fabric(fabric, known, _hosts(cluster, text, network), routing)
+    if fabric.changes and cluster.fabric is not None and not cluster.fabric.state:
+        found = "two people with two folders of results may switch the fabric at once"
+        mend = "name a folder that all of them may write: fabric: {..., state: /shared/folder}"
+        checks.append(Check(f"fabric {fabric.name}: lock", "cannot tell", found, mend))
+    return checks
 
 
 def _loader(text: str) -> Callable[[], BenchmarkPlugin]:
@@ -74,6 +80,15 @@ def _loader(text: str) -> Callable[[], BenchmarkPlugin]:
         return plugin
 
     return loaded
+
+
+def _check_own_network(file: ClusterFile) -> None:
+    """Refuse a cluster's topology that is none."""
+    if file.cluster.topology:
+        try:
+            canonical("topology", file.cluster.topology)
+        except InputError as error:
+            raise InputError(f"{file.path}: topology: {error}") from None
 
 
 def _built(text: str | None) -> Topology | None:

@@ -14,6 +14,8 @@ from routelab.api import (
     PluginError,
     RunOutput,
 )
+from routelab.api.parameters import bytes_text
+from routelab.bench.processes import MOST_OUTPUT
 from routelab.registry.instances import load
 
 
@@ -37,6 +39,7 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
         If the parser raises anything else.
     """
     plugin = cast(BenchmarkPlugin, load("benchmark", benchmark))
+    _check_file(file)
     try:
         # by bytes: reading as text would take a lone carriage return for the end of a line
         text = file.read_bytes().decode("utf-8", "replace")
@@ -51,6 +54,18 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
             f"{plugin.name}: parse() has to return figures or raise BenchmarkError, it raised "
             f"{type(error).__name__}: {error}"
         ) from error
+
+
+def _check_file(file: Path) -> None:
+    if not file.exists() or file.is_dir():
+        return  # reading it tells
+    if not file.is_file():
+        raise InputError(f"cannot read {file}: it is no file; save the output in one")
+    if file.stat().st_size > MOST_OUTPUT:
+        raise InputError(
+            f"cannot read {file}: it is larger than {bytes_text(MOST_OUTPUT)}, and outputs of "
+            "benchmarks are some kilobytes; cut out the part of one run"
+        )
 
 
 def as_mapping(benchmark: str, result: BenchmarkResult) -> dict[str, Any]:

@@ -506,6 +506,7 @@ fabric:
   apply: [{apply}, "{{folder}}"]
   restore: [/bin/true]
   check: [{check}, "{{folder}}"]
+  state: /shared
 """
 
 
@@ -555,3 +556,21 @@ fabric:
     )
     asked = (here / "asked").read_text().splitlines()
     assert asked == ["-n -l /opt/apply x y", "-n -l -u fabric /opt/restore"]
+
+
+def test_a_fabric_without_a_shared_lock_is_told(program, checks):
+    program("mpiexec", HYDRA)
+    hook = program("hook", "exit 0")
+    text = FABRIC.format(apply=hook, check=hook)
+    assert "fabric command: lock" not in checks(text)
+    assert checks(text.replace("  state: /shared\n", ""))["fabric command: lock"] == (
+        "cannot tell",
+        "two people with two folders of results may switch the fabric at once",
+        "name a folder that all of them may write: fabric: {..., state: /shared/folder}",
+    )
+
+
+def test_a_network_that_is_none_is_wrong_input_without_hosts_too(program, checks):
+    program("mpiexec", HYDRA)
+    with pytest.raises(InputError, match=r"some\.yaml: topology: .*nope"):
+        checks("topology: nope~x=1\n")

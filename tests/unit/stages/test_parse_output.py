@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 from bench_corpus import DATA, GOOD, LIES
@@ -74,3 +75,16 @@ def test_a_parser_that_breaks_is_the_plugins_fault(tmp_path, capsys, monkeypatch
     file.write_text("")
     assert main(["bench", "parse", "broken", str(file)]) == 1
     assert "broken: parse() has to return figures" in capsys.readouterr().err
+
+
+def test_what_is_no_output_of_a_benchmark_is_not_read(tmp_path, capsys):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    large = tmp_path / "large"
+    with large.open("wb") as stream:
+        stream.truncate(2**26 + 1)
+    assert main(["bench", "parse", "npb", str(pipe)]) == 2
+    assert "it is no file; save the output in one" in capsys.readouterr().err
+    assert main(["bench", "parse", "npb", str(large)]) == 2
+    assert "it is larger than 64MiB" in capsys.readouterr().err
+    assert main(["bench", "parse", "npb", "/dev/zero"]) == 2
