@@ -11,6 +11,7 @@ from routelab.api.benchmark import (
 )
 from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block, BlockBuilder
 from routelab.api.citation import Citation
+from routelab.api.cluster_plugins import BenchmarkPlugin, FabricPlugin
 from routelab.api.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
 from routelab.api.direction_labels import DirectionLabels, torus_directions
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
@@ -23,19 +24,14 @@ from routelab.api.machine_speeds import MachineSpeeds
 from routelab.api.parameters import Bytes, Dims, Integers, Parameters, Words, parameter
 from routelab.api.plugin import (
     KINDS,
-    BenchmarkPlugin,
-    Capabilities,
     Composition,
     ContextMetricPlugin,
     ExportPlugin,
-    FabricPlugin,
-    FlowControl,
     HopRoutingPlugin,
     LayersPlugin,
     Measurement,
     MetricContext,
     MetricPlugin,
-    Plugin,
     RoutingPart,
     RoutingPlugin,
     RulesPlugin,
@@ -44,6 +40,7 @@ from routelab.api.plugin import (
     TrafficPlugin,
     WorkloadPlugin,
 )
+from routelab.api.plugin_base import Capabilities, FlowControl, Plugin
 from routelab.api.reductions import determinized, merged
 from routelab.api.route_choices import RouteChoices, route_choices
 from routelab.api.route_lines import route_lines, table_from_lines

@@ -14,7 +14,8 @@ from routelab.api.grid_hops import (
     quadrant_program,
 )
 from routelab.api.hops import HopProgram, Proof
-from routelab.api.plugin import Capabilities, HopRoutingPlugin
+from routelab.api.plugin import HopRoutingPlugin
+from routelab.api.plugin_base import Capabilities
 from routelab.api.topology import Topology
 
 DUATO_1993 = Citation(

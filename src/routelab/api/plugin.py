@@ -6,107 +6,22 @@ the entry point's name is the plugin's key. Nothing else registers a plugin, bui
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol
 
-from routelab.api.benchmark import (
-    BenchmarkResult,
-    BenchmarkTask,
-    FigureOfMerit,
-    RunOutput,
-    WorkloadModel,
-)
-from routelab.api.citation import Citation
-from routelab.api.fabric import FabricJob, Switch
+from routelab.api.cluster_plugins import BenchmarkPlugin, FabricPlugin
 from routelab.api.hops import HopProgram, Proof
 from routelab.api.machine_speeds import MachineSpeeds
-from routelab.api.parameters import Parameters as BaseParameters
+from routelab.api.plugin_base import Plugin
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Topology
 from routelab.api.traffic import Demand, Messages
 from routelab.api.workload import Job, Program
 from routelab.kernels.hops import ABI
-
-FlowControl = Literal["plain", "bubble"]
-
-
-@dataclass(frozen=True)
-class Capabilities:
-    """What a plugin claims; the conformance kit and the deadlock checker verify it.
-
-    Attributes
-    ----------
-    families : tuple of str
-        Topology families it is made for; empty: any.
-    minimal : bool or None
-        Routes are as short as the bare network allows; None: depends.
-    deterministic : bool
-        The same input and seed give the same output.
-    multipath : bool
-        More than one path a pair.
-    tolerates_failures : bool
-        Works on networks with missing switches and links.
-    flow_control : {"plain", "bubble"} or None
-        Flow control under which the routes are free of deadlock on one virtual channel; None:
-        no such claim, a layers plugin has to see to it.
-    virtual_channels : int or None
-        Virtual channels needed; None: depends on the network.
-    max_switches : int or None
-        Largest network it is meant for; None: no limit known.
-    """
-
-    families: tuple[str, ...] = ()
-    minimal: bool | None = None
-    deterministic: bool = True
-    multipath: bool = False
-    tolerates_failures: bool = True
-    flow_control: FlowControl | None = None
-    virtual_channels: int | None = 1
-    max_switches: int | None = None
-
-
-class Plugin(ABC):
-    """Base of all kinds. Subclass a kind's class, not this one.
-
-    Class attributes
-    ----------------
-    kind : str
-        Set by the kind's class.
-    name : str
-        The plugin's key; must equal its entry point's name.
-    summary : str
-        One line, no full stop.
-    citations : sequence of Citation
-    capabilities : Capabilities
-    Parameters : class
-        A frozen model of the parameters; the empty one by default.
-    """
-
-    kind: ClassVar[str]
-    name: ClassVar[str]
-    summary: ClassVar[str]
-    citations: ClassVar[Sequence[Citation]] = ()
-    capabilities: ClassVar[Capabilities] = Capabilities()
-    Parameters: ClassVar[type[BaseParameters]] = BaseParameters
-
-    def __init__(self, parameters: BaseParameters | None = None, **values: Any) -> None:
-        """Take parameters as a model or as keyword arguments.
-
-        Raises
-        ------
-        pydantic.ValidationError
-            If a parameter is unknown or its value is not allowed.
-        """
-        self.parameters: Any = parameters if parameters is not None else self.Parameters(**values)
-
-    def input_files(self) -> list[Path]:
-        """Files that the parameters name; a change of one makes the results stale."""
-        return []
 
 
 class TopologyPlugin(Plugin):
@@ -355,120 +270,6 @@ class ExportPlugin(Plugin):
             If a file is missing or damaged.
         """
         return None
-
-
-class BenchmarkPlugin(Plugin):
-    """A benchmark that is launched on real machines.
-
-    Class attributes
-    ----------------
-    figure : str
-        The figure of merit that is meant where one number is to stand for the benchmark.
-    """
-
-    kind = "benchmark"
-    figure: ClassVar[str]
-
-    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
-        """Why it cannot run with that many processes; None if it can."""
-        return None
-
-    @abstractmethod
-    def executables(self, ranks: int) -> tuple[str, ...]:
-        """Names of the program's file, the best one first."""
-
-    @abstractmethod
-    def command(self, task: BenchmarkTask) -> tuple[str, ...]:
-        """The program and its arguments, without launcher; no shell reads them."""
-
-    def files(self, task: BenchmarkTask) -> Mapping[str, str]:
-        """Text by name of the files that lie in the run's folder before it starts."""
-        return {}
-
-    @abstractmethod
-    def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
-        """What the run measured.
-
-        Parameters
-        ----------
-        output : RunOutput
-        task : BenchmarkTask or None
-            None where nothing is known of what was asked for; the plugin's parameters say nothing
-            of it then, either.
-
-        Raises
-        ------
-        BenchmarkError
-            If there are no figures that can be trusted. Nothing else, whatever the output is.
-        """
-
-    def model(self, task: BenchmarkTask) -> WorkloadModel | None:
-        """The workload that predicts it; None: there is none."""
-        return None
-
-    def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
-        """Those of its figures that follow from what the flow engine found (its facts)."""
-        return ()
-
-
-class FabricPlugin(Plugin):
-    """Changes the routing of a real system, and puts it back.
-
-    Class attributes
-    ----------------
-    changes : bool
-        Whether it changes anything; then it has to be allowed.
-    """
-
-    kind = "fabric"
-    changes: ClassVar[bool] = True
-
-    @property
-    def export(self) -> str:
-        """Instance name of the export plugin whose files it needs; empty: none.
-
-        They lie in the job's folder, read back and compared with the routes, before `apply` or
-        `restore` is called.
-        """
-        return ""
-
-    def problems(self, job: FabricJob) -> list[str]:
-        """What is missing, found out without changing or running anything; a line each."""
-        return []
-
-    def check(self, job: FabricJob, switch: Switch) -> None:
-        """Ask the system whether `apply` would work, without changing anything.
-
-        Raises
-        ------
-        FabricError
-            If it would not.
-        """
-        return
-
-    @abstractmethod
-    def apply(self, job: FabricJob, switch: Switch) -> None:
-        """Make the fabric route as `job` says, whatever it did before.
-
-        Raises
-        ------
-        FabricError
-            If that failed; what the fabric does then is not known, and it is restored.
-        """
-
-    @abstractmethod
-    def restore(self, job: FabricJob, switch: Switch) -> None:
-        """Make the fabric route as it did before anything was applied; may be called twice.
-
-        Parameters
-        ----------
-        job : FabricJob
-            What was applied last, or begun to be.
-
-        Raises
-        ------
-        FabricError
-        """
 
 
 @dataclass(frozen=True)

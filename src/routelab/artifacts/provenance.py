@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 import routelab
-from routelab.api.plugin import Plugin
+from routelab.api.plugin_base import Plugin
 from routelab.artifacts.distributions import origin, release
 
 

@@ -1,0 +1,88 @@
+"""What every kind of plugin states, and how it takes its parameters."""
+
+from __future__ import annotations
+
+from abc import ABC
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from routelab.api.citation import Citation
+from routelab.api.parameters import Parameters as BaseParameters
+
+FlowControl = Literal["plain", "bubble"]
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """What a plugin claims; the conformance kit and the deadlock checker verify it.
+
+    Attributes
+    ----------
+    families : tuple of str
+        Topology families it is made for; empty: any.
+    minimal : bool or None
+        Routes are as short as the bare network allows; None: depends.
+    deterministic : bool
+        The same input and seed give the same output.
+    multipath : bool
+        More than one path a pair.
+    tolerates_failures : bool
+        Works on networks with missing switches and links.
+    flow_control : {"plain", "bubble"} or None
+        Flow control under which the routes are free of deadlock on one virtual channel; None:
+        no such claim, a layers plugin has to see to it.
+    virtual_channels : int or None
+        Virtual channels needed; None: depends on the network.
+    max_switches : int or None
+        Largest network it is meant for; None: no limit known.
+    """
+
+    families: tuple[str, ...] = ()
+    minimal: bool | None = None
+    deterministic: bool = True
+    multipath: bool = False
+    tolerates_failures: bool = True
+    flow_control: FlowControl | None = None
+    virtual_channels: int | None = 1
+    max_switches: int | None = None
+
+
+class Plugin(ABC):
+    """Base of all kinds. Subclass a kind's class, not this one.
+
+    Class attributes
+    ----------------
+    kind : str
+        Set by the kind's class.
+    name : str
+        The plugin's key; must equal its entry point's name.
+    summary : str
+        One line, no full stop.
+    citations : sequence of Citation
+    capabilities : Capabilities
+    Parameters : class
+        A frozen model of the parameters; the empty one by default.
+    """
+
+    kind: ClassVar[str]
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    citations: ClassVar[Sequence[Citation]] = ()
+    capabilities: ClassVar[Capabilities] = Capabilities()
+    Parameters: ClassVar[type[BaseParameters]] = BaseParameters
+
+    def __init__(self, parameters: BaseParameters | None = None, **values: Any) -> None:
+        """Take parameters as a model or as keyword arguments.
+
+        Raises
+        ------
+        pydantic.ValidationError
+            If a parameter is unknown or its value is not allowed.
+        """
+        self.parameters: Any = parameters if parameters is not None else self.Parameters(**values)
+
+    def input_files(self) -> list[Path]:
+        """Files that the parameters name; a change of one makes the results stale."""
+        return []
