@@ -32,6 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         0: done; 1: the work failed; 2: the input is wrong; 130: interrupted; 141: the reader of
         the output went away.
     """
+    _fill_closed()
     try:
         arguments = make_parser().parse_args(argv)
         # importing logging takes as long as all of the above
@@ -100,6 +101,13 @@ class _Parser(argparse.ArgumentParser):
         if self._later is not None:
             later, self._later = self._later, None
             later(self)
+
+
+def _fill_closed() -> None:
+    """Put nothing in the place of standard output and error that were closed (``>&-``)."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - pathlib costs time
 
 
 def make_parser() -> argparse.ArgumentParser:

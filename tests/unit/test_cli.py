@@ -112,3 +112,12 @@ def test_output_that_cannot_be_written_is_one_message():
         )
     assert done.returncode == 2
     assert done.stderr == ("routelab: error: cannot write the output: No space left on device\n")
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_closed_outputs_are_no_defect(closed):
+    """Services are started so; what there is to tell is told nobody."""
+    command = f"{sys.executable} -m routelab plugins list {closed}"
+    other = " >/dev/null" if closed == "2>&-" else ""
+    done = subprocess.run(["sh", "-c", command + other], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
