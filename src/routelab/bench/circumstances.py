@@ -11,8 +11,7 @@ from typing import Any
 
 from routelab.api import RoutelabError
 from routelab.bench.fabrics import last_lines
-from routelab.bench.launchers import Launcher, inherited, probe, write_hostfile
-from routelab.bench.processes import run_program
+from routelab.bench.launchers import Launcher, inherited, probe, run_launch
 from routelab.bench.store import STDERR, STDOUT
 
 KEPT = re.compile(
@@ -53,7 +52,9 @@ def versions_of(launcher: Launcher) -> dict[str, str]:
     return {launcher.cluster.launcher: told} if told else {}
 
 
-def places(launcher: Launcher, folder: Path, seconds: float = PROBE_SECONDS) -> dict[str, Any]:
+def places(
+    launcher: Launcher, folder: Path, mark: str, seconds: float = PROBE_SECONDS
+) -> dict[str, Any]:
     """Start a probe as benchmarks are started, and find out where ranks are.
 
     Parameters
@@ -61,6 +62,8 @@ def places(launcher: Launcher, folder: Path, seconds: float = PROBE_SECONDS) -> 
     launcher : Launcher
     folder : Path
         Exists, and is seen by all hosts.
+    mark : str
+        Of the session, see `routelab.bench.processes.MARK`.
     seconds : float
         Limit.
 
@@ -76,16 +79,8 @@ def places(launcher: Launcher, folder: Path, seconds: float = PROBE_SECONDS) -> 
         another network.
     """
     launch = launcher.launch(probe(launcher.cluster.launcher), "routelab-probe")
-    write_hostfile(launch, folder)
     try:
-        ended = run_program(
-            launch.arguments,
-            folder=folder,
-            stdout=folder / STDOUT,
-            stderr=folder / STDERR,
-            environment=inherited(os.environ) | dict(launch.environment),
-            seconds=seconds,
-        )
+        ended = run_launch(launch, folder, seconds, mark)
     except OSError as error:
         raise RoutelabError(f"cannot start {launcher.program}: {error.strerror}") from error
     printed = (folder / STDOUT).read_text(errors="replace")

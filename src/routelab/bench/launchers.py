@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from routelab.api import InputError
+from routelab.bench.processes import Ended, run_program
+from routelab.bench.store import STDERR, STDOUT
 from routelab.config.cluster import Cluster
 
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
@@ -176,7 +180,31 @@ def find_program(cluster: Cluster) -> str:
     )
 
 
-def write_hostfile(launch: Launch, folder: Path) -> None:
-    """Write the file of hosts into a run's folder, if there is one."""
+def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: Any) -> Ended:
+    """Start all ranks of a program in a folder, which takes what they print, and wait for them.
+
+    Parameters
+    ----------
+    launch : Launch
+    folder : Path
+        Absolute; seen by all hosts.
+    seconds, mark
+        As for `routelab.bench.processes.run_program`, as is `more`.
+
+    Raises
+    ------
+    OSError
+        If the launcher cannot be started.
+    """
     if launch.hostfile:
         (folder / HOSTFILE).write_text(launch.hostfile, encoding="ascii")
+    return run_program(
+        launch.arguments,
+        folder=folder,
+        stdout=folder / STDOUT,
+        stderr=folder / STDERR,
+        environment=inherited(os.environ) | dict(launch.environment),
+        seconds=seconds,
+        mark=mark,
+        **more,
+    )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import tempfile
 import time
 import uuid
@@ -17,9 +16,9 @@ from routelab.artifacts.atomic import explained
 from routelab.bench.circumstances import environment_of, places, versions_of
 from routelab.bench.guard import Guard
 from routelab.bench.judged import judge
-from routelab.bench.launchers import inherited, write_hostfile
+from routelab.bench.launchers import run_launch
 from routelab.bench.prepared import PlannedRun, Prepared
-from routelab.bench.processes import MOST_OUTPUT, run_program
+from routelab.bench.processes import MOST_OUTPUT
 from routelab.bench.signals import Heeding
 from routelab.bench.slurm import (
     RETRY_SECONDS,
@@ -28,7 +27,7 @@ from routelab.bench.slurm import (
     AllocationLostError,
     launch_trouble,
 )
-from routelab.bench.store import STDERR, STDOUT, Ending, RawRun, RunStore
+from routelab.bench.store import Ending, RawRun, RunStore
 
 PROBE_ROOM = 64 * 1024
 """Bytes that there has to be room for on the disk."""
@@ -76,7 +75,7 @@ class Runner:
                 tell("session", "probe")
                 # launchers do not say that they could not print
                 Path(folder, "room").write_bytes(bytes(PROBE_ROOM))
-                found = places(self.prepared.launcher, Path(folder).resolve())
+                found = places(self.prepared.launcher, Path(folder).resolve(), self.mark)
         self._circumstances = {
             "versions": versions_of(self.prepared.launcher),
             "environment": environment_of() | self.prepared.file.cluster.environment,
@@ -131,23 +130,19 @@ class Runner:
         name, found = run.fingerprint[:16], self.allocation
         launch = self.prepared.launcher.launch(run.command, name)
         folder = self.store.begin(run.fingerprint, run.files).resolve()
-        write_hostfile(launch, folder)
         seconds = self.prepared.comparison.settings.seconds
         started = now()
         ending: Ending = "ended"
         exit_code: int | None = None
         reason, taken = "", 0.0
         try:
-            ended = run_program(
-                launch.arguments,
-                folder=folder,
-                stdout=folder / STDOUT,
-                stderr=folder / STDERR,
-                environment=inherited(os.environ) | dict(launch.environment),
-                seconds=seconds,
+            ended = run_launch(
+                launch,
+                folder,
+                seconds,
+                self.mark,
                 began=guard.group,
                 starting=heeding.held,
-                mark=self.mark,
                 end_step=(lambda: found.end_step(name)) if found is not None else lambda: None,
             )
         except OSError as error:
