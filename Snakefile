@@ -22,7 +22,7 @@
 #                                                 comparison. Beside it: runs.csv, figures.csv
 #   bench/runs/<fingerprint>/run.json             run of a benchmark. Beside it: what it printed
 #   batches/<kind>/<batch>.json                   what became of the jobs that one process did
-#   surveys/<shard>.csv                           runs of a survey, a row each
+#   surveys/<study>-<number>.csv                  runs of a survey, a row each
 #   report/<study>/index.html                     report.    Beside it: tables/, figures/
 #   report/index.html                             list of the reports
 #   logs/..., benchmarks/...                      of every batch and report
@@ -34,11 +34,7 @@ configfile: "config/config.yaml"
 
 
 include: "workflow/rules/common.smk"
-include: "workflow/rules/topologies.smk"
-include: "workflow/rules/routes.smk"
-include: "workflow/rules/bounds.smk"
-include: "workflow/rules/simulations.smk"
-include: "workflow/rules/flows.smk"
+include: "workflow/rules/batches.smk"
 include: "workflow/rules/comparisons.smk"
 include: "workflow/rules/surveys.smk"
 include: "workflow/rules/report.smk"
@@ -50,7 +46,6 @@ rule report:
     default_target: True
     input:
         plan.manifests(),
-        plan.tables(),
         expand("results/report/{study}/index.html", study=list(plan.studies)),
         "results/report/index.html",
 

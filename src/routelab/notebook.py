@@ -171,8 +171,8 @@ def simulate(
         lambda: settings_from(settings),
         lambda: simulation.task_of(topology, routing, traffic, SimulationSettings()),
     )
-    result = simulation.simulate(task.network, task.routing, task.work, chosen)
-    names = {"topology": task.topology, "routing": task.routing_name}
+    result = simulation.simulate(task.network, task.algorithm, task.work, chosen)
+    names = {"topology": task.topology, "routing": task.routing}
     return SimulatedNetwork(
         {**names, **result.facts},
         pd.DataFrame(result.curve),

@@ -1,18 +1,15 @@
-from routelab.stages.workflow import apply_option, begin, submits_all
+from routelab.stages.workflow import BATCHED, apply_option, begin, submits_all
 
 plan = begin(workflow, config)
 
 
-def batch(kind):
-    return lambda wildcards: plan.batches[kind, wildcards.batch]
-
-
-def shard(wildcards):
-    return plan.shards()[wildcards.shard]
+def batch(wildcards, kind=None):
+    return plan.batches[kind or wildcards.kind, wildcards.batch]
 
 
 def comparison(wildcards):
-    return plan.comparison(wildcards.comparison)
+    (job,) = batch(wildcards, "comparisons").jobs
+    return job
 
 
 def measures_here(wildcards):
@@ -24,9 +21,8 @@ def study_plan(wildcards):
 
 
 wildcard_constraints:
+    kind="|".join(BATCHED),
     batch="[^/]+",
-    comparison="[^/]+",
-    shard="[^/]+",
     study="[^/]+",
 
 
@@ -40,11 +36,7 @@ localrules:
 if not submits_all(config):
 
     localrules:
-        topologies,
-        routes,
-        bounds,
-        simulations,
-        flows,
-        survey_shard,
+        batches,
+        surveys,
         study_report,
         report_index,

@@ -13,14 +13,14 @@
 #   again that was measured with it, as soon as it is left out.
 rule comparisons:
     input:
-        lambda wildcards: plan.manifests_before(comparison(wildcards)),
+        lambda wildcards: plan.manifests_before(batch(wildcards, "comparisons")),
         files=lambda wildcards: comparison(wildcards).inputs,
     output:
-        "results/batches/comparisons/{comparison}.json",
+        "results/batches/comparisons/{batch}.json",
     log:
-        "results/logs/comparisons/{comparison}.log",
+        "results/logs/comparisons/{batch}.log",
     benchmark:
-        "results/benchmarks/comparisons/{comparison}.tsv"
+        "results/benchmarks/comparisons/{batch}.tsv"
     conda:
         "../envs/routelab.yaml"
     # What is measured on this machine would be disturbed by any other job: it takes all cores.
@@ -38,8 +38,8 @@ rule comparisons:
         slurm_extra=lambda wildcards: comparison(wildcards).slurm_extra,
         apply_routing=apply_option(config),
     params:
-        spec=lambda wildcards: plan.comparison_spec(comparison(wildcards)),
-        fingerprint=lambda wildcards: comparison(wildcards).spec.fingerprint,
+        spec=lambda wildcards: plan.spec(batch(wildcards, "comparisons")),
+        fingerprint=lambda wildcards: batch(wildcards, "comparisons").fingerprint,
     shell:
         "NUMBA_NUM_THREADS=1 routelab bench --comparison {params.spec:q}"
         " -o {output:q} {resources.apply_routing} > {log:q} 2>&1"

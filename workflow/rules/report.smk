@@ -1,7 +1,6 @@
 rule study_report:
     input:
         lambda wildcards: plan.manifests(study_plan(wildcards)),
-        lambda wildcards: plan.tables(wildcards.study),
         files=lambda wildcards: study_plan(wildcards).inputs,
     output:
         "results/report/{study}/index.html",

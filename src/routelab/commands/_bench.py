@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
+import select
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,9 +24,12 @@ from routelab.commands._logging import progress
 from routelab.commands._output import print_rows
 from routelab.commands._settings import read_settings
 from routelab.config.bench_settings import BenchSettings
+from routelab.jobs import events
+from routelab.jobs.batches import read_jobs
+from routelab.jobs.watch import watch_run, watched
 from routelab.stages import bench as stage
 from routelab.stages import bench_texts as texts
-from routelab.stages.comparisons import RUNS, read_spec
+from routelab.stages.kinds.comparisons import RUNS, ComparisonJob
 
 logger = logging.getLogger(__name__)
 
@@ -54,21 +62,43 @@ def run_spec(arguments: argparse.Namespace) -> int:
     """Do what the plan of a workflow wants: runs that failed are results, and no failure of it."""
     manifest: Path | None = arguments.output
     if manifest is None:
-        raise InputError("--comparison: say with -o which file tells that it is done")
-    spec = read_spec(arguments.comparison)
-    code = 0
-    if not spec.is_done():
-        measuring = stage.prepare(spec.comparison, Path(spec.store), apply=arguments.apply_routing)
+        raise InputError("--comparison needs -o FILE: the file to write when it is done")
+    jobs = read_jobs(arguments.comparison)
+    job = jobs[0] if len(jobs) == 1 else None
+    if not isinstance(job, ComparisonJob):
+        raise InputError(f"{arguments.comparison} is not the list of one comparison")
+    begin = time.monotonic()
+    _end_with_run()
+    if not job.is_done():
+        measuring = stage.prepare(job.comparison, Path(job.store), apply=arguments.apply_routing)
         _warn(measuring)
         command = _in_salloc(measuring)
         if command:
             return _ask_slurm(measuring, command)
-        collected, ended = _measure(measuring, arguments, Path(spec.folder), spec.fingerprint)
+        collected, ended = _measure(measuring, arguments, Path(job.folder), job.fingerprint)
         code = _code(ended, 0)
         if collected is None or ended.restored is False:
             return code
-    stage.write_manifest(spec, manifest)
+    job.write_manifest(jobs, manifest)
+    events.note_end(job, time.monotonic() - begin)
     return 0
+
+
+def _end_with_run() -> None:
+    """Ask this process to end when the run of the workflow ends; jobs of Slurm outlive it."""
+    if allocation() is not None:
+        return
+    watch_run()
+
+    def wait() -> None:
+        ends = select.poll()
+        for handle in watched():
+            ends.register(handle, select.POLLIN)
+        ends.poll()
+        logger.error("the run of the workflow has ended")
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def _warn(measuring: stage.Measuring) -> None:

@@ -9,13 +9,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from routelab.commands._batch import warn
-from routelab.commands._output import cell, check_folder, print_table
+from routelab.commands._output import cell, check_folder, print_table, warn
 from routelab.commands._settings import in_options, read_settings
 
 if TYPE_CHECKING:
     from routelab.artifacts.outcome import Outcome
-    from routelab.stages.flow import Task
+    from routelab.stages.engine_task import EngineTask
 
 FIRST = (
     "topology",
@@ -55,8 +54,8 @@ def _write(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
     from routelab.api.errors import InputError
+    from routelab.jobs.child import in_child
     from routelab.simulation.flow_settings import FlowSettings
-    from routelab.stages.child import in_child
 
     if arguments.engine != "flow":
         raise InputError("-o writes what --engine flow finds; leave it out, or take that engine")
@@ -69,17 +68,24 @@ def _write(arguments: argparse.Namespace) -> int:
 
 def _written(arguments: argparse.Namespace) -> Outcome:
     from routelab.commands._logging import progress
-    from routelab.stages import flow
+    from routelab.jobs.execution import perform
+    from routelab.stages.kinds.flows import FlowJob
 
     settings = _task(arguments).settings
     check_folder(arguments.output)
-    names = arguments.topology, arguments.routing, arguments.work
+    job = FlowJob(
+        folder=str(arguments.output),
+        topology=arguments.topology,
+        text=arguments.routing,
+        work=arguments.work,
+        settings=settings,
+    )
     with progress(arguments):
-        return flow.run(*names, settings, arguments.output)
+        return perform(job)
 
 
 def _print(arguments: argparse.Namespace) -> int:
-    from routelab.stages.child import in_child
+    from routelab.jobs.child import in_child
 
     facts, output = in_child(lambda: _simulated(arguments))
     if output:
@@ -102,26 +108,26 @@ def _print(arguments: argparse.Namespace) -> int:
 
 def _simulated(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     from routelab.commands._logging import progress
+    from routelab.jobs.blame import blamed
     from routelab.stages import flow, smpi
-    from routelab.stages.blame import blamed
 
     if arguments.engine == "smpi" and smpi.is_executable(arguments.work):
         return _executed(arguments)
     task = _task(arguments)
-    what = task.network, task.routing, task.work, task.settings
+    what = task.network, task.algorithm, task.work, task.settings
     with progress(arguments), blamed(task.plugins):
         facts = smpi.simulate(*what) if arguments.engine == "smpi" else flow.simulate(*what).facts
-    return {"topology": task.topology, "routing": task.routing_name, **facts}, ""
+    return {"topology": task.topology, "routing": task.routing, **facts}, ""
 
 
 def _executed(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     """An MPI program's file, run by SimGrid."""
     from routelab.commands._logging import progress
     from routelab.simulation.flow_settings import FlowSettings
-    from routelab.stages import engine_job, smpi
+    from routelab.stages import engine_task, smpi
 
     settings = read_settings(FlowSettings, vars(arguments))
-    name, network, routing, routing_name = engine_job.network_of(
+    name, network, routing, routing_name = engine_task.network_of(
         arguments.topology, arguments.routing
     )
     with progress(arguments):
@@ -129,7 +135,7 @@ def _executed(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
     return {"topology": name, "routing": routing_name, **facts}, output
 
 
-def _task(arguments: argparse.Namespace) -> Task:
+def _task(arguments: argparse.Namespace) -> EngineTask:
     """What is asked for; all that is wrong is told at once."""
     from dataclasses import replace
 
@@ -141,7 +147,7 @@ def _task(arguments: argparse.Namespace) -> Task:
     settings, task = together(
         lambda: _settings(arguments), lambda: flow.task_of(*names, FlowSettings())
     )
-    return replace(cast("Task", task), settings=settings)
+    return replace(cast("EngineTask", task), settings=settings)
 
 
 def _settings(arguments: argparse.Namespace) -> Any:

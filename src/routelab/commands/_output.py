@@ -7,7 +7,10 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from routelab.artifacts.outcome import Outcome
 
 FORMATS = ("table", "csv", "json")
 
@@ -100,3 +103,10 @@ def _print_drawn(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
         # as Text, since a string would have its brackets taken for markup
         table.add_row(*map(Text, row))
     Console().print(table)
+
+
+def warn(name: str, outcome: Outcome) -> None:
+    """Warn that a job came to no result."""
+    import logging
+
+    logging.getLogger(__name__).warning("%s: %s: %s", name, outcome.status, outcome.reason)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.commands._arguments import positive
-from routelab.commands._batch import add_batch, require, run_batch, warn
-from routelab.commands._output import FORMATS, cell, check_folder, print_table
+from routelab.commands._output import FORMATS, cell, check_folder, print_table, warn
 
 
 def add_parser(subparsers: Any) -> None:
@@ -24,9 +23,7 @@ def add_parser(subparsers: Any) -> None:
         "weights that prove it, or prints: the bound as a table or JSON, the weights as CSV.",
         epilog="Example: routelab bound torus~dims=4x2x2x2 angara~turns=exact",
     )
-    parser.add_argument(
-        "topology", metavar="TOPOLOGY", nargs="?", help="instance name, folder or npz file"
-    )
+    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
     parser.add_argument("rules", metavar="RULES", nargs="?", help="instance name; default: none")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
@@ -39,37 +36,33 @@ def add_parser(subparsers: Any) -> None:
         help="look for the least maximum load of tables with one path a pair, if there are few "
         "routes; that is the solver's word and no proof",
     )
-    parser.add_argument("--fingerprint", default="", help="noted in the provenance")
-    add_batch(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Bound, then write or print."""
-    if arguments.batch is not None:
-        return run_batch(arguments)
-    require(arguments, "topology")
     if arguments.output is not None:
         check_folder(arguments.output)
-    from routelab.stages.child import in_child
+    from routelab.jobs.child import in_child
 
     return in_child(lambda: _print(arguments) if arguments.output is None else _write(arguments))
 
 
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._logging import progress
-    from routelab.stages import bound as stage
-    from routelab.stages.jobs import BARE
+    from routelab.jobs.execution import perform
+    from routelab.stages.bound import BARE
+    from routelab.stages.kinds.bounds import BoundJob
 
+    job = BoundJob(
+        folder=str(arguments.output),
+        topology=arguments.topology,
+        text=arguments.rules or BARE,
+        seconds=arguments.seconds,
+        exact=arguments.exact,
+    )
     with progress(arguments):
-        outcome = stage.run(
-            arguments.topology,
-            arguments.rules or BARE,
-            arguments.output,
-            seconds=arguments.seconds,
-            exact=arguments.exact,
-            fingerprint=arguments.fingerprint,
-        )
+        outcome = perform(job)
     if outcome.status != "ok":
         warn(outcome.routing, outcome)
     return 0 if outcome.status == "ok" else 1

@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate and print."""
     from routelab.artifacts.json_files import plain
     from routelab.commands._logging import progress
-    from routelab.stages.child import in_child
+    from routelab.jobs.child import in_child
     from routelab.stages.evaluate import evaluate
     from routelab.stages.facts import BOUND_FIELDS, FIELDS
 

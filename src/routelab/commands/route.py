@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import math
 import sys
 from collections.abc import Iterator
 from functools import partial
@@ -12,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from routelab.commands._arguments import positive
-from routelab.commands._batch import add_batch, require, run_batch, warn
-from routelab.commands._output import FORMATS, cell, check_folder, print_table
+from routelab.commands._output import FORMATS, cell, check_folder, print_table, warn
 
 if TYPE_CHECKING:
     from routelab.api import RouteTable
+    from routelab.config import Limits
+    from routelab.stages.kinds.routes import RouteJob
 
 
 def add_parser(subparsers: Any) -> None:
@@ -27,10 +29,8 @@ def add_parser(subparsers: Any) -> None:
         description="Route a network, prove the table free of deadlock and measure it. Writes a "
         "folder, or prints: facts and metrics as a table or JSON, the routes as CSV.",
     )
-    parser.add_argument(
-        "topology", metavar="TOPOLOGY", nargs="?", help="instance name, folder or npz file"
-    )
-    parser.add_argument("routing", metavar="ROUTING", nargs="?", help="instance name")
+    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
+    parser.add_argument("routing", metavar="ROUTING", help="instance name")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
@@ -39,23 +39,28 @@ def add_parser(subparsers: Any) -> None:
         help="metrics, separated by '+'; default: all but those that run only where they are named",
     )
     parser.add_argument("--certificate", metavar="FILE", type=Path, help="save the proof")
-    parser.add_argument("--seconds", type=positive, metavar="N", help="with -o: time limit")
-    parser.add_argument("--memory-gb", type=positive, metavar="N", help="with -o: memory limit")
-    parser.add_argument("--fingerprint", default="", help="noted in the provenance")
+    parser.add_argument(
+        "--seconds",
+        type=positive,
+        metavar="N",
+        help="with -o: limit of CPU time, in seconds (default: none)",
+    )
+    parser.add_argument(
+        "--memory-gb",
+        type=positive,
+        metavar="N",
+        help="with -o: limit of memory, in GB of 10^9 bytes (default: none)",
+    )
     parser.add_argument(
         "--keep-going",
         action="store_true",
         help="with -o: exit 0 whatever the outcome is, as it is written down",
     )
-    add_batch(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Route, then write or print."""
-    if arguments.batch is not None:
-        return run_batch(arguments)
-    require(arguments, "topology", "routing")
     if arguments.output is None:
         return _print(arguments)
     if arguments.certificate is not None:
@@ -63,21 +68,36 @@ def run(arguments: argparse.Namespace) -> int:
 
         raise InputError("with -o the proof is certificate.json in the folder; drop --certificate")
     check_folder(arguments.output)
-    if arguments.seconds is None and arguments.memory_gb is None:
-        return _write(arguments)
-    from routelab.stages.limits import Breach, run_limited
+    from routelab.jobs.execution import write_end
+    from routelab.jobs.limits import Breach, run_limited
 
     # forked before anything heavy is imported, so that the watching parent stays small
-    ended = run_limited(lambda: _guarded(arguments), arguments.seconds, arguments.memory_gb)
+    ended = run_limited(lambda: _guarded(arguments), _limits(arguments))
     if not isinstance(ended, Breach):
         return ended
-    from routelab.stages.route import write_breach
-
-    write_breach(
-        arguments.topology, arguments.routing, arguments.output, ended, arguments.fingerprint
-    )
-    warn(arguments.routing, ended)
+    write_end(_job(arguments), ended)
     return 0 if arguments.keep_going else 1
+
+
+def _limits(arguments: argparse.Namespace) -> Limits:
+    from routelab.config import Limits
+
+    return Limits(
+        seconds=arguments.seconds or math.inf,
+        memory_gb=arguments.memory_gb or math.inf,
+        idle_seconds=math.inf,
+    )
+
+
+def _job(arguments: argparse.Namespace) -> RouteJob:
+    from routelab.stages.kinds.routes import RouteJob
+
+    return RouteJob(
+        folder=str(arguments.output),
+        topology=arguments.topology,
+        text=arguments.routing,
+        metrics=dict.fromkeys(_metrics(arguments), ""),
+    )
 
 
 def _guarded(arguments: argparse.Namespace) -> int:
@@ -100,16 +120,10 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._logging import progress
-    from routelab.stages import route as stage
+    from routelab.jobs.execution import perform
 
     with progress(arguments):
-        outcome = stage.run(
-            arguments.topology,
-            arguments.routing,
-            arguments.output,
-            _metrics(arguments),
-            arguments.fingerprint,
-        )
+        outcome = perform(_job(arguments))
     if outcome.status != "ok":
         warn(outcome.routing, outcome)
     return 0 if outcome.status == "ok" or arguments.keep_going else 1

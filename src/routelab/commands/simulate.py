@@ -10,14 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from routelab.commands._batch import add_batch, require, run_batch, warn
-from routelab.commands._output import FORMATS, cell, check_folder, print_table
+from routelab.commands._output import FORMATS, cell, check_folder, print_table, warn
 from routelab.commands._settings import add_settings, in_options, read_settings, refuse_others
 
 if TYPE_CHECKING:
     from routelab.api.errors import RoutelabError
     from routelab.artifacts.outcome import Outcome
-    from routelab.stages.simulate import Task
+    from routelab.stages.engine_task import EngineTask
 
 SHOWN = (
     "load",
@@ -56,15 +55,9 @@ def add_parser(subparsers: Any) -> None:
         "--saturation; routelab simulate torus~dims=4x2x2x2 angara-sssp npb-ft~class=A "
         "--engine flow --machine desmos --ranks-per-node 4",
     )
-    parser.add_argument(
-        "topology", metavar="TOPOLOGY", nargs="?", help="instance name, folder or npz file"
-    )
-    parser.add_argument(
-        "routing", metavar="ROUTING", nargs="?", help="instance name, or a routes.npz"
-    )
-    parser.add_argument(
-        "work", metavar="WORK", nargs="?", help="instance name of traffic, or of a workload"
-    )
+    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
+    parser.add_argument("routing", metavar="ROUTING", help="instance name, or a routes.npz")
+    parser.add_argument("work", metavar="WORK", help="instance name of traffic, or of a workload")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
@@ -73,7 +66,6 @@ def add_parser(subparsers: Any) -> None:
         default="packet",
         help="packets, cycle by cycle (default); messages of programs; the same in SimGrid",
     )
-    add_batch(parser)
     parser.set_defaults(run=run)
 
 
@@ -88,9 +80,6 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, then write or print."""
-    if arguments.batch is not None:
-        return run_batch(arguments)
-    require(arguments, "topology", "routing", "work")
     from routelab.api.errors import RoutelabError
     from routelab.simulation.flow_settings import FlowSettings
     from routelab.simulation.settings import SimulationSettings
@@ -114,8 +103,8 @@ def _told(error: RoutelabError) -> str:
     """An error in the words of the options; of a plugin's own, with the way to its traceback."""
     import logging
 
+    from routelab.jobs.blame import PluginRaisedError
     from routelab.simulation.settings import SimulationSettings
-    from routelab.stages.blame import PluginRaisedError
 
     text = in_options(str(error), SimulationSettings)
     if not isinstance(error, PluginRaisedError):
@@ -127,8 +116,8 @@ def _told(error: RoutelabError) -> str:
 def _write(arguments: argparse.Namespace) -> int:
     from dataclasses import replace
 
+    from routelab.jobs.child import in_child
     from routelab.simulation.settings import SimulationSettings
-    from routelab.stages.child import in_child
 
     outcome = in_child(lambda: _written(arguments))
     if outcome.status != "ok":
@@ -139,7 +128,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> int:
-    from routelab.stages.child import in_child
+    from routelab.jobs.child import in_child
 
     facts, curve = in_child(lambda: _simulated(arguments))
     if arguments.format == "csv":
@@ -168,28 +157,35 @@ def _code(facts: Mapping[str, Any]) -> int:
 
 def _written(arguments: argparse.Namespace) -> Outcome:
     from routelab.commands._logging import progress
-    from routelab.stages import simulate as stage
+    from routelab.jobs.execution import perform
+    from routelab.stages.kinds.simulations import SimulationJob
 
     settings = _task(arguments).settings
     check_folder(arguments.output)
-    names = arguments.topology, arguments.routing, arguments.work
+    job = SimulationJob(
+        folder=str(arguments.output),
+        topology=arguments.topology,
+        text=arguments.routing,
+        work=arguments.work,
+        settings=settings,
+    )
     with progress(arguments):
-        return stage.run(*names, settings, arguments.output)
+        return perform(job)
 
 
 def _simulated(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     from routelab.commands._logging import progress
+    from routelab.jobs.blame import blamed
     from routelab.stages import simulate as stage
-    from routelab.stages.blame import blamed
 
     task = _task(arguments)
     with progress(arguments), blamed(task.plugins):
-        result = stage.simulate(task.network, task.routing, task.work, task.settings)
-    names = {"topology": task.topology, "routing": task.routing_name}
+        result = stage.simulate(task.network, task.algorithm, task.work, task.settings)
+    names = {"topology": task.topology, "routing": task.routing}
     return {**names, **result.facts}, result.curve
 
 
-def _task(arguments: argparse.Namespace) -> Task:
+def _task(arguments: argparse.Namespace) -> EngineTask:
     """What is asked for; all that is wrong is told at once."""
     from dataclasses import replace
 
@@ -202,7 +198,7 @@ def _task(arguments: argparse.Namespace) -> Task:
         lambda: read_settings(SimulationSettings, vars(arguments)),
         lambda: task_of(*names, SimulationSettings()),
     )
-    return replace(cast("Task", task), settings=settings)
+    return replace(cast("EngineTask", task), settings=settings)
 
 
 def _print_for_people(facts: dict[str, Any], curve: list[dict[str, Any]]) -> None:

@@ -120,27 +120,24 @@ def run_schema(arguments: argparse.Namespace) -> int:
 def _as_json(found: Preview) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from routelab.stages.study import PLANNED
+    from routelab.stages.kinds import kinds
 
     return {
         "jobs": [asdict(job) for job in found.jobs],
-        "totals": {kind: found.totals(kind) for kind in PLANNED},
+        "totals": {kind: found.totals(kind) for kind, job in kinds().items() if not job.of_surveys},
         "batches": {"all": found.batches, "to_run": found.batches_to_run},
     }
 
 
 def _print_totals(found: Preview) -> None:
+    from routelab.stages.kinds import kinds
+
     print()
-    for words, totals in (
-        ("networks", found.totals("topologies")),
-        ("routings", found.totals("routes")),
-        ("bounds", found.totals("bounds")),
-        ("simulations", found.totals("simulations")),
-        ("flows", found.totals("flows")),
-        ("comparisons", found.totals("comparisons")),
-    ):
-        if not any(totals.values()) and words not in ("networks", "routings"):
+    for kind, job in kinds().items():
+        totals = found.totals(kind)
+        if not any(totals.values()) and kind not in ("topologies", "routes"):
             continue
+        _, things = job.things
         told = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
-        print(f"{words}: {sum(totals.values())} ({told})")
+        print(f"{things}: {sum(totals.values())} ({told})")
     print(f"batches: {found.batches}, of which {found.batches_to_run} would run")

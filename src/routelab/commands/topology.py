@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._batch import add_batch, require, run_batch, warn
-from routelab.commands._output import FORMATS, check_folder, print_table
+from routelab.commands._output import FORMATS, check_folder, print_table, warn
 
 
 def add_parser(subparsers: Any) -> None:
@@ -21,34 +20,30 @@ def add_parser(subparsers: Any) -> None:
         description="Build a network and write it, or print it: its sizes as a table or JSON, "
         "its channels as CSV.",
     )
-    parser.add_argument(
-        "topology", metavar="TOPOLOGY", nargs="?", help="instance name, folder or npz file"
-    )
+    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    parser.add_argument("--fingerprint", default="", help="noted in the provenance")
     parser.add_argument(
         "--keep-going",
         action="store_true",
         help="with -o: exit 0 whatever the outcome is, as it is written down",
     )
-    add_batch(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Build, then write or print."""
-    if arguments.batch is not None:
-        return run_batch(arguments)
-    require(arguments, "topology")
-    from routelab.stages import topology as stage
-
     if arguments.output is None:
+        from routelab.stages import topology as stage
+
         name, network = stage.obtain(arguments.topology)
         _print(name, network, arguments.format)
         return 0
     check_folder(arguments.output)
-    outcome = stage.run(arguments.topology, arguments.output, arguments.fingerprint)
+    from routelab.jobs.execution import perform
+    from routelab.stages.kinds.networks import TopologyJob
+
+    outcome = perform(TopologyJob(folder=str(arguments.output), text=arguments.topology))
     if outcome.status != "ok":
         warn(outcome.topology, outcome)
     return 0 if outcome.status == "ok" or arguments.keep_going else 1

@@ -1,4 +1,4 @@
-"""``routelab warm``: compile kernels before many processes need them at once."""
+"""``routelab warm``: compile kernels before many processes need them at the same time."""
 
 from __future__ import annotations
 
@@ -8,20 +8,13 @@ from typing import Any
 
 
 def add_parser(subparsers: Any) -> None:
-    """Add the command."""
+    """Add the command; it has no help, as only the workflow calls it."""
     parser = subparsers.add_parser(
         "warm",
-        help="compile the kernels of some routings into the cache",
-        description="Route a tiny network with each routing, so that compiled kernels are in the "
-        "cache when many jobs start at once. The workflow does this first.",
+        description="Do the jobs that FILE lists on a tiny network, so that compiled kernels are "
+        "in the cache when many jobs start. The workflow writes the list and calls this.",
     )
-    parser.add_argument("routings", metavar="ROUTING", nargs="*", help="instance name")
-    parser.add_argument(
-        "--simulate", metavar="ROUTING", nargs="*", default=[], help="those that are simulated"
-    )
-    parser.add_argument(
-        "--flow", metavar="ROUTING", nargs="*", default=[], help="those that workloads are run on"
-    )
+    parser.add_argument("jobs", metavar="FILE", type=Path, help="list of jobs")
     parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, required=True, help="stamp file"
     )
@@ -29,10 +22,11 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compile, and tell what could not be tried."""
+    """Compile, and print what could not be tried."""
+    from routelab.jobs.watch import watch_run
     from routelab.stages import warm
 
-    routings = arguments.routings, arguments.output, arguments.simulate, arguments.flow
-    for line in warm.run(*routings):
+    watch_run()
+    for line in warm.run(arguments.jobs, arguments.output, lambda line: print(line, flush=True)):
         print(line)
     return 0

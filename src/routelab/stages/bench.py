@@ -17,7 +17,6 @@ from routelab.api import (
     UnsupportedError,
 )
 from routelab.artifacts.atomic import atomic_directory, check_writable
-from routelab.artifacts.json_files import write_json
 from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
 from routelab.artifacts.provenance import Measured
 from routelab.artifacts.routes_file import load_routes
@@ -33,9 +32,7 @@ from routelab.bench.store import RunStore
 from routelab.config.cluster import ClusterFile, find_cluster, load_cluster
 from routelab.deadlock import check
 from routelab.registry.instances import load, load_routing
-from routelab.stages.batches import MANIFEST
 from routelab.stages.chain import reroute
-from routelab.stages.comparisons import ComparisonSpec
 from routelab.stages.route import ROUTES
 from routelab.stages.together import together
 from routelab.stages.topology import OUTCOME, obtain
@@ -142,19 +139,6 @@ def run(
         provenance = measured.provenance(measuring.plugins, seed, fingerprint)
         _write(measuring.prepared, collected, ended, provenance, directory)
     return collected, ended
-
-
-def write_manifest(spec: ComparisonSpec, manifest: Path) -> None:
-    """Write that a comparison is done, with what became of it.
-
-    Raises
-    ------
-    InputError
-        If it cannot be written.
-    """
-    outcome = read_outcome(Path(spec.folder) / OUTCOME)
-    found = {"folder": spec.folder, "status": outcome.status, "reason": outcome.reason}
-    write_json(manifest, {"format": MANIFEST, "outcomes": [found]})
 
 
 def _write(

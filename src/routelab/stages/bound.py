@@ -5,19 +5,13 @@ Bounds belong to a network and rules, not to a run; `BARE` stands for the networ
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import InputError, Plugin, RulesPlugin, Topology, UnsupportedError, determinized
-from routelab.artifacts.atomic import atomic_directory
-from routelab.artifacts.outcome import Outcome, Status, write_outcome
-from routelab.artifacts.provenance import Measured, seed_of
+from routelab.api import RulesPlugin, Topology, UnsupportedError, determinized
 from routelab.artifacts.tables import write_csv
 from routelab.bounds import (
     ALL_MINIMAL,
@@ -28,13 +22,11 @@ from routelab.bounds import (
     lower_bound_topology,
     with_exact,
 )
-from routelab.registry.catalogue import QuarantinedError
-from routelab.registry.instances import load, name_of
 from routelab.stages.chain import Routed
 from routelab.stages.facts import topology_facts
-from routelab.stages.jobs import BARE
-from routelab.stages.limits import Breach
-from routelab.stages.topology import OUTCOME, name_at, obtain, unusable
+
+BARE = "_network"
+"""In the place of rules: none, all minimal routes. No plugin can have this name."""
 
 WEIGHTS = "bound.csv"
 """File of a bound's folder beside its outcome: the certificate."""
@@ -119,82 +111,14 @@ class NetworkBounds:
         return bound_facts(facts, self._rules[rules], self.bare)
 
 
-def run(
-    topology: str,
-    rules: str,
-    directory: Path,
-    *,
-    seconds: float = 60.0,
-    exact: bool = False,
-    fingerprint: str = "",
-) -> Outcome:
-    """Do one job and write its folder; what goes wrong in a plugin becomes the outcome.
-
-    Parameters
-    ----------
-    topology : str
-        Instance name, or a folder that the topology stage wrote.
-    rules : str
-        Instance name, or `BARE`.
-
-    Raises
-    ------
-    InputError
-        If a name is wrong or the folder cannot be written.
-    """
-    chosen = None if rules == BARE else load("rules", rules)
-    assert chosen is None or isinstance(chosen, RulesPlugin)
-    plugins: list[Plugin] = [] if chosen is None else [chosen]
-    lost = unusable(topology)
-    if lost is not None:
-        with Measured() as nothing:
-            provenance = nothing.provenance(plugins, seed_of(plugins), fingerprint)
-        lost = replace(lost, kind="bound", routing=rules, provenance=provenance)
-        return _written(lost, None, None, directory)
-    name, network = obtain(topology)
-    task = rules if chosen is None else name_of(chosen)
-    bound: LoadBound | None = None
-    status: Status = "ok"
-    reason = ""
-    tell(task, "bound")
-    with Measured() as measured:
-        try:
-            bound = compute(network, chosen, seconds=seconds, exact=exact)
-        except (UnsupportedError, InputError) as error:
-            # an input error here is about parameters that do not fit this network
-            status, reason = "unsupported", str(error)
-        except Exception as error:
-            traceback.print_exc()
-            status, reason = "failed", f"{type(error).__name__}: {error}"
-    tell(task, status, ended=True)
-    provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
-    facts = topology_facts(network) | ({} if bound is None else bound_numbers(bound))
-    outcome = Outcome("bound", name, task, status, reason, facts, provenance)
-    return _written(outcome, bound, network, directory)
+def facts_of(bound: LoadBound, topology: Topology) -> dict[str, Any]:
+    """What the outcome says of a bound."""
+    return topology_facts(topology) | bound_numbers(bound)
 
 
-def write_breach(
-    topology: str, rules: str, directory: Path, breach: Breach, fingerprint: str = ""
-) -> Outcome:
-    """Write the outcome of a job that was stopped at its limits or whose plugin is broken."""
-    plugins: Sequence[Plugin] = ()
-    with suppress(QuarantinedError):
-        plugins = () if rules == BARE else (load("rules", rules),)
-    with Measured() as measured:
-        provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
-    name = name_at(topology)
-    outcome = Outcome("bound", name, rules, breach.status, breach.reason, {}, provenance)
-    return _written(outcome, None, None, directory)
-
-
-def _written(
-    outcome: Outcome, bound: LoadBound | None, network: Topology | None, directory: Path
-) -> Outcome:
-    with atomic_directory(directory) as folder:
-        if bound is not None and network is not None:
-            write_csv(folder / WEIGHTS, WEIGHT_COLUMNS, weight_rows(bound, network))
-        write_outcome(outcome, folder / OUTCOME)
-    return outcome
+def write_result(bound: LoadBound, topology: Topology, folder: Path) -> None:
+    """Write the certificate of a bound into a folder."""
+    write_csv(folder / WEIGHTS, WEIGHT_COLUMNS, weight_rows(bound, topology))
 
 
 def weight_rows(bound: LoadBound, topology: Topology) -> Iterator[tuple[Any, ...]]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from routelab.stages.batches import Kind
+from routelab.stages.kinds import kinds
 from routelab.stages.plan import Plan
 
 HANDLER = "DefaultStreamHandler"
@@ -30,14 +30,6 @@ _CHATTER = (
     "Conda environments: ignored",
     "Select jobs to execute",
 )
-_KINDS: dict[str, tuple[Kind, str]] = {
-    "topologies": ("topologies", "networks"),
-    "routes": ("routes", "routes"),
-    "bounds": ("bounds", "bounds"),
-    "simulations": ("simulations", "simulations"),
-    "flows": ("flows", "flows"),
-}
-"""Rules of batches: their kind, and what they make."""
 
 
 def shorten(workflow: Any, plan: Plan) -> None:
@@ -109,39 +101,26 @@ def failure(name: str, logs: Iterable[str]) -> str:
 
 def title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
     """What a job does, for people; empty for a target, which does nothing."""
-    if rule in _KINDS:
-        kind, made = _KINDS[rule]
-        return f"{made} {_batch_title(plan, kind, wildcards['batch'])}"
-    if rule == "comparisons":
-        return _comparison_title(plan, wildcards["comparison"])
-    if rule == "survey_shard":
-        return _shard_title(plan, wildcards["shard"])
+    kind = wildcards.get("kind", rule)
+    if kind in kinds() and "batch" in wildcards:
+        return _batch_title(plan, kind, wildcards["batch"])
     if rule == "study_report":
         return f"report {wildcards['study']}"
     return "" if rule in ("report", "all") else rule.replace("_", " ")
 
 
-def _comparison_title(plan: Plan, id_: str) -> str:
-    job = plan.comparison(id_)
-    asked = job.spec.comparison
-    settings = "" if job.settings == "default" else f" with {job.settings}"
-    return (
-        f"measurements of {job.study} on {job.topology}{settings} ({len(asked.routings)} routings "
-        f"x {len(asked.benchmarks)} benchmarks)"
-    )
-
-
-def _shard_title(plan: Plan, id_: str) -> str:
-    study, _, number = id_.rpartition("-")
-    shards = plan.surveys[study].shards
-    runs = len(plan.shards()[id_].runs)
-    return f"survey {study}, shard {number} of {len(shards)} ({runs} runs)"
-
-
-def _batch_title(plan: Plan, kind: Kind, batch: str) -> str:
-    group, _, number = batch.rpartition("-")
-    batches = [id_ for of, id_ in plan.batches if of == kind and id_.rpartition("-")[0] == group]
-    count = len(plan.batches[kind, batch].runs)
-    runs = "1 run" if count == 1 else f"{count} runs"
+def _batch_title(plan: Plan, kind: str, id_: str) -> str:
+    _, things = kinds()[kind].things
+    batch = plan.batches[kind, id_]
+    if kinds()[kind].per_batch == 1:
+        return f"{things}: {batch.jobs[0].title} ({_count(batch.size)})"
+    group, _, number = id_.rpartition("-")
+    batches = [
+        other for of, other in plan.batches if of == kind and other.rpartition("-")[0] == group
+    ]
     study, _, make = group.partition(".")
-    return f"{make} of {study}, batch {number} of {len(batches)} ({runs})"
+    return f"{things} {make} of {study}, batch {number} of {len(batches)} ({_count(batch.size)})"
+
+
+def _count(number: int) -> str:
+    return "1 job" if number == 1 else f"{number} jobs"

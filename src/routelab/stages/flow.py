@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from routelab.api import (
     WorkloadPlugin,
 )
 from routelab.api.topology import Float64Array, Int32Array
-from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.tables import write_csv
 from routelab.config.cluster import find_cluster, load_cluster
 from routelab.registry.instances import Routing, name_of
@@ -37,10 +36,10 @@ from routelab.simulation.placement import (
     read_placement,
 )
 from routelab.simulation.schedule import Schedule, schedule
-from routelab.stages import engine_job
+from routelab.stages import engine_task
 from routelab.stages.chain import apply_routing
+from routelab.stages.engine_task import EngineTask
 from routelab.stages.facts import topology_facts
-from routelab.stages.limits import Breach
 from routelab.stages.simulation_tables import Columns
 from routelab.stages.together import together
 from routelab.stages.workload import program_of
@@ -73,17 +72,15 @@ class Flows:
     ranks: Columns
 
 
-Task: TypeAlias = engine_job.Task[WorkloadPlugin, FlowSettings]
-"""What is to be simulated; its work is the workload."""
-
-
-def task_of(topology: str | Topology, routing: str, workload: str, settings: FlowSettings) -> Task:
+def task_of(
+    topology: str | Topology, routing: str, workload: str, settings: FlowSettings
+) -> EngineTask:
     """Look up all that is named, the machine included.
 
     Parameters
     ----------
     topology, routing, workload
-        As for `routelab.stages.engine_job.task_of`.
+        As for `routelab.stages.engine_task.task_of`.
     settings : FlowSettings
 
     Raises
@@ -92,10 +89,10 @@ def task_of(topology: str | Topology, routing: str, workload: str, settings: Flo
         With all that is wrong.
     """
     task, _ = together(
-        lambda: engine_job.task_of("flow", topology, routing, workload, settings),
+        lambda: engine_task.task_of("workload", topology, routing, workload, settings),
         lambda: machine_of(settings),
     )
-    found: Task = task
+    found: EngineTask = task
     return found
 
 
@@ -307,60 +304,6 @@ def rank_table(run: FlowRun, terminal: Int32Array) -> Columns:
         "finish": run.finish.tolist(),
         "timed_s": (run.end - run.begin).tolist(),
     }
-
-
-def run(
-    topology: str,
-    routing: str,
-    workload: str,
-    settings: FlowSettings,
-    directory: Path,
-    fingerprint: str = "",
-) -> Outcome:
-    """Do one job and write its folder; what goes wrong in a plugin becomes the outcome.
-
-    Parameters
-    ----------
-    topology : str
-        Instance name, or a folder that the topology stage wrote.
-    routing, workload
-        As for `task_of`.
-    settings : FlowSettings
-    fingerprint : str
-        Of the job.
-
-    Raises
-    ------
-    InputError
-        If a name is wrong or the folder cannot be written.
-    """
-    names = engine_job.Names("flow", topology, routing, workload)
-    lost = engine_job.lost(names, settings.seed, directory, fingerprint)
-    if lost is not None:
-        return lost
-    task = task_of(topology, routing, workload, settings)
-    return engine_job.run(
-        names,
-        task,
-        settings.seed,
-        directory,
-        fingerprint,
-        lambda: simulate(task.network, task.routing, task.work, settings),
-        write_result,
-    )
-
-
-def write_breach(
-    topology: str,
-    routing: str,
-    workload: str,
-    directory: Path,
-    breach: Breach,
-    fingerprint: str = "",
-) -> Outcome:
-    """Write the outcome of a job that was stopped at its limits or whose plugin is broken."""
-    names = engine_job.Names("flow", topology, routing, workload)
-    return engine_job.write_breach(names, directory, breach, fingerprint)
 
 
 def write_result(result: Flows, folder: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from routelab.api import InputError
@@ -22,29 +21,14 @@ from routelab.config import (
 )
 from routelab.config.mistakes import suggestion
 from routelab.config.study import ENTRIES
+from routelab.jobs.job import MAX_ID, Job
 from routelab.registry.catalogue import installed
-from routelab.stages.batches import Kind
-from routelab.stages.comparisons import ComparisonIds
 from routelab.stages.instances import Instance, instance_of
-from routelab.stages.jobs import MAX_ID, SimulationIds, SimulationJob, SimulationKind, cut
-from routelab.stages.plan_bounds import WantedBounds
-from routelab.stages.plan_comparisons import (
-    WantedComparisons,
-    of_benchmarks,
-    places_of,
-    terminals,
-)
-from routelab.stages.plan_predictions import PredictionIds, predictions
-from routelab.stages.plan_routes import WantedJob, route_job, topology_job, want
-from routelab.stages.plan_simulations import (
-    WantedSimulations,
-    is_hop_by_hop,
-    of_traffic,
-    of_workloads,
-)
-from routelab.stages.planned import Plan, StudyPlan
+from routelab.stages.kinds import kinds
+from routelab.stages.parts import Parts, is_hop_by_hop
+from routelab.stages.planned import Plan, StudyPlan, cut, merged
+from routelab.stages.predictions import predictions
 from routelab.stages.samples import chosen
-from routelab.stages.surveys import SurveyPlan, plan_survey
 
 __all__ = ["MAX_ID", "Plan", "StudyPlan", "expand"]
 
@@ -68,42 +52,23 @@ def expand(studies: Sequence[Path | str], results: Path | str = "results") -> Pl
     ConfigError
         An `InputError` with everything that is wrong in any of the studies.
     """
-    expansion = _Expansion()
+    expansion = _Expansion(Path(results))
     for path in dict.fromkeys(map(Path, studies)):
         expansion.add(path)
-    return expansion.plan(Path(results))
-
-
-@dataclass
-class _Shown:
-    """What a study shows; see `StudyPlan`."""
-
-    study: Study
-    runs: list[tuple[str, str]]
-    rules: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    simulations: tuple[SimulationIds, ...] = ()
-    flows: tuple[SimulationIds, ...] = ()
-    benchmarks: tuple[str, ...] = ()
-    comparisons: tuple[ComparisonIds, ...] = ()
-    predictions: dict[PredictionIds, SimulationIds] = field(default_factory=dict)
+    return expansion.plan()
 
 
 class _Expansion:
     """Jobs and mistakes, collected study by study."""
 
-    def __init__(self) -> None:
+    def __init__(self, results: Path) -> None:
+        self._results = results
         self.mistakes: list[str] = []
-        self.studies: dict[str, _Shown] = {}
-        self.topologies: dict[str, WantedJob] = {}
-        self.routes: dict[tuple[str, str], WantedJob] = {}
+        self.studies: dict[str, Parts] = {}
+        self.jobs: dict[str, dict[str, tuple[Job, ...]]] = {}
+        self.quarantined: dict[str, None] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
-        self.quarantined: dict[str, None] = {}
-        self.surveys: dict[str, SurveyPlan] = {}
-        self._wanted_bounds = WantedBounds()
-        self._wanted_simulations = WantedSimulations("simulations")
-        self._wanted_flows = WantedSimulations("flows")
-        self._wanted_comparisons = WantedComparisons()
 
     def add(self, path: Path) -> None:
         """Read a study and note its jobs."""
@@ -121,60 +86,39 @@ class _Expansion:
             other = self.studies[study.name].study.path
             self.mistakes.append(f"{path}: another study has that name: {other}")
             return
-        networks = self._named(study, "topologies")
-        topologies = _merged(networks)
-        entries = self._named(study, "routings")
-        routings = _merged(entries)
-        traffic = of_traffic(study, _merged(self._named(study, "traffic")))
-        workloads, wrong = of_workloads(study, _merged(self._named(study, "workloads")))
-        benchmarks = _merged(self._named(study, "benchmarks"))
-        self.mistakes += wrong
-        metrics = self._metrics(study)
-        self.mistakes += _unknown_references(study, routings)
-        pairs = self._pairs(study, networks, entries)
-        runs = [(t, r) for t, r in pairs if not is_hop_by_hop(routings[r])]
-        shown = self.studies[study.name] = _Shown(study, runs)
-        if study.survey:
-            if not self.mistakes:
-                self.surveys[study.name] = plan_survey(study, topologies, routings, metrics, runs)
-            return
-        shown.rules = self._wanted_bounds.add(study, runs, routings)
-        simulated = study.limits, pairs, routings
-        shown.simulations = self._wanted_simulations.add(*simulated, traffic)
-        shown.flows = self._wanted_flows.add(*simulated, workloads)
-        if benchmarks:
-            self._compare(shown, topologies, routings, benchmarks)
-        for t, _ in pairs:
-            want(self.topologies, t, (topologies[t],), study.limits, {})
-        for t, r in runs:
-            want(self.routes, (t, r), (topologies[t], routings[r]), study.limits, metrics)
-
-    def _compare(
-        self,
-        shown: _Shown,
-        topologies: Mapping[str, Instance],
-        routings: Mapping[str, Instance],
-        benchmarks: Mapping[str, Instance],
-    ) -> None:
-        """Note what a study measures, and the flows that predict it."""
-        study, runs = shown.study, shown.runs
-        tables = {r: one for r, one in routings.items() if not is_hop_by_hop(one)}
-        settings, wrong = of_benchmarks(study, tables)
-        sizes = {t: terminals(topologies[t]) for t in dict.fromkeys(t for t, _ in runs)}
-        places, more = places_of(study, settings, topologies, sizes)
-        expected, still_more = predictions(study, settings, runs, sizes, benchmarks)
-        self.mistakes += wrong + more + still_more
-        shown.benchmarks = tuple(benchmarks)
-        shown.comparisons = self._wanted_comparisons.add(
-            study, settings, runs, places, tables, benchmarks
+        entries = {part: self._named(study, part) for part in ENTRIES}
+        parts = Parts(
+            study=study,
+            results=self._results,
+            **{part: _merged(named) for part, named in entries.items()},
+            metrics=self._metrics(study),
+            pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
+        self.mistakes += _unknown_references(study, parts.routings)
+        self.studies[study.name] = parts
+        self.jobs[study.name] = self._jobs(parts)
+
+    def _jobs(self, parts: Parts) -> dict[str, tuple[Job, ...]]:
+        """The jobs of a study by kind."""
+        found: dict[str, tuple[Job, ...]] = {}
+        for kind, job in kinds().items():
+            if job.of_surveys != bool(parts.study.survey):
+                continue
+            if job.of_surveys and self.mistakes:
+                continue
+            try:
+                found[kind] = tuple(job.plan(parts))
+            except ConfigError as error:
+                self.mistakes += [one for one in error.mistakes if one not in self.mistakes]
+        try:
+            expected = () if parts.study.survey else predictions(parts)
+        except ConfigError:
+            return found  # the mistakes are those of the comparisons and flows
+        place = parts.study.place("benchmarks")
         for one in expected:
-            clash = self._clash("workload", one.work_id, one.work.text, study.place("benchmarks"))
-            self.mistakes += [f"{study.place('benchmarks')}{clash}"] if clash else []
-            pair = one.ids[:2]
-            work = {one.work_id: (one.work, [one.chosen])}
-            (flow,) = self._wanted_flows.add(study.limits, [pair], routings, work)
-            shown.predictions[one.ids] = flow
+            clash = self._clash("workload", one.work_id, one.work.text, place)
+            self.mistakes += [f"{place}{clash}"] if clash else []
+        return found
 
     def _pairs(
         self,
@@ -196,53 +140,27 @@ class _Expansion:
                 where.setdefault(r, set()).update(ids)
         return [(t, r) for t in everywhere for r in where if t in where[r]]
 
-    def plan(self, results: Path) -> Plan:
+    def plan(self) -> Plan:
         """Everything that was added, if nothing is wrong with it."""
         if self.mistakes:
             raise ConfigError(self.mistakes)
-        topologies = {t: topology_job(t, wanted) for t, wanted in self.topologies.items()}
-        routes = {
-            (t, r): route_job(topologies[t], r, wanted) for (t, r), wanted in self.routes.items()
+        by_kind = {
+            kind: tuple(job for study in self.jobs.values() for job in study.get(kind, ()))
+            for kind in kinds()
         }
-        studies = {name: _study_plan(shown) for name, shown in self.studies.items()}
-        bounds = self._wanted_bounds.jobs(topologies)
-        simulations = self._wanted_simulations.jobs(topologies)
-        flows = self._wanted_flows.jobs(topologies)
-        kernel_users: dict[tuple[type, ...], str] = {}
-        routings = [wanted.instances[1] for wanted in self.routes.values()]
-        routings += [one for survey in self.surveys.values() for one in survey.routings.values()]
-        for routing in routings:
-            if not routing.quarantine:
-                kernel_users.setdefault(tuple(map(type, routing.plugins)), routing.text)
-        ids: dict[str, dict[Kind, Sequence[tuple[str, ...]]]] = {
-            name: {
-                "routes": shown.runs,
-                "simulations": shown.simulations,
-                "flows": (*shown.flows, *shown.predictions.values()),
-            }
-            for name, shown in studies.items()
+        jobs = merged([by_kind])
+        studies = {
+            name: _study_plan(
+                parts,
+                {
+                    kind: tuple(jobs[job.folder] for job in some)
+                    for kind, some in self.jobs[name].items()
+                },
+            )
+            for name, parts in self.studies.items()
         }
-        simulated: dict[SimulationKind, Mapping[SimulationIds, SimulationJob]] = {
-            "simulations": simulations,
-            "flows": flows,
-        }
-        batches = cut(results, topologies, routes, bounds, simulated, ids)
-        return Plan(
-            results,
-            topologies,
-            routes,
-            studies,
-            tuple(kernel_users.values()),
-            batches,
-            tuple(self.quarantined),
-            self.surveys,
-            bounds,
-            simulations,
-            self._wanted_simulations.rehearsals(),
-            flows,
-            self._wanted_flows.rehearsals(),
-            self._wanted_comparisons.jobs(results, topologies, routes, batches),
-        )
+        batches = cut(jobs, self.jobs)
+        return Plan(self._results, jobs, studies, batches, tuple(self.quarantined))
 
     def _named(self, study: Study, part: str) -> list[dict[str, Instance]]:
         """Instances of each entry of a list of the study, by id."""
@@ -353,22 +271,10 @@ def _without_traffic(study: Study, instance: Instance) -> str | None:
     )
 
 
-def _study_plan(shown: _Shown) -> StudyPlan:
-    study = shown.study
+def _study_plan(parts: Parts, jobs: Mapping[str, tuple[Job, ...]]) -> StudyPlan:
+    study = parts.study
     inputs = [study.path]
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
-    changes = fingerprint("routelab.stages.report", "", (), files)
-    return StudyPlan(
-        study,
-        tuple(shown.runs),
-        files,
-        changes,
-        shown.rules,
-        shown.simulations,
-        shown.flows,
-        shown.benchmarks,
-        shown.comparisons,
-        shown.predictions,
-    )
+    return StudyPlan(parts, jobs, files, fingerprint("routelab.stages.report", "", (), files))

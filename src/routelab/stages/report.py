@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import BenchmarkPlugin, Plugin
+from routelab.api import BenchmarkPlugin
 from routelab.config.cluster import CLUSTERS
 from routelab.registry.catalogue import QuarantinedError, installed
 from routelab.registry.instances import load, load_routing
@@ -21,20 +21,18 @@ from routelab.report.frames import JobRecord
 from routelab.report.simulations import SimulationRecord
 from routelab.report.site import write_index, write_study_report
 from routelab.report.survey import kept_records
-from routelab.simulation.flow_settings import FlowSettings
-from routelab.simulation.settings import SimulationSettings
-from routelab.stages.jobs import (
-    BARE,
-    SimulationIds,
-    SimulationKind,
-    bound_folder,
-    comparison_folder,
-    route_folder,
-    simulation_folder,
-    topology_folder,
-)
-from routelab.stages.plan import Plan, StudyPlan, expand
-from routelab.stages.plan_simulations import settings_id
+from routelab.stages.bound import BARE
+from routelab.stages.kinds.bounds import BoundJob, rules_ids
+from routelab.stages.kinds.comparisons import ComparisonJob
+from routelab.stages.kinds.engines import EngineJob
+from routelab.stages.kinds.flows import FlowJob
+from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.routes import RouteJob
+from routelab.stages.kinds.simulations import SimulationJob
+from routelab.stages.kinds.surveys import SurveyJob
+from routelab.stages.plan import StudyPlan, expand
+from routelab.stages.predictions import predictions
+from routelab.stages.settings import of_workloads, settings_id
 
 
 def run(study: Path, results: Path, directory: Path) -> None:
@@ -55,54 +53,49 @@ def run(study: Path, results: Path, directory: Path) -> None:
         If the study is wrong, a job has not run, or the folder cannot be written.
     """
     tell(study.stem, "plan")
-    plan = expand([study], results)
-    (shown,) = plan.studies.values()
-    topologies = {id_: job.text for id_, job in plan.topologies.items()}
-    routings = {job.id: job.text for job in plan.routes.values()}
-    simulations = (*plan.simulations.values(), *plan.flows.values())
-    routings |= {job.id: job.text for job in simulations}
-    traffic = {job.work_id: job.work for job in plan.simulations.values()}
-    workloads = {job.work_id: job.work for job in plan.flows.values()}
-    metrics = dict.fromkeys(name for job in plan.routes.values() for name in job.metrics)
-    for survey in plan.surveys.values():
-        topologies |= {id_: instance.text for id_, instance in survey.topologies.items()}
-        routings |= {id_: instance.text for id_, instance in survey.routings.items()}
-        metrics |= dict.fromkeys(name for shard in survey.shards for name in shard.metrics)
-    records = _records(shown, topologies, routings, _to_name(metrics), results)
-    if shown.study.name in plan.surveys:
-        survey = plan.surveys[shown.study.name]
-        records = kept_records(records, survey.tables(results))
+    (shown,) = expand([study], results).studies.values()
+    parts = shown.parts
+    records = _records(shown)
+    if shown.study.survey:
+        tables = [SurveyJob.manifest(results, job.ids[0]) for job in shown.jobs[SurveyJob.kind]]
+        records = kept_records(records, tables)
     simulated = [
         SimulationRecord(
-            **_of_job(plan, "simulations", ids, topologies, routings),
-            traffic=ids[2],
-            traffic_name=traffic[ids[2]],
-            traffic_parameters=_of_plugin("traffic", traffic[ids[2]]),
-            settings=SimulationSettings.model_validate_json(plan.simulations[ids].settings),
+            **_of_job(shown, job),
+            traffic=job.ids[2],
+            traffic_name=job.work,
+            traffic_parameters=_of_plugin("traffic", job.work),
+            settings=job.settings,
         )
-        for ids in shown.simulations
+        for job in shown.jobs.get(SimulationJob.kind, ())
+        if isinstance(job, SimulationJob)
     ]
+    # those that only predict what is measured are no rows of the study
+    asked = {
+        job.ids
+        for job in FlowJob.of(parts, parts.pairs, of_workloads(shown.study, parts.workloads))
+    }
     flows = [
         FlowRecord(
-            **_of_job(plan, "flows", ids, topologies, routings),
-            workload=ids[2],
-            workload_name=workloads[ids[2]],
-            workload_parameters=_of_plugin("workload", workloads[ids[2]]),
-            settings=FlowSettings.model_validate_json(plan.flows[ids].settings),
+            **_of_job(shown, job),
+            workload=job.ids[2],
+            workload_name=job.work,
+            workload_parameters=_of_plugin("workload", job.work),
+            settings=job.settings,
         )
-        for ids in shown.flows
+        for job in shown.jobs.get(FlowJob.kind, ())
+        if isinstance(job, FlowJob) and job.ids in asked
     ]
-    measured = _measured(plan, shown, topologies, routings)
-    plugins = _plugins(
-        [
-            *(("topology", text) for text in topologies.values()),
-            *(("routing", text) for text in dict.fromkeys(routings.values())),
-            *(("traffic", text) for text in traffic.values()),
-            *(("workload", text) for text in workloads.values()),
-            *(("benchmark", one.benchmark_name) for one in measured),
-            *(("metric", text) for text in metrics),
-        ]
-    )
+    measured = _measured(shown)
+    named = {
+        "topology": parts.topologies,
+        "routing": parts.routings,
+        "traffic": parts.traffic,
+        "workload": {**parts.workloads, **{one.work_id: one.work for one in predictions(parts)}},
+        "benchmark": parts.benchmarks,
+        "metric": parts.metrics,
+    }
+    plugins = [plugin for some in named.values() for one in some.values() for plugin in one.plugins]
     write_study_report(
         shown.study, records, results, directory, plugins, simulated, flows, measured
     )
@@ -120,89 +113,77 @@ def _to_name(metrics: Iterable[str]) -> tuple[str, ...]:
     return () if set(named) <= set(installed().default_metrics()) else named
 
 
-def _records(
-    shown: StudyPlan,
-    topologies: dict[str, str],
-    routings: dict[str, str],
-    metrics: tuple[str, ...],
-    results: Path,
-) -> list[JobRecord]:
-    networks = {id_: _of_plugin("topology", text) for id_, text in topologies.items()}
-    algorithms = {id_: _of_routing(text) for id_, text in routings.items()}
+def _records(shown: StudyPlan) -> list[JobRecord]:
+    parts, results = shown.parts, shown.parts.results
+    metrics = _to_name(parts.metrics)
+    rules = rules_ids(parts)
+
+    def bound_of(topology: str, rules: str) -> Path:
+        return Path(BoundJob.folder_of(results, (topology, rules)))
+
     return [
         JobRecord(
-            topology=topology,
-            routing=routing,
-            topology_name=topologies[topology],
-            routing_name=routings[routing],
-            directory=Path(route_folder(results, topology, routing)),
-            topology_directory=Path(topology_folder(results, topology)),
-            topology_parameters=networks[topology],
-            routing_parameters=algorithms[routing],
+            **_of_pair(shown, topology, routing),
+            directory=Path(RouteJob.folder_of(results, (topology, routing))),
             metrics=metrics,
-            rules_bound=_rules_bound(shown, (topology, routing), results),
-            network_bound=_network_bound(shown, (topology, routing), results),
+            rules_bound=None if rules.get(pair, BARE) == BARE else bound_of(topology, rules[pair]),
+            network_bound=bound_of(topology, BARE) if pair in rules else None,
         )
-        for topology, routing in shown.runs
+        for pair in parts.runs
+        for topology, routing in [pair]
     ]
 
 
-def _of_job(
-    plan: Plan,
-    kind: SimulationKind,
-    ids: SimulationIds,
-    topologies: Mapping[str, str],
-    routings: Mapping[str, str],
-) -> dict[str, Any]:
-    """What the records of all simulations have."""
+def _of_pair(shown: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
+    """What the records of all jobs on a network have."""
+    parts = shown.parts
+    network, algorithm = parts.topologies[topology].text, parts.routings[routing].text
     return {
-        "topology": ids[0],
-        "routing": ids[1],
-        "topology_name": topologies[ids[0]],
-        "routing_name": routings[ids[1]],
-        "directory": Path(simulation_folder(plan.results, kind, ids)),
-        "topology_directory": Path(topology_folder(plan.results, ids[0])),
-        "topology_parameters": _of_plugin("topology", topologies[ids[0]]),
-        "routing_parameters": _of_routing(routings[ids[1]]),
-        "settings_id": ids[3],
+        "topology": topology,
+        "routing": routing,
+        "topology_name": network,
+        "routing_name": algorithm,
+        "topology_directory": Path(TopologyJob.folder_of(parts.results, (topology,))),
+        "topology_parameters": _of_plugin("topology", network),
+        "routing_parameters": _of_routing(algorithm),
     }
 
 
-def _measured(
-    plan: Plan, shown: StudyPlan, topologies: Mapping[str, str], routings: Mapping[str, str]
-) -> list[BenchRecord]:
+def _of_job(shown: StudyPlan, job: EngineJob) -> dict[str, Any]:
+    """What the records of all simulations have."""
+    topology, routing, _, settings = job.ids
+    pair = _of_pair(shown, topology, routing)
+    return {**pair, "directory": Path(job.folder), "settings_id": settings}
+
+
+def _measured(shown: StudyPlan) -> list[BenchRecord]:
     """A record for every benchmark under every routing of every comparison."""
-    told = {settings_id(one): one for one in shown.study.measured}
+    settings_of = {settings_id(one): one for one in shown.study.measured}
+    flows = {one.ids: one.flow for one in predictions(shown.parts)}
     records = []
-    for ids in shown.comparisons:
-        _, topology, settings = ids
-        spec = plan.comparisons[ids].spec
-        names = {one.id: one.text for one in spec.comparison.routings}
-        baseline = told[settings].baseline or next(iter(names))
-        cluster = Path(spec.comparison.settings.cluster)
-        for routing, benchmark in product(names, spec.comparison.benchmarks):
-            flow = shown.predictions.get((topology, routing, benchmark.id, settings))
+    for job in shown.jobs.get(ComparisonJob.kind, ()):
+        assert isinstance(job, ComparisonJob)
+        _, topology, settings = job.ids
+        names = {one.id: one.text for one in job.comparison.routings}
+        baseline = settings_of[settings].baseline or next(iter(names))
+        cluster = Path(job.comparison.settings.cluster)
+        for routing, benchmark in product(names, job.comparison.benchmarks):
+            flow = flows.get((topology, routing, benchmark.id, settings))
             records.append(
                 BenchRecord(
-                    topology=topology,
-                    routing=routing,
-                    topology_name=topologies[topology],
-                    routing_name=routings[routing],
-                    directory=Path(comparison_folder(plan.results, *ids)),
-                    topology_directory=Path(topology_folder(plan.results, topology)),
-                    topology_parameters=_of_plugin("topology", topologies[topology]),
-                    routing_parameters=_of_routing(routings[routing]),
+                    **_of_pair(shown, topology, routing),
+                    directory=Path(job.folder),
                     benchmark=benchmark.id,
                     benchmark_name=benchmark.text,
                     benchmark_parameters=_of_plugin("benchmark", benchmark.text),
                     plugin=_benchmark(benchmark.text),
-                    settings=told[settings],
+                    settings=settings_of[settings],
                     settings_id=settings,
                     cluster=cluster.stem if cluster.parent == CLUSTERS else str(cluster),
                     baseline=baseline,
                     baseline_name=names.get(baseline, ""),
-                    prediction=flow and Path(simulation_folder(plan.results, "flows", flow)),
-                    store=Path(spec.store),
+                    prediction=flow and Path(FlowJob.folder_of(shown.parts.results, flow)),
+                    store=Path(job.store),
                 )
             )
     return records
@@ -216,26 +197,6 @@ def _benchmark(text: str) -> BenchmarkPlugin | None:
         return None
     assert isinstance(plugin, BenchmarkPlugin)
     return plugin
-
-
-def _rules_bound(shown: StudyPlan, run: tuple[str, str], results: Path) -> Path | None:
-    rules = shown.rules.get(run, BARE)
-    return None if rules == BARE else Path(bound_folder(results, run[0], rules))
-
-
-def _network_bound(shown: StudyPlan, run: tuple[str, str], results: Path) -> Path | None:
-    return Path(bound_folder(results, run[0], BARE)) if run in shown.rules else None
-
-
-def _plugins(named: Iterable[tuple[str, str]]) -> list[Plugin]:
-    """All plugins that take part and can be loaded, for what they cite; by kind and text."""
-    plugins: list[Plugin] = []
-    for kind, text in named:
-        try:
-            plugins += load_routing(text).plugins if kind == "routing" else [load(kind, text)]
-        except QuarantinedError:
-            continue
-    return plugins
 
 
 @cache

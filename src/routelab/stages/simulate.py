@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import inf
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from routelab.api import (
     Demand,
@@ -17,7 +17,6 @@ from routelab.api import (
     TrafficPlugin,
     UnsupportedError,
 )
-from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.tables import write_csv
 from routelab.metrics import channel_load_bound, ejection_bound
 from routelab.registry.instances import Routing, name_of
@@ -29,12 +28,11 @@ from routelab.simulation.offered import Ends, demand_of, ends_of
 from routelab.simulation.saturation import saturation
 from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.sweep import Make, sweep
-from routelab.stages import engine_job
+from routelab.stages import engine_task
+from routelab.stages.engine_task import EngineTask
 from routelab.stages.facts import topology_facts
-from routelab.stages.kept_proofs import FOLDER as PROOFS
 from routelab.stages.kept_proofs import KeptProofs
 from routelab.stages.kept_runs import KeptRuns
-from routelab.stages.limits import Breach
 from routelab.stages.simulated_routing import prepare
 from routelab.stages.simulation_facts import (
     blocked_at,
@@ -49,7 +47,6 @@ from routelab.stages.simulation_tables import (
     latency_table,
     terminal_table,
 )
-from routelab.stages.topology import fingerprint_at
 from routelab.stages.watched import Watch
 
 CURVE, CHANNELS, TERMINALS, LATENCIES = (
@@ -86,19 +83,15 @@ class Simulated:
     distributions: Columns
 
 
-Task: TypeAlias = engine_job.Task[TrafficPlugin, SimulationSettings]
-"""What is to be simulated; its work is the traffic."""
-
-
 def task_of(
     topology: str | Topology, routing: str, traffic: str, settings: SimulationSettings
-) -> Task:
+) -> EngineTask:
     """Look up all that is named.
 
     Parameters
     ----------
     topology, routing, traffic
-        As for `routelab.stages.engine_job.task_of`.
+        As for `routelab.stages.engine_task.task_of`.
     settings : SimulationSettings
 
     Raises
@@ -106,7 +99,7 @@ def task_of(
     InputError
         With all that is wrong.
     """
-    return engine_job.task_of("simulation", topology, routing, traffic, settings)
+    return engine_task.task_of("traffic", topology, routing, traffic, settings)
 
 
 def simulate(
@@ -221,68 +214,6 @@ def _maker(
         return watch.follow(Simulation(network, program, router, **offered, **asked, seed=seed))
 
     return make
-
-
-def run(
-    topology: str,
-    routing: str,
-    traffic: str,
-    settings: SimulationSettings,
-    directory: Path,
-    fingerprint: str = "",
-) -> Outcome:
-    """Do one job and write its folder; what goes wrong in a plugin becomes the outcome.
-
-    Parameters
-    ----------
-    topology : str
-        Instance name, or a folder that the topology stage wrote.
-    routing, traffic
-        As for `task_of`.
-    settings : SimulationSettings
-    fingerprint : str
-        Of the job. With one, runs that have finished are kept beside the folder until all have,
-        and a job that was killed goes on with the others.
-
-    Raises
-    ------
-    InputError
-        If a name is wrong or the folder cannot be written.
-    """
-    names = engine_job.Names("simulation", topology, routing, traffic)
-    lost = engine_job.lost(names, settings.seed, directory, fingerprint)
-    if lost is not None:
-        return lost
-    task = task_of(topology, routing, traffic, settings)
-    kept = KeptRuns(directory, fingerprint, settings) if fingerprint else None
-    network = fingerprint_at(topology)
-    # shared by all traffic: <network>/<routing>/<traffic>/<settings> is the simulation's folder
-    proofs = KeptProofs(directory.parents[1] / PROOFS, network) if fingerprint and network else None
-    outcome = engine_job.run(
-        names,
-        task,
-        settings.seed,
-        directory,
-        fingerprint,
-        lambda: simulate(task.network, task.routing, task.work, settings, kept, proofs),
-        write_result,
-    )
-    if kept is not None:
-        kept.close(done=outcome.status in ("ok", "unsupported"))
-    return outcome
-
-
-def write_breach(
-    topology: str,
-    routing: str,
-    traffic: str,
-    directory: Path,
-    breach: Breach,
-    fingerprint: str = "",
-) -> Outcome:
-    """Write the outcome of a job that was stopped at its limits or whose plugin is broken."""
-    names = engine_job.Names("simulation", topology, routing, traffic)
-    return engine_job.write_breach(names, directory, breach, fingerprint)
 
 
 def write_result(result: Simulated, folder: Path) -> None:

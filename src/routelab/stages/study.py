@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, get_args
+from typing import Literal
 
 from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
+from routelab.jobs.job import TRY_AGAIN, Job
 from routelab.registry.catalogue import installed
-from routelab.stages.batches import TRY_AGAIN, KeptJob, Kind
 from routelab.stages.facts import BOUND_FIELDS, FIELDS
-from routelab.stages.plan import Plan, StudyPlan, expand
-from routelab.stages.shards import store
+from routelab.stages.kinds import kinds
+from routelab.stages.kinds.surveys import SurveyJob
+from routelab.stages.plan import StudyPlan, expand
+from routelab.stages.predictions import predictions
 
 State = Literal["cached", "missing", "stale", "failed"]
 STATES: tuple[State, ...] = ("cached", "missing", "stale", "failed")
 """What the results folder has of a job: its result; nothing; the result of other code, parameters
-or files; an outcome that the next run tries to better. All but the first would run."""
-
-Planned: TypeAlias = Kind | Literal["comparisons"]
-"""Kinds of job: those that run in batches, and comparisons."""
-PLANNED: tuple[Planned, ...] = (*get_args(Kind), "comparisons")
+or files; an outcome that the next run tries to improve. All but the first would run."""
 
 
 @dataclass(frozen=True)
@@ -33,20 +31,17 @@ class PlannedJob:
 
     Attributes
     ----------
-    kind : {"topologies", "routes", "bounds", "simulations", "flows", "comparisons"}
-    topology, routing : str
-        Names as in the results folder; a network has no routing, a comparison has all of the
-        study, whose name stands there, and of a bound it is the rules.
+    kind : str
+        See `routelab.stages.kinds`.
+    topology, routing, traffic, settings : str
+        See `routelab.jobs.job.Job.labels`.
     state : {"cached", "missing", "stale", "failed"}
         See `STATES`.
     reason : str
         Why the last try failed.
-    traffic, settings : str
-        Of a simulation, with a workload's name in the place of traffic's if it is one of flows:
-        names as in the results folder. A comparison has settings, too.
     """
 
-    kind: Planned
+    kind: str
     topology: str
     routing: str
     state: State
@@ -62,17 +57,15 @@ class Preview:
     Attributes
     ----------
     jobs : tuple of PlannedJob
-        Networks, then routings of each network, then bounds, then simulations of packets and
-        of flows, then comparisons.
+        Kind by kind; of a survey, one for each run.
     batches, batches_to_run : int
-        With comparisons, which are no batches but steps of a run like these.
     """
 
     jobs: tuple[PlannedJob, ...]
     batches: int
     batches_to_run: int
 
-    def totals(self, kind: Planned) -> dict[State, int]:
+    def totals(self, kind: str) -> dict[State, int]:
         """Number of jobs in each state."""
         counted = Counter(job.state for job in self.jobs if job.kind == kind)
         return {state: counted[state] for state in STATES}
@@ -92,40 +85,42 @@ def check(studies: Sequence[Path]) -> list[str]:
 
 def _told(shown: StudyPlan) -> str:
     """What a study stands for."""
-    pairs = shown.pairs
+    parts = shown.parts
     product = [
-        _count(len({t for t, _ in pairs}), "topology"),
-        _count(len({r for _, r in pairs}), "routing"),
+        _count(len({t for t, _ in parts.pairs}), "topology"),
+        _count(len({r for _, r in parts.pairs}), "routing"),
     ]
-    told = [f"{' × '.join(product)} = {_count(len(shown.runs), 'run')}"]
-    simulated = []
-    for ids, work, thing in (
-        (shown.simulations, "traffic", "simulation"),
-        (shown.flows, "workload", "flow simulation"),
-    ):
+    told = [f"{' × '.join(product)} = {_count(len(parts.runs), 'run')}"]
+    others = []
+    for kind, work in (("simulations", "traffic"), ("flows", "workload")):
+        predicted = {one.flow for one in predictions(parts)} if kind == "flows" else set()
+        own = parts.traffic if kind == "simulations" else parts.workloads
+        ids = [one for one in shown.ids(kind) if one[2] in own or one not in predicted]
         if not ids:
             continue
         number = len({one[2] for one in ids})
         factors = [*product, f"{number} traffic" if work == "traffic" else _count(number, work)]
         settings = len({one[3] for one in ids})
         # a workload's settings may be its own
-        if settings > 1 and number * settings * len(pairs) == len(ids):
+        if settings > 1 and number * settings * len(parts.pairs) == len(ids):
             factors.append(f"{settings} settings")
-        simulated.append(f"{' × '.join(factors)} = {_count(len(ids), thing)}")
-    if shown.comparisons:
+        thing, _ = kinds()[kind].things
+        others.append(f"{' × '.join(factors)} = {_count(len(ids), thing)}")
+    compared = shown.ids("comparisons")
+    if compared:
         measured = [
-            _count(len({t for _, t, _ in shown.comparisons}), "topology"),
-            _count(len({r for _, r in shown.runs}), "routing"),
-            _count(len(shown.benchmarks), "benchmark"),
+            _count(len({t for _, t, _ in compared}), "topology"),
+            _count(len({r for _, r in parts.runs}), "routing"),
+            _count(len(parts.benchmarks), "benchmark"),
         ]
-        settings = len({one for _, _, one in shown.comparisons})
+        settings = len({one for _, _, one in compared})
         measured += [f"{settings} settings"] if settings > 1 else []
-        told_of = _count(len(shown.comparisons), "comparison")
-        simulated.append(f"{' × '.join(measured)} = {told_of}")
-        if shown.predictions:
-            simulated.append(_count(len(set(shown.predictions.values())), "prediction"))
-    if simulated:
-        told = [*simulated, _count(len(shown.runs), "table") + " to route"]
+        others.append(f"{' × '.join(measured)} = {_count(len(compared), 'comparison')}")
+        expected = {one.flow for one in predictions(parts)}
+        if expected:
+            others.append(_count(len(expected), "prediction"))
+    if others:
+        told = [*others, _count(len(parts.runs), "table") + " to route"]
     told.append(_count(len(shown.study.tables), "table"))
     told.append(_count(len(shown.study.figures), "figure"))
     return ", ".join(told)
@@ -140,43 +135,13 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
         As `check`.
     """
     plan = expand(studies, results)
-    runs = {run.folder: run for batch in plan.batches.values() for run in batch.runs}
-    jobs = [_planned(plan, runs, "topologies", topology) for topology in plan.topologies]
-    jobs += [_planned(plan, runs, "routes", *names) for names in plan.routes]
-    jobs += [_planned(plan, runs, "bounds", *names) for names in plan.bounds]
-    jobs += [_planned(plan, runs, "simulations", *names) for names in plan.simulations]
-    jobs += [_planned(plan, runs, "flows", *names) for names in plan.flows]
-    jobs += [
-        PlannedJob("comparisons", topology, study, *_state(job.spec), settings=settings)
-        for (study, topology, settings), job in plan.comparisons.items()
-    ]
-    statuses = store(results).statuses() if plan.surveys else {}
-    jobs += [
-        PlannedJob("routes", *names, _row_state(statuses.get(item.fingerprint)))
-        for survey in plan.surveys.values()
-        for names, item in survey.rows.items()
-    ]
+    jobs = [one for job in plan.jobs.values() for one in _planned(job)]
     to_run = [
         batch
         for batch in plan.batches.values()
-        if not plan.manifest(batch).exists() or not all(run.is_done() for run in batch.runs)
+        if not plan.manifest(batch).exists() or not all(job.is_done() for job in batch.jobs)
     ]
-    shards = [(survey, shard) for survey in plan.surveys.values() for shard in survey.shards]
-    shards_to_run = [
-        shard
-        for survey, shard in shards
-        if shard.missing(statuses) or not survey.table(results, shard).exists()
-    ]
-    to_measure = [
-        job
-        for job in plan.comparisons.values()
-        if not plan.comparison_manifest(job).exists() or not job.spec.is_done()
-    ]
-    return Preview(
-        tuple(jobs),
-        len(plan.batches) + len(shards) + len(plan.comparisons),
-        len(to_run) + len(shards_to_run) + len(to_measure),
-    )
+    return Preview(tuple(jobs), len(plan.batches), len(to_run))
 
 
 def schema_text(built_in: bool = False) -> str:
@@ -193,29 +158,24 @@ def page_text() -> str:
 _NAMES = ("topology", "routing", "status", "reason")
 
 
-def _planned(plan: Plan, runs: Mapping[str, KeptJob], kind: Kind, *names: str) -> PlannedJob:
-    state, reason = _state(runs["/".join([str(plan.results), kind, *names])])
-    topology, routing, traffic, settings = (*names, "", "", "")[:4]
-    return PlannedJob(kind, topology, routing, state, reason, traffic, settings)
+def _planned(job: Job) -> list[PlannedJob]:
+    if isinstance(job, SurveyJob):
+        return [
+            PlannedJob("routes", one.topology, one.routing, _state(True, status), reason)
+            for one, (status, reason) in zip(job.runs, job.endings(), strict=True)
+        ]
+    ((status, reason),) = job.endings()
+    state = _state(job.has_outcome() or status in TRY_AGAIN, status)
+    why = reason if state == "failed" else ""
+    return [PlannedJob(kind=job.kind, state=state, reason=why, **job.labels)]
 
 
-def _state(run: KeptJob) -> tuple[State, str]:
-    if run.is_done():
-        return "cached", ""
-    try:
-        outcome = json.loads(run.outcome.read_bytes())
-        status, reason = outcome["status"], str(outcome["reason"])
-    except FileNotFoundError:
-        return "missing", ""
-    except (OSError, ValueError, KeyError, TypeError):
-        return "stale", "its outcome cannot be read"
-    return ("failed", reason) if status in TRY_AGAIN else ("stale", "")
-
-
-def _row_state(status: str | None) -> State:
-    """State of a survey's run; a row of other code is not found."""
-    if status is None:
+def _state(current: bool, status: str) -> State:
+    """State of a job by its outcome, which may be that of other code."""
+    if not status:
         return "missing"
+    if not current:
+        return "stale"
     return "failed" if status in TRY_AGAIN else "cached"
 
 

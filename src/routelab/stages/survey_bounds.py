@@ -8,9 +8,10 @@ from typing import Any, cast
 
 from routelab.api import RulesPlugin, Topology
 from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_numbers, bound_of
+from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
 from routelab.stages.bound import compute
-from routelab.stages.survey_rows import Network, Row, timed_row
+from routelab.stages.survey_rows import Network, Row, lost_row, timed_row
 
 
 @cache
@@ -29,12 +30,15 @@ def bound_row(network: Network, rules: str, seconds: float, exact: bool) -> Row:
     seconds, exact
         See `routelab.bounds.lower_bound_rules`.
     """
+    try:
+        plugin = _rules(rules) if rules else None
+    except QuarantinedError as error:
+        return lost_row("failed", str(error))
 
     def work(topology: Topology) -> Row:
-        plugin = _rules(rules) if rules else None
         return {"facts": bound_numbers(compute(topology, plugin, seconds=seconds, exact=exact))}
 
-    return timed_row(network, work)
+    return timed_row(network, [plugin] if plugin else [], work)
 
 
 def facts_beside(facts: Mapping[str, Any], rules: Row | None, network: Row) -> Row:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from routelab.api import InputError, RoutelabError, Topology, UnsupportedError
+from routelab.api import Plugin, RoutelabError, Topology
 from routelab.artifacts.outcome import Status
+from routelab.jobs.blame import contain
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
 
@@ -39,34 +39,39 @@ class Network:
 
     def _build(self) -> Topology | tuple[Status, str]:
         try:
-            return load("topology", self.name).build()
+            plugin = load("topology", self.name)
         except QuarantinedError as error:
             return "failed", str(error)
         except RoutelabError as error:
             return "unsupported", f"no network: {error}"
-        except Exception as error:
-            traceback.print_exc()
-            return "failed", f"no network: {type(error).__name__}: {error}"
+        ending = contain(plugin.build, [plugin], interrupts=True)
+        if ending.status == "ok":
+            made: Topology = ending.result
+            return made
+        return ending.status, f"no network: {ending.reason}"
 
 
-def timed_row(network: Network, work: Callable[[Topology], Row]) -> Row:
-    """What `work` makes of a network, or why it makes nothing; with the time that it takes."""
+def timed_row(network: Network, plugins: Sequence[Plugin], work: Callable[[Topology], Row]) -> Row:
+    """What `work` makes of a network, or why it makes nothing; with the time that it takes.
+
+    Parameters
+    ----------
+    network : Network
+    plugins : sequence of Plugin
+        All that take part.
+    work : callable
+    """
     started, wall, cpu = _now(), time.perf_counter(), time.process_time()
     topology = network.built()
     if isinstance(topology, tuple):
         row = _lost(*topology)
     else:
-        sizes = {"switches": topology.num_switches, "terminals": topology.num_terminals}
-        try:
-            row = {"status": "ok", "reason": "", **work(topology)}
-        except QuarantinedError as error:
-            row = _lost("failed", str(error), sizes)
-        except (UnsupportedError, InputError) as error:
-            # an input error here is about parameters that do not fit this network
-            row = _lost("unsupported", str(error), sizes)
-        except Exception as error:
-            traceback.print_exc()
-            row = _lost("failed", f"{type(error).__name__}: {error}", sizes)
+        ending = contain(lambda: work(topology), plugins, interrupts=True)
+        if ending.status == "ok":
+            row = {"status": "ok", "reason": "", **ending.result}
+        else:
+            sizes = {"switches": topology.num_switches, "terminals": topology.num_terminals}
+            row = _lost(ending.status, ending.reason, sizes)
     return {
         **row,
         "started": started,

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from functools import cache
 
 from routelab.api import Topology
+from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, load_routing
 from routelab.stages.route import compute
-from routelab.stages.survey_rows import Network, Row, timed_row
+from routelab.stages.survey_rows import Network, Row, lost_row, timed_row
 
 # a survey asks for the same few on every network
 _routing = cache(load_routing)
@@ -26,10 +27,14 @@ def route_row(network: Network, routing: str, metrics: Sequence[str]) -> Row:
     metrics : sequence of str
         Instance names.
     """
+    try:
+        chosen, measures = _routing(routing), [_metric(name) for name in metrics]
+    except QuarantinedError as error:
+        return lost_row("failed", str(error))
 
     def work(topology: Topology) -> Row:
-        result = compute(topology, _routing(routing), [_metric(name) for name in metrics])
+        result = compute(topology, chosen, measures)
         measured = [(m.metric, m.value, m.unit, m.better) for m in result.measurements]
         return {"facts": result.facts, "metrics": measured}
 
-    return timed_row(network, work)
+    return timed_row(network, [*chosen.plugins, *measures], work)

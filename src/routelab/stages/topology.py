@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import traceback
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from routelab.api import InputError, Plugin, RoutelabError, Topology
-from routelab.artifacts.atomic import atomic_directory
-from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
-from routelab.artifacts.provenance import Measured, seed_of
+from routelab.api import InputError, Topology
+from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
-from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, name_of
-from routelab.stages.facts import topology_facts
-from routelab.stages.limits import Breach
 
 OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
 """Files of a topology folder."""
 
 
 def obtain(text: str | Topology) -> tuple[str, Topology]:
-    """A network and its name, from an instance name or from what `run` wrote.
+    """A network and its name, from an instance name or from the folder of a topology job.
 
     Parameters
     ----------
@@ -81,58 +76,12 @@ def unusable(text: str) -> Outcome | None:
 
 
 def name_at(text: str) -> str:
-    """The name of the network in a folder that `run` wrote; other texts are names."""
+    """The name of the network in the folder of a topology job; other texts are names."""
     folder = Path(text)
     return _outcome_in(folder).topology if folder.is_dir() else text
 
 
-def fingerprint_at(text: str) -> str:
-    """The fingerprint of the network in a folder that `run` wrote; empty for names."""
-    folder = Path(text)
-    return str(_outcome_in(folder).provenance["fingerprint"]) if folder.is_dir() else ""
-
-
-def run(text: str, directory: Path, fingerprint: str = "") -> Outcome:
-    """Build a network and write its folder; an error of the plugin becomes the outcome.
-
-    Raises
-    ------
-    InputError
-        If the name is wrong or the folder cannot be written.
-    """
-    plugin = load("topology", text)
-    name = name_of(plugin)
-    topology: Topology | None = None
-    status: Status = "ok"
-    reason = ""
-    with Measured() as measured:
-        try:
-            topology = plugin.build()
-        except RoutelabError as error:
-            status, reason = "unsupported", str(error)
-        except Exception as error:
-            traceback.print_exc()
-            status, reason = "failed", f"{type(error).__name__}: {error}"
-    provenance = measured.provenance([plugin], seed_of([plugin]), fingerprint)
-    facts = {} if topology is None else topology_facts(topology)
-    outcome = Outcome("topology", name, "", status, reason, facts, provenance)
-    with atomic_directory(directory) as folder:
-        if topology is not None:
-            save_topology(topology, folder / ARRAYS, provenance)
-            write_channels_csv(topology, folder / CHANNELS)
-        write_outcome(outcome, folder / OUTCOME)
-    return outcome
-
-
-def write_breach(text: str, directory: Path, breach: Breach, fingerprint: str = "") -> Outcome:
-    """Write the outcome of a job that was stopped at its limits or whose plugin is broken."""
-    plugins: list[Plugin] = []
-    with suppress(QuarantinedError):
-        plugin = load("topology", text)
-        text, plugins = name_of(plugin), [plugin]
-    with Measured() as measured:
-        provenance = measured.provenance(plugins, seed_of(plugins), fingerprint)
-    outcome = Outcome("topology", text, "", breach.status, breach.reason, {}, provenance)
-    with atomic_directory(directory) as folder:
-        write_outcome(outcome, folder / OUTCOME)
-    return outcome
+def write_result(topology: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
+    """Write a network into a folder."""
+    save_topology(topology, folder / ARRAYS, provenance)
+    write_channels_csv(topology, folder / CHANNELS)

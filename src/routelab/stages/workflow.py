@@ -9,18 +9,27 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
 from routelab.artifacts.atomic import explained
+from routelab.artifacts.losses import loss_sentences
+from routelab.jobs.batches import write_jobs
+from routelab.jobs.job import TRY_AGAIN
+from routelab.jobs.watch import announce_run, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.console import shorten
+from routelab.stages.kinds import kinds
 from routelab.stages.plan import Plan, expand
+from routelab.stages.progress import progress_lines
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
+
+BATCHED = [kind for kind, job in kinds().items() if job.per_batch > 1]
+"""Kinds of job that run in batches; the others have rules of their own."""
 
 SMALL = 100_000
 """Bytes; with less space left, a job's files hardly fit."""
@@ -50,6 +59,8 @@ def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
     _keep_slurm_conf()
     # jobs find `routelab` also where the environment of this interpreter is not activated
     os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
+    if workflow.remote_exec:
+        announce_run()  # the jobs in here belong to this process, wherever the run was started
     if workflow.is_main_process:
         workflow.execute = _prepared(workflow, plan)
     return plan
@@ -156,7 +167,7 @@ def _called(name: str, files: Mapping[str, Path]) -> list[Path]:
 def _prepared(workflow: Any, plan: Plan) -> Any:
     """`execute` of a workflow, with what has to happen before it looks for finished files.
 
-    Snakemake tells only here, after the Snakefile was read, whether jobs will run: dry runs and
+    Snakemake decides only here, after the Snakefile was read, whether jobs will run: dry runs and
     inspections (``--summary``, ``--lint``) must neither wait for a run nor change a thing.
     """
     execute = workflow.execute
@@ -166,22 +177,34 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
         if not executes:
-            _tell(plan.failed(), "would be tried again")
+            _print_again(plan, "would be tried again")
             return execute(executor_plugin=executor_plugin, **settings)
+        cores = workflow.resource_settings.cores or 1
+        if kind.local_exec:
+            _warn_of_cores(cores)
         try:
             _make_ready(plan)
         except InputError as error:
             sys.exit(str(error))
         try:
-            ended = execute(executor_plugin=executor_plugin, **settings)
+            with progress_lines(plan, cores):
+                ended = execute(executor_plugin=executor_plugin, **settings)
         finally:
-            _tell_full(plan.results)
-        _tell(plan.failed(), "are left; the report tells why, and the next run tries them again")
-        _tell(plan.unsupported(), "are left out; the report tells why", "unsupported")
-        _tell_report(plan.results / "report" / "index.html")
+            _warn_of_full_disk(plan.results)
+        _print_end(plan)
         return ended
 
     return run
+
+
+def _warn_of_cores(cores: int) -> None:
+    there = len(os.sched_getaffinity(0))
+    if cores > there:
+        print(
+            f"Warning: {cores} cores asked for, {there} available: jobs take turns. Limits count "
+            "CPU time, so results stay the same.",
+            file=sys.stderr,
+        )
 
 
 def _make_ready(plan: Plan) -> None:
@@ -194,15 +217,16 @@ def _make_ready(plan: Plan) -> None:
     """
     with explained(plan.results, plan.results / "x"):
         hold(plan.results)
+        announce_run()
         for cause in plan.quarantined:
             print(f"{cause}; its runs fail, the others go on.", file=sys.stderr)
-        _tell(plan.failed(), "are tried again")
+        _print_again(plan, "are tried again")
         plan.write_specs()
         warm_kernels(plan)
 
 
-def _tell_full(results: Path) -> None:
-    """Tell of a full disk: the jobs' own messages may not have fitted on it."""
+def _warn_of_full_disk(results: Path) -> None:
+    """Warn of a full disk: the jobs' own messages may not have fitted on it."""
     if shutil.disk_usage(results).free < SMALL:
         print(
             f"The disk of {results} is full. Free some space and run again; what is done is kept.",
@@ -210,41 +234,54 @@ def _tell_full(results: Path) -> None:
         )
 
 
-def _tell(jobs: Sequence[object], what: str, kind: str = "failed or timed-out") -> None:
-    if jobs:
-        print(f"{len(jobs)} {kind} jobs {what}.", file=sys.stderr)
+def _print_again(plan: Plan, what: str) -> None:
+    number = plan.failed()
+    if number:
+        print(f"{number} failed or timed-out jobs {what}.", file=sys.stderr)
 
 
-def _tell_report(index: Path) -> None:
+def _print_end(plan: Plan) -> None:
+    """Print everything that is not ok, and where the report is."""
+    statuses = plan.statuses()
+    for sentence in loss_sentences(statuses):
+        print(f"{sentence}.", file=sys.stderr)
+    if any(one.status in TRY_AGAIN for one in statuses):
+        print("The next run tries failed and stopped jobs again.", file=sys.stderr)
+    index = plan.results / "report" / "index.html"
     if index.is_file():
         print(f"The report is {index}: open it in a browser.", file=sys.stderr)
 
 
 def warm_kernels(plan: Plan) -> None:
-    """Compile the kernels of the plan's routings into numba's cache, unless that was done.
+    """Compile the kernels of the plan's jobs into numba's cache, unless that was done.
 
     Many cold jobs would each compile all of them. This is no job that the others depend on:
     Snakemake does not look for changed parameters of jobs behind one that has to run, not even
     if they take its output as ``ancient()``, and so would leave stale results after a kernel was
     edited. Jobs compile for themselves what this fails to compile.
     """
-    routings = [*plan.kernel_users]
-    if plan.simulated_kernel_users:
-        routings += ["--simulate", *plan.simulated_kernel_users]
-    if plan.flow_kernel_users:
-        routings += ["--flow", *plan.flow_kernel_users]
-    users = hashlib.sha256(" ".join(routings).encode()).hexdigest()[:16]
+    rehearsals = plan.rehearsals()
+    users = hashlib.sha256(repr(sorted(rehearsals)).encode()).hexdigest()[:16]
     # numba's directory is another one for every state of the kernels' sources
     done = Path(os.environ["NUMBA_CACHE_DIR"]) / f"{users}.warm"
-    if done.exists():
+    if done.exists() or not rehearsals:
         return
     log = plan.results / "logs" / "warm.log"
     log.parent.mkdir(parents=True, exist_ok=True)
+    spec = plan.results / ".plan" / "warm.json"
+    jobs = {job.folder: job for _, job in rehearsals.values()}
+    write_jobs(jobs.values(), spec, plan.results)
     print("Compiling kernels, once for this state of the code.", file=sys.stderr)
+    command = ["routelab", "warm", str(spec), "-o", str(done)]
     with log.open("w") as stream:
-        command = ["routelab", "warm", *routings, "-o", str(done)]
-        ended = subprocess.run(command, stdout=stream, stderr=stream, check=False)
-    if ended.returncode:
+        warm = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stream, text=True)
+        assert warm.stdout is not None
+        for line in warm.stdout:
+            stream.write(line)
+            stream.flush()
+            if line.startswith("compiling "):
+                print(line.rstrip(), file=sys.stderr, flush=True)
+    if warm.wait():
         print(f"Not all kernels could be compiled beforehand, see {log}.", file=sys.stderr)
 
 
@@ -260,5 +297,10 @@ def hold(results: Path) -> None:
     except OSError:
         holder = os.read(lock, 100).decode(errors="replace").strip()
         sys.exit(f"another run ({holder}) is working in {results}; wait for its end or stop it")
+    if not wait_for_jobs(results):
+        sys.exit(
+            f"jobs of an earlier run are still working in {results}; wait for their end or stop "
+            "them (processes 'routelab batch')"
+        )
     os.truncate(lock, 0)
     os.write(lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode())

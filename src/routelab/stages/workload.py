@@ -11,9 +11,9 @@ from routelab.api import (
     UnsupportedError,
     WorkloadPlugin,
 )
+from routelab.jobs.blame import blamed
 from routelab.registry.instances import load
 from routelab.simulation.placement import BLOCK, place
-from routelab.stages.blame import blamed
 from routelab.stages.together import together
 from routelab.stages.topology import obtain
 

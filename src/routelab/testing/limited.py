@@ -19,10 +19,11 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from routelab.config import Limits
 from routelab.deadlock import check
+from routelab.jobs.limits import Breach, run_limited
 from routelab.kernels.hop_search import compiled
 from routelab.kernels.legality import first_illegal_path
-from routelab.stages.limits import Breach, run_limited
 from routelab.testing.graphs import walks
 from routelab.testing.networks import NETWORKS
 from routelab.testing.results import CheckResult
@@ -91,8 +92,11 @@ def _run_child(
         notes, log = Path(folder, "results"), Path(folder, "log")
         ended = run_limited(
             lambda: _work(suite, cases, budget_seconds, notes, log),
-            len(cases) * budget_seconds + _SLACK_SECONDS,
-            MEMORY_GB,
+            Limits(
+                seconds=len(cases) * budget_seconds + _SLACK_SECONDS,
+                memory_gb=MEMORY_GB,
+                idle_seconds=budget_seconds + _SLACK_SECONDS,
+            ),
         )
         lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
         said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""

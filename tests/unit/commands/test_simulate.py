@@ -9,13 +9,13 @@ import re
 from pathlib import Path
 
 import pytest
+from routelab.stages.batches import Batch, Run
 
 from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main, make_parser
 from routelab.commands._settings import OPTIONS, PREFIX, in_options, option, read_settings
 from routelab.registry.catalogue import installed
 from routelab.simulation.settings import SimulationSettings
-from routelab.stages.batches import Batch, Run
 
 pytestmark = pytest.mark.builtins
 

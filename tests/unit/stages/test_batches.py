@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from routelab.stages.batches import Batch, Run, run_batch
 
 from routelab.api import InputError, RoutelabError
 from routelab.artifacts.outcome import read_outcome
-from routelab.stages.batches import Batch, Run, run_batch
 
 pytestmark = pytest.mark.builtins
 

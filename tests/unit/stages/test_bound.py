@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from routelab.stages.jobs import BARE
+from routelab.stages.limits import Breach
 
 from routelab import bounds as core
 from routelab.api import InputError
@@ -16,8 +18,6 @@ from routelab.cli import main
 from routelab.stages import bound, topology
 from routelab.stages.evaluate import evaluate
 from routelab.stages.facts import FIELDS
-from routelab.stages.jobs import BARE
-from routelab.stages.limits import Breach
 from routelab.stages.plan import expand
 
 pytestmark = pytest.mark.builtins

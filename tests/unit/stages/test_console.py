@@ -8,8 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-
 from routelab.stages.batches import Batch, Run
+
 from routelab.stages.console import HANDLER, LOG_LINES, Short, shorten
 from routelab.stages.plan import Plan
 

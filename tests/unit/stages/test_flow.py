@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from routelab.stages.limits import Breach
 
 from routelab.api import (
     BlockBuilder,
@@ -24,7 +25,6 @@ from routelab.registry.instances import load, load_routing
 from routelab.simulation.flow_settings import FlowSettings
 from routelab.stages import flow
 from routelab.stages.chain import reroute
-from routelab.stages.limits import Breach
 
 pytestmark = pytest.mark.builtins
 

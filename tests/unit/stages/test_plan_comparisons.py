@@ -7,16 +7,16 @@ import re
 from pathlib import Path
 
 import pytest
+from routelab.stages.comparisons import read_spec
+from routelab.stages.plan_comparisons import terminals
 
 from routelab.api import InputError
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.config import Choice
 from routelab.config.bench_settings import BenchSettings
 from routelab.simulation.flow_settings import FlowSettings
-from routelab.stages.comparisons import read_spec
 from routelab.stages.instances import instance_of
 from routelab.stages.plan import expand
-from routelab.stages.plan_comparisons import terminals
 from routelab.stages.study import check, preview
 
 pytestmark = pytest.mark.builtins

@@ -7,12 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from routelab.stages.jobs import MAX_ID
+from routelab.stages.plan_simulations import DEFAULT, settings_id
 
 from routelab.api import InputError
 from routelab.simulation.settings import SimulationSettings
-from routelab.stages.jobs import MAX_ID
 from routelab.stages.plan import expand
-from routelab.stages.plan_simulations import DEFAULT, settings_id
 from routelab.stages.study import check, preview
 
 pytestmark = pytest.mark.builtins

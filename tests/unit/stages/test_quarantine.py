@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from routelab.stages.batches import Batch, Run, run_batch
+from routelab.stages.limits import run_limited
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import read_outcome
@@ -13,8 +15,6 @@ from routelab.registry import catalogue as catalogue_module
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed
 from routelab.registry.instances import load_routing
 from routelab.stages import report, warm
-from routelab.stages.batches import Batch, Run, run_batch
-from routelab.stages.limits import run_limited
 from routelab.stages.plan import expand
 
 pytestmark = pytest.mark.builtins

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from routelab.stages.limits import Breach
 
 from routelab.api import Demand, InputError, RouteTable, TrafficPlugin, UnsupportedError, build_grid
 from routelab.artifacts.json_files import plain
@@ -20,7 +21,6 @@ from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.tables import table_program
 from routelab.stages import route, simulate, topology
 from routelab.stages.kept_runs import FOLDER
-from routelab.stages.limits import Breach
 from routelab.stages.simulation_facts import TIMES
 
 pytestmark = pytest.mark.builtins

@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
+from routelab.stages.shards import Item, Shard, run_shard, store
 
 from routelab.api import InputError
 from routelab.artifacts.survey_table import read_survey_table
 from routelab.stages import shards
 from routelab.stages.plan import expand
-from routelab.stages.shards import Item, Shard, run_shard, store
 from routelab.stages.study import preview
 from routelab.stages.survey_rows import Network
 from routelab.stages.survey_runs import route_row

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import IO, TypeVar
 
 from routelab.api.errors import RoutelabError
-from routelab.stages.limits import Breach, run_limited
+from routelab.jobs.limits import Breach, run_limited
 
 Result = TypeVar("Result")
 
@@ -36,7 +36,7 @@ def in_child(work: Callable[[], Result]) -> Result:
     """
     with tempfile.TemporaryFile() as file:
         try:
-            ended = run_limited(lambda: _work(work, file), None, None)
+            ended = run_limited(lambda: _work(work, file))
         except KeyboardInterrupt:
             if sys.stderr.isatty():  # a progress display in the child may have hidden it
                 sys.stderr.write(_SHOW_CURSOR)

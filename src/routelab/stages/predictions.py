@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from routelab.api import BenchmarkPlugin, BenchmarkTask, InputError
-from routelab.config import Choice, Study
+from routelab.config import Choice, ConfigError, Study
+from routelab.jobs.job import MAX_ID
 from routelab.simulation.flow_settings import FlowSettings
 from routelab.stages.instances import Instance, instance_of
-from routelab.stages.jobs import MAX_ID
-from routelab.stages.plan_comparisons import Settings
-from routelab.stages.plan_simulations import Chosen, settings_id
+from routelab.stages.kinds.comparisons import Settings, asked, sizes_of
+from routelab.stages.settings import Chosen, settings_id
+
+if TYPE_CHECKING:
+    from routelab.stages.parts import Parts
 
 PredictionIds: TypeAlias = tuple[str, str, str, str]
 """Ids of topology, routing, benchmark and settings."""
@@ -39,24 +42,33 @@ class Prediction:
     work: Instance
     chosen: Chosen
 
+    @property
+    def flow(self) -> tuple[str, str, str, str]:
+        """Ids of the flow simulation."""
+        return (*self.ids[:2], self.work_id, self.chosen.id)
 
-def predictions(
-    study: Study,
-    settings: Sequence[Settings],
-    runs: Sequence[tuple[str, str]],
-    sizes: Mapping[str, int],
-    benchmarks: Mapping[str, Instance],
-) -> tuple[list[Prediction], list[str]]:
-    """The workloads that predict what a study's benchmarks will measure, and what is wrong.
+
+@lru_cache(maxsize=4)
+def predictions(parts: Parts) -> list[Prediction]:
+    """The workloads that predict what a study's benchmarks will measure.
 
     Benchmarks without a model, or that do not go with the number of ranks, have none.
+
+    Raises
+    ------
+    ConfigError
+        With everything that is wrong.
     """
+    if not parts.benchmarks:
+        return []
+    study = parts.study
+    settings, _ = asked(parts)
     found: list[Prediction] = []
     mistakes: list[str] = []
     works: dict[str, tuple[str, Instance]] = {}
     chosen: dict[FlowSettings, Chosen] = {}
     for (topology, nodes), one, (id_, benchmark) in product(
-        sizes.items(), settings, benchmarks.items()
+        sizes_of(parts).items(), settings, parts.benchmarks.items()
     ):
         if not (nodes and one.told.predict):
             continue
@@ -75,10 +87,12 @@ def predictions(
             )
         found += [
             Prediction((t, r, id_, one.id), work_id, work, chosen[flow])
-            for t, r in runs
+            for t, r in parts.runs
             if t == topology
         ]
-    return found, list(dict.fromkeys(mistakes))
+    if mistakes:
+        raise ConfigError(list(dict.fromkeys(mistakes)))
+    return found
 
 
 def _modelled(

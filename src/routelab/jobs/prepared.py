@@ -7,20 +7,17 @@ import mmap
 from collections.abc import Callable
 
 from routelab.api.errors import RoutelabError
-from routelab.stages.limits import Breach, run_limited
+from routelab.config.study import Limits
+from routelab.jobs.limits import Breach, run_limited
 
 PREPARE_SECONDS = 20.0
-"""Longest that one kernel takes to compile on a slow machine, and more than all take to load."""
+"""CPU time in which a tiny network is routed or simulated, compilation excluded."""
 
 logger = logging.getLogger(__name__)
 
 
 def in_prepared_process(
-    prepare: Callable[[], None],
-    work: Callable[[], None],
-    seconds: float,
-    memory_gb: float,
-    steps: int = 1,
+    prepare: Callable[[], None], work: Callable[[], None], limits: Limits
 ) -> None:
     """Do `work`, which forks its jobs, in a child of this process after `prepare`.
 
@@ -30,10 +27,8 @@ def in_prepared_process(
     Parameters
     ----------
     prepare, work : callable
-    seconds, memory_gb : float
-        Limits of the preparation.
-    steps : int
-        How many things it loads, each of which may take so long.
+    limits : Limits
+        Of the preparation.
 
     Raises
     ------
@@ -52,16 +47,11 @@ def in_prepared_process(
             return 1
         return 0
 
-    ended = run_limited(
-        prepare_and_do,
-        steps * min(PREPARE_SECONDS, seconds),
-        memory_gb,
-        released=lambda: prepared[0] == 1,
-    )
-    if ended == 0:
-        return
+    ended = run_limited(prepare_and_do, limits, released=lambda: prepared[0] == 1)
     if prepared[0]:
-        raise RoutelabError("no outcome was written for some jobs, see above")
+        if ended != 0:
+            raise RoutelabError("no outcome was written for some jobs, see above")
+        return
     why = ended.reason if isinstance(ended, Breach) else "see above"
     logger.warning("kernels could not be loaded beforehand: %s", why)
     work()

@@ -1,0 +1,36 @@
+"""``routelab batch``: do jobs that the workflow has planned."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command; it has no help, as only the workflow calls it."""
+    parser = subparsers.add_parser(
+        "batch",
+        description="Do the jobs that FILE lists and that have no result yet. The workflow writes "
+        "the list and calls this.",
+    )
+    parser.add_argument("jobs", metavar="FILE", type=Path, help="list of jobs")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        required=True,
+        help="file to write when all jobs have an outcome",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Do the jobs of a batch, as long as the run of the workflow lasts."""
+    from routelab.jobs import batches
+    from routelab.jobs.watch import watch_run
+
+    watch_run()
+    batches.run_batch(arguments.jobs, arguments.output)
+    return 0

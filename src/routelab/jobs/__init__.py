@@ -1,0 +1,1 @@
+"""Jobs: one protocol for planning, batches, limits, resuming, progress and reports."""

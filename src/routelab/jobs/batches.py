@@ -1,0 +1,215 @@
+"""Batches: many small jobs in one process, which pays its imports and kernels once.
+
+The plan cuts jobs of one make into batches; Snakemake runs batches. Inside one, every job runs in
+a child of its own under its own limits, and a job whose outcome is there already, with the same
+fingerprint, is not run again. So a batch that was interrupted, or has grown, does only what is
+missing, and an upgraded plugin costs exactly its own jobs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import logging
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from routelab.api.errors import InputError, RoutelabError
+from routelab.artifacts.json_files import read_json, write_json
+from routelab.config.study import Limits
+from routelab.jobs import events
+from routelab.jobs.job import Job, Rehearsal
+from routelab.jobs.limits import Meter, run_limited
+from routelab.jobs.prepared import PREPARE_SECONDS, in_prepared_process
+from routelab.jobs.watch import hold_results
+
+SPEC = "batch/2"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Jobs that one process does.
+
+    Attributes
+    ----------
+    kind : str
+        Of all its jobs.
+    id : str
+        Unique among batches of its kind; names its files.
+    jobs : tuple of Job
+    after : tuple of (str, str)
+        Kind and id of the batches that must have run.
+    """
+
+    kind: str
+    id: str
+    jobs: tuple[Job, ...]
+    after: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Files that the jobs read."""
+        return tuple(sorted({name for job in self.jobs for name in job.inputs}))
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when any of the jobs has to run again, or there are others."""
+        parts = [f"{job.folder} {job.fingerprint}" for job in self.jobs]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    @property
+    def size(self) -> int:
+        """How many results the jobs make."""
+        return sum(job.size for job in self.jobs)
+
+    def manifest(self, results: Path) -> Path:
+        """The file that the batch leaves when all its jobs have an outcome."""
+        return type(self.jobs[0]).manifest(results, self.id)
+
+
+def write_jobs(jobs: Iterable[Job], path: Path, results: Path | None = None) -> None:
+    """Write what `read_jobs` reads.
+
+    Parameters
+    ----------
+    jobs : iterable of Job
+    path : Path
+    results : Path, optional
+        The results folder in which a run of the workflow follows these jobs.
+
+    Raises
+    ------
+    InputError
+        If `path` cannot be written.
+    """
+    content = [
+        {
+            "class": f"{type(job).__module__}:{type(job).__qualname__}",
+            "fingerprint": job.fingerprint,
+            **TypeAdapter(type(job)).dump_python(job, mode="json"),
+        }
+        for job in jobs
+    ]
+    write_json(path, {"format": SPEC, "results": str(results or ""), "jobs": content})
+
+
+def read_jobs(path: Path) -> tuple[Job, ...]:
+    """Read the jobs of a batch; from then on this process belongs to a run of the workflow.
+
+    It notes events for the run, and keeps other runs out of the results folder until it ends.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or another version of routelab wrote it.
+    """
+    content = read_json(path, SPEC)
+    try:
+        jobs = tuple(_job(one) for one in content["jobs"])
+        results = Path(content["results"]) if content["results"] else None
+    except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
+        said = str(error).splitlines()[0] if isinstance(error, ValidationError) else repr(error)
+        raise InputError(
+            f"{path} is not a list of jobs as this version of routelab writes it ({said}); the "
+            "next run of the workflow writes it anew"
+        ) from error
+    if results is not None:
+        events.open_log(events.log_of(results))
+        hold_results(results)
+    return jobs
+
+
+def _job(content: dict[str, Any]) -> Job:
+    module, _, name = content.pop("class").partition(":")
+    del content["fingerprint"]
+    found = getattr(importlib.import_module(module), name)
+    if not (isinstance(found, type) and issubclass(found, Job)):
+        raise TypeError(f"{module}:{name} is not a kind of job")
+    job: Job = TypeAdapter(found).validate_json(json.dumps(content))
+    return job
+
+
+def run_batch(spec: Path, manifest: Path) -> int:
+    """Do the jobs of a batch that are not done, and write what became of all.
+
+    Parameters
+    ----------
+    spec : path
+        Written by `write_jobs`.
+    manifest : path
+        Written when all jobs have an outcome.
+
+    Returns
+    -------
+    done : int
+        Number of jobs that ran.
+
+    Raises
+    ------
+    InputError
+        If the spec cannot be read or the manifest cannot be written.
+    RoutelabError
+        If a job's outcome cannot be written, say on a full disk.
+    """
+    jobs = read_jobs(spec)
+    if not jobs:
+        raise InputError(f"{spec} lists no jobs")
+    missing = [job for job in jobs if not job.is_done()]
+    if missing:
+        rehearsals = unique_rehearsals(missing)
+        in_prepared_process(
+            partial(_prepare, rehearsals),
+            partial(_do_all, missing),
+            Limits(
+                seconds=PREPARE_SECONDS * max(1, len(rehearsals)),
+                memory_gb=max(job.limits.memory_gb for job in missing),
+                idle_seconds=max(job.limits.idle_seconds for job in missing),
+            ),
+        )
+    type(jobs[0]).write_manifest(jobs, manifest)
+    return len(missing)
+
+
+def unique_rehearsals(jobs: Iterable[Job]) -> list[Rehearsal]:
+    """What loads all that some jobs need."""
+    return list({one.key: one for job in jobs for one in job.rehearsals()}.values())
+
+
+def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
+    """Load kernels, so that the jobs' processes inherit them; a job reports its own errors."""
+    for rehearsal in rehearsals:
+        try:
+            rehearsal.work()
+        except Exception as error:
+            logger.info("%s: not prepared: %s", rehearsal.name, error)
+
+
+def _do_all(jobs: Sequence[Job]) -> None:
+    for number, job in enumerate(jobs, 1):
+        logger.info("[%d/%d] %s", number, len(jobs), job.folder)
+        begin = time.monotonic()
+        events.note(job.kind, job.title)
+        left: Job | None = job.start()
+        while left is not None:
+            meter = Meter()
+            ended = run_limited(partial(_do, left), left.limits, meter=meter)
+            left = left.end(ended, meter.position)
+        events.note_end(job, time.monotonic() - begin)
+
+
+def _do(job: Job) -> int:
+    try:
+        job.do()
+    except RoutelabError as error:
+        logger.error("%s", error)
+        return 2
+    return 0

@@ -1,0 +1,108 @@
+"""What becomes of jobs, as it happens: lines of JSON that a run of the workflow reads.
+
+Batches append to one file. A line is written in one piece, so that lines of many processes do not
+mix; a line that cannot be read is left out, as outcomes say the same.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+if TYPE_CHECKING:
+    from routelab.jobs.job import Job
+
+_handles: list[int] = []
+
+
+class Event(TypedDict):
+    """What happened to a job.
+
+    Attributes
+    ----------
+    kind, title : str
+        Of the job.
+    status, reason : str
+        Of the result; both are empty where it has only begun.
+    seconds : float
+        Wall time that the result took.
+    """
+
+    kind: str
+    title: str
+    status: str
+    reason: str
+    seconds: float
+
+
+def log_of(results: Path) -> Path:
+    """The file with the events of a results folder."""
+    return results / ".plan" / "events.jsonl"
+
+
+def open_log(path: Path) -> None:
+    """Note events of this process, and of those that it forks, in a file."""
+    while _handles:
+        os.close(_handles.pop())
+    with suppress(OSError):
+        _handles.append(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666))
+
+
+def note(kind: str, title: str, status: str = "", reason: str = "", seconds: float = 0.0) -> None:
+    """Note what happened to a job. Results never depend on it."""
+    event = Event(kind=kind, title=title, status=status, reason=reason[:500], seconds=seconds)
+    for handle in _handles:
+        with suppress(OSError):
+            os.write(handle, f"{json.dumps(event)}\n".encode())
+
+
+def note_end(job: Job, seconds: float) -> None:
+    """Note what became of a job with one result; other jobs note each of theirs."""
+    if not job.of_surveys:
+        ((status, reason),) = job.endings()
+        note(job.kind, job.title, status, reason, seconds)
+
+
+class Reader:
+    """Reads the events of a file as they are added.
+
+    Parameters
+    ----------
+    path : Path
+        It need not exist yet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._position = path, 0
+
+    def read(self) -> list[Event]:
+        """All events since the last call."""
+        try:
+            with self._path.open("rb") as stream:
+                stream.seek(self._position)
+                content = stream.read()
+        except OSError:
+            return []
+        whole = content[: content.rfind(b"\n") + 1]
+        self._position += len(whole)
+        return [event for line in whole.splitlines() if (event := _event(line)) is not None]
+
+
+def _event(line: bytes) -> Event | None:
+    try:
+        content: Any = json.loads(line)
+        texts = (content["kind"], content["title"], content["status"], content["reason"])
+        if all(isinstance(text, str) for text in texts):
+            return Event(
+                kind=texts[0],
+                title=texts[1],
+                status=texts[2],
+                reason=texts[3],
+                seconds=float(content["seconds"]),
+            )
+    except (ValueError, KeyError, TypeError):
+        pass
+    return None

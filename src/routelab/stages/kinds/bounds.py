@@ -1,0 +1,176 @@
+"""Bounds: how small the maximum load of a network can be under some rules."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from routelab._progress import tell
+from routelab.api import RulesPlugin, Topology, build_grid
+from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.provenance import seed_of
+from routelab.bounds import LoadBound
+from routelab.config import Bound
+from routelab.jobs.job import MAX_ID, Rehearsal, Task
+from routelab.registry.instances import load, name_of
+from routelab.stages import bound as stage
+from routelab.stages.instances import Instance
+from routelab.stages.kinds.networks import NetworkJob
+from routelab.stages.together import together
+
+if TYPE_CHECKING:
+    from routelab.stages.parts import Parts
+
+STAGE = "routelab.stages.bound"
+
+MARGIN = 60.0
+"""CPU-seconds that a job has, beyond twice its search's, for reading the network and the like."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Task(Task):
+    rules: RulesPlugin | None
+    network: Topology | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Result:
+    bound: LoadBound
+    network: Topology
+    facts: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundJob(NetworkJob):
+    """Bound the maximum load of a network under some rules, or `routelab.stages.bound.BARE`.
+
+    Attributes
+    ----------
+    seconds : float
+        For the search; the limits are for safety.
+    exact : bool
+        See `routelab.bounds.lower_bound_rules`.
+    """
+
+    kind = "bounds"
+    outcome_kind = "bound"
+    things = "bound", "bounds"
+    order = 2
+
+    seconds: float = 60.0
+    exact: bool = False
+
+    @classmethod
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """The bounds of a study: every network by itself, and under the rules of its routings."""
+        bound = parts.study.bound
+        if not bound:
+            return
+        if not isinstance(bound, Bound):
+            bound = Bound()
+        given = parts.study.limits
+        search = given.model_copy(update={"seconds": 2 * bound.seconds + MARGIN})
+        rules = {id_: plugin for r in parts.tables.values() for id_, plugin in [_rules_of(r)]}
+        rules = {stage.BARE: None, **rules}
+        digests = {id_: _digest(plugin) for id_, plugin in rules.items()}
+        wanted = dict.fromkeys(
+            (t, id_) for (t, _), named in rules_ids(parts).items() for id_ in (stage.BARE, named)
+        )
+        for t, id_ in wanted:
+            plugin = rules[id_]
+            yield cls(
+                folder=cls.folder_of(parts.results, (t, id_)),
+                ids=(t, id_),
+                text=stage.BARE if plugin is None else name_of(plugin),
+                digest=digests[id_],
+                inputs=() if plugin is None else tuple(map(str, plugin.input_files())),
+                limits=given.with_most_of(search),
+                seconds=bound.seconds,
+                exact=bound.exact,
+                **cls.on(parts.networks[t]),
+            )
+
+    @property
+    def title(self) -> str:
+        """See `Job.title`."""
+        rules = self.text if self.text != stage.BARE else "all minimal routes"
+        return f"{rules} on {self.ids[0] if self.ids else self.topology}"
+
+    def content(self) -> tuple[str, ...]:
+        """See `Job.content`; what a search may spend decides what it finds."""
+        return (*super().content(), str(self.seconds), str(self.exact))
+
+    def merge(self, other: Self) -> Self:
+        """See `Job.merge`."""
+        seconds, exact = max(self.seconds, other.seconds), self.exact or other.exact
+        return replace(super().merge(other), seconds=seconds, exact=exact)
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """See `Job.rehearsals`; kernels of rules are the jobs' business."""
+
+        def rehearse() -> None:
+            stage.compute(build_grid("torus", (3, 2), wrap=True), None)
+
+        return (Rehearsal(("bounds",), "bounds", rehearse),)
+
+    def load(self) -> Task:
+        """See `FolderJob.load`."""
+        rules, (name, network) = together(
+            lambda: None if self.text == stage.BARE else load("rules", self.text), self.named
+        )
+        plugins = () if rules is None else (rules,)
+        return _Task(
+            topology=name,
+            routing=stage.BARE if rules is None else name_of(rules),
+            plugins=plugins,
+            seed=seed_of(plugins),
+            rules=rules,
+            network=network,
+        )
+
+    def run(self, task: _Task) -> _Result:
+        """See `FolderJob.run`."""
+        network = self.built(task, task.network)
+        tell(task.routing, "bound")
+        bound = stage.compute(network, task.rules, seconds=self.seconds, exact=self.exact)
+        tell(task.routing, "ok", ended=True)
+        return _Result(bound, network, stage.facts_of(bound, network))
+
+    def facts(self, result: _Result) -> Mapping[str, Any]:
+        """See `FolderJob.facts`."""
+        return result.facts
+
+    def write(self, result: _Result, folder: Path, provenance: Mapping[str, Any]) -> None:
+        """See `FolderJob.write`."""
+        stage.write_result(result.bound, result.network, folder)
+
+
+def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:
+    """For every table the id of its rules, `routelab.stages.bound.BARE` for a complete algorithm.
+
+    It is empty for a study that asks for no bounds.
+    """
+    if not parts.study.bound or parts.study.survey:
+        return {}
+    ids = {r: _rules_of(one)[0] for r, one in parts.tables.items()}
+    return {(t, r): ids[r] for t, r in parts.runs}
+
+
+def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
+    """Id and plugin of a routing's rules. Rules have no alias in a study."""
+    rules = next((one for one in routing.plugins if isinstance(one, RulesPlugin)), None)
+    if rules is None:
+        return stage.BARE, None
+    text = name_of(rules)
+    if "/" not in text and len(text) <= MAX_ID:
+        return text, rules
+    return f"{rules.name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}", rules
+
+
+def _digest(rules: RulesPlugin | None) -> str:
+    if rules is None:
+        return fingerprint(STAGE, stage.BARE)
+    return fingerprint(STAGE, name_of(rules), [type(rules)], map(str, rules.input_files()))

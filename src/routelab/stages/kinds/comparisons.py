@@ -1,0 +1,312 @@
+"""Comparisons: what is measured on a cluster, all benchmarks under all routings on a network."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from routelab.api import InputError, RoutelabError, TopologyPlugin
+from routelab.api.grids import GridParameters
+from routelab.artifacts.fingerprint import content_digest
+from routelab.bench.comparison import Chosen, Comparison
+from routelab.config import ConfigError, Study
+from routelab.config.bench_settings import BenchSettings
+from routelab.config.cluster import ClusterFile, load_cluster
+from routelab.config.hostlist import compress
+from routelab.config.mistakes import suggestion
+from routelab.jobs.job import Job
+from routelab.stages.instances import Instance
+from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.routes import RouteJob
+from routelab.stages.settings import found_cluster, settings_id
+
+if TYPE_CHECKING:
+    from routelab.jobs.limits import Breach
+    from routelab.stages.parts import Parts
+
+RUNS = "bench/runs"
+"""Where raw runs are kept, in the results folder; all comparisons share them."""
+
+MAX_NAME = 120
+"""Longest name of a comparison's files, without the hash."""
+
+
+class Settings(NamedTuple):
+    """Settings of a comparison, with the cluster's file found and read."""
+
+    id: str
+    told: BenchSettings
+    resolved: BenchSettings
+    cluster: ClusterFile
+
+
+class Place(NamedTuple):
+    """Where a network is measured: how many hosts, and which; none: this machine."""
+
+    nodes: int
+    hosts: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparisonJob(Job):
+    """Measure all benchmarks under all routings on a network, in one allocation.
+
+    Attributes
+    ----------
+    comparison : Comparison
+        Its topology is the folder of a network; its routings have the folders of their routes.
+    store : str
+        The folder of raw runs.
+    nodes : int
+        Hosts.
+    minutes : int
+        To ask a scheduler for.
+    hosts : str
+        As Slurm reads them, ``n[01-32]`` or with commas; empty: everything runs on this machine.
+    partition, account : str
+        Of Slurm; empty: none is asked for.
+    allocation : tuple of str
+        Further arguments for Slurm.
+    """
+
+    kind = "comparisons"
+    outcome_kind = "comparison"
+    things = "comparison", "comparisons"
+    order = 5
+    per_batch = 1
+
+    comparison: Comparison
+    store: str
+    nodes: int
+    minutes: int
+    hosts: str
+    partition: str
+    account: str
+    allocation: tuple[str, ...]
+
+    @classmethod
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """The comparisons of a study: every network with all of its tables."""
+        if not parts.benchmarks:
+            return
+        settings, places = asked(parts)
+        tables = {job.ids: job for job in RouteJob.plan(parts)}
+        for t in dict.fromkeys(t for t, _ in parts.runs):
+            routes = [tables[t, r] for network, r in parts.runs if network == t]
+            for one in settings:
+                yield cls._of(parts, parts.networks[t], routes, one, places[t, one.id])
+
+    @classmethod
+    def _of(
+        cls,
+        parts: Parts,
+        network: TopologyJob,
+        routes: Sequence[RouteJob],
+        settings: Settings,
+        place: Place,
+    ) -> Self:
+        cluster = settings.cluster.cluster
+        benchmarks = parts.benchmarks
+        inputs = (
+            settings.resolved.cluster,
+            *(file for one in benchmarks.values() for file in one.inputs),
+        )
+        # of what is measured, not of the code that reads it: a better parser costs no node-hour
+        facts = {
+            "network": [network.text, network.fingerprint],
+            "routings": [[job.ids[1], job.text, job.table_digest] for job in routes],
+            "benchmarks": [[id_, one.text] for id_, one in benchmarks.items()],
+            "settings": settings.told.canonical(),
+            "inputs": [content_digest(file) for file in inputs],
+        }
+        comparison = Comparison(
+            network.folder,
+            tuple(Chosen(job.ids[1], job.text, Path(job.folder)) for job in routes),
+            tuple(Chosen(id_, one.text) for id_, one in benchmarks.items()),
+            settings.resolved,
+        )
+        ids = parts.study.name, network.ids[0], settings.id
+        return cls(
+            folder=cls.folder_of(parts.results, ids),
+            ids=ids,
+            text=settings.id,
+            digest=hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest(),
+            inputs=inputs,
+            needs=(network.folder, *(job.folder for job in routes)),
+            network=network.text,
+            comparison=comparison,
+            store=f"{parts.results}/{RUNS}",
+            nodes=place.nodes,
+            minutes=comparison.minutes,
+            hosts=compress(place.hosts),
+            partition=cluster.partition or "",
+            account=cluster.account or "",
+            allocation=tuple(cluster.allocation),
+        )
+
+    @classmethod
+    def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
+        """See `Job.folder_of`."""
+        return "/".join([str(results), "bench", cls.kind, *ids])
+
+    @property
+    def title(self) -> str:
+        """See `Job.title`."""
+        study, topology, settings = self.ids
+        more = "" if settings == "default" else f" ({settings})"
+        sizes = f"{len(self.comparison.routings)} routings x {len(self.comparison.benchmarks)}"
+        return f"{study} on {topology}{more}, {sizes} benchmarks"
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """See `Job.labels`: the study stands in the place of its routings."""
+        study, topology, settings = self.ids
+        return {"topology": topology, "routing": study, "settings": settings}
+
+    def group(self, study: str) -> str:
+        """See `Job.group`: letters, digits, dots and dashes, and a hash that tells names apart.
+
+        Executors of clusters hand wildcards on as text, with commas between them.
+        """
+        text = re.sub(r"[^A-Za-z0-9._-]", "-", ".".join(self.ids))
+        return f"{text[:MAX_NAME]}-{hashlib.sha256('/'.join(self.ids).encode()).hexdigest()[:8]}"
+
+    @property
+    def slurm_extra(self) -> str:
+        """Options of sbatch for which the executor has no resource; a shell reads them."""
+        nodes = (f"--nodelist={self.hosts}",) if self.hosts else ()
+        options = ("--exclusive", "--ntasks-per-node=1", *nodes, *self.allocation)
+        return shlex.join(options)
+
+    def do(self) -> None:
+        """See `Job.do`.
+
+        Raises
+        ------
+        RoutelabError
+            Always: measurements keep limits of their own, see `routelab bench`.
+        """
+        raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
+
+    def end(self, ended: int | Breach, position: int) -> Job | None:
+        """See `Job.end`."""
+        return None
+
+
+@lru_cache(maxsize=4)
+def asked(parts: Parts) -> tuple[list[Settings], dict[tuple[str, str], Place]]:
+    """What a study measures with, and where, by ids of topology and settings.
+
+    Raises
+    ------
+    ConfigError
+        With everything that is wrong.
+    """
+    settings, wrong = of_benchmarks(parts.study, parts.tables)
+    places, more = places_of(parts.study, settings, parts.topologies, sizes_of(parts))
+    if wrong or more:
+        raise ConfigError(list(dict.fromkeys([*wrong, *more])))
+    return settings, places
+
+
+@lru_cache(maxsize=4)
+def sizes_of(parts: Parts) -> dict[str, int]:
+    """Terminals of the networks that are measured, by id."""
+    return {t: terminals(parts.topologies[t]) for t in dict.fromkeys(t for t, _ in parts.runs)}
+
+
+def of_benchmarks(
+    study: Study, routings: Mapping[str, Instance]
+) -> tuple[list[Settings], list[str]]:
+    """What the benchmarks of a study are measured with, and what is wrong with it.
+
+    Parameters
+    ----------
+    study : Study
+    routings : mapping of str to Instance
+        Those with tables, by id.
+
+    Returns
+    -------
+    settings : list of Settings
+    mistakes : list of str
+        Clusters that are missing or wrong, and a baseline that is no routing of the study.
+    """
+    settings: list[Settings] = []
+    mistakes: list[str] = []
+    for one in study.measured:
+        try:
+            path = found_cluster(study.path.parent, one.cluster, "cluster")
+            cluster = load_cluster(Path(path))
+        except InputError as error:
+            mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
+            continue
+        resolved = one.model_copy(update={"cluster": path})
+        settings.append(Settings(settings_id(one), one, resolved, cluster))
+        if one.baseline and routings and one.baseline not in routings:
+            mend = suggestion(one.baseline, routings)
+            mistakes.append(
+                f"{study.place('bench', 'baseline')}the study has no table of routes of "
+                f"{one.baseline!r} to compare with{mend}"
+            )
+    return ([], list(dict.fromkeys(mistakes))) if mistakes else (settings, [])
+
+
+def places_of(
+    study: Study,
+    settings: Sequence[Settings],
+    topologies: Mapping[str, Instance],
+    sizes: Mapping[str, int],
+) -> tuple[dict[tuple[str, str], Place], list[str]]:
+    """Where a study's networks are measured, by ids of topology and settings, and what is wrong.
+
+    Parameters
+    ----------
+    study : Study
+    settings : sequence of Settings
+    topologies : mapping of str to Instance
+        By id.
+    sizes : mapping of str to int
+        Terminals of those that are measured.
+    """
+    places: dict[tuple[str, str], Place] = {}
+    mistakes: list[str] = []
+    for (topology, nodes), one in product(sizes.items(), settings):
+        hosts: tuple[str, ...] = ()
+        try:
+            # a network that cannot be has no terminals, and its own job tells why
+            if nodes:
+                hosts = one.cluster.cluster.hosts_of(topologies[topology].text, nodes)
+        except InputError as error:
+            mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
+        places[topology, one.id] = Place(max(1, nodes), hosts)
+    return places, list(dict.fromkeys(mistakes))
+
+
+def terminals(topology: Instance) -> int:
+    """How many terminals a network has; 0 if it cannot be.
+
+    Whole grids tell it by their parameters. Others are built, which takes a moment.
+    """
+    for plugin in topology.plugins:
+        asked = plugin.parameters
+        if isinstance(asked, GridParameters):
+            whole = GridParameters(dims=asked.dims, terminals=asked.terminals)
+            shared = set(GridParameters.model_fields)
+            if asked.model_dump(include=shared) == whole.model_dump():
+                return prod(asked.dims) * asked.terminals
+        if isinstance(plugin, TopologyPlugin):
+            try:
+                return plugin.build().num_terminals
+            except RoutelabError:
+                return 0  # the network's own job tells why
+    return 0

@@ -1,0 +1,155 @@
+"""Networks: build one, or do something on one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from routelab._progress import tell
+from routelab.api import PluginError, Topology
+from routelab.api.plugin import TopologyPlugin
+from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.provenance import seed_of
+from routelab.config import Limits
+from routelab.jobs.blame import LostNetworkError
+from routelab.jobs.job import FolderJob, Task
+from routelab.registry.instances import load, name_of
+from routelab.stages import topology as stage
+from routelab.stages.facts import topology_facts
+from routelab.stages.instances import Instance
+
+if TYPE_CHECKING:
+    from routelab.stages.parts import Parts
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Task(Task):
+    plugin: TopologyPlugin
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopologyJob(FolderJob):
+    """Build a network."""
+
+    kind = "topologies"
+    outcome_kind = "topology"
+    things = "network", "networks"
+    order = 0
+
+    @classmethod
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """The networks of a study."""
+        return parts.networks.values()  # type: ignore[return-value]
+
+    @classmethod
+    def of(cls, id_: str, topology: Instance, limits: Limits, results: Path | str) -> Self:
+        """The job of an instance."""
+        return cls(
+            folder=cls.folder_of(results, (id_,)),
+            ids=(id_,),
+            text=topology.text,
+            digest=topology_digest(topology),
+            inputs=topology.inputs,
+            limits=limits,
+        )
+
+    @property
+    def title(self) -> str:
+        """See `Job.title`."""
+        return self.ids[0] if self.ids else self.text
+
+    def load(self) -> Task:
+        """See `FolderJob.load`."""
+        plugin = load("topology", self.text)
+        return _Task(
+            topology=name_of(plugin), plugins=(plugin,), seed=seed_of([plugin]), plugin=plugin
+        )
+
+    def run(self, task: _Task) -> Topology:
+        """See `FolderJob.run`."""
+        tell(task.topology, "network")
+        network = task.plugin.build()
+        if not isinstance(network, Topology):
+            raise PluginError(
+                f"{task.plugin.name}: expected a Topology, found {type(network).__name__}"
+            )
+        return network
+
+    def facts(self, result: Topology) -> Mapping[str, Any]:
+        """See `FolderJob.facts`."""
+        return topology_facts(result)
+
+    def write(self, result: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
+        """See `FolderJob.write`."""
+        stage.write_result(result, folder, provenance)
+
+
+def topology_digest(topology: Instance) -> str:
+    """Digest of the code and files of a network."""
+    return fingerprint(
+        "routelab.stages.topology",
+        topology.text + topology.quarantine,
+        map(type, topology.plugins),
+        topology.inputs,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class NetworkJob(FolderJob):
+    """A job on a network.
+
+    Attributes
+    ----------
+    topology : str
+        Instance name, ``topology.npz``, or the folder of a `TopologyJob`.
+    network_digest : str
+        Fingerprint of the network's job: it stands for its code, too.
+    """
+
+    topology: str
+    network_digest: str = ""
+
+    @staticmethod
+    def on(network: TopologyJob) -> dict[str, Any]:
+        """Fields of a job on a network that another job makes."""
+        return {
+            "topology": network.folder,
+            "network": network.text,
+            "network_digest": network.fingerprint,
+            "needs": (network.folder,),
+        }
+
+    def content(self) -> tuple[str, ...]:
+        """See `Job.content`."""
+        return (self.network, self.network_digest)
+
+    def named(self) -> tuple[str, Topology | None]:
+        """The network's name, and the network unless it lies in a folder.
+
+        Raises
+        ------
+        InputError
+            If the name is wrong.
+        """
+        if Path(self.topology).is_dir():
+            return stage.name_at(self.topology), None
+        return stage.obtain(self.topology)
+
+    def built(self, task: Task, network: Topology | None) -> Topology:
+        """The network; its facts go to the task's.
+
+        Raises
+        ------
+        LostNetworkError
+            If it could not be built.
+        """
+        if network is None:
+            lost = stage.unusable(self.topology)
+            if lost is not None:
+                task.facts.update({**lost.facts, **task.facts})
+                raise LostNetworkError(lost.status, lost.reason)
+            _, network = stage.obtain(self.topology)
+        task.facts.update({**topology_facts(network), **task.facts})
+        return network

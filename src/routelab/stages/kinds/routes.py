@@ -1,0 +1,170 @@
+"""Route tables: routing, proof and metrics of one network and one routing in one job."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from routelab.api import ContextMetricPlugin, Topology, build_grid
+from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.provenance import Measured, seed_of
+from routelab.jobs.job import Rehearsal, Task
+from routelab.registry.instances import Routing, load, load_routing
+from routelab.stages import route as stage
+from routelab.stages.instances import Instance
+from routelab.stages.kinds.networks import NetworkJob
+from routelab.stages.together import together
+
+if TYPE_CHECKING:
+    from routelab.stages.parts import Parts
+
+STAGE = "routelab.stages.route"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class _Task(Task):
+    algorithm: Routing
+    metrics: Sequence[ContextMetricPlugin]
+    network: Topology | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RouteJob(NetworkJob):
+    """Route a network, prove and measure the routes.
+
+    Attributes
+    ----------
+    metrics : mapping of str to str
+        Digests of the metrics' code and files by canonical name: those of all studies that ask
+        for the job.
+    """
+
+    kind = "routes"
+    outcome_kind = "route"
+    things = "route table", "route tables"
+    order = 1
+
+    metrics: Mapping[str, str] = field(default_factory=dict, hash=False)
+
+    @classmethod
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """The tables of a study."""
+        metrics = {name: code_digest(STAGE, one) for name, one in sorted(parts.metrics.items())}
+        read = tuple(file for one in parts.metrics.values() for file in one.inputs)
+        digests = {r: code_digest(STAGE, one) for r, one in parts.tables.items()}
+        for t, r in parts.runs:
+            routing = parts.routings[r]
+            yield cls(
+                folder=cls.folder_of(parts.results, (t, r)),
+                ids=(t, r),
+                text=routing.text,
+                digest=digests[r],
+                inputs=(*routing.inputs, *read),
+                limits=parts.study.limits,
+                classes=class_names(routing),
+                metrics=metrics,
+                **cls.on(parts.networks[t]),
+            )
+
+    @property
+    def title(self) -> str:
+        """See `Job.title`."""
+        return " on ".join(reversed(self.ids)) or f"{self.text} on {self.topology}"
+
+    @property
+    def table_digest(self) -> str:
+        """Of everything that the table depends on, whatever is measured of it."""
+        return replace(self, metrics={}).fingerprint
+
+    def content(self) -> tuple[str, ...]:
+        """See `Job.content`."""
+        measured = (f"{name} {digest}" for name, digest in self.metrics.items())
+        return (*super().content(), *measured)
+
+    def merge(self, other: Self) -> Self:
+        """See `Job.merge`."""
+        metrics = dict(sorted({**self.metrics, **other.metrics}.items()))
+        return replace(super().merge(other), metrics=metrics)
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """See `Job.rehearsals`."""
+        return route_rehearsals(self.text, self.classes, tuple(self.metrics))
+
+    def load(self) -> Task:
+        """See `FolderJob.load`."""
+        chosen, (name, network), *metrics = together(
+            lambda: load_routing(self.text),
+            self.named,
+            *(partial(load, "metric", metric) for metric in self.metrics),
+        )
+        plugins = (*chosen.plugins, *metrics)
+        return _Task(
+            topology=name,
+            routing=chosen.name,
+            plugins=plugins,
+            seed=seed_of(plugins),
+            algorithm=chosen,
+            metrics=metrics,
+            network=network,
+        )
+
+    def run(self, task: _Task) -> stage.RouteResult:
+        """See `FolderJob.run`."""
+        return stage.compute(self.built(task, task.network), task.algorithm, task.metrics)
+
+    def facts(self, result: stage.RouteResult) -> Mapping[str, Any]:
+        """See `FolderJob.facts`."""
+        return result.facts
+
+    def write(self, result: stage.RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
+        """See `FolderJob.write`."""
+        stage.write_result(result, folder, provenance)
+
+
+def code_digest(stage_module: str, instance: Instance) -> str:
+    """Digest of an instance's code and files, and of the stage that uses it."""
+    return fingerprint(
+        stage_module,
+        instance.text + instance.quarantine,
+        map(type, instance.plugins),
+        instance.inputs,
+    )
+
+
+def class_names(instance: Instance) -> tuple[str, ...]:
+    """Names of the classes of an instance's plugins; none if they cannot be used."""
+    found = (type(plugin) for plugin in instance.plugins)
+    return tuple(f"{one.__module__}:{one.__qualname__}" for one in found)
+
+
+def route_rehearsals(
+    routing: str, classes: Sequence[str], metrics: Sequence[str]
+) -> tuple[Rehearsal, ...]:
+    """Route a tiny network in the whole chain, unless the routing cannot be used.
+
+    Parameters
+    ----------
+    routing : str
+        Instance name.
+    classes : sequence of str
+        See `Job.classes`.
+    metrics : sequence of str
+        Instance names.
+    """
+    if not classes:
+        return ()
+
+    def rehearse() -> None:
+        chosen = load_routing(routing)
+        network = build_grid("torus", (3, 2), wrap=True)
+        with Measured() as measured:
+            result = stage.compute(network, chosen, [load("metric", name) for name in metrics])
+        with tempfile.TemporaryDirectory() as folder:
+            stage.write_result(result, Path(folder), measured.provenance(chosen.plugins))
+
+    # kernels of metrics are few: whoever has others compiles them
+    return (Rehearsal(("routes", *classes), routing, rehearse),)

@@ -1,0 +1,388 @@
+"""Surveys: many runs, each of which leaves one row in a store and no folder.
+
+The plan cuts a survey into jobs of whole networks. What Snakemake declares, a table of a job's
+runs, is put together from the store, which Snakemake does not own: a run whose row is there, with
+the same fingerprint, is not run again, whichever job it was in. All work on one network is done
+in one process, which builds it once; each run has the limits for itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from routelab.api import RulesPlugin
+from routelab.api.errors import RoutelabError
+from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.provenance import Measured
+from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
+from routelab.artifacts.survey_table import SurveyTable, write_survey_table
+from routelab.config import Bound, Survey
+from routelab.jobs import events
+from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
+from routelab.jobs.limits import Breach, current
+from routelab.registry.instances import load_routing, name_of
+from routelab.stages.instances import Instance
+from routelab.stages.kinds.networks import topology_digest
+from routelab.stages.kinds.routes import class_names, route_rehearsals
+from routelab.stages.survey_bounds import bound_row, facts_beside
+from routelab.stages.survey_rows import Network, Row, lost_row
+from routelab.stages.survey_runs import route_row
+
+if TYPE_CHECKING:
+    from routelab.stages.parts import Parts
+
+RUNS, BOUNDS = "routelab.stages.survey_runs", "routelab.stages.survey_bounds"
+"""Stages: what rows depend on."""
+
+REHEARSAL = "torus~dims=3x2"
+"""The network on which kernels of bounds are loaded."""
+
+logger = logging.getLogger(__name__)
+
+
+def store(results: Path | str) -> RowStore:
+    """The rows of all surveys in a results folder."""
+    return RowStore(Path(results) / "surveys" / "rows", worse=TRY_AGAIN)
+
+
+def _statuses(results: str) -> Mapping[str, str]:
+    """Status of every row in a results folder; read again when a file has changed."""
+    files = [(path, path.stat()) for path in sorted(store(results).folder.glob(f"*{SUFFIX}"))]
+    state = tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in files)
+    return _read_statuses(results, state)
+
+
+@lru_cache(maxsize=2)
+def _read_statuses(results: str, _state: tuple[tuple[str, int, int], ...]) -> Mapping[str, str]:
+    return store(results).statuses()
+
+
+@dataclass(frozen=True)
+class Item:
+    """What makes one row: a run, or a bound of a network under some rules.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Of everything that the row depends on.
+    topology : str
+        Instance name.
+    routing : str
+        Instance name; empty for a bound.
+    rules : str
+        Rules of the routing, or those of the bound; empty: none.
+    """
+
+    fingerprint: str
+    topology: str
+    routing: str = ""
+    rules: str = ""
+
+    @property
+    def title(self) -> str:
+        """What people know it by."""
+        return f"{self.routing or 'bound of ' + (self.rules or 'the network')} on {self.topology}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurveyJob(Job):
+    """Make rows of a survey.
+
+    Attributes
+    ----------
+    items : tuple of Item
+        Those of one network together, bounds before runs.
+    metrics : tuple of str
+        Instance names.
+    bound_seconds : float
+        Limit of a solver of bounds.
+    bound_exact : bool
+        Whether bounds are raised by a mixed-integer program.
+    results : str
+        The folder whose store has the rows.
+    routings : tuple of (str, tuple of str)
+        Instance names of the routings, with the names of their plugins' classes.
+    origin : str
+        Key of the note on versions and machine; empty before it is written.
+    """
+
+    kind = "surveys"
+    outcome_kind = "route"
+    things = "run", "runs"
+    order = 6
+    per_batch = 1
+    of_surveys = True
+
+    items: tuple[Item, ...]
+    metrics: tuple[str, ...] = ()
+    bound_seconds: float = 60.0
+    bound_exact: bool = False
+    results: str
+    routings: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    origin: str = ""
+
+    @classmethod
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """A survey's jobs.
+
+        Networks are dealt out to the jobs in turn, so that none gets all the large ones.
+        """
+        study = parts.study
+        rows = survey_rows(parts)
+        by_network: dict[str, list[Item]] = {}
+        for (t, _), item in rows.items():
+            by_network.setdefault(t, []).append(item)
+        bound = study.bound if isinstance(study.bound, Bound) else Bound()
+        if study.bound:
+            _add_bounds(parts, by_network, bound)
+        most = study.survey.runs if isinstance(study.survey, Survey) else Survey().runs
+        count = min(len(by_network), -(-len(rows) // most))
+        groups = list(by_network.values())
+        named = (parts.topologies, parts.routings, parts.metrics)
+        inputs = {name for some in named for one in some.values() for name in one.inputs}
+        for number in range(count):
+            items = tuple(item for group in groups[number::count] for item in group)
+            ids = (f"{study.name}-{number + 1}",)
+            keys = "\n".join(f"{one.topology} {one.routing} {one.fingerprint}" for one in items)
+            yield cls(
+                folder=cls.folder_of(parts.results, ids),
+                ids=ids,
+                text=study.name,
+                digest=hashlib.sha256(keys.encode()).hexdigest(),
+                inputs=tuple(sorted(inputs)),
+                limits=study.limits,
+                items=items,
+                metrics=tuple(parts.metrics),
+                bound_seconds=bound.seconds,
+                bound_exact=bound.exact,
+                results=str(parts.results),
+                routings=tuple((one.text, class_names(one)) for one in parts.routings.values()),
+            )
+
+    @classmethod
+    def manifest(cls, results: Path, batch: str) -> Path:
+        """See `Job.manifest`: the table of the runs."""
+        return results / cls.kind / f"{batch}.csv"
+
+    @classmethod
+    def write_manifest(cls, jobs: Sequence[Job], path: Path) -> None:
+        """See `Job.write_manifest`."""
+        (job,) = jobs
+        assert isinstance(job, SurveyJob)
+        write_survey_table(_table(job, store(job.results)), path)
+
+    def group(self, study: str) -> str:
+        """See `Job.group`."""
+        return study
+
+    @property
+    def title(self) -> str:
+        """See `Job.title`."""
+        return self.ids[0]
+
+    @property
+    def size(self) -> int:
+        """See `Job.size`."""
+        return len(self.runs)
+
+    @property
+    def runs(self) -> tuple[Item, ...]:
+        """Items that are runs."""
+        return tuple(item for item in self.items if item.routing)
+
+    def missing(self) -> tuple[Item, ...]:
+        """Items without a row, or with one that the next run tries to improve."""
+        statuses = _statuses(self.results)
+        undone = (None, *TRY_AGAIN)
+        items = {item.fingerprint: item for item in self.items}
+        return tuple(item for key, item in items.items() if statuses.get(key) in undone)
+
+    def left(self) -> int:
+        """See `Job.left`."""
+        return sum(bool(item.routing) for item in self.missing())
+
+    def is_done(self) -> bool:
+        """See `Job.is_done`."""
+        return not self.missing()
+
+    def endings(self) -> list[tuple[str, str]]:
+        """See `Job.endings`."""
+        statuses = _statuses(self.results)
+        told = {key for key in (one.fingerprint for one in self.runs) if statuses.get(key) != "ok"}
+        rows = store(self.results).rows(told) if told else {}
+        return [
+            (statuses.get(one.fingerprint, ""), rows.get(one.fingerprint, {}).get("reason", ""))
+            for one in self.runs
+        ]
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """See `Job.rehearsals`."""
+        needed = {item.routing for item in self.items}
+        found = [
+            rehearsal
+            for text, classes in self.routings
+            if text in needed
+            for rehearsal in route_rehearsals(text, classes, self.metrics)
+        ]
+
+        for rules in dict.fromkeys(item.rules for item in self.items if not item.routing):
+            work = partial(
+                bound_row, Network(REHEARSAL), rules, self.bound_seconds, self.bound_exact
+            )
+            found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work))
+        return found
+
+    def start(self) -> Job:
+        """See `Job.start`: what is missing, with a note on versions and machine."""
+        with store(self.results).writer(self.ids[0]) as writer:
+            return replace(self, items=self.missing(), origin=_write_origin(writer))
+
+    def do(self) -> None:
+        """Make the rows of the first network."""
+        network = Network(self.items[0].topology)
+        meter = current()
+        with store(self.results).writer(self.ids[0]) as writer:
+            for position, item in enumerate(self._first()):
+                if meter is not None:
+                    # solvers of bounds keep their own time, and what they found by then counts
+                    meter.begin(position, 0.0 if item.routing else 2 * self.bound_seconds)
+                self._note(item, self._row(item, network), writer)
+            if meter is not None:
+                meter.begin(len(self._first()))
+
+    def end(self, ended: int | Breach, position: int) -> Job | None:
+        """See `Job.end`: after a network comes the next, after a breach the next run."""
+        first = self._first()
+        if isinstance(ended, int) and ended:
+            raise RoutelabError(f"{first[0].topology}: no row was written, see above")
+        if ended == 0 and position < len(first):
+            ended = Breach("failed", "its process ended without a result")
+        if isinstance(ended, Breach) and position < len(first):
+            with store(self.results).writer(self.ids[0]) as writer:
+                self._note(first[position], lost_row(ended.status, ended.reason), writer)
+            rest = self.items[position + 1 :]
+        else:
+            rest = self.items[len(first) :]
+        return replace(self, items=rest) if rest else None
+
+    def _first(self) -> tuple[Item, ...]:
+        """The items of the first network."""
+        name = self.items[0].topology
+        return tuple(takewhile(lambda item: item.topology == name, self.items))
+
+    def _row(self, item: Item, network: Network) -> Row:
+        if item.routing:
+            return route_row(network, item.routing, self.metrics)
+        return bound_row(network, item.rules, self.bound_seconds, self.bound_exact)
+
+    def _note(self, item: Item, row: Mapping[str, Any], writer: RowWriter) -> None:
+        """Add a row to the store, and report it."""
+        status, reason = row["status"], row["reason"]
+        if status in TRY_AGAIN:
+            logger.warning("%s: %s: %s", item.title, status, reason)
+        names = {"topology": item.topology, "routing": item.routing, "rules": item.rules}
+        writer.append(item.fingerprint, status, {**names, **row, "origin": self.origin})
+        if item.routing:
+            events.note(self.kind, item.title, status, reason, row.get("wall_seconds", 0.0))
+
+
+def survey_rows(parts: Parts) -> dict[tuple[str, str], Item]:
+    """The runs of a survey, by the ids of topology and routing."""
+    metrics = parts.metrics
+    measured = [type(plugin) for one in metrics.values() for plugin in one.plugins]
+    read = [name for one in metrics.values() for name in one.inputs]
+    code = {
+        id_: fingerprint(
+            RUNS,
+            " ".join([instance.text + instance.quarantine, *metrics]),
+            [*map(type, instance.plugins), *measured],
+            [*instance.inputs, *read],
+        )
+        for id_, instance in parts.routings.items()
+    }
+    rules = {id_: _rules(one) for id_, one in parts.routings.items()}
+    networks = {t: topology_digest(parts.topologies[t]) for t in parts.networks}
+    return {
+        (t, r): Item(
+            _both(networks[t], code[r]),
+            parts.topologies[t].text,
+            parts.routings[r].text,
+            "" if (named := rules[r]) is None else name_of(named),
+        )
+        for t, r in parts.runs
+    }
+
+
+def _add_bounds(parts: Parts, by_network: Mapping[str, list[Item]], bound: Bound) -> None:
+    """Put the bounds of each network before its runs."""
+    code = {"": fingerprint(BOUNDS, "")} | {
+        name_of(one): fingerprint(BOUNDS, name_of(one), [type(one)], map(str, one.input_files()))
+        for one in map(_rules, parts.routings.values())
+        if one is not None
+    }
+    for t, items in by_network.items():
+        instance = parts.topologies[t]
+        digest = topology_digest(instance)
+        items[:0] = [
+            Item(
+                _both(digest, code[rules] + (" exact" if bound.exact and rules else "")),
+                instance.text,
+                rules=rules,
+            )
+            for rules in dict.fromkeys(["", *(item.rules for item in items)])
+        ]
+
+
+def _both(network: str, part: str) -> str:
+    return hashlib.sha256(f"{network} {part}".encode()).hexdigest()
+
+
+def _rules(instance: Instance) -> RulesPlugin | None:
+    return None if instance.quarantine else load_routing(instance.text).rules
+
+
+def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
+    """The job's runs with the bounds of their networks."""
+    found = rows_of.rows({item.fingerprint for item in job.items})
+    lost = [item for item in job.items if item.fingerprint not in found]
+    if lost:
+        raise RoutelabError(f"no row was written for {lost[0].topology} and {len(lost) - 1} more")
+    bounds = {
+        (item.topology, item.rules): found[item.fingerprint]
+        for item in job.items
+        if not item.routing
+    }
+    rows, metrics = [], {}
+    for item in job.runs:
+        row = found[item.fingerprint]
+        measured = {}
+        for name, value, unit, better in row.get("metrics", ()):
+            measured[name] = value
+            metrics[name] = {"unit": unit, "better": better}
+        names = {key: row[key] for key in ("topology", "routing", "status", "reason")}
+        times = {f"run_{key}": row.get(key) for key in ("wall_seconds", "cpu_seconds")}
+        facts = dict(row["facts"])
+        if bounds and row["status"] == "ok":
+            rules = bounds[item.topology, item.rules] if item.rules else None
+            facts |= facts_beside(facts, rules, bounds[item.topology, ""])
+        rows.append({**names, **measured, **facts, **times, "origin": row["origin"]})
+    origins = rows_of.rows({row["origin"] for row in rows})
+    return SurveyTable(rows, origins, metrics)
+
+
+def _write_origin(writer: RowWriter) -> str:
+    """Note versions and machine once for all rows of a process; returns the note's key."""
+    with Measured() as measured:
+        provenance = measured.provenance()
+    for key in ("plugins", "seed", "fingerprint", "wall_seconds", "cpu_seconds"):
+        del provenance[key]
+    key = hashlib.sha256(repr(sorted(provenance.items())).encode()).hexdigest()
+    writer.append(key, "origin", provenance)
+    return key
