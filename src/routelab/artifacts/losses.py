@@ -1,0 +1,183 @@
+"""The jobs of a study that have no result, in sentences for people."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+NOT_RUN = "not-run"
+"""Status of a job that has left no outcome. Reports use it; no outcome file contains it."""
+
+STATUS_TEXTS = {
+    "ok": "ok",
+    "failed": "failed",
+    "timeout": "reached a limit",
+    NOT_RUN: "not run yet",
+    "unsupported": "unsupported",
+}
+"""Statuses in words; after ``ok``, the most serious first."""
+
+MOST_REASONS = 3
+"""Reasons of one status that get a sentence each; if there are more, one sentence has them all."""
+
+LONGEST_REASON = 200
+"""Characters of a reason in a sentence."""
+
+_SERIOUS = ("failed", "timeout", NOT_RUN, "unsupported")
+_LIMIT = re.compile(r"reached its limit of (?P<value>[^\n]+?) \((?P<name>limits\.\w+)\)")
+
+
+@dataclass(frozen=True)
+class JobStatus:
+    """The state of one job of a study.
+
+    Attributes
+    ----------
+    study : str
+    thing, things : str
+        What the job makes, in singular and plural: ``"simulation"``, ``"simulations"``.
+    status : {"ok", "unsupported", "failed", "timeout", "not-run"}
+    reason : str
+        Why the status is not ``ok``.
+    """
+
+    study: str
+    thing: str
+    things: str
+    status: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Jobs of one study and kind that have no result for the same cause.
+
+    Attributes
+    ----------
+    study, thing, things : str
+        See `JobStatus`.
+    lost, total : int
+        Jobs without a result for this cause, and all jobs of this kind.
+    status : {"failed", "timeout", "not-run", "unsupported"}
+        ``timeout`` stands for every limit, also for that of memory.
+    predicate : str
+        What happened to them: ``"have not run yet"``.
+    """
+
+    study: str
+    thing: str
+    things: str
+    lost: int
+    total: int
+    status: str
+    predicate: str
+
+    @property
+    def is_alarm(self) -> bool:
+        """Whether a result is missing that could exist; an unsupported job is a normal result."""
+        return self.status != "unsupported"
+
+    @property
+    def text(self) -> str:
+        """The loss without the name of its study: ``4 of 9 simulations have not run yet``."""
+        return f"{self._counted} {self.predicate}"
+
+    @property
+    def sentence(self) -> str:
+        """The loss with the name of its study; there is no full stop at the end."""
+        return f"{self._counted} of {self.study} {self.predicate}"
+
+    @property
+    def _counted(self) -> str:
+        return f"{self.lost} of {self.total} {self.thing if self.total == 1 else self.things}"
+
+
+def collect_losses(jobs: Iterable[JobStatus]) -> list[Loss]:
+    """Group the jobs that have no result by study, kind and cause.
+
+    Parameters
+    ----------
+    jobs : iterable of JobStatus
+        All jobs, also those that are ok, so that the totals are right.
+
+    Returns
+    -------
+    list of Loss
+        The most serious status first, and within a status the largest group first.
+    """
+    kinds: dict[tuple[str, str], JobStatus] = {}
+    totals: Counter[tuple[str, str]] = Counter()
+    limits: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
+    reasons: dict[tuple[str, str], dict[str, Counter[str]]] = {}
+    for job in jobs:
+        kind = job.study, job.thing
+        kinds.setdefault(kind, job)
+        totals[kind] += 1
+        if job.status == "ok":
+            continue
+        if limit := _limit(job.status, job.reason):
+            limits.setdefault(kind, Counter())[limit["value"], limit["name"]] += 1
+        else:
+            status = job.status if job.status in _SERIOUS else "failed"
+            of_status = reasons.setdefault(kind, {}).setdefault(status, Counter())
+            of_status["" if status == NOT_RUN else _short(job.reason)] += 1
+
+    losses = []
+    for kind, first in kinds.items():
+        named = first.study, first.thing, first.things
+        for (value, name), number in limits.get(kind, Counter()).items():
+            whose = "its" if number == 1 else "their"
+            predicate = f"reached {whose} limit of {value}; raise {name}"
+            losses.append(Loss(*named, number, totals[kind], "timeout", predicate))
+        for status, counts in reasons.get(kind, {}).items():
+            for reason, number in _merged(counts):
+                predicate = _predicate(status, number) + (f": {reason}" if reason else "")
+                losses.append(Loss(*named, number, totals[kind], status, predicate))
+    return sorted(losses, key=lambda loss: (_SERIOUS.index(loss.status), -loss.lost))
+
+
+def loss_sentences(jobs: Iterable[JobStatus]) -> list[str]:
+    """Return the sentences of `collect_losses`."""
+    return [loss.sentence for loss in collect_losses(jobs)]
+
+
+def status_text(status: str, reason: str = "") -> str:
+    """Return a status in words; a job that was stopped at any limit has ``reached a limit``."""
+    return STATUS_TEXTS["timeout" if _limit(status, reason) else status]
+
+
+def cause_text(status: str, reason: str) -> str:
+    """Return a status and its reason in words, without saying the same thing twice."""
+    if status == NOT_RUN:
+        return STATUS_TEXTS[NOT_RUN]
+    return reason if _limit(status, reason) else f"{status_text(status)}: {reason}"
+
+
+def _limit(status: str, reason: str) -> re.Match[str] | None:
+    return _LIMIT.match(reason) if status in ("failed", "timeout") else None
+
+
+def _short(reason: str) -> str:
+    """The first line of a reason, not too long, to stand inside a sentence."""
+    first = " ".join(next(iter(reason.strip().splitlines()), "").split()).rstrip(".:; ")
+    return first if len(first) <= LONGEST_REASON else f"{first[: LONGEST_REASON - 1].rstrip()}…"
+
+
+def _merged(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Reasons and how often they occur; many different ones become one."""
+    if len(counts) <= MOST_REASONS:
+        return list(counts.items())
+    (reason, _), *others = counts.most_common()
+    return [(f"{reason} (and {len(others)} other reasons)", counts.total())]
+
+
+def _predicate(status: str, number: int) -> str:
+    one = number == 1
+    return {
+        "failed": "failed",
+        "timeout": "reached a limit",
+        NOT_RUN: f"{'has' if one else 'have'} not run yet",
+        "unsupported": "does not apply to its network" if one else "do not apply to their network",
+    }[status]
