@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import BenchmarkPlugin, BenchmarkTask, FigureOfMerit
+from routelab.artifacts.losses import NOT_RUN
 from routelab.artifacts.outcome import Outcome
 from routelab.bench import statistics
 from routelab.config.bench_settings import BenchSettings
@@ -22,7 +23,8 @@ from routelab.report.comparison_files import (
     read_comparison,
 )
 from routelab.report.derived import IMPROVEMENT
-from routelab.report.view import OK, Record, read_or_failed, terminals_of
+from routelab.report.not_run import NotRun
+from routelab.report.view import OK, Record, outcome_of, terminals_of
 
 KINDS = ("topology", "routing", "benchmark")
 
@@ -106,7 +108,7 @@ def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
     predicted: dict[tuple[Path, str, str], dict[Key, FigureOfMerit]] = {}
     for record in records:
         if record.directory not in files:
-            outcome = read_or_failed("comparison", record)
+            outcome = outcome_of("comparison", record)
             files[record.directory] = read_comparison(record.directory, outcome)
         place = record.directory, record.routing, record.benchmark
         predicted[place] = _predicted(record, files[record.directory].outcome.facts)
@@ -145,13 +147,9 @@ def _rows(
         values |= _foretold(predicted.get(key), base_predicted.get(key))
         if cell.status == OK and not sample.values:
             values |= {"status": "failed", "reason": "no run gave this figure"}
-        outcome = Outcome(
-            "comparison",
-            record.topology_name,
-            record.routing_name,
-            values["status"],
-            values["reason"],
-        )
+        sort = NotRun if values["status"] == NOT_RUN else Outcome
+        names = "comparison", record.topology_name, record.routing_name
+        outcome = sort(*names, values["status"], values["reason"])
         rows.append(BenchRow(record, files, outcome, values, sample.values))
     return rows
 
@@ -242,7 +240,7 @@ def _predicted(record: BenchRecord, facts: Mapping[str, Any]) -> dict[Key, Figur
     """What the flow engine foretells of a benchmark, if it was run and knows how."""
     if record.prediction is None or record.plugin is None or not facts.get("ranks"):
         return {}
-    flow = read_or_failed("flow", _at(record, record.prediction))
+    flow = outcome_of("flow", _at(record, record.prediction))
     if flow.status != OK:
         return {}
     ranks, nodes = int(facts["ranks"]), int(facts["nodes"])

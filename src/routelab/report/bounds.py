@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from routelab.api import InputError
-from routelab.artifacts.outcome import Outcome, read_outcome
+from routelab.artifacts.outcome import Outcome
 from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_of
+from routelab.report.not_run import outcome_in
 
 
 def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> Outcome:
@@ -33,17 +33,13 @@ def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> O
 
 
 def bound_outcomes(folders: Iterable[Path | None]) -> list[Outcome]:
-    """What became of some bounds, each once; a missing or unreadable outcome is a failure."""
+    """Read the outcomes of some bounds, each once; see `outcome_in` for those without one."""
     return [_outcome(folder) for folder in dict.fromkeys(folders) if folder is not None]
 
 
 def _outcome(folder: Path) -> Outcome:
-    try:
-        return read_outcome(folder / "outcome.json")
-    except (InputError, OSError) as error:
-        topology, rules = folder.parts[-2:]
-        reason = f"no outcome: {error}"
-        return Outcome("bound", topology, rules, status="failed", reason=reason)
+    topology, rules = folder.parts[-2:]
+    return outcome_in(folder, "bound", topology, rules)
 
 
 def _bound(folder: Path) -> LoadBound | None:

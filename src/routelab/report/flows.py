@@ -16,7 +16,7 @@ from routelab.registry.names import parse_name
 from routelab.report.derived import add_derived
 from routelab.report.frames import Frames
 from routelab.report.simulations import TEXTS, known_of_tables, placed
-from routelab.report.view import OK, Record, View, add_bare, read_or_failed, terminals_of
+from routelab.report.view import OK, Record, View, add_bare, outcome_of, terminals_of
 from routelab.simulation.flow_settings import FlowSettings
 
 FILES: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -71,7 +71,7 @@ class FlowFrames(View):
     def __init__(self, records: Sequence[FlowRecord], routes: Frames) -> None:
         self._routes = routes
         self.records: tuple[FlowRecord, ...] = tuple(records)
-        self.outcomes = tuple(read_or_failed("flow", record) for record in self.records)
+        self.outcomes = tuple(outcome_of("flow", record) for record in self.records)
         self._details: dict[Path, pd.DataFrame] = {}
 
     @cached_property

@@ -16,7 +16,7 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.tables import read_csv
 from routelab.report.bounds import bound_outcomes, with_bounds
 from routelab.report.derived import add_derived
-from routelab.report.view import OK, Record, View, add_bare, read_or_failed, terminals_of
+from routelab.report.view import OK, Record, View, add_bare, outcome_of, terminals_of
 
 METRIC_COLUMNS = ["metric", "value", "unit", "better"]
 CHANNEL_COLUMNS = ["channel", "source", "target", "direction", "load"]
@@ -56,7 +56,7 @@ class Frames(View):
         self.records: tuple[JobRecord, ...] = tuple(records)
         self.outcomes = tuple(
             with_bounds(
-                record.kept[0] if record.kept else read_or_failed("route", record),
+                record.kept[0] if record.kept else outcome_of("route", record),
                 record.rules_bound,
                 record.network_bound,
             )

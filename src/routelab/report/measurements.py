@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from routelab.artifacts.losses import NOT_RUN
 from routelab.bench.comparison import FIGURES, RUNS
 from routelab.bench.store import STDERR, STDOUT
 from routelab.report.bench_rows import BenchRecord
@@ -110,7 +111,9 @@ def _alarms(files: ComparisonFiles) -> list[str]:
     facts, alarms = files.outcome.facts, []
     if facts.get("restored") is False:
         alarms.append(NOT_RESTORED)
-    if files.outcome.status != OK:
+    if files.outcome.status == NOT_RUN:
+        alarms.append("This comparison has not been completed yet.")
+    elif files.outcome.status != OK:
         alarms.append(f"Not all was measured: {files.outcome.reason}")
     if any(run["applied"] == "no" for run in files.runs):
         alarms.append(NOT_SWITCHED)

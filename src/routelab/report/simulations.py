@@ -17,7 +17,7 @@ from routelab.artifacts.topology_file import load_topology
 from routelab.report.derived import add_derived
 from routelab.report.frames import Frames
 from routelab.report.network_picture import axis_name
-from routelab.report.view import OK, Record, View, add_bare, read_or_failed, terminals_of
+from routelab.report.view import OK, Record, View, add_bare, outcome_of, terminals_of
 from routelab.simulation.settings import SimulationSettings
 
 CURVE = "curve.csv"
@@ -95,7 +95,7 @@ class SimulationFrames(View):
         self._routes = routes
         rows: list[tuple[SimulationRecord, Outcome, dict[str, Any]]] = []
         for record in records:
-            outcome = read_or_failed("simulation", record)
+            outcome = outcome_of("simulation", record)
             curve = read_rows(record.directory / CURVE, ["load"]) if outcome.status == OK else []
             if not by_load:
                 # a curve of a single point is about the whole simulation

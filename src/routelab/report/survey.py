@@ -10,6 +10,7 @@ from typing import Any
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.survey_table import NAMES, SurveyTable, read_survey_table
 from routelab.report.frames import JobRecord
+from routelab.report.not_run import NotRun
 
 _TIMES = {"run_wall_seconds": "wall_seconds", "run_cpu_seconds": "cpu_seconds"}
 
@@ -20,17 +21,19 @@ def kept_records(records: Iterable[JobRecord], tables: Iterable[Path]) -> list[J
     Parameters
     ----------
     records : iterable of JobRecord
-        Without results.
+        Without results. Those without a row in any table have not run yet.
     tables : iterable of path
-        CSV files of shards.
+        CSV files of shards; a shard that has not run yet has none.
 
     Raises
     ------
     InputError
-        If a table is missing or damaged.
+        If a table is damaged.
     """
     kept = {}
     for path in tables:
+        if not path.exists():
+            continue
         table = read_survey_table(path)
         for row in table.rows:
             kept[row["topology"], row["routing"]] = _kept(row, table)
@@ -59,6 +62,5 @@ def _kept(row: Mapping[str, Any], table: SurveyTable) -> Kept:
 
 
 def _nothing(record: JobRecord) -> Kept:
-    reason = "no row in the survey's tables; run the study"
     names = record.topology_name, record.routing_name
-    return Outcome("route", *names, "failed", reason, {}, {}), ()
+    return NotRun("route", *names, reason="the survey's tables have no row of it"), ()

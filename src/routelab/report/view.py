@@ -18,6 +18,7 @@ from routelab.config.asked import SEARCHED
 from routelab.registry.suggest import did_you_mean
 from routelab.report.derived import GROUPS, add_compared, lies_between
 from routelab.report.labels import without_parameters
+from routelab.report.not_run import outcome_in
 
 OK = "ok"
 
@@ -240,13 +241,9 @@ def keep(frame: pd.DataFrame, values: pd.Series[Any], wanted: Any) -> pd.DataFra
     return frame[np.array([key_text(value) in texts for value in values], dtype=bool)]
 
 
-def read_or_failed(kind: str, record: Record) -> Outcome:
-    """What came of a job; a missing or unreadable outcome is a failure with that reason."""
-    try:
-        return read_outcome(record.directory / "outcome.json")
-    except (InputError, OSError) as error:
-        names = record.topology_name, record.routing_name
-        return Outcome(kind, *names, status="failed", reason=f"no outcome: {error}")
+def outcome_of(kind: str, record: Record) -> Outcome:
+    """Read the outcome of a job; see `outcome_in` for jobs without one."""
+    return outcome_in(record.directory, kind, record.topology_name, record.routing_name)
 
 
 def terminals_of(record: Record, outcome: Outcome) -> float:

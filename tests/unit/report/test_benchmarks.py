@@ -297,14 +297,14 @@ def test_the_summary_tells_the_greatest_differences_that_are_no_noise(world):
     assert sentence.endswith("; and 1 more.")
 
 
-def test_a_comparison_that_did_not_run_leaves_failed_rows(world):
+def test_a_comparison_that_did_not_run_leaves_rows_that_say_so(world):
     made = two(world)
     (made.directory / "outcome.json").unlink()
     for name in ("runs.csv", "figures.csv"):
         (made.directory / name).unlink()
     jobs = views(world, made.records).of("benchmarks").jobs
-    assert jobs["status"].tolist() == ["failed", "failed"]
-    assert all(reason.startswith("no outcome: ") for reason in jobs["reason"])
+    assert jobs["status"].tolist() == ["not-run", "not-run"]
+    assert all(reason.endswith("outcome.json does not exist") for reason in jobs["reason"])
     assert jobs["metric"].tolist() == ["seconds"] * 2
 
 

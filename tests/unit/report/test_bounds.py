@@ -60,4 +60,4 @@ def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) 
 
 def test_a_bound_that_never_ran_is_told_of(world, tmp_path) -> None:
     record = replace(world.add("bfs", facts=TABLE), network_bound=tmp_path / "torus" / "_network")
-    assert any("no outcome" in sentence for sentence in summarize(Views([record]), []))
+    assert any("does not exist" in sentence for sentence in summarize(Views([record]), []))

@@ -1,0 +1,50 @@
+"""Jobs that have not run yet, and other jobs whose outcome cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from routelab.api import InputError
+from routelab.artifacts.losses import NOT_RUN
+from routelab.artifacts.outcome import Outcome, read_outcome
+
+
+@dataclass(frozen=True)
+class NotRun(Outcome):
+    """Stand-in for the outcome of a job that has not run; its status is ``not-run``.
+
+    It exists in reports only: outcome files have no such status, and writing it raises ValueError.
+    """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "status", NOT_RUN)
+
+    def to_json(self) -> dict[str, Any]:
+        """Refuse."""
+        raise ValueError(f"a job that has not run has no outcome to write ({self.reason})")
+
+
+def outcome_in(folder: Path, kind: str, topology: str, routing: str) -> Outcome:
+    """Read the outcome of a job.
+
+    Parameters
+    ----------
+    folder : Path
+        The job's folder.
+    kind, topology, routing : str
+        What a stand-in says where there is no outcome.
+
+    Returns
+    -------
+    Outcome
+        `NotRun` if there is no file; a failure with the reason if the file cannot be read.
+    """
+    path = folder / "outcome.json"
+    try:
+        return read_outcome(path)
+    except (InputError, OSError) as error:
+        if isinstance(error.__cause__, FileNotFoundError):
+            return NotRun(kind, topology, routing, reason=f"{path} does not exist")
+        return Outcome(kind, topology, routing, "failed", f"no outcome: {error}")
