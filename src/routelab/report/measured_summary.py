@@ -12,8 +12,15 @@ MOST_TOLD = 3
 """Differences that are told one by one, the greatest first."""
 
 
-def measured_sentences(view: BenchFrames) -> list[str]:
-    """How many differences from baselines there are, which are more than noise, and warnings."""
+def measured_sentences(view: BenchFrames, reservation: str = "") -> list[str]:
+    """How many differences from baselines there are, which are more than noise, and warnings.
+
+    Parameters
+    ----------
+    view : BenchFrames
+    reservation : str
+        What the first sentence begins with if results are missing.
+    """
     compared = [row.values for row in view.rows if row.values.get("within_noise") is not None]
     sentences = []
     if compared:
@@ -23,7 +30,8 @@ def measured_sentences(view: BenchFrames) -> list[str]:
         more = len(real) - MOST_TOLD
         noun = "difference" if len(compared) == 1 else "differences"
         sentences.append(
-            f"Of {len(compared)} measured {noun} from the baseline, {len(real) or 'none'} "
+            f"{reservation}{'of' if reservation else 'Of'} {len(compared)} measured {noun} "
+            f"from the baseline, {len(real) or 'none'} "
             f"{'is' if len(real) <= 1 else 'are'} more than noise"
             + (f": {told}" if told else "")
             + (f"; and {more} more" if more > 0 else "")

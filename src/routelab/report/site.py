@@ -16,11 +16,14 @@ from routelab._progress import tell
 from routelab.api import InputError, Plugin
 from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.json_files import read_json, write_json
+from routelab.artifacts.losses import status_text
+from routelab.artifacts.outcome import Outcome
 from routelab.config import ConfigError, Study
 from routelab.report.bench_rows import BenchRecord
 from routelab.report.citations import bibliography, cited_works
 from routelab.report.commands import (
     Reproduction,
+    bound_command,
     loads_command,
     reproductions,
     row_command,
@@ -32,9 +35,10 @@ from routelab.report.figures.inline import InlinePicture, scale_colours
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.looks import Looks
 from routelab.report.flows import FlowRecord
-from routelab.report.frames import JobRecord
+from routelab.report.frames import Frames, JobRecord
 from routelab.report.labels import number_text
 from routelab.report.measurements import NOT_RESTORED, shown_comparisons
+from routelab.report.missing import as_sentence, loss_json, losses_of
 from routelab.report.provenance import provenance_lines
 from routelab.report.simulations import SimulationRecord
 from routelab.report.summary import key_finding, summarize, tiles, verdicts
@@ -48,6 +52,8 @@ WORK = ("traffic", "workload", "benchmark")
 """What a job on a network may be, besides a table."""
 MAX_COMMANDS = 1000
 """Commands that a page lists below one table; all are in ``runs.csv``."""
+MAX_LOSSES = 3
+"""Losses that the index lists for one study; its page has all."""
 
 
 @dataclass(frozen=True)
@@ -154,14 +160,18 @@ def write_study_report(
     if works:
         _write(directory / "references.bib", bibliography(works))
     pooled = _pooled(study)
+    losses = losses_of(study.name, views)
     of_views = [(table, views.asked(study.tables[table.name])) for table in tables]
+    finding = key_finding(views, of_views, losses)
+    sentences = summarize(views, of_views)
     summary = {
         "format": SUMMARY_FORMAT,
         "study": study.name,
         "title": study.title,
         "tiles": tiles(views, pooled),
-        "finding": key_finding(views, of_views),
-        "sentences": summarize(views, of_views),
+        "losses": [loss_json(loss) for loss in losses],
+        "finding": finding,
+        "sentences": sentences if finding in sentences else [finding, *sentences],
         "tables": [table.name for table in tables],
         "figures": [figure.name for figure in figures if figure.description],
     }
@@ -175,7 +185,10 @@ def write_study_report(
         figures=figures,
         table_suffixes=list(FORMATS),
         figure_suffixes=SUFFIXES,
-        lost=_lost(views),
+        missing=[as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
+        unsupported=[as_sentence(loss.sentence) for loss in losses if not loss.is_alarm],
+        lost=[*_lost(views), *_lost_bounds(views.routes)],
+        ok=sum(outcome.status == OK for view in _rows(views) for outcome in view.outcomes),
         total=sum(len(view.records) for view in _rows(views)),
         lists=list(lists),
         simulated=bool(views.simulations.records or views.flows.records),
@@ -194,16 +207,20 @@ def write_study_report(
 def write_index(report: Path) -> None:
     """Write ``index.html`` over the pages of all studies in `report`.
 
-    A study whose ``summary.json`` cannot be read is listed with the reason.
+    A study whose ``summary.json`` cannot be read is listed with the reason. The card of a study
+    with missing results lists the most serious losses.
     """
-    studies = []
+    studies: list[dict[str, Any]] = []
     for path in sorted(report.glob("*/summary.json")):
         shown = {"href": f"{quote(path.parent.name)}/index.html", "problem": ""}
         try:
-            studies.append(read_json(path, SUMMARY_FORMAT) | shown)
+            summary = read_json(path, SUMMARY_FORMAT)
+            # summaries of older versions have no losses
+            losses = [loss for loss in summary.get("losses", []) if loss["status"] != "unsupported"]
+            studies.append({**summary, **shown, "missing": losses})
         except InputError as error:
             studies.append({**shown, "title": path.parent.name, "problem": str(error)})
-    _render("index.html.j2", report / "index.html", studies=studies)
+    _render("index.html.j2", report / "index.html", studies=studies, most=MAX_LOSSES)
 
 
 def _pooled(study: Study) -> list[str]:
@@ -242,14 +259,46 @@ def _lost(views: Views) -> list[dict[str, str]]:
             "routing": record.routing,
             "topology": record.topology,
             "work": next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), ""),
-            "status": outcome.status,
-            "reason": outcome.reason,
+            **_shown_status(outcome),
             "command": row_command(view, run),
         }
         for view in _rows(views)
         for run, (record, outcome) in enumerate(zip(view.records, view.outcomes, strict=True))
         if outcome.status != OK
     ]
+
+
+def _lost_bounds(routes: Frames) -> list[dict[str, str]]:
+    """Bounds without a result, likewise; a command prints them for one of the tables."""
+    owners: dict[Path, JobRecord] = {}
+    for record in routes.records:
+        for folder in (record.network_bound, record.rules_bound):
+            if folder is not None:
+                owners.setdefault(folder, record)
+    return [
+        {
+            "routing": _bounded(record, folder, outcome),
+            "topology": record.topology,
+            "work": "",
+            **_shown_status(outcome),
+            "command": bound_command(record),
+        }
+        for (folder, record), outcome in zip(owners.items(), routes.bound_outcomes, strict=True)
+        if outcome.status != OK
+    ]
+
+
+def _bounded(record: JobRecord, folder: Path, outcome: Outcome) -> str:
+    of_rules = folder == record.rules_bound
+    return f"bound of the rules {outcome.routing}" if of_rules else "bound of the network"
+
+
+def _shown_status(outcome: Outcome) -> dict[str, str]:
+    return {
+        "status": outcome.status,
+        "status_text": status_text(outcome.status, outcome.reason),
+        "reason": outcome.reason,
+    }
 
 
 def _rows(views: Views) -> list[View]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from routelab.artifacts.losses import NOT_RUN, STATUS_TEXTS, Loss, cause_text, status_text
+from routelab.artifacts.outcome import Outcome
 from routelab.config.views import BENCHMARKS
 from routelab.report.benchmarks import BenchFrames
 from routelab.report.frames import Frames
 from routelab.report.labels import label, number_text
 from routelab.report.measured_summary import measured_sentences
+from routelab.report.missing import BOUND, absent_things, as_sentence, incomplete
 from routelab.report.table_formats import layout
 from routelab.report.tables import Table
 from routelab.report.view import OK, View, key_text
@@ -30,21 +33,38 @@ def summarize(views: Views, tables: Sequence[tuple[Table, View]]) -> list[str]:
     sentences = [*_runs_sentences(views), *_proof_sentence(views.routes)]
     sentences += _bounds_sentence(views.routes)
     sentences += _states_sentence(views)
-    sentences += measured_sentences(views.merits)
+    sentences += _measured(views)
     for table, view in tables:
-        sentences += _headline(table, view.better)
+        sentences += _comparison(table, view, views)
         sentences += _published_sentence(table)
     return sentences
 
 
-def key_finding(views: Views, tables: Sequence[tuple[Table, View]]) -> str:
-    """The first table's main comparison; else what is proven, else what came of the runs."""
+def key_finding(
+    views: Views, tables: Sequence[tuple[Table, View]], losses: Sequence[Loss] = ()
+) -> str:
+    """Return the sentence that matters most.
+
+    It is the first of these that exists:
+
+    1. the most serious loss of a kind of result that is absent (see `absent_things`);
+    2. the main comparison of the first table that has one, with a reservation if results of its
+       kind are missing;
+    3. the most serious loss of any kind of result except bounds;
+    4. what is proven;
+    5. what became of the runs.
+    """
+    absent = absent_things(views)
+    for loss in losses:
+        if loss.thing in absent:
+            return as_sentence(loss.sentence)
     for table, view in tables:
-        found = _headline(table, view.better)
-        if isinstance(view, BenchFrames):
-            found = measured_sentences(views.merits)
-        for sentence in found:
+        found = _measured(views) if isinstance(view, BenchFrames) else []
+        for sentence in found or _comparison(table, view, views):
             return sentence
+    for loss in losses:
+        if loss.is_alarm and loss.thing != BOUND:
+            return as_sentence(loss.sentence)
     return [*_runs_sentences(views), *_proof_sentence(views.routes)][-1]
 
 
@@ -64,15 +84,14 @@ def tiles(views: Views, pooled: Collection[str]) -> list[tuple[str, str]]:
         outcome.status == OK and outcome.facts.get("deadlock") == PROVEN
         for outcome in routes.outcomes
     )
-    lost = sum(outcome.status != OK for outcome in outcomes)
     counts = [(len(routes.outcomes), "run")] if routes.outcomes or not outcomes else []
     counts += [(len(view.outcomes), thing) for thing, view in simulated]
     counts += [(jobs["topology"].nunique(), "network"), (jobs["routing"].nunique(), "routing")]
     if routes.outcomes or not outcomes:
         counts.append((proven, "table proven free of deadlock"))
-    if lost:
-        counts.append((lost, "run without a result"))
-    return [(str(number), thing if number == 1 else _plural(thing)) for number, thing in counts]
+    shown = [(str(number), thing if number == 1 else _plural(thing)) for number, thing in counts]
+    lost = _status_counts(outcome for outcome in outcomes if outcome.status != OK)
+    return [*shown, *((str(number), status) for status, number in lost)]
 
 
 def _plural(thing: str) -> str:
@@ -91,18 +110,24 @@ def _runs_sentences(views: Views) -> list[str]:
 
 def runs_sentence(frames: View, thing: str = "run") -> str:
     """How many runs there are and what came of them."""
-    counts: Counter[str] = Counter(outcome.status for outcome in frames.outcomes)
+    counts = dict(_status_counts(frames.outcomes))
     total = len(frames.outcomes)
     text = (
         f"{_count(total, thing)} on {_count(frames.jobs['topology'].nunique(), 'network')}"
         if total
         else "No runs"
     )
-    if counts[OK] == total:
+    ok = counts.pop(OK, 0)
+    if ok == total:
         return f"{text}, all of them ok." if total else f"{text}."
-    parts = [f"{counts[OK]} ok"]
-    parts += [f"{number} {status}" for status, number in counts.items() if status != OK]
+    parts = [f"{ok} ok", *(f"{number} {status}" for status, number in counts.items())]
     return f"{text}: {', '.join(parts)}."
+
+
+def _status_counts(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
+    """Statuses in words and how often they occur; after ``ok``, the most serious first."""
+    counts = Counter(status_text(outcome.status, outcome.reason) for outcome in outcomes)
+    return [(text, counts[text]) for text in STATUS_TEXTS.values() if counts[text]]
 
 
 def _states_sentence(views: Views) -> list[str]:
@@ -168,10 +193,28 @@ def _bounds_sentence(frames: Frames) -> list[str]:
     lost = [outcome for outcome in frames.bound_outcomes if outcome.status != OK]
     if lost:
         causes = "; ".join(
-            dict.fromkeys(f"{outcome.routing}: {outcome.reason}" for outcome in lost)
+            dict.fromkeys(f"{outcome.routing}: {_bound_cause(outcome)}" for outcome in lost)
         )
         sentences.append(f"Without a bound: {_count(len(lost), 'network')} × rules ({causes}).")
     return sentences
+
+
+def _bound_cause(outcome: Outcome) -> str:
+    not_run = outcome.status == NOT_RUN
+    return cause_text(outcome.status, outcome.reason) if not_run else outcome.reason
+
+
+def _measured(views: Views) -> list[str]:
+    return measured_sentences(views.merits, incomplete(views.merits, views))
+
+
+def _comparison(table: Table, view: View, views: Views) -> list[str]:
+    """The headline of a table, which says so if results of its kind are missing."""
+    reservation = incomplete(view, views)
+    return [
+        f"{reservation}{text[0].lower()}{text[1:]}" if reservation else text
+        for text in _headline(table, view.better)
+    ]
 
 
 def _headline(table: Table, better: Mapping[str, str]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from routelab.api import InputError
+from routelab.artifacts.losses import cause_text
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
 from routelab.report.statistics import NAMED, SYSTEMS, statistics_of
@@ -376,10 +377,7 @@ def _notes(
             else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )
-        told = [
-            f"{status}: {reason}"
-            for status, reason in lost[["status", "reason"]].drop_duplicates().itertuples(False)
-        ]
+        told = list(dict.fromkeys(map(cause_text, lost["status"], lost["reason"])))
         causes = "; ".join(told[:MOST_CAUSES])
         if len(told) > MOST_CAUSES:
             causes += f"; and {len(told) - MOST_CAUSES} more"

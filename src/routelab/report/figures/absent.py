@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from routelab.artifacts.losses import status_text
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
 from routelab.report.figures.kinds import OF_SERIES
@@ -94,7 +95,7 @@ def _cause(runs: Iterable[Mapping[Hashable, Any]], what: str) -> str:
     for run in runs:
         state = key_text(run.get("state"))
         if run["status"] != OK:
-            state = f"no result: {run['status']}"
+            state = f"no result: {status_text(run['status'], run['reason'])}"
         elif not state or state in MEASURED:
             state = f"no {what}"
         loads.setdefault(state, []).append(float(run.get("load") or 0))
