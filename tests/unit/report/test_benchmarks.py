@@ -297,14 +297,14 @@ def test_the_summary_tells_the_greatest_differences_that_are_no_noise(world):
     assert sentence.endswith("; and 1 more.")
 
 
-def test_a_comparison_that_did_not_run_leaves_failed_rows(world):
+def test_a_comparison_that_did_not_run_leaves_rows_that_say_so(world):
     made = two(world)
     (made.directory / "outcome.json").unlink()
     for name in ("runs.csv", "figures.csv"):
         (made.directory / name).unlink()
     jobs = views(world, made.records).of("benchmarks").jobs
-    assert jobs["status"].tolist() == ["failed", "failed"]
-    assert all(reason.startswith("no outcome: ") for reason in jobs["reason"])
+    assert jobs["status"].tolist() == ["not-run", "not-run"]
+    assert all(reason.endswith("outcome.json does not exist") for reason in jobs["reason"])
     assert jobs["metric"].tolist() == ["seconds"] * 2
 
 
@@ -417,7 +417,7 @@ def test_below_a_figure_stands_what_was_not_measured(world):
     spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="median")
     drawn = draw_figure(spec, seen.asked(spec), (), "here: ")
     notes = absent_series(spec, seen.asked(spec), (), "here: ", drawn.data)
-    assert notes == ["Without a value: bad in B (no result: timeout)."]
+    assert notes == ["Without a value: bad in B (no result: reached a limit)."]
 
 
 def test_the_command_of_a_row_measures_it_and_the_baseline_again(world):
@@ -529,9 +529,12 @@ def test_a_cell_without_a_result_stands_in_the_table_with_its_cause(world, write
     assert len(every) == 4 * 2
     assert every[0]["command"].startswith("routelab bench --cluster tiny")
     text = "".join(Page((folder / "index.html").read_text()).text)
-    assert "4 measurements on 1 network: 3 ok, 1 timeout." in text
-    finding = "Of 1 measured difference from the baseline, 1 is more than noise: +33 % by fast"
-    assert finding in text
+    assert "4 measurements on 1 network: 3 ok, 1 reached a limit." in text
+    assert "1 of 4 measurements of demo reached a limit: " in text
+    assert (
+        "Among the 3 of 4 measurements that have a result, of 1 measured difference from the "
+        "baseline, 1 is more than noise: +33 % by fast"
+    ) in text
     # two tables of routes and four measurements, one of them lost
     assert "5 of 6 runs are ok." in text
 

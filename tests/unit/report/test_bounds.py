@@ -10,6 +10,7 @@ import numpy as np
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.bounds import LoadBound, bound_numbers
 from routelab.report.frames import JobRecord
+from routelab.report.missing import losses_of
 from routelab.report.summary import summarize
 from routelab.report.views import Views
 
@@ -60,4 +61,18 @@ def test_a_bound_that_failed_leaves_its_columns_and_is_told_of(world, tmp_path) 
 
 def test_a_bound_that_never_ran_is_told_of(world, tmp_path) -> None:
     record = replace(world.add("bfs", facts=TABLE), network_bound=tmp_path / "torus" / "_network")
-    assert any("no outcome" in sentence for sentence in summarize(Views([record]), []))
+    views = Views([record])
+    assert [outcome.status for outcome in views.routes.bound_outcomes] == ["not-run"]
+    assert "Without a bound: 1 network × rules (_network: not run yet)." in summarize(views, [])
+    assert [loss.sentence for loss in losses_of("s", views)] == [
+        "1 of 1 bound of s has not run yet"
+    ]
+
+
+def test_a_bound_that_cannot_be_read_has_failed(world, tmp_path) -> None:
+    record = replace(world.add("bfs", facts=TABLE), network_bound=tmp_path / "torus" / "_network")
+    (tmp_path / "torus" / "_network").mkdir(parents=True)
+    (tmp_path / "torus" / "_network" / "outcome.json").write_text("{")
+    (outcome,) = Views([record]).routes.bound_outcomes
+    assert (outcome.status, outcome.topology) == ("failed", "torus")
+    assert "damaged" in outcome.reason

@@ -41,16 +41,41 @@ def test_a_run_without_result_keeps_its_row_and_learns_its_nodes_from_the_topolo
     assert jobs["nodes"][0] == 8
 
 
-def test_a_missing_and_a_damaged_outcome_are_failures_with_a_reason(world):
-    for routing in ("a", "b"):
+def test_a_missing_outcome_is_not_run_and_a_damaged_one_is_a_failure(world):
+    for routing in ("a", "b", "c"):
         world.add(routing)
     (world.records[0].directory / "outcome.json").unlink()
     (world.records[1].directory / "outcome.json").write_text("{")
+    outcome = world.records[2].directory / "outcome.json"
+    outcome.write_text(outcome.read_text().replace('"ok"', '"not-run"'))
     frames = Frames(world.records)
-    assert [outcome.status for outcome in frames.outcomes] == ["failed", "failed"]
-    assert "outcome.json" in frames.outcomes[0].reason
+    assert [outcome.status for outcome in frames.outcomes] == ["not-run", "failed", "failed"]
+    assert frames.outcomes[0].reason.endswith("a/outcome.json does not exist")
     assert "damaged" in frames.outcomes[1].reason
+    # no file may have this status
+    assert "status is 'not-run', expected one of" in frames.outcomes[2].reason
+    assert frames.jobs["status"].tolist() == ["not-run", "failed", "failed"]
     assert not frames.any_ok
+
+
+def test_an_outcome_that_is_no_file_is_a_failure(world):
+    record = world.add("a")
+    (record.directory / "outcome.json").unlink()
+    (record.directory / "outcome.json").mkdir()
+    (outcome,) = Frames([record]).outcomes
+    assert outcome.status == "failed"
+    assert "cannot read" in outcome.reason
+
+
+def test_not_run_is_never_written(world, tmp_path):
+    record = world.add("a")
+    (record.directory / "outcome.json").unlink()
+    (outcome,) = Frames([record]).outcomes
+    with pytest.raises(ValueError, match="has no outcome to write"):
+        write_outcome(outcome, tmp_path / "outcome.json")
+    with pytest.raises(ValueError, match="status is 'not-run'"):
+        Outcome("route", "t", "r", "not-run", "why")
+    assert not (tmp_path / "outcome.json").exists()
 
 
 def test_topology_that_failed_itself_leaves_nodes_unknown(world):

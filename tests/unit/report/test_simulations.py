@@ -376,7 +376,7 @@ def test_the_summary_tells_of_saturated_loads_and_lost_simulations(world):
         "Of 3 simulated loads: 1 saturated.",
     ]
     assert ("2", "simulations") in tiles(views(world), [])
-    assert ("1", "run without a result") in tiles(views(world), [])
+    assert ("1", "failed") in tiles(views(world), [])
 
 
 @pytest.mark.parametrize(

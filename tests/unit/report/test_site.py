@@ -239,7 +239,7 @@ def test_the_index_lists_all_studies_and_only_them(report):
         ("networks", "2"),
         ("routings", "2"),
         ("tables proven free of deadlock", "4"),
-        ("run without a result", "1"),
+        ("unsupported", "1"),
     ]
 
 

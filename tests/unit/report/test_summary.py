@@ -58,7 +58,11 @@ def test_ties_and_missing_values_in_the_headline(world, write_study):
     study = write_study("tables: {t: {rows: [routing, nodes], values: [max_load]}}\n")
     table = build_table("t", study.tables["t"], frames, None, "")
     told = summarize(views, [(table, frames)])
-    assert told[2:] == ["On 4 nodes, maximum load is 2 for all: a, b."]
+    (headline,) = told[2:]
+    assert headline == (
+        "Among the 2 of 3 route tables that have a result, on 4 nodes, maximum load is 2 for all: "
+        "a, b."
+    )
 
 
 def test_a_table_that_is_not_proven_is_said(world):

@@ -151,7 +151,7 @@ def test_counting_shows_the_distribution_of_what_runs_attained(world, write_stud
         (28, 8, 2),
     ]
     assert [run["max_load"] for run in table.attained] == [1, 3, 0]
-    assert table.notes == ("Without a result: 1 of 5 runs of sssp (timeout: because)",)
+    assert table.notes == ("Without a result: 1 of 5 runs of sssp (reached a limit: because)",)
 
 
 def test_rows_that_mix_different_things_are_refused(world, write_study):

@@ -45,10 +45,10 @@ def test_what_has_not_run_says_so(study, tmp_path):
     report.run(study, results, results / "report/measured")
     rows = lines(results / "report/measured/benchmarks.csv")
     assert [(row["routing"], row["status"]) for row in rows] == [
-        ("old", "failed"),
-        ("new", "failed"),
+        ("old", "not-run"),
+        ("new", "not-run"),
     ]
-    assert all("no outcome: " in row["reason"] for row in rows)
+    assert all("outcome.json does not exist" in row["reason"] for row in rows)
     assert rows[0]["baseline"] == "new"
     assert rows[0]["metric"] == "mops"
     assert "--cluster tiny " in rows[0]["command"]

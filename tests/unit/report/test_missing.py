@@ -1,0 +1,313 @@
+"""What a page and the index say when results are missing."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from html import unescape
+
+import pytest
+
+from routelab.artifacts.outcome import Outcome, write_outcome
+from routelab.artifacts.survey_table import SurveyTable, write_survey_table
+from routelab.report.frames import Frames
+from routelab.report.missing import absent_things, as_sentence, losses_of
+from routelab.report.site import write_index, write_study_report
+from routelab.report.summary import runs_sentence, tiles
+from routelab.report.survey import kept_records
+from routelab.report.views import Views
+
+LIMIT = "reached its limit of 120 CPU-s (limits.seconds)"
+ALL_LOST = "9 of 9 simulations of demo reached their limit of 120 CPU-s; raise limits.seconds."
+TABLE = (
+    "tables: {t: {of: loads, rows: [routing, traffic], values: [latency_mean], "
+    "where: {load: 0.1}}}\n"
+)
+STUDY = "traffic: [uniform]\n" + TABLE
+
+
+def simulations(world, lost, status="timeout", reason=LIMIT, total=9):
+    """Simulations of a study with one route table; the first `lost` have no result."""
+    world.add("r0", "4x2")
+    for i in range(total):
+        curve = [{"load": 0.1, "state": "stationary", "latency_mean": 10.0 + i}]
+        record = world.simulate(f"r{i}", curve=curve)
+        if i < lost:
+            path = record.directory / "outcome.json"
+            path.unlink()
+            if status != "not-run":
+                why = f"{reason} in r{i}: load 0.3" if reason == LIMIT else reason
+                names = record.topology, record.routing
+                write_outcome(Outcome("simulation", *names, status, why), path)
+
+
+def written(world, study, folder):
+    """The page's text and its summary."""
+    write_study_report(
+        study, world.records, world.results, folder, (), world.simulated, world.flows
+    )
+    return (folder / "index.html").read_text(), json.loads((folder / "summary.json").read_text())
+
+
+def boxes(page):
+    """Role, and sentences of every box about missing results."""
+    found = re.findall(r'<div class="missing[^"]*" role="(\w+)">(.*?)</div>', page, re.DOTALL)
+    return [
+        (role, [unescape(text) for text in re.findall(r"<li>(.*?)</li>", box)])
+        for role, box in found
+    ]
+
+
+def bold(page):
+    return [unescape(text) for text in re.findall(r'<li class="finding">(.*?)</li>', page)]
+
+
+def test_when_all_simulations_are_lost_the_page_says_so_first(world, write_study, tmp_path):
+    simulations(world, 9)
+    page, summary = written(world, write_study(STUDY), tmp_path / "report")
+    assert boxes(page) == [("alert", [ALL_LOST])]
+    assert bold(page) == [ALL_LOST]
+    assert page.index('role="alert"') < page.index('class="tiles"') < page.index('class="finding"')
+    assert 'href="#lost"' in page
+    assert page.count('id="lost"') == 1
+    assert page.count('<span class="status timeout">reached a limit</span>') == 9
+    # what is proven is still there, but it is not what matters
+    assert summary["finding"] == summary["sentences"][0] == ALL_LOST
+    assert "The route table is proven free of deadlock." in summary["sentences"]
+    assert "9 simulations on 1 network: 0 ok, 9 reached a limit." in summary["sentences"]
+    assert summary["losses"] == [
+        {
+            "thing": "simulation",
+            "status": "timeout",
+            "lost": 9,
+            "total": 9,
+            "text": ALL_LOST.replace(" of demo", ""),
+            "sentence": ALL_LOST,
+        }
+    ]
+
+
+def test_a_comparison_of_some_simulations_says_of_how_many(world, write_study, tmp_path):
+    simulations(world, 4)
+    page, _ = written(world, write_study(STUDY), tmp_path / "report")
+    sentence = "4 of 9 simulations of demo reached their limit of 120 CPU-s; raise limits.seconds."
+    assert boxes(page) == [("alert", [sentence])]
+    (finding,) = bold(page)
+    assert finding.startswith(
+        "Among the 5 of 9 simulations that have a result, on uniform, the lowest mean"
+    )
+
+
+def test_where_fewer_are_left_than_were_lost_these_are_the_finding(world, write_study, tmp_path):
+    simulations(world, 5)
+    page, summary = written(world, write_study(STUDY), tmp_path / "report")
+    assert bold(page)[0].startswith("5 of 9 simulations of demo reached their limit")
+    assert any("Among the 4 of 9 simulations" in text for text in summary["sentences"])
+
+
+def test_without_a_comparison_the_loss_is_the_finding(world, write_study, tmp_path):
+    simulations(world, 1)
+    page, _ = written(world, write_study("traffic: [uniform]\n"), tmp_path / "report")
+    assert bold(page)[0].startswith("1 of 9 simulations of demo reached its limit of 120 CPU-s")
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [(9, "9 of 9 simulations of demo have"), (1, "1 of 9 simulations of demo has")],
+)
+def test_what_has_not_run_is_no_failure(world, write_study, tmp_path, lost, words):
+    simulations(world, lost, "not-run")
+    page, summary = written(world, write_study(STUDY), tmp_path / "report")
+    assert boxes(page) == [("alert", [f"{words} not run yet."])]
+    assert (bold(page) == [f"{words} not run yet."]) == (lost == 9)
+    assert page.count('<span class="status not-run">not run yet</span>') == lost
+    assert "failed" not in unescape(re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL))
+    ok = 9 - lost
+    assert f"9 simulations on 1 network: {ok} ok, {lost} not run yet." in summary["sentences"]
+    assert [str(lost), "not run yet"] in summary["tiles"]
+    with (tmp_path / "report/simulations.csv").open() as file:
+        statuses = [row["status"] for row in csv.DictReader(file)]
+    assert statuses == ["not-run"] * lost + ["ok"] * ok
+
+
+def test_what_does_not_apply_is_a_calm_note(world, write_study, tmp_path):
+    simulations(world, 4, "unsupported", "needs a ring")
+    page, summary = written(world, write_study(STUDY), tmp_path / "report")
+    sentence = "4 of 9 simulations of demo do not apply to their network: needs a ring."
+    assert boxes(page) == [("note", [sentence])]
+    assert 'role="alert"' not in page
+    assert bold(page)[0].startswith("On uniform, the lowest mean")
+    assert [loss["status"] for loss in summary["losses"]] == ["unsupported"]
+
+
+def test_a_study_that_lacks_nothing_has_no_banner(world, write_study, tmp_path):
+    simulations(world, 0)
+    page, summary = written(world, write_study(STUDY), tmp_path / "report")
+    assert boxes(page) == []
+    assert 'role="alert"' not in page
+    assert "#lost" not in page
+    assert bold(page)[0].startswith("On uniform, the lowest mean")
+    assert summary["losses"] == []
+
+
+def test_the_most_serious_loss_comes_first_and_hostile_reasons_stay_text(
+    world, write_study, tmp_path
+):
+    world.add("a", "4", status="failed", reason="<b>it</b> broke\nat line 1")
+    for routing in ("b", "c"):
+        world.add(routing, "4", status="unsupported", reason="no")
+    world.add("d", "4")
+    (world.add("e", "4").directory / "outcome.json").unlink()
+    page, _ = written(world, write_study(""), tmp_path / "report")
+    assert boxes(page) == [
+        (
+            "alert",
+            [
+                "1 of 5 route tables of demo failed: <b>it</b> broke.",
+                "1 of 5 route tables of demo has not run yet.",
+            ],
+        ),
+        ("note", ["2 of 5 route tables of demo do not apply to their network: no."]),
+    ]
+    assert "<b>it" not in page
+
+
+def test_lost_bounds_are_in_the_banner_and_in_the_list_but_are_no_finding(
+    world, write_study, tmp_path
+):
+    folder = tmp_path / "bounds/torus~dims=4"
+    for name, status, reason in (("angara", "failed", "it broke"), ("_network", "ok", "")):
+        outcome = Outcome("bound", "torus~dims=4", name, status, reason, {"lower_bound": 1})
+        write_outcome(outcome, folder / name / "outcome.json")
+    record = world.add("bfs", "4", status="failed", reason="no memory")
+    good = world.add("dor", "4")
+    bounds = {"rules_bound": folder / "angara", "network_bound": folder / "gone"}
+    world.records[:] = [record, type(good)(**vars(good) | bounds)]
+    page, summary = written(world, write_study(""), tmp_path / "report")
+    assert boxes(page)[0][1] == [
+        "1 of 2 route tables of demo failed: no memory.",
+        "1 of 2 bounds of demo failed: it broke.",
+        "1 of 2 bounds of demo has not run yet.",
+    ]
+    assert summary["finding"].startswith("1 of 2 route tables")
+    assert "bound of the rules angara" in page
+    assert "bound of the network" in page
+    assert "routelab evaluate torus~dims=4 dor --bound" in page
+    assert "1 of 2 runs are ok." in page
+
+    world.records.pop(0)
+    _, summary = written(world, write_study(""), tmp_path / "other")
+    assert summary["finding"] == "The route table is proven free of deadlock."
+
+
+def test_tables_that_only_do_not_apply_leave_the_finding_to_simulations(world):
+    world.add("r0", status="unsupported")
+    world.simulate("r0")
+    views = Views(world.records, world.simulated)
+    assert absent_things(views) == []
+    # beside nothing else it is what the study found
+    assert absent_things(Views(world.records)) == ["route table"]
+    world.records.clear()
+    world.add("r1", status="failed")
+    assert absent_things(Views(world.records, world.simulated)) == ["route table"]
+
+
+def test_each_kind_of_work_is_judged_alone(world):
+    world.simulate("a")
+    world.flow("a", status="unsupported")
+    views = Views((), world.simulated, world.flows)
+    assert absent_things(views) == ["flow simulation"]
+    assert [loss.sentence for loss in losses_of("s", views)] == [
+        "1 of 1 flow simulation of s does not apply to its network: because"
+    ]
+
+
+def test_counts_are_worded_for_people(world):
+    for number, (status, reason) in enumerate(
+        [
+            ("unsupported", "no"),
+            ("timeout", LIMIT),
+            ("failed", "reached its limit of 4 GB (limits.memory_gb)"),
+            ("failed", "why"),
+        ]
+    ):
+        world.add(f"r{number}", status=status, reason=reason)
+    world.add("ok")
+    views = Views(world.records)
+    assert runs_sentence(views.routes) == (
+        "5 runs on 1 network: 1 ok, 1 failed, 2 reached a limit, 1 unsupported."
+    )
+    assert tiles(views, [])[-3:] == [
+        ("1", "failed"),
+        ("2", "reached a limit"),
+        ("1", "unsupported"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("a b", "a b."), ("a b.", "a b."), ("a (b)", "a (b)."), ("a…", "a…")]
+)
+def test_a_sentence_ends_with_one_mark(text, expected):
+    assert as_sentence(text) == expected
+
+
+def test_runs_that_a_survey_has_no_row_of_have_not_run(world, tmp_path):
+    for routing in ("a", "b"):
+        world.add(routing)
+    row = {"topology": "torus~dims=4", "routing": "a", "status": "ok", "reason": ""}
+    write_survey_table(SurveyTable([row], {}, {}), tmp_path / "1.csv")
+    records = kept_records(world.records, [tmp_path / "1.csv", tmp_path / "2.csv"])
+    assert [outcome.status for outcome in Frames(records).outcomes] == ["ok", "not-run"]
+
+
+# --- The index ---
+
+
+def index(report):
+    write_index(report)
+    return unescape((report / "index.html").read_text())
+
+
+def test_the_index_marks_studies_with_losses(world, write_study, tmp_path):
+    simulations(world, 9)
+    written(world, write_study(STUDY), tmp_path / "report/demo")
+    text = index(tmp_path / "report")
+    marked = "9 of 9 simulations reached their limit of 120 CPU-s; raise limits.seconds."
+    assert text.count(marked) == 1
+    # the same sentence again would be noise
+    assert ALL_LOST not in text
+
+
+def test_the_index_shows_a_finding_beside_losses(world, write_study, tmp_path):
+    simulations(world, 4)
+    written(world, write_study(STUDY), tmp_path / "report/demo")
+    text = index(tmp_path / "report")
+    assert "4 of 9 simulations reached their limit of 120 CPU-s; raise limits.seconds." in text
+    assert '<p class="finding">Among the 5 of 9 simulations that have a result, ' in text
+
+
+@pytest.mark.parametrize(("lost", "status"), [(0, "ok"), (4, "unsupported")])
+def test_the_index_marks_no_study_that_lacks_nothing(world, write_study, tmp_path, lost, status):
+    simulations(world, lost, status, "no")
+    written(world, write_study(STUDY), tmp_path / "report/demo")
+    assert 'class="missing"' not in index(tmp_path / "report")
+
+
+def test_the_index_cuts_long_lists_and_lists_older_summaries(world, write_study, tmp_path):
+    for number in range(3):
+        world.add(f"a{number}", "4", status="failed", reason=f"reason {number}")
+    world.add("b", "4", status="timeout", reason=LIMIT)
+    (world.add("c", "4").directory / "outcome.json").unlink()
+    folder = tmp_path / "report/demo"
+    _, summary = written(world, write_study(""), folder)
+    text = index(tmp_path / "report")
+    assert text.count("<li>1 of 5 route tables ") == 3
+    assert "<li>And 2 more.</li>" in text
+
+    del summary["losses"]
+    (folder / "summary.json").write_text(json.dumps(summary))
+    text = index(tmp_path / "report")
+    assert "cannot be read" not in text
+    assert summary["finding"] in text
+    assert 'class="missing"' not in text
