@@ -1,0 +1,125 @@
+"""Slurm jobs that outlive Snakemake: which do, and how the next run finds them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from site_of_tests import FAKE, Site
+
+from routelab.stages.slurm_jobs import jobs_in_flight
+
+pytestmark = [pytest.mark.builtins, pytest.mark.workflow]
+
+ROOT = Path(__file__).parents[2]
+
+STUDY = f"""\
+title: A routing, measured
+topologies: [torus~dims=4]
+routings: [angara-bfs]
+benchmarks: [{{use: "{FAKE}", as: lu}}]
+bench: {{cluster: ../../virtual.yaml, repeats: 1, warm_up: 0, seconds: 60, predict: false}}
+tables:
+  numbers:
+    of: benchmarks
+    rows: [benchmark, routing]
+    values: [median, runs]
+"""
+
+WORDS = (
+    *("report", "--cores", "2", "--profile", "profiles/slurm", "--latency-wait", "5"),
+    *("--seconds-between-status-checks", "2", "--slurm-init-seconds-before-status-checks", "2"),
+    *("--config", "apply_routing=true"),
+)
+
+
+@pytest.fixture
+def site(tmp_path, slurm, monkeypatch):
+    """A project with a study of one comparison."""
+    for name, value in slurm.environ.items():
+        monkeypatch.setenv(name, value)
+    path = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    monkeypatch.setenv("PATH", os.pathsep.join(path))
+    site = Site(tmp_path, slurm)
+    for name in ("Snakefile", "workflow", "profiles"):
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
+    (tmp_path / "config/studies").mkdir(parents=True)
+    (tmp_path / "config/config.yaml").write_text("studies: [measured]\n")
+    (tmp_path / "config/studies/measured.yaml").write_text(STUDY)
+    return site
+
+
+@pytest.fixture
+def snakemake(site):
+    """A function that starts Snakemake; what it prints goes into `stderr` of the site."""
+    started = []
+
+    def start(*more):
+        with (site.folder / "stderr").open("w") as printed:
+            process = subprocess.Popen(
+                ["snakemake", *WORDS, *more],
+                cwd=site.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=printed,
+                # as on a terminal; jobs of a shell in the background ignore it
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def left(site):
+    """State, and what is measured, of the jobs that are left."""
+    return [(job.state, job.comparison) for job in jobs_in_flight(site.folder)]
+
+
+def comparison(site):
+    """Id of the study's only comparison."""
+    (spec,) = (site.folder / "results/.plan/comparisons").glob("*.json")
+    return spec.stem
+
+
+def test_a_job_that_outlives_snakemake_is_found_in_the_queue_and_while_it_runs(site, snakemake):
+    site.play("waits")
+    for name in site.slurm.names:
+        site.slurm.drain(name)
+    process = snakemake()
+    site.wait_for(lambda: site.slurm.jobs() != [] or process.poll() is not None)
+    process.kill()
+    process.wait()
+    assert left(site) == [("PENDING", comparison(site))], site.stderr
+    for name in site.slurm.names:
+        site.slurm.resume(name)
+    site.wait_for((site.folder / "here.0").exists)
+    (job,) = jobs_in_flight(site.folder)
+    assert (job.state, job.comparison) == ("RUNNING", comparison(site))
+    assert job.progress.startswith("running since 20")
+    assert jobs_in_flight(site.folder.parent) == []
+    # the job needs no Snakemake to end well
+    site.let_go()
+    site.wait_for(lambda: left(site) == [])
+    assert (site.folder / f"results/batches/comparisons/{comparison(site)}.json").exists()
+    assert site.calls[-1].startswith("restore")
+
+
+def test_ctrl_c_cancels_jobs(site, snakemake):
+    # unless it is pressed in the moment in which the executor asks Slurm for their states
+    site.play("waits")
+    process = snakemake()
+    site.wait_for(lambda: (site.folder / "here.0").exists() or process.poll() is not None)
+    assert [what for _, what in left(site)] == [comparison(site)], site.stderr
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    site.wait_for(lambda: left(site) == [])
+    site.wait_for(lambda: any(call.startswith("restore") for call in site.calls))
