@@ -14,10 +14,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from routelab.stages.comparisons import ComparisonIds, ComparisonJob
+from routelab.api import InputError
+from routelab.stages.comparisons import ComparisonIds, ComparisonJob, read_spec
 
 COMPARISONS = "comparisons"
 """Rule of the comparisons; its only wildcard is the comparison's id."""
@@ -130,29 +132,34 @@ def comparisons_in_flight(
 
 
 def comparisons_behind(
-    comparisons: Mapping[ComparisonIds, ComparisonJob], busy: Mapping[ComparisonIds, SlurmJob]
+    comparisons: Mapping[ComparisonIds, ComparisonJob], jobs: Iterable[SlurmJob], specs: Path
 ) -> dict[ComparisonIds, SlurmJob]:
     """Return the comparisons that need a cluster on which a job still measures another one.
 
-    ``routelab bench`` measures one comparison at a time on a cluster, as all of them share its
+    `routelab bench` measures one comparison at a time on a cluster, as all of them share its
     fabric: a second one would get its nodes, find the fabric held, and fail.
 
     Parameters
     ----------
     comparisons : mapping of ComparisonIds to ComparisonJob
-    busy : mapping of ComparisonIds to SlurmJob
-        Some of them, with their jobs: see `comparisons_in_flight`.
+    jobs : iterable of SlurmJob
+        They may also measure comparisons of studies that are not part of this run.
+    specs : path
+        Folder of the specs that the jobs read, ``ID.json``.
     """
-    clusters = {_cluster(comparisons[ids]): job for ids, job in busy.items()}
+    clusters: dict[str, SlurmJob] = {}
+    measured = set()
+    for job in jobs:
+        if job.comparison is not None:
+            measured.add(job.comparison)
+            with suppress(InputError):
+                spec = read_spec(specs / f"{job.comparison}.json")
+                clusters[spec.comparison.settings.cluster] = job
     return {
-        ids: clusters[_cluster(one)]
+        ids: clusters[cluster]
         for ids, one in comparisons.items()
-        if ids not in busy and _cluster(one) in clusters
+        if one.id not in measured and (cluster := one.spec.comparison.settings.cluster) in clusters
     }
-
-
-def _cluster(comparison: ComparisonJob) -> str:
-    return comparison.spec.comparison.settings.cluster
 
 
 class _NoAnswerError(Exception):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from types import SimpleNamespace
 
 import pytest
 
+from routelab.bench.comparison import Chosen, Comparison
+from routelab.config.bench_settings import BenchSettings
 from routelab.stages import slurm_jobs
+from routelab.stages.comparisons import ComparisonJob, ComparisonSpec
 from routelab.stages.slurm_jobs import (
     SlurmJob,
     comparisons_behind,
@@ -187,22 +189,42 @@ def test_a_slurm_that_hangs_is_not_waited_for(squeue, tmp_path, capsys, monkeypa
     assert "squeue did not answer within 0.5 s" in said
 
 
-def test_comparisons_in_flight_and_those_behind_them_on_the_same_cluster():
-    def comparison(id_, cluster):
-        settings = SimpleNamespace(cluster=cluster)
-        spec = SimpleNamespace(comparison=SimpleNamespace(settings=settings))
-        return SimpleNamespace(id=id_, spec=spec)
+def comparison(study, cluster):
+    """A comparison as far as it matters here; its id is that of the study."""
+    settings = BenchSettings(cluster=cluster)
+    measured = Comparison("topologies/t", (Chosen("dor", "dor"),), (Chosen("b", "b"),), settings)
+    spec = ComparisonSpec(f"bench/{study}", "aa", measured, "bench/runs")
+    return ComparisonJob(
+        id=study,
+        study=study,
+        topology="t",
+        settings="default",
+        spec=spec,
+        after=(),
+        inputs=(),
+        nodes=1,
+        minutes=1,
+        hosts="",
+        partition="",
+        account="",
+        allocation=(),
+    )
 
-    plan = {
-        ("s", "a", "x"): comparison("one", "config/clusters/fast.yaml"),
-        ("s", "b", "x"): comparison("two", "config/clusters/fast.yaml"),
-        ("s", "c", "y"): comparison("three", "config/clusters/here.yaml"),
-    }
-    jobs = [
-        SlurmJob("7", "RUNNING", "", "comparisons", "one"),
-        SlurmJob("8", "RUNNING", "", "comparisons", "of another study"),
-        SlurmJob("9", "RUNNING", "", "routes", "three"),
+
+def test_comparisons_in_flight_and_those_behind_them_on_the_same_cluster(tmp_path):
+    clusters = {"one": "fast", "two": "fast", "three": "here", "other": "here", "lost": "third"}
+    jobs = {name: comparison(name, f"{where}.yaml") for name, where in clusters.items()}
+    plan = {(name, "t", "x"): jobs[name] for name in ("one", "two", "three")}
+    for name in ("one", "two", "three", "other"):
+        jobs[name].spec.write(tmp_path / f"{name}.json")
+    one = SlurmJob("7", "RUNNING", "", "comparisons", "one")
+    others = [
+        SlurmJob("8", "RUNNING", "", "routes", "three"),
+        SlurmJob("9", "RUNNING", "", "comparisons", "lost"),
     ]
-    busy = comparisons_in_flight(plan, jobs)
-    assert busy == {("s", "a", "x"): jobs[0]}
-    assert comparisons_behind(plan, busy) == {("s", "b", "x"): jobs[0]}
+    assert comparisons_in_flight(plan, [one, *others]) == {("one", "t", "x"): one}
+    assert comparisons_behind(plan, [one, *others], tmp_path) == {("two", "t", "x"): one}
+    # of a study that is not part of this run
+    other = SlurmJob("10", "RUNNING", "", "comparisons", "other")
+    assert comparisons_in_flight(plan, [other]) == {}
+    assert comparisons_behind(plan, [other], tmp_path) == {("three", "t", "x"): other}
