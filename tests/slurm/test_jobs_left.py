@@ -27,7 +27,7 @@ bench: {{cluster: ../../virtual.yaml, repeats: 1, warm_up: 0, seconds: 60, predi
 tables:
   numbers:
     of: benchmarks
-    rows: [benchmark, routing]
+    rows: [nodes, benchmark, routing]
     values: [median, runs]
 """
 
@@ -123,3 +123,81 @@ def test_ctrl_c_cancels_jobs(site, snakemake):
     process.wait(60)
     site.wait_for(lambda: left(site) == [])
     site.wait_for(lambda: any(call.startswith("restore") for call in site.calls))
+
+
+def test_the_next_run_names_the_job_and_does_not_start_it_again(site, snakemake):
+    site.play("waits")
+    first = snakemake()
+    site.wait_for(lambda: (site.folder / "here.0").exists() or first.poll() is not None)
+    first.kill()
+    first.wait()
+    (number,) = site.slurm.jobs()
+
+    def run(*more):
+        """Exit code of a run, once it has ended."""
+        return snakemake(*more).wait(300)
+
+    for more in (("--dry-run",), ()):
+        assert run(*more) == 0, site.stderr
+        (said,) = [line for line in site.stderr.splitlines() if line.startswith("Slurm job")]
+        assert said.startswith(
+            f"Slurm job {number} of an earlier run still measures measured on torus~dims=4 with "
+        )
+        assert " (running since 20" in said
+        assert said.endswith(
+            "; it is not started again: wait for it, or cancel it with "
+            f"'scancel {number}', then run again."
+        )
+        assert "measurements of measured" not in site.stderr
+        assert site.slurm.jobs() == [number]
+        assert site.done == 1
+    # the report is there all the same, without the numbers
+    assert (site.folder / "results/report/measured/index.html").exists()
+
+    site.let_go()
+    site.wait_for(lambda: left(site) == [])
+    assert run() == 0, site.stderr
+    assert "Slurm job" not in site.stderr
+    assert "has been submitted" not in site.stderr
+    assert site.done == 1
+    table = (site.folder / "results/report/measured/tables/numbers.csv").read_text()
+    assert table.splitlines()[1].endswith(",1")
+    assert run() == 0
+    assert "Nothing to be done" in site.stderr
+
+
+def test_the_next_run_leaves_other_comparisons_of_the_cluster_for_later(site, snakemake):
+    study = site.folder / "config/studies/measured.yaml"
+    study.write_text(STUDY.replace("[torus~dims=4]", "[torus~dims=4, torus~dims=2]"))
+    site.play("waits")
+    first = snakemake()
+    site.wait_for(lambda: (site.folder / "here.0").exists() or first.poll() is not None)
+    first.kill()
+    first.wait()
+    (number,) = site.slurm.jobs()
+    assert snakemake().wait(300) == 0, site.stderr
+    assert f"1 comparison waits for Slurm job {number}, which uses the same cluster" in site.stderr
+    assert site.slurm.jobs() == [number]
+    site.let_go()
+    site.wait_for(lambda: left(site) == [])
+    assert snakemake().wait(300) == 0, site.stderr
+    assert site.done == 2
+
+
+def test_jobs_of_batches_stop_the_next_run(site, snakemake):
+    for name in site.slurm.names:
+        site.slurm.drain(name)
+    # --config takes all that follows
+    first = snakemake("submit=all")
+    site.wait_for(lambda: site.slurm.jobs() != [] or first.poll() is not None)
+    first.kill()
+    first.wait()
+    (job,) = jobs_in_flight(site.folder)
+    assert (job.rule, job.wildcards) == ("topologies", "measured.torus-1"), site.stderr
+    assert snakemake("submit=all").wait(300) == 1
+    assert (
+        f"Slurm job {job.id} of an earlier run still does topologies measured.torus-1 "
+        f"({job.progress})"
+    ) in site.stderr
+    assert f"cancel it with 'scancel {job.id}', then run again" in site.stderr
+    assert site.slurm.jobs() == [job.id]
