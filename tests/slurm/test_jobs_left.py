@@ -1,0 +1,203 @@
+"""Slurm jobs that outlive Snakemake: which do, and how the next run finds them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from site_of_tests import FAKE, Site
+
+from routelab.stages.slurm_jobs import jobs_in_flight
+
+pytestmark = [pytest.mark.builtins, pytest.mark.workflow]
+
+ROOT = Path(__file__).parents[2]
+
+STUDY = f"""\
+title: A routing, measured
+topologies: [torus~dims=4]
+routings: [angara-bfs]
+benchmarks: [{{use: "{FAKE}", as: lu}}]
+bench: {{cluster: ../../virtual.yaml, repeats: 1, warm_up: 0, seconds: 60, predict: false}}
+tables:
+  numbers:
+    of: benchmarks
+    rows: [nodes, benchmark, routing]
+    values: [median, runs]
+"""
+
+WORDS = (
+    *("report", "--cores", "2", "--profile", "profiles/slurm", "--latency-wait", "5"),
+    *("--seconds-between-status-checks", "2", "--slurm-init-seconds-before-status-checks", "2"),
+    *("--config", "apply_routing=true"),
+)
+
+
+@pytest.fixture
+def site(tmp_path, slurm, monkeypatch):
+    """A project with a study of one comparison."""
+    for name, value in slurm.environ.items():
+        monkeypatch.setenv(name, value)
+    path = [str(Path(sys.executable).parent), os.environ["PATH"]]
+    monkeypatch.setenv("PATH", os.pathsep.join(path))
+    site = Site(tmp_path, slurm)
+    for name in ("Snakefile", "workflow", "profiles"):
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
+    (tmp_path / "config/studies").mkdir(parents=True)
+    (tmp_path / "config/config.yaml").write_text("studies: [measured]\n")
+    (tmp_path / "config/studies/measured.yaml").write_text(STUDY)
+    return site
+
+
+@pytest.fixture
+def snakemake(site):
+    """A function that starts Snakemake; what it prints goes into `stderr` of the site."""
+    started = []
+
+    def start(*more):
+        with (site.folder / "stderr").open("w") as printed:
+            process = subprocess.Popen(
+                ["snakemake", *WORDS, *more],
+                cwd=site.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=printed,
+                stderr=printed,
+                # as on a terminal; jobs of a shell in the background ignore it
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+            )
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
+
+
+def left(site):
+    """State, and what is measured, of the jobs that are left."""
+    return [(job.state, job.comparison) for job in jobs_in_flight(site.folder)]
+
+
+def comparison(site):
+    """Id of the study's only comparison."""
+    (spec,) = (site.folder / "results/.plan/comparisons").glob("*.json")
+    return spec.stem
+
+
+def test_a_job_that_outlives_snakemake_is_found_in_the_queue_and_while_it_runs(site, snakemake):
+    site.play("waits")
+    for name in site.slurm.names:
+        site.slurm.drain(name)
+    process = snakemake()
+    site.wait_for(lambda: site.slurm.jobs() != [] or process.poll() is not None)
+    process.kill()
+    process.wait()
+    assert left(site) == [("PENDING", comparison(site))], site.stderr
+    for name in site.slurm.names:
+        site.slurm.resume(name)
+    site.wait_for((site.folder / "here.0").exists)
+    (job,) = jobs_in_flight(site.folder)
+    assert (job.state, job.comparison) == ("RUNNING", comparison(site))
+    assert job.progress.startswith("running since 20")
+    assert jobs_in_flight(site.folder.parent) == []
+    # the job needs no Snakemake to end well
+    site.let_go()
+    site.wait_for(lambda: left(site) == [])
+    assert (site.folder / f"results/batches/comparisons/{comparison(site)}.json").exists()
+    assert site.calls[-1].startswith("restore")
+
+
+def test_ctrl_c_cancels_jobs(site, snakemake):
+    # unless it is pressed in the moment in which the executor asks Slurm for their states
+    site.play("waits")
+    process = snakemake()
+    site.wait_for(lambda: (site.folder / "here.0").exists() or process.poll() is not None)
+    assert [what for _, what in left(site)] == [comparison(site)], site.stderr
+    process.send_signal(signal.SIGINT)
+    process.wait(60)
+    site.wait_for(lambda: left(site) == [])
+    site.wait_for(lambda: any(call.startswith("restore") for call in site.calls))
+
+
+def test_the_next_run_names_the_job_and_does_not_start_it_again(site, snakemake):
+    site.play("waits")
+    first = snakemake()
+    site.wait_for(lambda: (site.folder / "here.0").exists() or first.poll() is not None)
+    first.kill()
+    first.wait()
+    (number,) = site.slurm.jobs()
+
+    def run(*more):
+        """Exit code of a run, once it has ended."""
+        return snakemake(*more).wait(300)
+
+    for more in (("--dry-run",), ()):
+        assert run(*more) == 0, site.stderr
+        (said,) = [line for line in site.stderr.splitlines() if line.startswith("Slurm job")]
+        assert said.startswith(
+            f"Slurm job {number} of an earlier run still measures measured on torus~dims=4 with "
+        )
+        assert " (running since 20" in said
+        assert said.endswith(
+            "; it is not started again: wait for it, or cancel it with "
+            f"'scancel {number}', then run again."
+        )
+        assert "measurements of measured" not in site.stderr
+        assert site.slurm.jobs() == [number]
+        assert site.done == 1
+    # the report is there all the same, without the numbers
+    assert (site.folder / "results/report/measured/index.html").exists()
+
+    site.let_go()
+    site.wait_for(lambda: left(site) == [])
+    assert run() == 0, site.stderr
+    assert "Slurm job" not in site.stderr
+    assert "has been submitted" not in site.stderr
+    assert site.done == 1
+    table = (site.folder / "results/report/measured/tables/numbers.csv").read_text()
+    assert table.splitlines()[1].endswith(",1")
+    assert run() == 0
+    assert "Nothing to be done" in site.stderr
+
+
+def test_the_next_run_leaves_other_comparisons_of_the_cluster_for_later(site, snakemake):
+    study = site.folder / "config/studies/measured.yaml"
+    study.write_text(STUDY.replace("[torus~dims=4]", "[torus~dims=4, torus~dims=2]"))
+    site.play("waits")
+    first = snakemake()
+    site.wait_for(lambda: (site.folder / "here.0").exists() or first.poll() is not None)
+    first.kill()
+    first.wait()
+    (number,) = site.slurm.jobs()
+    assert snakemake().wait(300) == 0, site.stderr
+    assert f"1 comparison waits for Slurm job {number}, which uses the same cluster" in site.stderr
+    assert site.slurm.jobs() == [number]
+    site.let_go()
+    site.wait_for(lambda: left(site) == [])
+    assert snakemake().wait(300) == 0, site.stderr
+    assert site.done == 2
+
+
+def test_jobs_of_batches_stop_the_next_run(site, snakemake):
+    for name in site.slurm.names:
+        site.slurm.drain(name)
+    # --config takes all that follows
+    first = snakemake("submit=all")
+    site.wait_for(lambda: site.slurm.jobs() != [] or first.poll() is not None)
+    first.kill()
+    first.wait()
+    (job,) = jobs_in_flight(site.folder)
+    assert (job.rule, job.wildcards) == ("topologies", "measured.torus-1"), site.stderr
+    assert snakemake("submit=all").wait(300) == 1
+    assert (
+        f"Slurm job {job.id} of an earlier run still does topologies measured.torus-1 "
+        f"({job.progress})"
+    ) in site.stderr
+    assert f"cancel it with 'scancel {job.id}', then run again" in site.stderr
+    assert site.slurm.jobs() == [job.id]
