@@ -8,26 +8,32 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from routelab.stages.batches import Batch, Run
 
+from routelab.jobs.batches import Batch
 from routelab.stages.console import HANDLER, LOG_LINES, Short, shorten
+from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.plan import Plan
 
 Event = Enum(
     "Event", "JOB_INFO JOB_ERROR JOB_STARTED JOB_FINISHED RUN_INFO RESOURCES_INFO PROGRESS"
 )
-RUNS = tuple(Run(f"results/routes/net/{i}", "f", 1, 1, "net", "dor") for i in range(21))
+JOBS = tuple(
+    RouteJob(folder=f"results/routes/net/{i}", ids=("net", f"{i}"), topology="net", text="dor")
+    for i in range(21)
+)
+NETWORK = TopologyJob(folder="results/topologies/net", ids=("net",), text="torus~dims=4")
 
 
 @pytest.fixture
 def plan() -> Plan:
-    batches = {
-        ("topologies", "small.torus-1"): Batch("topologies", "small.torus-1", RUNS[:1]),
-        ("routes", "small.p-sssp@up-down-1"): Batch("routes", "small.p-sssp@up-down-1", RUNS[:20]),
-        ("routes", "small.p-sssp@up-down-2"): Batch("routes", "small.p-sssp@up-down-2", RUNS[20:]),
-        ("routes", "small.dor-1"): Batch("routes", "small.dor-1", RUNS[:20]),
-    }
-    return Plan(Path("results"), {}, {}, {}, (), batches)
+    batches = (
+        Batch("topologies", "small.torus-1", (NETWORK,)),
+        Batch("routes", "small.p-sssp@up-down-1", JOBS[:20]),
+        Batch("routes", "small.p-sssp@up-down-2", JOBS[20:]),
+        Batch("routes", "small.dor-1", JOBS[:20]),
+    )
+    return Plan(Path("results"), {}, {}, {(batch.kind, batch.id): batch for batch in batches})
 
 
 @pytest.fixture
