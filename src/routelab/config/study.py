@@ -28,14 +28,30 @@ FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-
 class Limits(StudyPart):
     """What one job may use; one that needs more is stopped, and that is its outcome."""
 
-    seconds: float = Field(default=600, gt=0, description="Wall time, in seconds")
-    memory_gb: float = Field(default=4, gt=0, description="Memory, in GB of 10^9 bytes")
+    seconds: float = Field(
+        default=600,
+        gt=0,
+        description="CPU time over all threads and child processes of a job, in seconds "
+        "(compilation is not counted)",
+    )
+    memory_gb: float = Field(
+        default=4,
+        gt=0,
+        description="Memory of a job and its child processes, as summed PSS, in GB of 10^9 bytes",
+    )
+    idle_seconds: float = Field(
+        default=300,
+        gt=0,
+        description="Time without a break in which no thread of a job runs or is ready to run, "
+        "in seconds",
+    )
 
     def with_most_of(self, other: Limits) -> Limits:
         """The more generous of both, each by itself."""
         return Limits(
             seconds=max(self.seconds, other.seconds),
             memory_gb=max(self.memory_gb, other.memory_gb),
+            idle_seconds=max(self.idle_seconds, other.idle_seconds),
         )
 
 

@@ -1,0 +1,1 @@
+"""Child processes with limits, and the end of everything they started."""

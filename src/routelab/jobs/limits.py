@@ -1,0 +1,327 @@
+"""Limits of CPU time, memory and idle time of a job, kept by the process that waits for it.
+
+A signal to a process inside a compiled kernel waits until the kernel returns, so a job cannot
+stop itself. The job runs in a child; the parent, the supervisor, watches and kills it, and
+everything that the job has started.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NoReturn
+
+from routelab.jobs import watch
+from routelab.jobs.cpu_time import CpuTime
+from routelab.jobs.listeners import listen
+from routelab.jobs.meter import COMPILE_SECONDS, Meter, adopt, current
+from routelab.jobs.processes import (
+    Descendants,
+    Process,
+    proportional_memory,
+    read_process,
+    subreaper,
+    thread_states,
+)
+from routelab.jobs.signals import Interruptions
+
+if TYPE_CHECKING:
+    from routelab.config.study import Limits
+
+__all__ = ["Breach", "Meter", "current", "run_limited"]
+
+FIRST_PAUSE = 0.01
+PAUSE = 0.1
+"""Time between two looks at a job, in seconds; looks are more frequent at first."""
+LONGEST_PAUSE = 2.0
+"""Time between two looks at a job of very many processes, or one without limits."""
+SHARE = 0.01
+"""Part of a core that supervision may use."""
+
+
+@dataclass(frozen=True)
+class Breach:
+    """Why a job did not end by itself.
+
+    Attributes
+    ----------
+    status : {"timeout", "failed"}
+    reason : str
+    """
+
+    status: Literal["timeout", "failed"]
+    reason: str
+
+
+def run_limited(
+    work: Callable[[], int],
+    limits: Limits | None = None,
+    *,
+    meter: Meter | None = None,
+    released: Callable[[], bool] = lambda: False,
+) -> int | Breach:
+    """Run `work` in a child process and return its exit code, or why it was stopped.
+
+    Nothing that the job has started survives it. SIGINT, SIGTERM and SIGHUP kill the job before
+    they act on this process.
+
+    Parameters
+    ----------
+    work : callable
+        Returns an exit code. If it raises anything, the exit code is 1.
+    limits : Limits, optional
+        CPU time, memory and idle time of the job and everything that it starts. An infinite
+        value is no limit.
+    meter : Meter, optional
+        Says what the job works at; limits of time hold for each item.
+    released : callable
+        Returns whether the limits do not hold any more.
+
+    Raises
+    ------
+    RuntimeError
+        If this is not the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("run_limited must be called from the main thread of the process")
+    meter = Meter() if meter is None else meter
+    _flush()
+    with Interruptions() as interruptions:
+        watch.begin_to_supervise()
+        try:
+            with subreaper():
+                ended = _run(work, limits, meter, released, interruptions)
+        finally:
+            watch.end_to_supervise()
+    if ended is None:
+        # handlers of the caller's own have taken the signal, and this process goes on
+        return _killed(interruptions.arrived[0], meter)
+    if isinstance(ended, Breach):
+        return ended
+    if os.WIFSIGNALED(ended):
+        return _killed(os.WTERMSIG(ended), meter)
+    return os.WEXITSTATUS(ended)
+
+
+def _run(
+    work: Callable[[], int],
+    limits: Limits | None,
+    meter: Meter,
+    released: Callable[[], bool],
+    interruptions: Interruptions,
+) -> int | Breach | None:
+    """Return the status of the ended child, why it was stopped, or None after a signal."""
+    tree = Descendants()
+    parent = os.getpid()
+    handle = os.pidfd_open(parent)
+    child = -1
+    try:
+        child = interruptions.fork()
+        if child == 0:
+            _run_child(work, parent, handle, meter)
+        supervisor = _Supervisor(child, tree, limits, meter, released)
+        return supervisor.wait(interruptions)
+    finally:
+        if child:
+            os.close(handle)
+            tree.kill()
+
+
+def _run_child(work: Callable[[], int], parent: int, handle: int, meter: Meter) -> NoReturn:
+    """Run `work` and leave; the child never returns into its parent's code."""
+    code = 1
+    try:
+        watch.follow_parent(parent, handle)
+        adopt(meter)
+        listen()
+        result = int(work())
+        code = result if 0 <= result <= 255 else 1
+    except BaseException:
+        with suppress(BaseException):
+            import traceback
+
+            traceback.print_exc()
+    finally:
+        try:
+            _flush()
+        finally:
+            os._exit(code)
+
+
+class _Supervisor:
+    """Looks at a job from time to time, and finds when it breaks a limit."""
+
+    def __init__(
+        self,
+        child: int,
+        tree: Descendants,
+        limits: Limits | None,
+        meter: Meter,
+        released: Callable[[], bool],
+    ) -> None:
+        self._child = child
+        self._tree = tree
+        self._limits = limits
+        self._meter = meter
+        self._released = released
+        self._cpu = CpuTime()
+        self._outer = current()
+        self._compiled = meter.compile.seconds
+        self._compile = 0
+        self._compile_begin = 0.0
+        self._item = 0
+        self._item_begin = 0.0
+        self._idle = 0.0
+        self._last_look = time.monotonic()
+        self._last_cpu = 0.0
+        self._next_pss = 0.0
+
+    def wait(self, interruptions: Interruptions) -> int | Breach | None:
+        """Wait for the end of the job; see `_run`."""
+        poll = select.poll()
+        handle = os.pidfd_open(self._child)
+        watched = watch.watched()
+        for each in (handle, interruptions.handle, *watched):
+            poll.register(each, select.POLLIN)
+        first = pause = FIRST_PAUSE
+        try:
+            while True:
+                ready = {each for each, _ in poll.poll(pause * 1000)}
+                if ready.intersection(watched):
+                    watch.leave()
+                if interruptions.arrived:
+                    return None
+                if handle in ready:
+                    self._charge_compile(self._meter.compile.seconds)
+                    return os.waitpid(self._child, 0)[1]
+                begin = time.thread_time()
+                breach = self._look(pause)
+                if breach is not None:
+                    return breach
+                cost = time.thread_time() - begin
+                first = min(1.5 * first, PAUSE)
+                pause = min(max(first, cost / SHARE), LONGEST_PAUSE)
+                if self._limits is None:
+                    pause = LONGEST_PAUSE
+        finally:
+            os.close(handle)
+
+    def _look(self, pause: float) -> Breach | None:
+        # the meter first: what is compiled meanwhile is charged at the next look, if ever
+        item = self._meter.item
+        compiled = self._meter.compile
+        processes = self._tree.read()
+        self._cpu.update(processes)
+        for process in processes:
+            if process.pid != self._child:
+                seconds = self._tree.reap(process)
+                if seconds is not None:
+                    self._cpu.end(process.pid, seconds)
+        self._charge_compile(compiled.seconds)
+        if self._limits is None:
+            return None
+        if self._released():
+            self._limits = None
+            return None
+        used = self._used(item.version, compiled.running)
+        self._idle = self._idle_seconds(processes, pause)
+        breach = self._breach(self._limits, used - item.spare, processes)
+        if breach is not None and self._still_at(item.version) and not self._released():
+            return breach
+        return None
+
+    def _charge_compile(self, seconds: float) -> None:
+        """Take note of finished compilations, which the supervisor above does not charge either."""
+        if self._outer is not None and seconds > self._compiled:
+            self._outer.add_compile(seconds - self._compiled)
+        self._compiled = seconds
+
+    def _used(self, item: int, compile_number: int) -> float:
+        """Return the CPU time of the present item without compilation."""
+        total = self._cpu.seconds
+        if compile_number and compile_number != self._compile:
+            self._compile_begin = total
+        self._compile = compile_number
+        charged = total - self._compiled
+        if compile_number:
+            charged -= min(total - self._compile_begin, COMPILE_SECONDS)
+        if item != self._item:
+            self._item = item
+            self._item_begin = charged
+            self._idle = 0.0
+        return charged - self._item_begin
+
+    def _idle_seconds(self, processes: list[Process], pause: float) -> float:
+        """Return for how long nothing in the job has used or wanted a processor."""
+        now = time.monotonic()
+        # if this process was stopped itself, it does not know what happened meanwhile
+        elapsed = min(now - self._last_look, 2 * pause)
+        self._last_look = now
+        total, before = self._cpu.seconds, self._last_cpu
+        self._last_cpu = total
+        if total > before or any("R" in thread_states(each.pid) for each in processes):
+            return 0.0
+        return self._idle + elapsed
+
+    def _breach(self, limits: Limits, used: float, processes: list[Process]) -> Breach | None:
+        place = _place(self._meter)
+        if used > limits.seconds:
+            text = f"reached its limit of {limits.seconds:g} CPU-s (limits.seconds)"
+            return Breach("timeout", text + place)
+        if self._idle > limits.idle_seconds:
+            text = f"reached its limit of {limits.idle_seconds:g} idle seconds"
+            return Breach("timeout", f"{text} (limits.idle_seconds){place}")
+        if self._memory_exceeds(limits.memory_gb * 1e9, processes):
+            text = f"reached its limit of {limits.memory_gb:g} GB (limits.memory_gb)"
+            return Breach("failed", text + place)
+        return None
+
+    def _memory_exceeds(self, limit: float, processes: list[Process]) -> bool:
+        if sum(process.resident for process in processes) <= limit:
+            return False
+        begin = time.thread_time()
+        if time.monotonic() < self._next_pss:
+            return False
+        exceeds = sum(proportional_memory(process.pid) for process in processes) > limit
+        self._next_pss = time.monotonic() + (time.thread_time() - begin) / SHARE
+        return exceeds
+
+    def _still_at(self, version: int) -> bool:
+        """Stop the child and see whether it still works at an item, or at the next already."""
+        os.kill(self._child, signal.SIGSTOP)
+        deadline = time.monotonic() + 0.5
+        while time.monotonic() < deadline:
+            process = read_process(self._child)
+            if process is None or process.state in "tTZX":
+                break
+            time.sleep(0.001)
+        if self._meter.item.version == version:
+            return True
+        os.kill(self._child, signal.SIGCONT)
+        return False
+
+
+def _killed(number: int, meter: Meter) -> Breach:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:  # real-time signals have none
+        name = f"signal {number}"
+    return Breach("failed", f"the process was killed by {name}{_place(meter)}")
+
+
+def _place(meter: Meter) -> str:
+    return f" in {meter.text}" if meter.text else ""
+
+
+def _flush() -> None:
+    # what cannot be written is no reason not to run, or to run the parent's code in the child
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(Exception):
+            stream.flush()

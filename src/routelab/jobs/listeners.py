@@ -1,0 +1,99 @@
+"""What happens in a job, passed on to its meter: compilations of numba, and progress."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from functools import cache
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from routelab._progress import LOGGER, WAITING
+from routelab.jobs.meter import current
+
+_EVENTS = "numba.core.event"
+_LEVEL = logging.DEBUG - 1
+"""Level of the progress logger, unlike any that others would set."""
+
+
+@cache
+def listen() -> None:
+    """Pass on what happens in this process, and in processes forked from it, to their meters."""
+    _listen_to_progress()
+    if _EVENTS in sys.modules:
+        _listen_to_numba(sys.modules[_EVENTS])
+    else:
+        sys.meta_path.insert(0, _Finder())
+
+
+class _Finder:
+    """Finds numba's events once, to listen to them as soon as numba is imported."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != _EVENTS:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_listen(module: ModuleType) -> None:
+                execute(module)
+                _listen_to_numba(module)
+
+            spec.loader.exec_module = execute_and_listen  # type: ignore[method-assign]
+        return spec
+
+
+def _listen_to_numba(events: Any) -> None:
+    class Compiles(events.Listener):  # type: ignore[misc]
+        """Measures the outermost compilations of each thread."""
+
+        def __init__(self) -> None:
+            self._thread = threading.local()
+
+        def on_start(self, event: object) -> None:
+            depth = getattr(self._thread, "depth", 0)
+            self._thread.depth = depth + 1
+            meter = current()
+            if depth == 0 and meter is not None:
+                self._thread.begin = time.thread_time()
+                meter.begin_compile()
+
+        def on_end(self, event: object) -> None:
+            self._thread.depth -= 1
+            meter = current()
+            if self._thread.depth == 0 and meter is not None:
+                meter.end_compile(time.thread_time() - self._thread.begin)
+
+    events.register("numba:compile", Compiles())
+
+
+def _listen_to_progress() -> None:
+    """Take down phases of tasks as notes.
+
+    The logger has to let through records of all levels for that, so a filter holds back from
+    handlers, also from those of its ancestors, what did not reach them before.
+    """
+    logger = logging.getLogger(LOGGER)
+    before = logger.level
+
+    def note(record: logging.LogRecord) -> bool:
+        meter = current()
+        task, phase = getattr(record, "task", None), getattr(record, "phase", None)
+        if meter is not None and task and phase != WAITING and not getattr(record, "ended", True):
+            meter.note(f"{task}: {phase}")
+        level = before if logger.level == _LEVEL else logger.level
+        if not level and logger.parent is not None:
+            level = logger.parent.getEffectiveLevel()
+        return record.levelno >= level
+
+    logger.addFilter(note)
+    logger.setLevel(_LEVEL)

@@ -1,0 +1,158 @@
+"""Ends of other processes that end this one, and locks that tell whether jobs are left.
+
+Snakemake may be killed without a chance to end its jobs. So a supervisor watches Snakemake, its
+own parent, and, in a job that supervises jobs itself, the supervisor above.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import signal
+import time
+from pathlib import Path
+from typing import NoReturn
+
+from routelab.jobs.processes import (
+    has_ended,
+    identity,
+    is_local,
+    kill_descendants,
+    open_identity,
+    set_parent_death_signal,
+)
+
+RUN = "ROUTELAB_RUN"
+"""Environment variable with the identity of the Snakemake process."""
+LOCK = ".jobs.lock"
+
+_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+_handles: list[int] = []
+_parent: int | None = None
+_locks: dict[Path, int] = {}
+
+
+def announce_run() -> None:
+    """Let jobs that start from here know this process as the one that they are part of."""
+    os.environ[RUN] = identity(os.getpid())
+
+
+def watch_run() -> None:
+    """Let `run_limited` end this process when the run or the parent of this process ends.
+
+    If the run has ended already, this process ends immediately. A run on another machine, in
+    another container or before a reboot is not watched.
+    """
+    name = os.environ.get(RUN, "")
+    if is_local(name):
+        handle = open_identity(name)
+        if handle is None:
+            leave()
+        _handles.append(handle)
+    try:
+        _handles.append(os.pidfd_open(os.getppid()))
+    except OSError:  # it is outside of this container, or has ended
+        if os.getppid():
+            leave()
+
+
+def watched() -> list[int]:
+    """Return pidfds of the processes whose end has to end this one."""
+    return list(_handles)
+
+
+def follow_parent(parent: int, handle: int | None) -> None:
+    """Tie a forked child to its parent: the kernel kills it when the parent ends.
+
+    Parameters
+    ----------
+    parent : int
+        PID.
+    handle : int or None
+        A pidfd of the parent, opened before the fork.
+    """
+    global _parent
+    for other in _handles:
+        os.close(other)
+    _handles[:] = [] if handle is None else [handle]
+    _parent = parent
+    _tie()
+
+
+def begin_to_supervise() -> None:
+    """Stop the kernel from killing this process, which has to end its descendants first."""
+    if _parent is not None:
+        set_parent_death_signal(0)
+
+
+def end_to_supervise() -> None:
+    """Let the kernel kill this process again when its parent ends."""
+    if _parent is not None:
+        _tie()
+
+
+def leave() -> NoReturn:
+    """Kill all descendants, and leave."""
+    try:
+        kill_descendants()
+    finally:
+        os._exit(1)
+
+
+def _tie() -> None:
+    set_parent_death_signal(signal.SIGKILL)
+    # it may have ended before the call, and then nothing would end this process
+    if os.getppid() != _parent or any(map(has_ended, _handles)):
+        leave()
+
+
+def hold_results(results: Path) -> None:
+    """Hold a lock of a results folder until this process and all its forks have ended."""
+    if results in _locks:
+        return
+    results.mkdir(parents=True, exist_ok=True)
+    lock = os.open(results / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    _locks[results] = lock
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+
+
+def wait_for_jobs(results: Path, seconds: float = 10) -> bool:
+    """Wait until no job holds a results folder.
+
+    Parameters
+    ----------
+    results : path
+    seconds : float
+        Longest time to wait.
+
+    Returns
+    -------
+    free : bool
+        False if jobs are left after that time.
+    """
+    try:
+        lock = os.open(results / LOCK, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return True
+    deadline = time.monotonic() + seconds
+    try:
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                if time.monotonic() >= deadline:
+                    return False
+                time.sleep(0.05)
+            except OSError as error:
+                if error.errno not in _NO_LOCKS:
+                    raise
+                return True
+            else:
+                return True
+    finally:
+        os.close(lock)
