@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import math
 import os
@@ -297,7 +298,7 @@ def test_private_memory_of_all_processes_counts() -> None:
     def work() -> int:
         for _ in range(4):
             if os.fork() == 0:
-                allocate(150)
+                _block = allocate(150)
                 time.sleep(60)
         time.sleep(60)
         return 0
@@ -330,6 +331,7 @@ def test_signals_come_through(number: signal.Signals) -> None:
     meter = Meter()
 
     def work() -> int:
+        faulthandler.disable()  # pytest's, which would print where
         os.kill(os.getpid(), number)
         return 0
 
