@@ -45,7 +45,8 @@ include: "workflow/rules/report.smk"
 rule report:
     default_target: True
     input:
-        plan.manifests(),
+        # a function: it is called after the workflow has looked for Slurm jobs of earlier runs
+        lambda wildcards: plan.manifests(),
         expand("results/report/{study}/index.html", study=list(plan.studies)),
         "results/report/index.html",
 

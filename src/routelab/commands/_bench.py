@@ -25,8 +25,8 @@ from routelab.commands._output import print_rows
 from routelab.commands._settings import read_settings
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs import events
-from routelab.jobs.batches import read_jobs
-from routelab.jobs.watch import watch_run, watched
+from routelab.jobs.batches import join_run, read_jobs
+from routelab.jobs.watch import watched
 from routelab.stages import bench as stage
 from routelab.stages import bench_texts as texts
 from routelab.stages.kinds.comparisons import RUNS, ComparisonJob
@@ -68,7 +68,7 @@ def run_spec(arguments: argparse.Namespace) -> int:
     if not isinstance(job, ComparisonJob):
         raise InputError(f"{arguments.comparison} is not the list of one comparison")
     begin = time.monotonic()
-    _end_with_run()
+    _end_with_run(arguments.comparison)
     if not job.is_done():
         measuring = stage.prepare(job.comparison, Path(job.store), apply=arguments.apply_routing)
         _warn(measuring)
@@ -84,11 +84,11 @@ def run_spec(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _end_with_run() -> None:
+def _end_with_run(spec: Path) -> None:
     """Ask this process to end when the run of the workflow ends; jobs of Slurm outlive it."""
     if allocation() is not None:
         return
-    watch_run()
+    join_run(spec)
 
     def wait() -> None:
         ends = select.poll()

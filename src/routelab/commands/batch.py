@@ -29,8 +29,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Do the jobs of a batch, as long as the run of the workflow lasts."""
     from routelab.jobs import batches
-    from routelab.jobs.watch import watch_run
 
-    watch_run()
+    batches.join_run(arguments.jobs)
     batches.run_batch(arguments.jobs, arguments.output)
     return 0

@@ -23,10 +23,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Compile, and print what could not be tried."""
-    from routelab.jobs.watch import watch_run
+    from routelab.jobs.batches import join_run
     from routelab.stages import warm
 
-    watch_run()
+    join_run(arguments.jobs)
     for line in warm.run(arguments.jobs, arguments.output, lambda line: print(line, flush=True)):
         print(line)
     return 0

@@ -28,7 +28,7 @@ from routelab.jobs import events
 from routelab.jobs.job import Job, Rehearsal
 from routelab.jobs.limits import Meter, run_limited
 from routelab.jobs.prepared import PREPARE_SECONDS, in_prepared_process
-from routelab.jobs.watch import hold_results
+from routelab.jobs.watch import hold_results, watch_run
 
 SPEC = "batch/2"
 
@@ -102,10 +102,26 @@ def write_jobs(jobs: Iterable[Job], path: Path, results: Path | None = None) -> 
     write_json(path, {"format": SPEC, "results": str(results or ""), "jobs": content})
 
 
-def read_jobs(path: Path) -> tuple[Job, ...]:
-    """Read the jobs of a batch; from then on this process belongs to a run of the workflow.
+def join_run(path: Path) -> None:
+    """Take part in the run of the workflow that wrote a list of jobs.
 
-    It notes events for the run, and keeps other runs out of the results folder until it ends.
+    This process notes events for the run, keeps other runs out of the results folder until it
+    ends, and ends with the run.
+
+    Raises
+    ------
+    InputError
+        As `read_jobs`.
+    """
+    results = read_json(path, SPEC).get("results")
+    if results:
+        events.open_log(events.log_of(Path(results)))
+        hold_results(Path(results))
+    watch_run()
+
+
+def read_jobs(path: Path) -> tuple[Job, ...]:
+    """Read the jobs of a batch.
 
     Raises
     ------
@@ -114,18 +130,13 @@ def read_jobs(path: Path) -> tuple[Job, ...]:
     """
     content = read_json(path, SPEC)
     try:
-        jobs = tuple(_job(one) for one in content["jobs"])
-        results = Path(content["results"]) if content["results"] else None
+        return tuple(_job(one) for one in content["jobs"])
     except (KeyError, TypeError, ValueError, AttributeError, ImportError) as error:
         said = str(error).splitlines()[0] if isinstance(error, ValidationError) else repr(error)
         raise InputError(
             f"{path} is not a list of jobs as this version of routelab writes it ({said}); the "
             "next run of the workflow writes it anew"
         ) from error
-    if results is not None:
-        events.open_log(events.log_of(results))
-        hold_results(results)
-    return jobs
 
 
 def _job(content: dict[str, Any]) -> Job:

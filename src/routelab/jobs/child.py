@@ -36,7 +36,7 @@ def in_child(work: Callable[[], Result]) -> Result:
     """
     with tempfile.TemporaryFile() as file:
         try:
-            ended = run_limited(lambda: _work(work, file))
+            ended = run_limited(lambda: _supervise(work, file))
         except KeyboardInterrupt:
             if sys.stderr.isatty():  # a progress display in the child may have hidden it
                 sys.stderr.write(_SHOW_CURSOR)
@@ -44,11 +44,27 @@ def in_child(work: Callable[[], Result]) -> Result:
         if isinstance(ended, Breach):
             raise RoutelabError(ended.reason)
         file.seek(0)
-        result, error = pickle.load(file)
+        try:
+            result, error = pickle.load(file)
+        except EOFError:
+            raise RoutelabError(
+                "the process ended without a result; a plugin may have called os._exit() or "
+                "sys.exit()"
+            ) from None
     if error is not None:
         raise error
     value: Result = result
     return value
+
+
+def _supervise(work: Callable[[], Result], file: IO[bytes]) -> int:
+    """Do the work in one more child: if the first process is killed, this one ends the others."""
+    ended = run_limited(lambda: _work(work, file))
+    if isinstance(ended, Breach):
+        file.write(pickle.dumps((None, RoutelabError(ended.reason))))
+        file.flush()
+        return 0
+    return ended
 
 
 def _work(work: Callable[[], Result], file: IO[bytes]) -> int:

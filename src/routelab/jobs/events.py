@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 if TYPE_CHECKING:
     from routelab.jobs.job import Job
 
+ENDED = "ended"
+"""In the place of a status: a job has ended that notes its results by itself."""
+
 _handles: list[int] = []
 
 
@@ -60,9 +63,9 @@ def note(kind: str, title: str, status: str = "", reason: str = "", seconds: flo
 
 
 def note_end(job: Job, seconds: float) -> None:
-    """Note what became of a job with one result; other jobs note each of theirs."""
-    if not job.of_surveys:
-        ((status, reason),) = job.endings()
+    """Note what became of a job; one with many results notes each of them by itself."""
+    endings = [(ENDED, "")] if job.of_surveys else job.endings()
+    for status, reason in endings:
         note(job.kind, job.title, status, reason, seconds)
 
 

@@ -215,18 +215,24 @@ class Descendants:
         """
         stopped: set[Key] = set()
         pause = 0.0005
-        while processes := self.read():
-            fresh = [each for each in processes if not each.ended and each.key not in stopped]
-            if fresh:
-                for process in fresh:
-                    stopped.add(process.key)
-                    self._send(process, signal.SIGSTOP)
-                continue
+        # the kernel's list of our children is complete, but a look at all processes may miss some
+        empty = required = 1 if _lists_children() else 10
+        while empty:
+            processes = self.read()
+            empty = required if processes else empty - 1
+            alive = [process for process in processes if not process.ended]
+            fresh = [process for process in alive if process.key not in stopped]
+            for process in fresh:
+                stopped.add(process.key)
+                self._send(process, signal.SIGSTOP)
             for process in processes:
-                if not process.ended:
-                    self._send(process, signal.SIGKILL)
                 self.reap(process)
-            time.sleep(pause)
+            if fresh:
+                continue
+            for process in alive:
+                self._send(process, signal.SIGKILL)
+            if empty:
+                time.sleep(pause)
             pause = min(2 * pause, 0.05)
 
     def _send(self, process: Process, number: signal.Signals) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from routelab.artifacts.losses import NOT_RUN, JobStatus
@@ -62,6 +62,8 @@ class Plan:
         By kind and id.
     quarantined : tuple of str
         Why plugins of the studies cannot be used; their jobs fail for it.
+    postponed : set of (str, str)
+        Batches, by kind and id, that this run leaves alone.
     """
 
     results: Path
@@ -69,6 +71,12 @@ class Plan:
     studies: Mapping[str, StudyPlan]
     batches: Mapping[tuple[str, str], Batch]
     quarantined: tuple[str, ...] = ()
+    postponed: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def batches_to_do(self) -> list[Batch]:
+        """The batches that are not postponed."""
+        return [batch for key, batch in self.batches.items() if key not in self.postponed]
 
     def of(self, kind: str) -> dict[tuple[str, ...], Job]:
         """The jobs of a kind by their ids."""
@@ -97,7 +105,7 @@ class Plan:
             }
         return [
             str(self.manifest(batch))
-            for batch in self.batches.values()
+            for batch in self.batches_to_do
             if wanted is None or any(job.folder in wanted for job in batch.jobs)
         ]
 
@@ -115,7 +123,7 @@ class Plan:
         """
         log_of(self.results).unlink(missing_ok=True)
         again = {job.folder for job in self.again()}
-        for batch in self.batches.values():
+        for batch in self.batches_to_do:
             write_jobs(batch.jobs, self.spec(batch), self.results)
             if any(job.folder in again for job in batch.jobs):
                 self.manifest(batch).unlink(missing_ok=True)
@@ -129,7 +137,7 @@ class Plan:
         """
         return [
             job
-            for batch in self.batches.values()
+            for batch in self.batches_to_do
             if self.manifest(batch).exists()
             for job in batch.jobs
             if not job.is_done()

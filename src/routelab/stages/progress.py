@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from routelab.artifacts.losses import cause_text
-from routelab.jobs.events import Event, Reader, log_of
+from routelab.jobs.events import ENDED, Event, Reader, log_of
 from routelab.stages.kinds import kinds
 from routelab.stages.planned import Plan
 
@@ -19,8 +19,8 @@ LOOK_SECONDS = 0.5
 REPORT_SECONDS = 15.0
 """Longest time between two lines of progress while anything changes."""
 
-SHOWN_JOBS = 3
-"""Jobs that a line of progress names."""
+SHOWN_JOBS, LONGEST_NAME = 3, 60
+"""Jobs that a line of progress names, and characters of each."""
 
 
 class Progress:
@@ -42,6 +42,7 @@ class Progress:
         self._done: Counter[str] = Counter()
         self._lost = 0
         self._running: dict[tuple[str, str], None] = {}
+        self._known: set[tuple[str, str, str]] = set()
 
     def add(self, events: Sequence[Event]) -> list[str]:
         """Count what happened; return lines for what is not ok."""
@@ -53,13 +54,18 @@ class Progress:
                 continue
             self._running.pop(name, None)
             kind, status = event["kind"], event["status"]
+            if status == ENDED:
+                continue
             self._done[kind] += 1
             self._seconds[kind] = self._seconds.get(kind, 0.0) + event["seconds"]
             self._left[kind] = max(0, self._left[kind] - 1)
             if status != "ok":
                 self._lost += status != "unsupported"
-                lines = event["reason"].splitlines() or [""]
-                problems.setdefault((kind, status, lines[0]), []).append(event["title"])
+                key = kind, status, next(iter(event["reason"].splitlines()), "")
+                # that a routing does not apply is a normal result: one line for each reason
+                if status != "unsupported" or key not in self._known:
+                    problems.setdefault(key, []).append(event["title"])
+        self._known.update(problems)
         return [_problem(*key, titles) for key, titles in problems.items()]
 
     @property
@@ -75,7 +81,7 @@ class Progress:
         seconds = self.remaining()
         if seconds is not None and self._left.total():
             parts.append(f"about {_duration(seconds)} left")
-        running = [f"{_thing(kind)} {title}" for kind, title in self._running]
+        running = [_shortened(f"{_thing(kind)} {title}") for kind, title in self._running]
         if running:
             more = f" and {len(running) - SHOWN_JOBS} more" if len(running) > SHOWN_JOBS else ""
             parts.append(f"running: {'; '.join(running[:SHOWN_JOBS])}{more}")
@@ -95,6 +101,10 @@ class Progress:
 
 def _thing(kind: str) -> str:
     return kinds()[kind].things[0] if kind in kinds() else kind
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
 def _problem(kind: str, status: str, reason: str, titles: Sequence[str]) -> str:

@@ -19,7 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.stages.comparisons import ComparisonIds, ComparisonJob, read_spec
+from routelab.jobs.batches import read_jobs
+from routelab.stages.kinds.comparisons import ComparisonJob
 
 COMPARISONS = "comparisons"
 """Rule of the comparisons; its only wildcard is the comparison's id."""
@@ -124,16 +125,16 @@ def jobs_in_flight(folder: Path) -> list[SlurmJob]:
 
 
 def comparisons_in_flight(
-    comparisons: Mapping[ComparisonIds, ComparisonJob], jobs: Iterable[SlurmJob]
-) -> dict[ComparisonIds, SlurmJob]:
-    """Return the comparisons of a plan that a job still measures, each with its job."""
+    comparisons: Mapping[str, ComparisonJob], jobs: Iterable[SlurmJob]
+) -> dict[str, SlurmJob]:
+    """Return the comparisons, by the ids of their batches, that a job still measures."""
     by_id = {job.comparison: job for job in jobs if job.comparison is not None}
-    return {ids: by_id[one.id] for ids, one in comparisons.items() if one.id in by_id}
+    return {id_: by_id[id_] for id_ in comparisons if id_ in by_id}
 
 
 def comparisons_behind(
-    comparisons: Mapping[ComparisonIds, ComparisonJob], jobs: Iterable[SlurmJob], specs: Path
-) -> dict[ComparisonIds, SlurmJob]:
+    comparisons: Mapping[str, ComparisonJob], jobs: Iterable[SlurmJob], specs: Path
+) -> dict[str, SlurmJob]:
     """Return the comparisons that need a cluster on which a job still measures another one.
 
     `routelab bench` measures one comparison at a time on a cluster, as all of them share its
@@ -141,7 +142,8 @@ def comparisons_behind(
 
     Parameters
     ----------
-    comparisons : mapping of ComparisonIds to ComparisonJob
+    comparisons : mapping of str to ComparisonJob
+        By the ids of their batches.
     jobs : iterable of SlurmJob
         They may also measure comparisons of studies that are not part of this run.
     specs : path
@@ -153,12 +155,13 @@ def comparisons_behind(
         if job.comparison is not None:
             measured.add(job.comparison)
             with suppress(InputError):
-                spec = read_spec(specs / f"{job.comparison}.json")
-                clusters[spec.comparison.settings.cluster] = job
+                for one in read_jobs(specs / f"{job.comparison}.json"):
+                    if isinstance(one, ComparisonJob):
+                        clusters[one.comparison.settings.cluster] = job
     return {
-        ids: clusters[cluster]
-        for ids, one in comparisons.items()
-        if one.id not in measured and (cluster := one.spec.comparison.settings.cluster) in clusters
+        id_: clusters[cluster]
+        for id_, one in comparisons.items()
+        if id_ not in measured and (cluster := one.comparison.settings.cluster) in clusters
     }
 
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,11 @@ from routelab.jobs.watch import announce_run, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.console import shorten
 from routelab.stages.kinds import kinds
+from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan import Plan, expand
+from routelab.stages.planned import PLAN
 from routelab.stages.progress import progress_lines
+from routelab.stages.slurm_jobs import comparisons_behind, comparisons_in_flight, jobs_in_flight
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
@@ -176,14 +180,17 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
         shorten(workflow, plan)
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
+        asks = bool(plan.of(ComparisonJob.kind)) or executor_plugin.name == "slurm"
         if not executes:
+            if asks:
+                _postpone(workflow, plan)
             _print_again(plan, "would be tried again")
             return execute(executor_plugin=executor_plugin, **settings)
         cores = workflow.resource_settings.cores or 1
         if kind.local_exec:
             _warn_of_cores(cores)
         try:
-            _make_ready(plan)
+            _make_ready(workflow, plan, asks=asks)
         except InputError as error:
             sys.exit(str(error))
         try:
@@ -207,22 +214,71 @@ def _warn_of_cores(cores: int) -> None:
         )
 
 
-def _make_ready(plan: Plan) -> None:
+def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
     """Take the folder, forget what runs again and compile kernels.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    plan : Plan
+    asks : bool
+        Whether to look for Slurm jobs of an earlier run.
 
     Raises
     ------
     InputError
-        If the folder cannot be written.
+        If the folder cannot be written, or Slurm jobs of an earlier run make what others need.
     """
     with explained(plan.results, plan.results / "x"):
         hold(plan.results)
         announce_run()
+        if asks and (left := _postpone(workflow, plan)):
+            raise InputError(left)
         for cause in plan.quarantined:
             print(f"{cause}; its runs fail, the others go on.", file=sys.stderr)
         _print_again(plan, "are tried again")
         plan.write_specs()
         warm_kernels(plan)
+
+
+def _postpone(workflow: Any, plan: Plan) -> str:
+    """Leave comparisons alone that Slurm jobs of an earlier run still measure, and name the jobs.
+
+    Call this when the folder is held: an earlier run, which has ended then, submits no more jobs.
+
+    Returns
+    -------
+    left : str
+        Names jobs of batches and reports, beside which this run cannot go on. Empty: none.
+    """
+    jobs = jobs_in_flight(Path(workflow.workdir_init))
+    comparisons = {
+        id_: job
+        for (kind, id_), batch in plan.batches.items()
+        for job in batch.jobs
+        if kind == ComparisonJob.kind and isinstance(job, ComparisonJob)
+    }
+    for id_, job in comparisons_in_flight(comparisons, jobs).items():
+        plan.postponed.add((ComparisonJob.kind, id_))
+        print(
+            f"Slurm job {job.id} of an earlier run still measures {comparisons[id_].title} "
+            f"({job.progress}); it is not started again: wait for it, or cancel it with "
+            f"'{job.cancel}', then run again.",
+            file=sys.stderr,
+        )
+    behind = comparisons_behind(comparisons, jobs, plan.results / PLAN / ComparisonJob.kind)
+    plan.postponed.update((ComparisonJob.kind, id_) for id_ in behind)
+    for id_, count in Counter(job.id for job in behind.values()).items():
+        waits = "1 comparison waits" if count == 1 else f"{count} comparisons wait"
+        print(f"{waits} for Slurm job {id_}, which uses the same cluster.", file=sys.stderr)
+    rules = {"", *(rule.name for rule in workflow.rules)}
+    return "\n".join(
+        f"Slurm job {job.id} of an earlier run still does "
+        f"{f'{job.rule} {job.wildcards}'.strip() or 'something in this folder'} ({job.progress}): "
+        f"wait for it, or cancel it with '{job.cancel}', then run again"
+        for job in jobs
+        if job.comparison is None and job.rule in rules
+    )
 
 
 def _warn_of_full_disk(results: Path) -> None:

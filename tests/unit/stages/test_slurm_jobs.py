@@ -6,11 +6,11 @@ import os
 import time
 
 import pytest
+from routelab.stages.comparisons import ComparisonJob, ComparisonSpec
 
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.config.bench_settings import BenchSettings
 from routelab.stages import slurm_jobs
-from routelab.stages.comparisons import ComparisonJob, ComparisonSpec
 from routelab.stages.slurm_jobs import (
     SlurmJob,
     comparisons_behind,

@@ -115,7 +115,7 @@ class SurveyJob(Job):
 
     kind = "surveys"
     outcome_kind = "route"
-    things = "run", "runs"
+    things = "survey run", "survey runs"
     order = 6
     per_batch = 1
     of_surveys = True
