@@ -9,10 +9,10 @@ import pytest
 pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
 
 LINES = {
-    "networks torus of small, batch 1 of 1 (2 runs)",
-    "routes dor of small, batch 1 of 1 (2 runs)",
-    "routes angara-sssp of small, batch 1 of 1 (4 runs)",
-    "routes p-sssp@unrestricted@cycle-breaking of small, batch 1 of 1 (2 runs)",
+    "networks torus of small, batch 1 of 1 (2 jobs)",
+    "route tables dor of small, batch 1 of 1 (2 jobs)",
+    "route tables angara-sssp of small, batch 1 of 1 (4 jobs)",
+    "route tables p-sssp@unrestricted@cycle-breaking of small, batch 1 of 1 (2 jobs)",
     "report small",
     "report index",
 }
@@ -47,13 +47,14 @@ def test_a_dry_run_lists_the_jobs(folder):
 
 def test_a_failed_job_is_told_with_the_end_of_its_log(folder):
     stub = folder.path / "bin/routelab"
-    broken = "if words[0] == 'route': sys.exit('a message of many\\nno room left')\n"
+    routes = "words[0] == 'batch' and 'routes/' in words[1]"
+    broken = f"if {routes}: sys.exit('a message of many\\nno room left')\n"
     stub.write_text(stub.read_text().replace("def note(", f"{broken}def note(", 1))
     run = folder.run()
     assert run.returncode == 1
     lines = run.stderr.splitlines()
     first = lines.index(
-        "FAILED: routes dor of small, batch 1 of 1 (2 runs). The end of its log, "
+        "FAILED: route tables dor of small, batch 1 of 1 (2 jobs). The end of its log, "
         "results/logs/routes/small.dor-1.log:"
     )
     assert lines[first + 1 : first + 3] == ["    a message of many", "    no room left"]
