@@ -147,7 +147,7 @@ def test_a_plan_tells_the_state_of_every_job(small, capsys):
     }
     assert plan(capsys).endswith(
         "\nnetworks: 2 (2 cached)\n"
-        "routings: 6 (1 cached, 2 missing, 1 stale, 2 failed)\n"
+        "route tables: 6 (1 cached, 2 missing, 1 stale, 2 failed)\n"
         "batches: 3, of which 2 would run\n"
     )
     assert sorted(Path("results").rglob("*")) == before
