@@ -177,7 +177,7 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
     execute = workflow.execute
 
     def run(*, executor_plugin: Any, **settings: Any) -> Any:
-        shorten(workflow, plan)
+        formatters = shorten(workflow, plan)
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
         asks = bool(plan.of(ComparisonJob.kind)) or executor_plugin.name == "slurm"
@@ -194,7 +194,9 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
         except InputError as error:
             sys.exit(str(error))
         try:
-            with progress_lines(plan, cores):
+            with progress_lines(plan, cores) as progress:
+                for formatter in formatters:
+                    formatter.progress = progress
                 ended = execute(executor_plugin=executor_plugin, **settings)
         finally:
             _warn_of_full_disk(plan.results)
