@@ -13,6 +13,7 @@ from typing import Any
 
 from routelab.api import InputError, Plugin, PluginError, RoutelabError, UnsupportedError
 from routelab.artifacts.outcome import Status
+from routelab.jobs.meter import current
 from routelab.registry.catalogue import QuarantinedError
 
 
@@ -52,9 +53,7 @@ class Ending:
     reason: str
 
 
-def contain(
-    work: Callable[[], Any], plugins: Sequence[Plugin] = (), *, interrupts: bool = False
-) -> Ending:
+def contain(work: Callable[[], Any], plugins: Sequence[Plugin] = ()) -> Ending:
     """Do a piece of work and turn an exception into the status and reason of its outcome.
 
     Parameters
@@ -62,12 +61,9 @@ def contain(
     work : callable
     plugins : sequence of Plugin
         All that take part; the reason names the one whose code raised.
-    interrupts : bool
-        Whether a KeyboardInterrupt can only come from a plugin, as in processes that ignore
-        interruptions.
     """
     try:
-        with blamed(plugins, interrupts=interrupts):
+        with blamed(plugins):
             return Ending(work(), "ok", "")
     except LostNetworkError as error:
         return Ending(None, error.status, str(error))
@@ -81,19 +77,20 @@ def contain(
         return Ending(None, "failed", str(error))
     except Exception as error:
         traceback.print_exc()
-        return Ending(None, "failed", f"{type(error).__name__}: {error}")
+        # a plugin that could not even be called has no frame: say what was being done
+        meter = current()
+        place = f" (in {meter.text})" if meter is not None and meter.text else ""
+        return Ending(None, "failed", f"{type(error).__name__}: {error}{place}")
 
 
 @contextmanager
-def blamed(plugins: Sequence[Plugin], *, interrupts: bool = False) -> Iterator[None]:
+def blamed(plugins: Sequence[Plugin]) -> Iterator[None]:
     """Name the plugin that an exception comes from; others, and those of routelab, pass.
 
     Parameters
     ----------
     plugins : sequence of Plugin
         All that take part.
-    interrupts : bool
-        See `contain`.
 
     Raises
     ------
@@ -106,8 +103,8 @@ def blamed(plugins: Sequence[Plugin], *, interrupts: bool = False) -> Iterator[N
     except RoutelabError:
         raise
     except (Exception, SystemExit, KeyboardInterrupt) as error:
-        if isinstance(error, KeyboardInterrupt) and not interrupts:
-            raise
+        if isinstance(error, KeyboardInterrupt) and current() is None:
+            raise  # a limited process ignores interruptions: there it is a plugin's
         frames = traceback.extract_tb(error.__traceback__)
         found = _culprit(frames, plugins)
         if found is None:

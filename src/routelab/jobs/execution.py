@@ -11,7 +11,7 @@ from routelab.artifacts.provenance import Measured
 from routelab.config.study import Limits
 from routelab.jobs.blame import contain
 from routelab.jobs.job import OUTCOME, FolderJob, Task
-from routelab.jobs.limits import Breach, current, run_limited
+from routelab.jobs.limits import Breach, run_limited
 from routelab.registry.catalogue import QuarantinedError
 
 LOOKUP = Limits(seconds=20, memory_gb=2, idle_seconds=10)
@@ -30,7 +30,7 @@ def perform(job: FolderJob) -> Outcome:
     """
     task = job.load()
     with Measured() as measured:
-        ending = contain(lambda: job.run(task), task.plugins, interrupts=current() is not None)
+        ending = contain(lambda: job.run(task), task.plugins)
     provenance = measured.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= task.provenance
     facts = task.facts if ending.result is None else job.facts(ending.result)

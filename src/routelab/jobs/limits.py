@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, NoReturn
 from routelab.jobs import watch
 from routelab.jobs.cpu_time import CpuTime
 from routelab.jobs.listeners import listen
-from routelab.jobs.meter import COMPILE_SECONDS, Meter, adopt, current
+from routelab.jobs.meter import COMPILE_SECONDS, Compile, Meter, adopt, current
 from routelab.jobs.processes import (
     Descendants,
     Process,
@@ -92,6 +92,8 @@ def run_limited(
     if threading.current_thread() is not threading.main_thread():
         raise RuntimeError("run_limited must be called from the main thread of the process")
     meter = Meter() if meter is None else meter
+    if meter.compile.running:  # an earlier job was killed while it compiled
+        meter.end_compile(0.0)
     _flush()
     with Interruptions() as interruptions:
         watch.begin_to_supervise()
@@ -173,8 +175,7 @@ class _Supervisor:
         self._released = released
         self._cpu = CpuTime()
         self._outer = current()
-        self._compiled = meter.compile.seconds
-        self._compile = 0
+        self._compiled = Compile(0, meter.compile.seconds)
         self._compile_begin = 0.0
         self._item = 0
         self._item_begin = 0.0
@@ -199,7 +200,6 @@ class _Supervisor:
                 if interruptions.arrived:
                     return None
                 if handle in ready:
-                    self._charge_compile(self._meter.compile.seconds)
                     return os.waitpid(self._child, 0)[1]
                 begin = time.thread_time()
                 breach = self._look(pause)
@@ -208,10 +208,11 @@ class _Supervisor:
                 cost = time.thread_time() - begin
                 first = min(1.5 * first, PAUSE)
                 pause = min(max(first, cost / SHARE), LONGEST_PAUSE)
-                if self._limits is None:
+                if self._limits is None and self._outer is None:
                     pause = LONGEST_PAUSE
         finally:
             os.close(handle)
+            self._pass_on(Compile(0, self._meter.compile.seconds))
 
     def _look(self, pause: float) -> Breach | None:
         # the meter first: what is compiled meanwhile is charged at the next look, if ever
@@ -224,33 +225,38 @@ class _Supervisor:
                 seconds = self._tree.reap(process)
                 if seconds is not None:
                     self._cpu.end(process.pid, seconds)
-        self._charge_compile(compiled.seconds)
+        if compiled.running and compiled.running != self._compiled.running:
+            self._compile_begin = self._cpu.seconds
+        self._pass_on(compiled)
         if self._limits is None:
             return None
         if self._released():
             self._limits = None
             return None
-        used = self._used(item.version, compiled.running)
+        used = self._used(item.version)
         self._idle = self._idle_seconds(processes, pause)
         breach = self._breach(self._limits, used - item.spare, processes)
         if breach is not None and self._still_at(item.version) and not self._released():
             return breach
         return None
 
-    def _charge_compile(self, seconds: float) -> None:
-        """Take note of finished compilations, which the supervisor above does not charge either."""
-        if self._outer is not None and seconds > self._compiled:
-            self._outer.add_compile(seconds - self._compiled)
-        self._compiled = seconds
+    def _pass_on(self, compiled: Compile) -> None:
+        """Take note of compilation, which the supervisor above does not charge either."""
+        outer = self._outer
+        if outer is not None:
+            outer.add_compile(compiled.seconds - self._compiled.seconds)
+            if compiled.running != self._compiled.running:
+                if self._compiled.running:
+                    outer.end_compile(0.0)
+                if compiled.running:
+                    outer.begin_compile()
+        self._compiled = compiled
 
-    def _used(self, item: int, compile_number: int) -> float:
+    def _used(self, item: int) -> float:
         """Return the CPU time of the present item without compilation."""
         total = self._cpu.seconds
-        if compile_number and compile_number != self._compile:
-            self._compile_begin = total
-        self._compile = compile_number
-        charged = total - self._compiled
-        if compile_number:
+        charged = total - self._compiled.seconds
+        if self._compiled.running:
             charged -= min(total - self._compile_begin, COMPILE_SECONDS)
         if item != self._item:
             self._item = item

@@ -96,7 +96,7 @@ class Meter:
             self._compile.store(0, self.compile.seconds + min(seconds, COMPILE_SECONDS))
 
     def add_compile(self, seconds: float) -> None:
-        """Add the CPU time of a compilation in a job of this job."""
+        """Add the CPU time of compilations in a job of this job."""
         with self._lock:
             _, seconds_before = self.compile
             self._compile.store(self.compile.running, seconds_before + seconds)

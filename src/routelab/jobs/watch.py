@@ -11,7 +11,10 @@ import fcntl
 import os
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import NoReturn
 
 from routelab.jobs.processes import (
@@ -20,6 +23,8 @@ from routelab.jobs.processes import (
     is_local,
     kill_descendants,
     open_identity,
+    read_tree,
+    send_signal,
     set_parent_death_signal,
 )
 
@@ -27,6 +32,7 @@ RUN = "ROUTELAB_RUN"
 """Environment variable with the identity of the Snakemake process."""
 LOCK = ".jobs.lock"
 
+_COMMAND = "routelab"
 _NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 _handles: list[int] = []
 _parent: int | None = None
@@ -36,6 +42,41 @@ _locks: dict[Path, int] = {}
 def announce_run() -> None:
     """Let jobs that start from here know this process as the one that they are part of."""
     os.environ[RUN] = identity(os.getpid())
+
+
+@contextmanager
+def ending_jobs() -> Iterator[None]:
+    """End this run's local jobs when this process alone is interrupted, within the block.
+
+    A terminal interrupts all processes of a run by itself; ``kill -INT`` reaches Snakemake only,
+    and Snakemake would wait for its jobs.
+    """
+    before = signal.getsignal(signal.SIGINT)
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        for process in read_tree([os.getpid()]):
+            if _COMMAND in _read_command(process.pid):
+                send_signal(process.key, signal.SIGTERM)
+        if callable(before):
+            before(number, frame)
+
+    if not callable(before):  # interruptions are ignored, as in the background of a script
+        yield
+        return
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _read_command(pid: int) -> list[str]:
+    """The names of the files among the first arguments of a process."""
+    try:
+        arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:  # it has just ended
+        return []
+    return [Path(os.fsdecode(argument)).name for argument in arguments[:2]]
 
 
 def watch_run() -> None:

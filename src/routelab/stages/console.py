@@ -16,6 +16,7 @@ from typing import Any
 
 from routelab.stages.kinds import kinds
 from routelab.stages.plan import Plan
+from routelab.stages.progress import Progress
 
 HANDLER = "DefaultStreamHandler"
 """Snakemake's name for the handler that prints; under any other name it stays as it is."""
@@ -32,8 +33,13 @@ _CHATTER = (
 )
 
 
-def shorten(workflow: Any, plan: Plan) -> None:
+def shorten(workflow: Any, plan: Plan) -> list[Short]:
     """Let a run print short lines, if it is told to be quiet about reasons.
+
+    Returns
+    -------
+    formatters : list of Short
+        With a `Progress`, they report jobs in the place of Snakemake's steps.
 
     Parameters
     ----------
@@ -41,11 +47,14 @@ def shorten(workflow: Any, plan: Plan) -> None:
     plan : Plan
         Knows the batches that the lines name.
     """
+    formatters = []
     for handler in workflow.logger_manager.logger.handlers:
         theirs = handler.formatter
         quiet = {choice.name for choice in getattr(theirs, "quiet", ())}
         if handler.name == HANDLER and "REASON" in quiet:
-            handler.setFormatter(Short(theirs, plan))
+            formatters.append(Short(theirs, plan))
+            handler.setFormatter(formatters[-1])
+    return formatters
 
 
 class Short(logging.Formatter):
@@ -62,6 +71,7 @@ class Short(logging.Formatter):
         self._theirs = theirs
         self._plan = plan
         self._titles: dict[int, str] = {}
+        self.progress: Progress | None = None
 
     def format(self, record: logging.LogRecord) -> str:
         """The text of a record; an empty one is not printed."""
@@ -79,6 +89,8 @@ class Short(logging.Formatter):
             return name
         if event == "JOB_ERROR" and facts["log"]:
             return failure(self._titles[facts["jobid"]], facts["log"])
+        if event == "PROGRESS" and self.progress is not None:
+            return self.progress.line()
         if event == "RUN_INFO":
             return f"{facts['stats']['total']} steps to do."
         if event in _SILENT or (event == "" and str(facts["msg"]).startswith(_CHATTER)):

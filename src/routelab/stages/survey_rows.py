@@ -44,7 +44,7 @@ class Network:
             return "failed", str(error)
         except RoutelabError as error:
             return "unsupported", f"no network: {error}"
-        ending = contain(plugin.build, [plugin], interrupts=True)
+        ending = contain(plugin.build, [plugin])
         if ending.status == "ok":
             made: Topology = ending.result
             return made
@@ -66,7 +66,7 @@ def timed_row(network: Network, plugins: Sequence[Plugin], work: Callable[[Topol
     if isinstance(topology, tuple):
         row = _lost(*topology)
     else:
-        ending = contain(lambda: work(topology), plugins, interrupts=True)
+        ending = contain(lambda: work(topology), plugins)
         if ending.status == "ok":
             row = {"status": "ok", "reason": "", **ending.result}
         else:

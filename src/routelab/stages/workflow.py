@@ -19,7 +19,7 @@ from routelab.artifacts.atomic import explained
 from routelab.artifacts.losses import loss_sentences
 from routelab.jobs.batches import write_jobs
 from routelab.jobs.job import TRY_AGAIN
-from routelab.jobs.watch import announce_run, wait_for_jobs
+from routelab.jobs.watch import announce_run, ending_jobs, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.console import shorten
 from routelab.stages.kinds import kinds
@@ -177,7 +177,7 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
     execute = workflow.execute
 
     def run(*, executor_plugin: Any, **settings: Any) -> Any:
-        shorten(workflow, plan)
+        formatters = shorten(workflow, plan)
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
         asks = bool(plan.of(ComparisonJob.kind)) or executor_plugin.name == "slurm"
@@ -194,7 +194,9 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
         except InputError as error:
             sys.exit(str(error))
         try:
-            with progress_lines(plan, cores):
+            with ending_jobs(), progress_lines(plan, cores) as progress:
+                for formatter in formatters:
+                    formatter.progress = progress
                 ended = execute(executor_plugin=executor_plugin, **settings)
         finally:
             _warn_of_full_disk(plan.results)

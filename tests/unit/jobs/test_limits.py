@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import logging
 import math
+import mmap
 import os
 import signal
 import subprocess
@@ -252,7 +253,15 @@ def work():
 limits = SimpleNamespace(seconds=float(sys.argv[1]), memory_gb=4, idle_seconds=300)
 if sys.argv[3] == "before":
     import numba.core.event
-print(run_limited(work, limits))
+
+
+def supervise():
+    current().begin(0, spare=60)
+    import numba
+    current().begin(1)
+    return run_limited(work)
+
+print(run_limited(supervise if sys.argv[3] == "below" else work, limits))
 assert sys.argv[3] == "before" or "numba" not in sys.modules
 """
 
@@ -273,9 +282,29 @@ def test_compilation_is_not_charged(imported: str, tmp_path: Path) -> None:
     assert outcome == "0"
 
 
+def test_a_supervisor_does_not_charge_compilation_in_jobs_of_a_job(tmp_path: Path) -> None:
+    compiled, outcome = compile_within(0.7, "return", "below", tmp_path)
+    assert compiled > 1
+    assert outcome == "0"
+    _, outcome = compile_within(0.7, "spin", "below", tmp_path)
+    assert "reached its limit" in outcome
+
+
 def test_what_follows_a_compilation_is_charged(tmp_path: Path) -> None:
     _, outcome = compile_within(0.5, "spin", "inside", tmp_path)
     assert "reached its limit of 0.5 CPU-s" in outcome
+
+
+def test_a_compilation_that_was_killed_does_not_go_on_in_the_next_job() -> None:
+    meter = Meter()
+
+    def work() -> int:
+        meter.begin_compile()
+        os._exit(0)
+
+    assert run_limited(work, meter=meter) == 0
+    ended = run_limited(lambda: compute(60), limits(0.3), meter=meter)
+    assert isinstance(ended, Breach)
 
 
 def allocate(megabytes: int) -> bytearray:
@@ -390,6 +419,31 @@ def test_each_item_has_the_time_of_the_limit() -> None:
     reason = "reached its limit of 1 CPU-s (limits.seconds) in item 3"
     assert run_limited(work, limits(1), meter=meter) == Breach(TIMEOUT, reason)
     assert meter.position == 3
+
+
+def test_an_item_that_ended_meanwhile_is_not_the_one_that_is_stopped() -> None:
+    """The job goes on to the next item after the supervisor has looked at it."""
+    meter = Meter()
+    flags = mmap.mmap(-1, 2)
+
+    def work() -> int:
+        compute(0.6)
+        flags[0] = 1
+        while not flags[1]:
+            pass
+        meter.begin(1)
+        return compute(0.3)
+
+    def released() -> bool:
+        late = bool(flags[0])
+        while not flags[0]:
+            time.sleep(0.01)
+        flags[1] = late
+        while late and meter.position == 0:
+            time.sleep(0.01)
+        return False
+
+    assert run_limited(work, limits(0.5), meter=meter, released=released) == 0
 
 
 def test_spare_time_is_that_of_one_item() -> None:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 import pytest
 
-from routelab.jobs.processes import identity, read_process, read_tree
+from routelab.jobs.processes import identity, read_process, read_tree, send_signal
 from routelab.jobs.watch import LOCK, RUN, wait_for_jobs
 
 SECONDS = 5.0
@@ -96,7 +96,7 @@ def chain(tmp_path: Path) -> Iterator[Chain]:
     yield begin
     for process in started:
         for each in read_tree([process.pid, *pids.values()]):
-            os.kill(each.pid, signal.SIGKILL)
+            send_signal(each.key, signal.SIGKILL)
         process.wait()
 
 
@@ -143,7 +143,7 @@ if sys.argv[2] == "handled":
     signal.signal(signal.SIGHUP, lambda *_: print("handled"))
 
 def work():
-    if os.fork() == 0:
+    if sys.argv[2] == "alone" or os.fork() == 0:
         os.setsid()
         open(sys.argv[1], "w").write(str(os.getpid()))
         time.sleep(60)
@@ -184,6 +184,14 @@ def test_signals_that_are_ignored_stay_ignored(tmp_path: Path) -> None:
 def test_handlers_of_the_caller_are_called(tmp_path: Path) -> None:
     breach = "Breach(status='failed', reason='the process was killed by SIGHUP')"
     assert supervise("handled", signal.SIGHUP, tmp_path) == (0, f"handled\n{breach}")
+
+
+def test_a_job_dies_with_its_supervisor(tmp_path: Path) -> None:
+    file = tmp_path / "pid"
+    with subprocess.Popen([sys.executable, "-c", SUPERVISOR, str(file), "alone"]) as process:
+        assert wait_until(lambda: file.exists() and bool(file.read_text()), 20)
+        process.kill()
+    assert wait_until(lambda: not exists(int(file.read_text())), SECONDS)
 
 
 def watch(name: str) -> int:

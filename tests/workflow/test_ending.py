@@ -1,0 +1,150 @@
+"""However a run ends, its local jobs end with it: the real chain of processes, link by link."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from process_trees import Processes, left_after, wait_until
+
+pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
+
+SECONDS = 5.0
+"""In which nothing of a run's jobs may be left."""
+
+PLUGIN = """\
+import subprocess
+
+from routelab.api import Measurement, MetricPlugin
+
+
+class Waits(MetricPlugin):
+    name = "waits"
+    summary = "Runs a program that waits for a program, as smpirun does"
+    by_default = False
+
+    def measure(self, table, graph):
+        if table.topology.num_switches > 6:  # not while kernels are loaded
+            subprocess.run(["sh", "-c", "sleep 1000; true"], check=True)
+        return [Measurement("waits", 1.0, "", "lower")]
+"""
+
+STUDY = """\
+title: Waits
+topologies: [torus~dims=4x2]
+routings: [dor]
+metrics: [waits]
+limits: {seconds: 60, memory_gb: 2}
+"""
+
+LINKS = ("snakemake", "shell", "batch", "prepared", "job", "program", "its child")
+
+
+@pytest.fixture
+def waiting(folder, tmp_path):
+    """A real run whose only job waits; the run, and its processes by link."""
+    (folder.path / "bin/routelab").unlink()  # the stub
+    for name in ("ROUTELAB_CACHE_DIR", "XDG_CACHE_HOME"):
+        folder.env.pop(name)
+        if name in os.environ:
+            folder.env[name] = os.environ[name]
+    site = tmp_path / "site"
+    info = site / "waits-1.0.dist-info"
+    info.mkdir(parents=True)
+    (site / "waits_plugin.py").write_text(PLUGIN)
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: waits\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[routelab.metric]\nwaits = waits_plugin:Waits\n")
+    path = os.environ.get("PYTHONPATH", "")
+    folder.env["PYTHONPATH"] = f"{site}{os.pathsep}{path}" if path else str(site)
+    folder.write("config/studies/small.yaml", STUDY)
+    run = folder.start()
+    try:
+
+        def chain() -> list[int]:
+            return Processes().below(run.pid)
+
+        wait_until(
+            lambda: run.poll() is not None or len(chain()) >= len(LINKS) - 1,
+            240,
+            "the job's program does not start",
+        )
+        assert run.poll() is None, run.communicate()[0]
+        yield folder, run, dict(zip(LINKS, [run.pid, *chain()], strict=True))
+    finally:
+        for pid in [*Processes().below(run.pid), run.pid]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                continue
+        run.communicate()
+
+
+def test_the_chain_is_what_these_tests_take_it_for(waiting):
+    _, _, chain = waiting
+    commands = Processes().command
+    words = ("snakemake", "bash -c", "routelab batch", "routelab batch", "routelab batch", "sh -c")
+    for link, word in zip(LINKS, words, strict=False):
+        assert word in commands[chain[link]], (link, commands[chain[link]])
+    assert commands[chain["its child"]] == "sleep 1000"
+
+
+@pytest.mark.parametrize("link", LINKS)
+def test_whichever_link_is_killed_nothing_below_snakemake_is_left(waiting, link):
+    _, run, chain = waiting
+    jobs = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
+    assert len(jobs) == len(LINKS) - 1
+    os.kill(chain[link], signal.SIGKILL)
+    assert left_after(jobs, SECONDS) == []
+    if link != "snakemake":
+        # the others of the chain are ended because the job is over, the run goes on
+        run.wait(120)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_what_a_terminal_sends_to_all_of_a_run_ends_all_of_it(waiting, number):
+    _, run, chain = waiting
+    jobs = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
+    os.killpg(run.pid, number)
+    assert left_after(jobs, SECONDS) == []
+    run.wait(60)
+
+
+def test_ctrl_c_of_snakemake_alone_ends_its_jobs(waiting):
+    _, run, chain = waiting
+    jobs = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
+    os.kill(run.pid, signal.SIGINT)
+    assert left_after(jobs, SECONDS) == []
+    run.wait(60)
+
+
+def test_no_second_run_starts_beside_an_orphan(waiting):
+    folder, run, chain = waiting
+    # an orphan that does not notice its run's end, as it is stopped
+    os.kill(chain["batch"], signal.SIGSTOP)
+    os.kill(chain["snakemake"], signal.SIGKILL)
+    run.wait(60)
+    second = folder.start()
+    output, _ = second.communicate(timeout=120)
+    assert second.returncode == 1
+    lines = [line for line in output.splitlines() if "still working in results" in line]
+    assert len(lines) == 1, output
+    assert "Traceback" not in output
+    os.kill(chain["batch"], signal.SIGCONT)
+    left = Processes().identities([pid for name, pid in chain.items() if name != "snakemake"])
+    assert left_after(left, SECONDS) == []
+
+
+def test_a_run_after_a_kill_does_what_is_missing(waiting):
+    folder, run, chain = waiting
+    os.kill(chain["snakemake"], signal.SIGKILL)
+    run.wait(60)
+    site = Path(folder.env["PYTHONPATH"].split(os.pathsep)[0])
+    (site / "waits_plugin.py").write_text(PLUGIN.replace("sleep 1000", "sleep 0"))
+    again = subprocess.run(
+        folder.command(), cwd=folder.path, env=folder.env, capture_output=True, text=True
+    )
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert (folder.path / "results/report/small/index.html").is_file()
