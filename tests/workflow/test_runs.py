@@ -72,7 +72,7 @@ def test_a_batch_is_told_all_about_its_jobs(finished_run):
     assert list(metrics) == sorted(installed().default_metrics())
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in metrics.values())
     assert [name.rpartition(":")[2] for name in first.pop("classes")] == [
-        "PSSSP",
+        "PSssp",
         "Unrestricted",
         "CycleBreaking",
     ]

@@ -25,7 +25,7 @@ from routelab.api import (
 
 
 class Deed(Parameters):
-    deed: str = parameter("error", description="What it does")
+    deed: str = parameter("", description="What it does")
 
 
 class Villain:
@@ -39,6 +39,8 @@ class Villain:
             sys.exit(0)
         if deed == "hard-exit":
             os._exit(0)
+        if deed == "failure":
+            os._exit(1)
         if deed == "interrupt":
             raise KeyboardInterrupt
         if deed == "system-exit":
@@ -139,6 +141,7 @@ RAISED = {
 }
 ENDED = {
     "hard-exit": "its process ended without a result",
+    "failure": "its process ended with exit code 1 without a result",
     "segv": "the process was killed by SIGSEGV",
 }
 DEEDS = [*RAISED, *ENDED]
@@ -161,7 +164,8 @@ STAGES = {
     "network": (
         "topologies",
         "bad-network",
-        f"topologies: [torus~dims=4, {{bad-network: {SWEEP}}}]\nroutings: [dor]\nmetrics: []\n",
+        f"topologies: [torus~dims=4, {{bad-network: {SWEEP}}}]\n"
+        "routings: [dor]\nmetrics: [route-length]\n",
     ),
     "rules": ("routes", "bad-rules", USUAL + routings(*composed("first@bad-rules~deed={}"))),
     "selection": (
@@ -184,7 +188,7 @@ STAGES = {
         "simulations",
         "bad-traffic",
         USUAL
-        + "routings: [dor]\nmetrics: []\n"
+        + "routings: [dor]\nmetrics: [route-length]\n"
         + f"traffic: [uniform, {{bad-traffic: {SWEEP}}}]\n"
         + "simulation: {loads: [0.1], sample_cycles: 10, max_cycles: 1000, precision: 0.9}\n",
     ),
@@ -200,7 +204,7 @@ STAGES = {
         "flows",
         "bad-workload",
         USUAL
-        + "routings: [dor]\nmetrics: []\n"
+        + "routings: [dor]\nmetrics: [route-length]\n"
         + f"workloads: [osu-alltoall, {{bad-workload: {SWEEP}}}]\n",
     ),
 }
