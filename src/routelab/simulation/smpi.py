@@ -289,19 +289,20 @@ def _smpirun(
     (folder / "platform.xml").write_text(platform, "utf-8")
     (folder / "hosts").write_text("".join(f"{host}\n" for host in hosts), "utf-8")
     given = ["-np", str(len(hosts)), "-platform", "platform.xml", "-hostfile", "hosts"]
-    process = subprocess.Popen(
-        [program, *given, *more],
-        cwd=folder,
-        env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
+    # files, not pipes: a pipe stays open as long as anything that smpirun started is left
+    files = folder / "output.txt", folder / "messages.txt"
+    with files[0].open("wb") as out, files[1].open("wb") as err:
+        process = subprocess.Popen(
+            [program, *given, *more],
+            cwd=folder,
+            env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=err,
+            start_new_session=True,
+        )
     try:
-        output, messages = process.communicate(timeout=limit)
+        process.wait(limit)
     except subprocess.TimeoutExpired:
         raise SmpiError(f"SimGrid took more than {limit:g} s; raise the limit") from None
     finally:
@@ -309,6 +310,7 @@ def _smpirun(
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+    output, messages = (path.read_text("utf-8", "replace") for path in files)
     if DEADLOCK in messages:
         waiting = _WAITING.findall(messages)
         more = ["..."] if len(waiting) > SHOWN_LINES else []

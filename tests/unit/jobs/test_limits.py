@@ -73,6 +73,30 @@ def test_a_busy_machine_does_not_stop_a_job(one_core: Callable[[int], None]) -> 
     assert time.monotonic() - begin > 5 * 0.5
 
 
+def test_a_job_that_waits_for_a_processor_is_not_idle(one_core: Callable[[int], None]) -> None:
+    one_core(1)
+
+    def work() -> int:
+        # next to any other process it gets a few milliseconds each second
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+        end = time.monotonic() + 4
+        while time.monotonic() < end:
+            pass
+        return 0
+
+    assert run_limited(work, limits(60, idle_seconds=0.8)) == 0
+
+
+def test_a_job_that_computes_now_and_then_is_not_idle() -> None:
+    def work() -> int:
+        for _ in range(20):
+            time.sleep(0.15)
+            compute(0.02)
+        return 0
+
+    assert run_limited(work, limits(60, idle_seconds=0.9)) == 0
+
+
 def test_a_sleeping_job_ends_at_its_idle_limit() -> None:
     def work() -> int:
         time.sleep(60)
@@ -199,7 +223,7 @@ def test_no_time_is_counted_twice(work: Callable[[], int]) -> None:
     assert run_limited(some, limits(1.5)) == 0
 
 
-def test_a_job_that_ends_leaves_nothing_behind() -> None:
+def test_a_job_that_ends_leaves_nothing_behind(tmp_path: Path) -> None:
     def work() -> int:
         for _ in range(3):
             if os.fork() == 0:
@@ -207,11 +231,14 @@ def test_a_job_that_ends_leaves_nothing_behind() -> None:
                 signal.signal(signal.SIGTERM, signal.SIG_IGN)
                 if os.fork():
                     os._exit(0)
+                (tmp_path / str(os.getpid())).touch()
                 time.sleep(60)
+        while len(list(tmp_path.iterdir())) < 3:
+            time.sleep(0.01)
         return 5
 
     assert run_limited(work) == 5
-    # `nothing_is_left` sees the rest
+    assert [file.name for file in tmp_path.iterdir() if read_process(int(file.name))] == []
 
 
 def test_children_that_the_supervisor_has_already_are_not_touched() -> None:
@@ -246,7 +273,9 @@ def work():
 
     outer(np.ones(3))
     print(time.process_time() - begin, flush=True)
-    while sys.argv[2] == "spin":
+    # long enough that the supervisor looks once more
+    end = time.process_time() + (0.3 if sys.argv[2] == "return" else 100)
+    while time.process_time() < end:
         pass
     return 0
 

@@ -339,3 +339,14 @@ with subreaper():
 assert parent_of_orphan() != os.getpid()
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
+
+
+def test_a_process_that_a_list_lacks_for_once_is_not_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = Descendants()
+    with subprocess.Popen(["sleep", "60"]) as other:
+        assert [each.pid for each in tree.read()] == [other.pid]
+        with monkeypatch.context() as patch:
+            patch.setattr(processes, "children", lambda pid, thread=None: [])
+            assert [each.pid for each in tree.read()] == [other.pid]
+        other.kill()
+    assert tree.read() == []
