@@ -47,7 +47,8 @@ def test_its_cluster_and_its_study_are_right(tmp_path, monkeypatch):
     file = load_cluster(Path("config/clusters/mycluster.yaml"))
     assert file.cluster.hosts_of("torus~dims=4", 4) == ("n01", "n03", "n05", "n07")
     plan = expand([Path("config/studies/mine.yaml")])
-    assert sorted(job.hosts for job in plan.comparisons.values()) == ["n[01,03,05,07]", "n[01-08]"]
+    hosts = sorted(job.hosts for job in plan.of("comparisons").values())
+    assert hosts == ["n[01,03,05,07]", "n[01-08]"]
 
 
 def test_each_line_of_its_check_is_one_that_the_check_makes(tmp_path, monkeypatch):

@@ -18,7 +18,8 @@ BIN = Path(sys.executable).parent
 
 STUB = f"""\
 #!{sys.executable}
-# notes its call and the jobs it does, and makes outputs; files `wait` and `status` tell what else
+# notes its call and the jobs it does, and makes outputs; files tell what else: `wait`, `status`
+# (of all jobs) and `statuses` (by parts of folders, with reasons)
 import json, os, sys, time
 from pathlib import Path
 
@@ -33,35 +34,51 @@ def note(text):
     with open("calls.txt", "a") as file:
         file.write(text + "\\n")
 
+def event(job, status="", reason=""):
+    kind, *ids = Path(job["folder"]).parts[1:]
+    content = dict(kind=kind, title=" on ".join(ids[::-1]), status=status, reason=reason)
+    with open("results/.plan/events.jsonl", "a") as file:
+        file.write(json.dumps(content | {{"seconds": 0.1}}) + "\\n")
+
 note(" ".join(["NUMBA=" + os.environ.get("NUMBA_NUM_THREADS", ""),
                "OMP=" + os.environ.get("OMP_NUM_THREADS", ""), *words]))
 if "-o" in words:
     output = Path(words[words.index("-o") + 1])
 else:
     output = Path("results/report/index.html")
+if words[0] == "warm":
+    print("compiling dor (1 of 2)\\ncompiling layered (2 of 2)\\nlayered: not on this network")
 if words[0] == "report" and output.suffix != ".html":
     output = output / "index.html"
 output.parent.mkdir(parents=True, exist_ok=True)
-option = next((word for word in words if word in ("--batch", "--comparison")), None)
+option = next((word for word in words if word in ("batch", "--comparison")), None)
 if option:
     spec = json.loads(Path(words[words.index(option) + 1]).read_text())
-    for run in spec.get("runs", [spec]):
-        path = Path(run["folder"], "outcome.json")
+    assert (spec["format"], spec["results"]) == ("batch/2", "results"), spec
+    for job in spec["jobs"]:
+        path = Path(job["folder"], "outcome.json")
         if path.exists():
             try:
                 found = json.loads(path.read_text())
-                known = found["provenance"]["fingerprint"] == run["fingerprint"]
+                known = found["provenance"]["fingerprint"] == job["fingerprint"]
                 if known and found["status"] not in ("failed", "timeout"):
                     continue
             except (ValueError, KeyError):
                 pass
-        note("JOB " + run["folder"])
-        while spec.get("kind") == "routes" and held():
+        note("JOB " + job["folder"])
+        event(job)
+        while job["class"].endswith(":RouteJob") and held():
             time.sleep(0.05)
         path.parent.mkdir(parents=True, exist_ok=True)
-        status = Path("status").read_text() if Path("status").exists() else "ok"
-        outcome = {{"status": status, "provenance": {{"fingerprint": run["fingerprint"]}}}}
+        status, reason = Path("status").read_text() if Path("status").exists() else "ok", ""
+        if Path("statuses").exists():
+            for part, found in json.loads(Path("statuses").read_text()).items():
+                if part in job["folder"]:
+                    status, reason = found
+        provenance = {{"fingerprint": job["fingerprint"]}}
+        outcome = {{"status": status, "reason": reason, "provenance": provenance}}
         path.write_text(json.dumps(outcome))
+        event(job, status, reason)
 output.write_text(" ".join(words))
 """
 
@@ -144,7 +161,7 @@ class Folder:
 
     def made(self) -> list[str]:
         """Jobs, reports and compiled kernels so far, seen from results/, sorted."""
-        calls = [call for call in self.calls() if not {"--batch", "--comparison"} & set(call)]
+        calls = [call for call in self.calls() if not {"batch", "--comparison"} & set(call)]
         outputs = [output_of(call) for call in calls]
         return sorted([*self.jobs(), *(output.removeprefix("results/") for output in outputs)])
 

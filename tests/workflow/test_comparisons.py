@@ -88,10 +88,13 @@ def test_comparisons_run_behind_routes_and_only_again_when_something_else_is_mea
             *("-o", f"results/batches/comparisons/{id_}.json"),
         ]
     order = [call[2] for call in measuring.calls()]
-    assert order.index("bench") > max(at for at, what in enumerate(order) if what == "route")
+    routes = [at for at, call in enumerate(measuring.calls()) if "/routes/" in call[3]]
+    assert len(routes) == 2
+    assert order.index("bench") > max(routes)
     assert sum(path.startswith("flows/") for path in first) == 4
     told = [json.loads((measuring.path / spec).read_text()) for spec in sorted(specs)]
-    assert [[one["folder"] for one in spec["routings"]] for spec in told] == [
+    compared = [job["comparison"] for spec in told for job in spec["jobs"]]
+    assert [[one["folder"] for one in comparison["routings"]] for comparison in compared] == [
         [f"results/routes/torus~dims={dims}/{routing}" for routing in ("dor", "angara-sssp")]
         for dims in ("4", "4x2")
     ]
@@ -173,7 +176,7 @@ def test_what_is_measured_on_this_machine_takes_all_its_cores(measuring):
 @pytest.mark.parametrize(
     ("setting", "stay"),
     [
-        ([], {"topologies", "routes", "bounds", "simulations", "flows", "survey_shard"}),
+        ([], {"batches", "surveys"}),
         (["--config", "submit=all"], set()),
     ],
 )

@@ -9,10 +9,10 @@ import pytest
 pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
 
 LINES = {
-    "networks torus of small, batch 1 of 1 (2 runs)",
-    "routes dor of small, batch 1 of 1 (2 runs)",
-    "routes angara-sssp of small, batch 1 of 1 (4 runs)",
-    "routes p-sssp@unrestricted@cycle-breaking of small, batch 1 of 1 (2 runs)",
+    "networks torus of small, batch 1 of 1 (2 jobs)",
+    "route tables dor of small, batch 1 of 1 (2 jobs)",
+    "route tables angara-sssp of small, batch 1 of 1 (4 jobs)",
+    "route tables p-sssp@unrestricted@cycle-breaking of small, batch 1 of 1 (2 jobs)",
     "report small",
     "report index",
 }
@@ -23,9 +23,18 @@ def test_each_job_and_each_step_is_a_line(folder):
     assert run.returncode == 0, run.stderr
     lines = run.stderr.splitlines()
     assert set(lines) >= LINES
+    assert "Compiling kernels, once for this state of the code." in lines
+    assert [line for line in lines if line.startswith("compiling ")] == [
+        "compiling dor (1 of 2)",
+        "compiling layered (2 of 2)",
+    ]
     begin = lines.index("7 steps to do.")
     steps = [line for line in lines[begin + 1 :] if line and line not in LINES]
-    assert steps[:7] == [f"{i} of 7 steps ({round(100 * i / 7)}%) done" for i in range(1, 8)]
+    # after each step, how many jobs are done
+    done = [re.match(r"(\d+) of 10 jobs done", line) for line in steps[:7]]
+    counts = [int(match[1]) for match in done]
+    assert counts == sorted(counts)
+    assert counts[-1] == 10
     assert steps[7].startswith("Complete log(s): ")
     assert steps[-1] == "The report is results/report/index.html: open it in a browser."
     assert len(lines) < 30
@@ -47,13 +56,14 @@ def test_a_dry_run_lists_the_jobs(folder):
 
 def test_a_failed_job_is_told_with_the_end_of_its_log(folder):
     stub = folder.path / "bin/routelab"
-    broken = "if words[0] == 'route': sys.exit('a message of many\\nno room left')\n"
+    routes = "words[0] == 'batch' and 'routes/' in words[1]"
+    broken = f"if {routes}: sys.exit('a message of many\\nno room left')\n"
     stub.write_text(stub.read_text().replace("def note(", f"{broken}def note(", 1))
     run = folder.run()
     assert run.returncode == 1
     lines = run.stderr.splitlines()
     first = lines.index(
-        "FAILED: routes dor of small, batch 1 of 1 (2 runs). The end of its log, "
+        "FAILED: route tables dor of small, batch 1 of 1 (2 jobs). The end of its log, "
         "results/logs/routes/small.dor-1.log:"
     )
     assert lines[first + 1 : first + 3] == ["    a message of many", "    no room left"]

@@ -32,15 +32,20 @@ def test_the_first_run_makes_everything_once(finished_run):
 def test_rules_call_the_command_line(finished_run):
     calls = finished_run.by_output()
     warm = calls.pop("WARM")[2:]
-    assert warm[:-1] == ["warm", "dor", "angara-sssp", "p-sssp@unrestricted@cycle-breaking", "-o"]
+    assert warm[:-1] == ["warm", "results/.plan/warm.json", "-o"]
     assert finished_run.cache / "numba" in Path(warm[-1]).parents
+    # kernels are compiled by one job of each class
+    jobs = json.loads((finished_run.path / "results/.plan/warm.json").read_text())["jobs"]
+    assert [job["folder"] for job in jobs] == [
+        f"results/routes/torus~dims=4/{routing}" for routing in ("dor", "angara-sssp", "layered")
+    ]
 
     assert all(call[:2] == ["NUMBA=1", "OMP=1"] for call in calls.values())
     expected = {
-        "batches/topologies/small.torus-1.json": "topology --batch"
+        "batches/topologies/small.torus-1.json": "batch"
         " results/.plan/topologies/small.torus-1.json"
         " -o results/batches/topologies/small.torus-1.json",
-        "batches/routes/small.angara-sssp-1.json": "route --batch"
+        "batches/routes/small.angara-sssp-1.json": "batch"
         " results/.plan/routes/small.angara-sssp-1.json"
         " -o results/batches/routes/small.angara-sssp-1.json",
         "report/small": "report config/studies/small.yaml --results results"
@@ -58,21 +63,29 @@ def test_a_batch_is_told_all_about_its_jobs(finished_run):
     path = (
         finished_run.path / "results/.plan/routes/small.p-sssp@unrestricted@cycle-breaking-1.json"
     )
-    (first, second) = json.loads(path.read_text())["runs"]
-    assert re.fullmatch("[0-9a-f]{64}", first.pop("fingerprint"))
+    content = json.loads(path.read_text())
+    assert (content["format"], content["results"]) == ("batch/2", "results")
+    (first, second) = content["jobs"]
+    for name in ("fingerprint", "digest", "network_digest"):
+        assert re.fullmatch("[0-9a-f]{64}", first.pop(name))
+    metrics = first.pop("metrics")
+    assert list(metrics) == sorted(installed().default_metrics())
+    assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in metrics.values())
+    assert [name.rpartition(":")[2] for name in first.pop("classes")] == [
+        "PSssp",
+        "Unrestricted",
+        "CycleBreaking",
+    ]
     assert first == {
+        "class": "routelab.stages.kinds.routes:RouteJob",
         "folder": "results/routes/torus~dims=4/layered",
-        "seconds": 60.0,
-        "memory_gb": 0.5,
+        "ids": ["torus~dims=4", "layered"],
+        "text": "p-sssp@unrestricted@cycle-breaking",
+        "inputs": [],
+        "needs": ["results/topologies/torus~dims=4"],
+        "limits": {"seconds": 60.0, "memory_gb": 0.5, "idle_seconds": 300.0},
+        "network": "torus~dims=4",
         "topology": "results/topologies/torus~dims=4",
-        "routing": "p-sssp@unrestricted@cycle-breaking",
-        "metrics": installed().default_metrics(),
-        "rules": "",
-        "bound_seconds": 0.0,
-        "bound_exact": False,
-        "traffic": "",
-        "settings": "",
-        "workload": "",
     }
     assert second["folder"] == "results/routes/torus~dims=4x2/layered"
 
@@ -113,8 +126,12 @@ def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
     run = finished.run()
     assert run.returncode == 0
     assert "2 failed or timed-out jobs are tried again." in run.stderr
-    assert "2 failed or timed-out jobs are left; the report tells why" in run.stderr
-    assert "1 unsupported jobs are left out; the report tells why." in run.stderr
+    assert run.stderr.splitlines()[-4:] == [
+        "2 of 8 route tables of small reached a limit.",
+        "1 of 8 route tables of small does not apply to its network.",
+        "The next run tries failed and stopped jobs again.",
+        "The report is results/report/index.html: open it in a browser.",
+    ]
     assert finished.made() == sorted([*ROUTES[:2], *REPORTS])
 
 

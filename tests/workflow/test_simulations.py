@@ -57,9 +57,10 @@ def test_batches_of_simulations_run_behind_their_network_with_one_thread(simulat
     # a routing without a table is not routed
     assert [path for path in made if path.startswith("routes/")] == ["routes/torus~dims=4x4/dor"]
     call = simulated.by_output()["batches/simulations/small.rdr-1.json"]
-    assert call[:4] == ["NUMBA=1", "OMP=1", "simulate", "--batch"]
-    warm = next(call for call in simulated.calls() if call[2] == "warm")
-    assert warm[warm.index("--simulate") + 1 :][:2] == ["dor", "rdr"]
+    assert call[:3] == ["NUMBA=1", "OMP=1", "batch"]
+    warm = json.loads((simulated.path / "results/.plan/warm.json").read_text())["jobs"]
+    kinds = [(job["class"].rpartition(":")[2], job["text"]) for job in warm]
+    assert kinds == [("RouteJob", "dor"), ("SimulationJob", "dor"), ("SimulationJob", "rdr")]
     assert simulated.ran() == []
 
 

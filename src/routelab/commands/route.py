@@ -68,14 +68,14 @@ def run(arguments: argparse.Namespace) -> int:
 
         raise InputError("with -o the proof is certificate.json in the folder; drop --certificate")
     check_folder(arguments.output)
-    from routelab.jobs.execution import write_end
+    from routelab.jobs.execution import write_breach
     from routelab.jobs.limits import Breach, run_limited
 
     # forked before anything heavy is imported, so that the watching parent stays small
     ended = run_limited(lambda: _guarded(arguments), _limits(arguments))
     if not isinstance(ended, Breach):
         return ended
-    write_end(_job(arguments), ended)
+    write_breach(_job(arguments), ended)
     return 0 if arguments.keep_going else 1
 
 

@@ -25,7 +25,7 @@ from routelab.api.errors import InputError, RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.config.study import Limits
 from routelab.jobs import events
-from routelab.jobs.job import Job, Rehearsal
+from routelab.jobs.job import NOT_WRITTEN, Job, Rehearsal
 from routelab.jobs.limits import Meter, run_limited
 from routelab.jobs.prepared import PREPARE_SECONDS, in_prepared_process
 from routelab.jobs.watch import hold_results, watch_run
@@ -200,8 +200,8 @@ def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
     for rehearsal in rehearsals:
         try:
             rehearsal.work()
-        except Exception as error:
-            logger.info("%s: not prepared: %s", rehearsal.name, error)
+        except (Exception, SystemExit, KeyboardInterrupt) as error:
+            logger.info("%s: not prepared: %r", rehearsal.name, error)
 
 
 def _do_all(jobs: Sequence[Job]) -> None:
@@ -213,7 +213,7 @@ def _do_all(jobs: Sequence[Job]) -> None:
         while left is not None:
             meter = Meter()
             ended = run_limited(partial(_do, left), left.limits, meter=meter)
-            left = left.end(ended, meter.position)
+            left = left.end(ended, meter)
         events.note_end(job, time.monotonic() - begin)
 
 
@@ -222,5 +222,5 @@ def _do(job: Job) -> int:
         job.do()
     except RoutelabError as error:
         logger.error("%s", error)
-        return 2
+        return NOT_WRITTEN
     return 0

@@ -10,8 +10,8 @@ from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.provenance import Measured
 from routelab.config.study import Limits
 from routelab.jobs.blame import contain
-from routelab.jobs.job import OUTCOME, FolderJob, Task
-from routelab.jobs.limits import Breach, run_limited
+from routelab.jobs.job import NOT_WRITTEN, OUTCOME, FolderJob, Task
+from routelab.jobs.limits import Breach, Meter, run_limited, without_result
 from routelab.registry.catalogue import QuarantinedError
 
 LOOKUP = Limits(seconds=20, memory_gb=2, idle_seconds=10)
@@ -59,7 +59,7 @@ def do_contained(job: FolderJob) -> None:
         write_breach(job, Breach("failed", str(error)))
 
 
-def write_end(job: FolderJob, ended: int | Breach) -> None:
+def write_end(job: FolderJob, ended: int | Breach, meter: Meter) -> None:
     """Write the outcome of a process that left none.
 
     Parameters
@@ -67,6 +67,8 @@ def write_end(job: FolderJob, ended: int | Breach) -> None:
     job : FolderJob
     ended : int or Breach
         Exit code of the process, or why it was stopped.
+    meter : Meter
+        Of the process.
 
     Raises
     ------
@@ -75,10 +77,10 @@ def write_end(job: FolderJob, ended: int | Breach) -> None:
     """
     if isinstance(ended, Breach):
         write_breach(job, ended)
-    elif ended:
+    elif ended == NOT_WRITTEN:
         raise RoutelabError(f"{job.folder}: no outcome was written, see above")
-    elif not job.has_outcome():
-        write_breach(job, Breach("failed", "its process ended without a result"))
+    elif ended or not job.has_outcome():
+        write_breach(job, without_result(ended, meter))
 
 
 def write_breach(job: FolderJob, breach: Breach) -> None:

@@ -17,7 +17,7 @@ from routelab.artifacts.outcome import Status
 from routelab.config.study import Limits
 
 if TYPE_CHECKING:
-    from routelab.jobs.limits import Breach
+    from routelab.jobs.limits import Breach, Meter
 
 OUTCOME = "outcome.json"
 """File of a job's folder with what became of it."""
@@ -26,6 +26,9 @@ MANIFEST = "batch-outcomes/1"
 
 TRY_AGAIN: tuple[Status, ...] = ("failed", "timeout")
 """Outcomes that the next run tries to improve."""
+
+NOT_WRITTEN = 97
+"""Exit code of a process that could not write an outcome; unlikely to be that of a plugin."""
 
 MAX_ID = 150
 """Longest name of a job's directory: file names have 255 bytes, and log files add an ending."""
@@ -281,15 +284,16 @@ class Job(ABC):
         """
 
     @abstractmethod
-    def end(self, ended: int | Breach, position: int) -> Job | None:
+    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
         """Complete what a process that `do` ran in has left; return what is still to be done.
 
         Parameters
         ----------
         ended : int or Breach
-            Exit code, or why it was stopped.
-        position : int
-            Of the meter: which part of the work it was at.
+            Exit code, or why it was stopped. `NOT_WRITTEN` says that `do` raised an error; plugins
+            may end the process with any other.
+        meter : Meter
+            Says which part of the work it was at.
 
         Raises
         ------
@@ -342,9 +346,9 @@ class FolderJob(Job):
 
         do_contained(self)
 
-    def end(self, ended: int | Breach, position: int) -> Job | None:
+    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
         """See `Job.end`."""
         from routelab.jobs.execution import write_end
 
-        write_end(self, ended)
+        write_end(self, ended, meter)
         return None

@@ -35,7 +35,7 @@ from routelab.jobs.signals import Interruptions
 if TYPE_CHECKING:
     from routelab.config.study import Limits
 
-__all__ = ["Breach", "Meter", "current", "run_limited"]
+__all__ = ["Breach", "Meter", "current", "run_limited", "without_result"]
 
 FIRST_PAUSE = 0.01
 PAUSE = 0.1
@@ -312,6 +312,12 @@ class _Supervisor:
             return True
         os.kill(self._child, signal.SIGCONT)
         return False
+
+
+def without_result(code: int, meter: Meter) -> Breach:
+    """Return why a job has no result whose process ended by itself, with some exit code."""
+    how = f"ended with exit code {code}" if code else "ended"
+    return Breach("failed", f"its process {how} without a result{_place(meter)}")
 
 
 def _killed(number: int, meter: Meter) -> Breach:

@@ -81,7 +81,8 @@ class Progress:
         seconds = self.remaining()
         if seconds is not None and self._left.total():
             parts.append(f"about {_duration(seconds)} left")
-        running = [_shortened(f"{_thing(kind)} {title}") for kind, title in self._running]
+        # a copy: another thread may add events meanwhile
+        running = [_shortened(f"{_thing(kind)} {title}") for kind, title in tuple(self._running)]
         if running:
             more = f" and {len(running) - SHOWN_JOBS} more" if len(running) > SHOWN_JOBS else ""
             parts.append(f"running: {'; '.join(running[:SHOWN_JOBS])}{more}")

@@ -9,6 +9,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
+from routelab._progress import tell
 from routelab.api import (
     Demand,
     HopProgram,
@@ -133,6 +134,7 @@ def simulate(
     PluginError
         If a plugin breaks its contract.
     """
+    tell(traffic.name, "traffic")
     reason = traffic.supports(network)
     if reason is not None:
         raise UnsupportedError(f"{traffic.name}: {reason}")
@@ -140,6 +142,7 @@ def simulate(
     first = demand(settings.seed)
     if not first.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
+    tell(traffic.name, "ok", ended=True)
     prepared = prepare(network, routing, settings.router(), proofs)
     watch = Watch(settings)
     make = _maker(network, prepared.program, traffic, demand, settings, watch)

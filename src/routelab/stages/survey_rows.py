@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from routelab._progress import tell
 from routelab.api import Plugin, RoutelabError, Topology
 from routelab.artifacts.outcome import Status
 from routelab.jobs.blame import contain
@@ -44,6 +45,7 @@ class Network:
             return "failed", str(error)
         except RoutelabError as error:
             return "unsupported", f"no network: {error}"
+        tell(self.name, "network")
         ending = contain(plugin.build, [plugin])
         if ending.status == "ok":
             made: Topology = ending.result

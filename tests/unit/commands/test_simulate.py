@@ -9,13 +9,14 @@ import re
 from pathlib import Path
 
 import pytest
-from routelab.stages.batches import Batch, Run
 
 from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main, make_parser
 from routelab.commands._settings import OPTIONS, PREFIX, in_options, option, read_settings
+from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed
 from routelab.simulation.settings import SimulationSettings
+from routelab.stages.kinds.simulations import SimulationJob
 
 pytestmark = pytest.mark.builtins
 
@@ -131,8 +132,8 @@ def test_all_that_is_wrong_is_told_at_once(refused) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["simulate"], "TOPOLOGY and ROUTING and WORK missing"),
-        (["simulate", "torus~dims=4", "dor"], "WORK missing"),
+        (["simulate"], "arguments are required: TOPOLOGY, ROUTING, WORK"),
+        (["simulate", "torus~dims=4", "dor"], "arguments are required: WORK"),
         ([*RUN, "--engine", "flwo"], "invalid choice: 'flwo'"),
         (["simulate", "torus~dims=4", "no/such/routes.npz", "uniform"], "no/such/routes.npz"),
         (["simulate", "no/such.npz", "dor", "uniform"], "no/such.npz"),
@@ -214,19 +215,16 @@ def test_a_deadlock_is_a_result_in_a_folder_and_in_a_batch(capsys, tmp_path: Pat
     asked = SimulationSettings(
         vcs=1, buffer_flits=2, loads=(1,), sample_cycles=20, max_cycles=4000, precision=0.05
     )
-    job = Run(
-        str(tmp_path / "job"),
-        "mark",
-        60,
-        4,
-        str(network),
-        "first@unrestricted",
-        traffic="tornado",
-        settings=asked.model_dump_json(exclude_defaults=True),
+    job = SimulationJob(
+        folder=str(tmp_path / "job"),
+        topology=str(network),
+        text="first@unrestricted",
+        work="tornado",
+        settings=asked,
     )
-    Batch("simulations", "b", (job,)).write_spec(tmp_path / "spec.json")
+    write_jobs([job], tmp_path / "spec.json")
     listed = str(tmp_path / "outcomes.json")
-    assert main(["simulate", "--batch", str(tmp_path / "spec.json"), "-o", listed]) == 0
+    assert main(["batch", str(tmp_path / "spec.json"), "-o", listed]) == 0
     assert read_outcome(tmp_path / "job/outcome.json").facts["state"] == "deadlock"
 
 

@@ -6,10 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-from routelab.stages.batches import Batch, Run, run_batch
 
 from routelab.api import InputError, RoutelabError
 from routelab.artifacts.outcome import read_outcome
+from routelab.config import Limits
+from routelab.jobs.batches import run_batch, write_jobs
+from routelab.jobs.job import Job
+from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.routes import RouteJob
 
 pytestmark = pytest.mark.builtins
 
@@ -18,49 +22,54 @@ LIMITS = {"seconds": 60.0, "memory_gb": 4.0}
 
 @pytest.fixture
 def network(tmp_path: Path) -> str:
-    folder = tmp_path / "networks" / "ring"
-    run = Run(str(folder), "n1", topology="torus~dims=4", **LIMITS)
-    do(tmp_path, "topologies", run)
-    return str(folder)
+    return build(tmp_path, "ring", "torus~dims=4")
 
 
-def do(folder: Path, kind: str, *runs: Run) -> int:
+def build(tmp_path: Path, name: str, text: str) -> str:
+    folder = str(tmp_path / "networks" / name)
+    do(tmp_path, TopologyJob(folder=folder, text=text, digest=name, limits=Limits(**LIMITS)))
+    return folder
+
+
+def do(folder: Path, *jobs: Job) -> int:
     spec = folder / "spec.json"
-    Batch(kind, "x", runs).write_spec(spec)
+    write_jobs(jobs, spec)
     return run_batch(spec, folder / "manifest.json")
 
 
-def route(tmp_path: Path, network: str, routing: str, mark: str = "f", **limits: float) -> Run:
-    folder = tmp_path / "routes" / routing
-    values = {**LIMITS, **limits}
-    return Run(str(folder), mark, topology=network, routing=routing, **values)
+def route(tmp_path: Path, network: str, routing: str, mark: str = "f", **limits: float) -> RouteJob:
+    return RouteJob(
+        folder=str(tmp_path / "routes" / routing),
+        topology=network,
+        text=routing,
+        digest=mark,
+        limits=Limits(**{**LIMITS, **limits}),
+    )
 
 
 def test_only_what_is_not_done_runs(tmp_path: Path, network: str) -> None:
-    runs = [route(tmp_path, network, name) for name in ("dor", "angara-sssp")]
-    assert do(tmp_path, "routes", *runs) == 2
-    times = [run.outcome.stat().st_mtime_ns for run in runs]
-    assert do(tmp_path, "routes", *runs) == 0
-    runs[1].outcome.unlink()
-    assert do(tmp_path, "routes", *runs) == 1
+    jobs = [route(tmp_path, network, name) for name in ("dor", "angara-sssp")]
+    assert do(tmp_path, *jobs) == 2
+    times = [job.outcome.stat().st_mtime_ns for job in jobs]
+    assert do(tmp_path, *jobs) == 0
+    jobs[1].outcome.unlink()
+    assert do(tmp_path, *jobs) == 1
     upgraded = route(tmp_path, network, "dor", mark="g")
-    assert do(tmp_path, "routes", upgraded, runs[1]) == 1
-    assert read_outcome(upgraded.outcome).provenance["fingerprint"] == "g"
-    assert runs[0].outcome.stat().st_mtime_ns > times[0]
+    assert do(tmp_path, upgraded, jobs[1]) == 1
+    assert read_outcome(upgraded.outcome).provenance["fingerprint"] == upgraded.fingerprint
+    assert jobs[0].outcome.stat().st_mtime_ns > times[0]
 
 
 def test_every_end_of_a_job_is_an_outcome(tmp_path: Path, network: str) -> None:
-    slow = str(tmp_path / "networks" / "cube")
-    do(tmp_path, "topologies", Run(slow, "n2", topology="torus~dims=8x8x8", **LIMITS))
-    bad = Run(str(tmp_path / "bad"), "n3", topology="torus~dims=4,failed_links=0-9", **LIMITS)
-    do(tmp_path, "topologies", bad)
-    runs = [
+    slow = build(tmp_path, "cube", "torus~dims=8x8x8")
+    bad = build(tmp_path, "bad", "torus~dims=4,failed_links=0-9")
+    jobs = [
         route(tmp_path, network, "dor"),
         route(tmp_path, slow, "p2-sssp@up-down", seconds=2),
-        route(tmp_path, str(tmp_path / "bad"), "dfsssp"),
+        route(tmp_path, bad, "dfsssp"),
         route(tmp_path, slow, "angara-bfs", memory_gb=0.001),
     ]
-    assert do(tmp_path, "routes", *runs) == 4
+    assert do(tmp_path, *jobs) == 4
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert [entry["status"] for entry in manifest["outcomes"]] == [
         "ok",
@@ -68,15 +77,19 @@ def test_every_end_of_a_job_is_an_outcome(tmp_path: Path, network: str) -> None:
         "unsupported",
         "failed",
     ]
-    assert "memory" in manifest["outcomes"][3]["reason"]
+    reasons = [entry["reason"] for entry in manifest["outcomes"]]
+    assert reasons[0] == ""
+    assert reasons[1].startswith("reached its limit of 2 CPU-s (limits.seconds) in p2-sssp")
+    assert reasons[2].startswith("no network: ")
+    assert reasons[3].startswith("reached its limit of 0.001 GB (limits.memory_gb)")
     # what failed or ran out of time is tried again, what is not supported is a result
-    assert do(tmp_path, "routes", *runs) == 2
+    assert do(tmp_path, *jobs) == 2
 
 
 def test_an_outcome_that_cannot_be_written_stops_the_batch(tmp_path: Path, network: str) -> None:
     (tmp_path / "routes").write_text("a file where a folder is needed")
     with pytest.raises(RoutelabError, match="no outcome was written"):
-        do(tmp_path, "routes", route(tmp_path, network, "dor"))
+        do(tmp_path, route(tmp_path, network, "dor"))
     assert (
         not (tmp_path / "manifest.json").exists()
         or "routes/dor" not in (tmp_path / "manifest.json").read_text()

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from routelab.stages.jobs import BARE
-from routelab.stages.limits import Breach
 
 from routelab import bounds as core
 from routelab.api import InputError
@@ -15,9 +13,14 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_csv
 from routelab.bounds import BOUND_FIELDS, certified, network_graph
 from routelab.cli import main
+from routelab.jobs.execution import perform, write_breach
+from routelab.jobs.limits import Breach
 from routelab.stages import bound, topology
+from routelab.stages.bound import BARE
 from routelab.stages.evaluate import evaluate
 from routelab.stages.facts import FIELDS
+from routelab.stages.kinds.bounds import BoundJob, rules_ids
+from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.plan import expand
 
 pytestmark = pytest.mark.builtins
@@ -29,6 +32,10 @@ def weights(folder: Path) -> np.ndarray:
     return np.array([row[4] for row in rows]).astype(np.int64)
 
 
+def asked(network: str, rules: str, folder: Path) -> BoundJob:
+    return BoundJob(folder=str(folder), topology=network, text=rules, digest="abc")
+
+
 def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
     from routelab_plugins.rules.angara import Angara
 
@@ -37,10 +44,11 @@ def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
         ("angara", Angara().routing_graph(network)),
         (BARE, network_graph(network)),
     ):
-        outcome = bound.run("torus~dims=2x4", rules, tmp_path / rules, fingerprint="abc")
+        job = asked("torus~dims=2x4", rules, tmp_path / rules)
+        outcome = perform(job)
         assert read_outcome(tmp_path / rules / "outcome.json") == outcome
         assert (outcome.kind, outcome.routing, outcome.status) == ("bound", rules, "ok")
-        assert outcome.provenance["fingerprint"] == "abc"
+        assert outcome.provenance["fingerprint"] == job.fingerprint != ""
         proven = certified(graph, weights(tmp_path / rules))
         assert float(proven) == outcome.facts["bound_value"]
     assert outcome.facts["turn_set"] == "all minimal routes"
@@ -49,21 +57,23 @@ def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
 def test_rules_that_do_not_apply_and_networks_that_are_none_are_outcomes(tmp_path: Path) -> None:
     (tmp_path / "two.csv").write_text("source,target\na,b\n")
     network = f"graph~file={tmp_path / 'two.csv'}"
-    outcome = bound.run(network, "angara", tmp_path / "a")
+    outcome = perform(asked(network, "angara", tmp_path / "a"))
     assert outcome.status == "unsupported"
     assert "direction labels" in outcome.reason
-    topology.run("torus~dims=4,fail_switches=4", tmp_path / "none")
-    outcome = bound.run(str(tmp_path / "none"), "angara", tmp_path / "b")
+    perform(TopologyJob(folder=str(tmp_path / "none"), text="torus~dims=4,fail_switches=4"))
+    outcome = perform(asked(str(tmp_path / "none"), "angara", tmp_path / "b"))
     assert (outcome.status, outcome.kind) == ("unsupported", "bound")
     assert outcome.reason.startswith("no network: ")
 
 
 def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
-    outcome = bound.write_breach(
-        "torus~dims=4", "angara", tmp_path / "o", Breach("timeout", "took too long"), "abc"
-    )
-    assert read_outcome(tmp_path / "o" / "outcome.json") == outcome
+    job = asked("torus~dims=4", "angara", tmp_path / "o")
+    write_breach(job, Breach("timeout", "took too long"))
+    outcome = read_outcome(tmp_path / "o" / "outcome.json")
     assert (outcome.status, outcome.reason, outcome.kind) == ("timeout", "took too long", "bound")
+    assert (outcome.topology, outcome.routing) == ("torus~dims=4", "angara")
+    assert outcome.provenance["fingerprint"] == job.fingerprint
+    assert [plugin["name"] for plugin in outcome.provenance["plugins"]] == ["angara"]
 
 
 def test_evaluate_finds_the_bound_of_each_rules_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,15 +128,17 @@ def test_a_study_s_bounds_are_jobs_of_networks_and_rules(tmp_path: Path) -> None
     plan = expand([tmp_path / "a.yaml"])
     rules = [BARE, "angara", "angara~turns=exact"]
     networks = ["torus~dims=4", "torus~dims=4x2"]
-    assert set(plan.bounds) == {(t, r) for t in networks for r in rules}
+    bounds = plan.of("bounds")
+    assert set(bounds) == {(t, r) for t in networks for r in rules}
     shown = plan.studies["a"]
-    assert shown.rules["torus~dims=4", "first@angara"] == "angara"
-    assert shown.rules["torus~dims=4", "balanced-dor"] == BARE
-    assert set(shown.bounds) == set(plan.bounds)
-    jobs = {run.folder: run for b in plan.batches.values() if b.kind == "bounds" for run in b.runs}
-    assert set(jobs) == {f"results/bounds/{t}/{r}" for t, r in plan.bounds}
-    run = jobs["results/bounds/torus~dims=4/angara~turns=exact"]
-    assert (run.topology, run.rules) == ("results/topologies/torus~dims=4", "angara~turns=exact")
+    named = rules_ids(shown.parts)
+    assert named["torus~dims=4", "first@angara"] == "angara"
+    assert named["torus~dims=4", "balanced-dor"] == BARE
+    assert set(shown.ids("bounds")) == set(bounds)
+    jobs = {job.folder: job for b in plan.batches.values() if b.kind == "bounds" for job in b.jobs}
+    assert set(jobs) == {f"results/bounds/{t}/{r}" for t, r in bounds}
+    job = jobs["results/bounds/torus~dims=4/angara~turns=exact"]
+    assert (job.topology, job.text) == ("results/topologies/torus~dims=4", "angara~turns=exact")
     wanted = plan.manifests(shown)
     assert all(
         str(plan.manifest(batch)) in wanted
@@ -140,7 +152,8 @@ def test_what_a_search_may_spend_makes_bounds_stale_and_no_routes(tmp_path: Path
     for key in ("false", "true", "{seconds: 5}", "{exact: true}"):
         (tmp_path / "a.yaml").write_text(f"{STUDY}bound: {key}\n")
         plans.append(expand([tmp_path / "a.yaml"]))
-    assert not plans[0].bounds
-    assert len({plan.bounds["torus~dims=4", "angara"].fingerprint for plan in plans[1:]}) == 3
-    routes = [{k: job.fingerprint for k, job in plan.routes.items()} for plan in plans]
+    assert not plans[0].of("bounds")
+    bounds = [plan.of("bounds")["torus~dims=4", "angara"] for plan in plans[1:]]
+    assert len({job.fingerprint for job in bounds}) == 3
+    routes = [{k: job.fingerprint for k, job in plan.of("routes").items()} for plan in plans]
     assert all(one == routes[0] for one in routes)

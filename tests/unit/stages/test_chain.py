@@ -26,12 +26,13 @@ from routelab.api import (
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.topology_file import load_topology
+from routelab.jobs.execution import perform
 from routelab.registry.instances import Routing, load_routing
-from routelab.stages import route as route_stage
-from routelab.stages import topology as topology_stage
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.evaluate import evaluate
 from routelab.stages.facts import FIELDS
+from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.route import compute
 
 pytestmark = pytest.mark.builtins
@@ -212,12 +213,19 @@ def test_a_certificate_is_of_one_proven_table(tmp_path) -> None:
 
 def test_stages_write_what_they_computed(tmp_path) -> None:
     network, folder = tmp_path / "network", tmp_path / "routes"
-    topology_stage.run("torus~dims=4x2", network)
-    outcome = route_stage.run(str(network), "angara-sssp", folder, ["channel-load"], "f1")
+    perform(TopologyJob(folder=str(network), text="torus~dims=4x2"))
+    job = RouteJob(
+        folder=str(folder),
+        topology=str(network),
+        text="angara-sssp",
+        metrics={"channel-load": ""},
+        digest="f1",
+    )
+    outcome = perform(job)
     assert outcome.status == "ok"
     read = read_outcome(folder / "outcome.json")
     assert read.facts["max_load"] == outcome.facts["max_load"] == 5
-    assert read.provenance["fingerprint"] == "f1"
+    assert read.provenance["fingerprint"] == job.fingerprint != ""
     table = load_routes(folder / "routes.npz", load_topology(network / "topology.npz"))
     with (folder / "channels.csv").open(newline="") as stream:
         loads = [float(line["load"]) for line in csv.DictReader(stream)]
@@ -230,11 +238,11 @@ def test_stages_write_what_they_computed(tmp_path) -> None:
 
 def test_a_network_that_cannot_be_built_is_the_outcome_of_its_routings(tmp_path) -> None:
     network, folder = tmp_path / "network", tmp_path / "routes"
-    outcome = topology_stage.run("torus~dims=4x2,failed_links=0-5", network)
+    outcome = perform(TopologyJob(folder=str(network), text="torus~dims=4x2,failed_links=0-5"))
     assert outcome.status == "unsupported"
     assert "0-5" in outcome.reason
     assert not (network / "topology.npz").exists()
-    routed = route_stage.run(str(network), "dor", folder)
+    routed = perform(RouteJob(folder=str(folder), topology=str(network), text="dor"))
     assert (routed.status, routed.topology) == ("unsupported", outcome.topology)
     assert "no network" in routed.reason
     assert read_outcome(folder / "outcome.json").status == "unsupported"

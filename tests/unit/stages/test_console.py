@@ -8,26 +8,63 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from routelab.stages.batches import Batch, Run
 
+from routelab.bench.comparison import Chosen, Comparison
+from routelab.config.bench_settings import BenchSettings
+from routelab.jobs.batches import Batch
 from routelab.stages.console import HANDLER, LOG_LINES, Short, shorten
+from routelab.stages.kinds.comparisons import ComparisonJob
+from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.routes import RouteJob
+from routelab.stages.kinds.surveys import Item, SurveyJob
 from routelab.stages.plan import Plan
 
 Event = Enum(
     "Event", "JOB_INFO JOB_ERROR JOB_STARTED JOB_FINISHED RUN_INFO RESOURCES_INFO PROGRESS"
 )
-RUNS = tuple(Run(f"results/routes/net/{i}", "f", 1, 1, "net", "dor") for i in range(21))
+JOBS = tuple(
+    RouteJob(folder=f"results/routes/net/{i}", ids=("net", f"{i}"), topology="net", text="dor")
+    for i in range(21)
+)
+NETWORK = TopologyJob(folder="results/topologies/net", ids=("net",), text="torus~dims=4")
+SURVEY = SurveyJob(
+    folder="results/surveys/big-2",
+    ids=("big-2",),
+    text="big",
+    items=(Item("b", "net"), *(Item(f"{i}", "net", "dor") for i in range(3))),
+    results="results",
+)
+MEASURED = ComparisonJob(
+    folder="results/bench/comparisons/measured/t/default",
+    ids=("measured", "t", "default"),
+    text="default",
+    comparison=Comparison(
+        "results/topologies/t",
+        (Chosen("dor", "dor"), Chosen("sssp", "angara-sssp")),
+        (Chosen("b", "b"),),
+        BenchSettings(cluster="local"),
+    ),
+    store="results/bench/runs",
+    nodes=1,
+    minutes=1,
+    hosts="",
+    partition="",
+    account="",
+    allocation=(),
+)
 
 
 @pytest.fixture
 def plan() -> Plan:
-    batches = {
-        ("topologies", "small.torus-1"): Batch("topologies", "small.torus-1", RUNS[:1]),
-        ("routes", "small.p-sssp@up-down-1"): Batch("routes", "small.p-sssp@up-down-1", RUNS[:20]),
-        ("routes", "small.p-sssp@up-down-2"): Batch("routes", "small.p-sssp@up-down-2", RUNS[20:]),
-        ("routes", "small.dor-1"): Batch("routes", "small.dor-1", RUNS[:20]),
-    }
-    return Plan(Path("results"), {}, {}, {}, (), batches)
+    batches = (
+        Batch("topologies", "small.torus-1", (NETWORK,)),
+        Batch("routes", "small.p-sssp@up-down-1", JOBS[:20]),
+        Batch("routes", "small.p-sssp@up-down-2", JOBS[20:]),
+        Batch("routes", "small.dor-1", JOBS[:20]),
+        Batch("surveys", "big-2-1", (SURVEY,)),
+        Batch("comparisons", "measured.t.default-12345678-1", (MEASURED,)),
+    )
+    return Plan(Path("results"), {}, {}, {(batch.kind, batch.id): batch for batch in batches})
 
 
 @pytest.fixture
@@ -51,16 +88,26 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("rule", "wildcards", "line"),
     [
-        ("topologies", {"batch": "small.torus-1"}, "networks torus of small, batch 1 of 1 (1 run)"),
         (
-            "routes",
-            {"batch": "small.p-sssp@up-down-1"},
-            "routes p-sssp@up-down of small, batch 1 of 2 (20 runs)",
+            "batches",
+            {"kind": "topologies", "batch": "small.torus-1"},
+            "networks torus of small, batch 1 of 1 (1 job)",
         ),
         (
-            "routes",
-            {"batch": "small.p-sssp@up-down-2"},
-            "routes p-sssp@up-down of small, batch 2 of 2 (1 run)",
+            "batches",
+            {"kind": "routes", "batch": "small.p-sssp@up-down-1"},
+            "route tables p-sssp@up-down of small, batch 1 of 2 (20 jobs)",
+        ),
+        (
+            "batches",
+            {"kind": "routes", "batch": "small.p-sssp@up-down-2"},
+            "route tables p-sssp@up-down of small, batch 2 of 2 (1 job)",
+        ),
+        ("surveys", {"batch": "big-2-1"}, "survey runs: big-2 (3 jobs)"),
+        (
+            "comparisons",
+            {"batch": "measured.t.default-12345678-1"},
+            "comparisons: measured on t, 2 routings x 1 benchmarks (1 job)",
         ),
         ("study_report", {"study": "small"}, "report small"),
         ("report_index", {}, "report index"),
@@ -75,15 +122,14 @@ def test_a_job_is_one_line(short, rule, wildcards, line):
 def test_a_failed_job_shows_the_end_of_its_log(short, tmp_path):
     log = tmp_path / "a.log"
     log.write_text("".join(f"line {i}\n" for i in range(100)))
-    text(short, **job("routes", 3, batch="small.dor-1"))
-    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
+    text(short, **job("batches", 3, kind="routes", batch="small.dor-1"))
+    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="batches", log=[str(log)])
     first, *rest = said.splitlines()
-    assert (
-        first == f"FAILED: routes dor of small, batch 1 of 1 (20 runs). The end of its log, {log}:"
-    )
+    name = "route tables dor of small, batch 1 of 1 (20 jobs)"
+    assert first == f"FAILED: {name}. The end of its log, {log}:"
     assert rest == [f"    line {i}" for i in range(100 - LOG_LINES, 100)]
     log.unlink()
-    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="routes", log=[str(log)])
+    said = text(short, event=Event.JOB_ERROR, jobid=3, rule_name="batches", log=[str(log)])
     assert said.splitlines()[1] == "    it cannot be read: No such file or directory"
 
 
@@ -99,7 +145,9 @@ def test_what_is_not_known_is_printed_as_snakemake_does(short):
     assert text(short, "12 of 32 steps", event=Event.PROGRESS) == "theirs: 12 of 32 steps"
     # facts are missing, as they may be with another version of Snakemake
     assert text(short, "a job", event=Event.JOB_INFO) == "theirs: a job"
-    assert text(short, "a job", **job("routes", batch="unknown-1")) == "theirs: a job"
+    assert (
+        text(short, "a job", **job("batches", kind="routes", batch="unknown-1")) == "theirs: a job"
+    )
     assert text(short, "an error", event=Event.JOB_ERROR, jobid=9, log=["x"]) == "theirs: an error"
     assert text(short, "an error", event=Event.JOB_ERROR, jobid=7, log=[]) == "theirs: an error"
 

@@ -7,8 +7,10 @@ import pytest
 
 from routelab.api import InputError, UnsupportedError
 from routelab.cli import main
+from routelab.jobs.execution import perform
 from routelab.registry.instances import load
-from routelab.stages import export, route
+from routelab.stages import export
+from routelab.stages.kinds.routes import RouteJob
 
 pytestmark = pytest.mark.builtins
 NETWORK, ROUTING = "torus~dims=4x2", "angara-sssp"
@@ -18,7 +20,7 @@ NETWORK, ROUTING = "torus~dims=4x2", "angara-sssp"
 def routed(tmp_path_factory):
     """A folder of `routelab route`."""
     folder = tmp_path_factory.mktemp("routed") / "routes"
-    route.run(NETWORK, ROUTING, folder)
+    perform(RouteJob(folder=str(folder), topology=NETWORK, text=ROUTING))
     return folder
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from routelab.stages.limits import Breach
 
 from routelab.api import (
     BlockBuilder,
@@ -20,11 +19,14 @@ from routelab.api import (
     build_grid,
 )
 from routelab.artifacts.outcome import read_outcome
+from routelab.jobs.execution import perform, write_breach
+from routelab.jobs.limits import Breach
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.flow_settings import FlowSettings
 from routelab.stages import flow
 from routelab.stages.chain import reroute
+from routelab.stages.kinds.flows import FlowJob
 
 pytestmark = pytest.mark.builtins
 
@@ -45,6 +47,19 @@ class AllAtOnce(WorkloadPlugin):
             builder.isend(at, (at + step) % job.ranks, 1e6)
         builder.wait(at)
         return Program(job.ranks, (builder.build(),), self.summary, operations=4e6)
+
+
+def asked(
+    folder: Path, routing: str, workload: str, settings: FlowSettings | None = None
+) -> FlowJob:
+    return FlowJob(
+        folder=str(folder),
+        topology=NETWORK,
+        text=routing,
+        work=workload,
+        settings=settings or FlowSettings(),
+        digest="abc",
+    )
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -72,10 +87,11 @@ def test_everything_at_once_takes_what_the_busiest_channel_takes(routing: str) -
 def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
     settings = FlowSettings(ranks_per_node=2, iterations=2, placement="cyclic")
     where = tmp_path / "o"
-    outcome = flow.run(NETWORK, "dor", "npb-cg~class=S", settings, where, "abc")
+    job = asked(where, "dor", "npb-cg~class=S", settings)
+    outcome = perform(job)
     assert outcome.status == "ok"
     assert read_outcome(where / "outcome.json").facts == pytest.approx(dict(outcome.facts))
-    assert outcome.provenance["fingerprint"] == "abc"
+    assert outcome.provenance["fingerprint"] == job.fingerprint != ""
     assert outcome.provenance["settings"]["ranks_per_node"] == 2
     facts = outcome.facts
     assert (facts["ranks"], facts["terminals_used"]) == (16, 8)
@@ -93,7 +109,7 @@ def test_the_same_seed_gives_the_same_numbers() -> None:
     network = build_grid("torus", (4, 2), wrap=True)
     task = flow.task_of(NETWORK, "dor", "npb-is~class=S", FlowSettings(seed=5))
     first, second = (
-        flow.simulate(network, task.routing, task.work, task.settings) for _ in range(2)
+        flow.simulate(network, task.algorithm, task.work, task.settings) for _ in range(2)
     )
     for name, value in first.facts.items():
         assert name in flow.TIMES or value == second.facts[name]
@@ -105,7 +121,7 @@ def test_the_machine_is_the_cluster_s_with_what_the_settings_change(tmp_path: Pa
     file.write_text("machine: {link_bandwidth: 4.0e+9, latency: 5.0e-7}\n")
     settings = FlowSettings(machine=str(file), latency=1e-6)
     task = flow.task_of(NETWORK, "dor", "osu-alltoall", settings)
-    facts = flow.simulate(task.network, task.routing, task.work, settings).facts
+    facts = flow.simulate(task.network, task.algorithm, task.work, settings).facts
     assert (facts["link_bandwidth"], facts["latency"]) == (4e9, 1e-6)
     file.write_text("machine: {link_bandwith: 4.0e+9}\n")
     with pytest.raises(InputError, match=r"fast.yaml:1: machine.link_bandwith: unknown key"):
@@ -117,7 +133,7 @@ def test_an_optimised_placement_runs_the_same_messages() -> None:
     for placement in ("block", "optimised"):
         settings = FlowSettings(ranks_per_node=2, placement=placement, iterations=1)
         task = flow.task_of(NETWORK, "dor", "npb-cg~class=S", settings)
-        found[placement] = flow.simulate(task.network, task.routing, task.work, settings).facts
+        found[placement] = flow.simulate(task.network, task.algorithm, task.work, settings).facts
     assert found["block"]["messages"] == found["optimised"]["messages"]
     assert found["block"]["bytes"] == found["optimised"]["bytes"]
     assert found["optimised"]["network_bytes"] <= found["block"]["network_bytes"]
@@ -136,7 +152,7 @@ def test_an_optimised_placement_runs_the_same_messages() -> None:
 def test_what_does_not_go_together_is_unsupported(
     tmp_path: Path, routing: str, workload: str, values: dict, told: str
 ) -> None:
-    outcome = flow.run(NETWORK, routing, workload, FlowSettings(**values), tmp_path / "o")
+    outcome = perform(asked(tmp_path / "o", routing, workload, FlowSettings(**values)))
     assert outcome.status == "unsupported"
     assert told in outcome.reason
     assert outcome.facts["workload"] == workload
@@ -182,15 +198,16 @@ def test_wrong_names_are_told_together() -> None:
 
 def test_a_job_that_was_stopped_leaves_its_reason(tmp_path: Path) -> None:
     breach = Breach("timeout", "took more than 3 s")
-    outcome = flow.write_breach(NETWORK, "dor", "osu-alltoall", tmp_path / "o", breach, "abc")
+    write_breach(asked(tmp_path / "o", "dor", "osu-alltoall"), breach)
+    outcome = read_outcome(tmp_path / "o/outcome.json")
     assert (outcome.kind, outcome.status, outcome.reason) == ("flow", "timeout", breach.reason)
-    assert read_outcome(tmp_path / "o/outcome.json").facts == {"workload": "osu-alltoall"}
+    assert outcome.facts == {"workload": "osu-alltoall"}
 
 
 def test_a_routing_without_a_table_says_so() -> None:
     task = flow.task_of(NETWORK, "rdr", "osu-alltoall", FlowSettings())
     with pytest.raises(UnsupportedError, match="rdr: it decides hop by hop"):
-        flow.simulate(task.network, task.routing, task.work, task.settings)
+        flow.simulate(task.network, task.algorithm, task.work, task.settings)
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from routelab.artifacts.outcome import read_outcome
+from routelab.jobs.execution import perform
 from routelab.registry.instances import load_routing
 from routelab.simulation.settings import SimulationSettings
-from routelab.stages import simulate, simulated_routing, topology
+from routelab.stages import simulated_routing
 from routelab.stages.kept_proofs import FOLDER, KeptProofs
+from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.simulations import SimulationJob
 
 pytestmark = pytest.mark.builtins
 
@@ -35,12 +38,22 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
 def simulated(results: Path, network: str, traffic: str, **values) -> dict[str, object]:
     """What the checker says of minimal-adaptive, as a job of a study tells it."""
     folder = results / "topologies" / network
+    built = TopologyJob(folder=str(folder), text=network, digest=f"of {network}")
     if not folder.exists():
-        topology.run(network, folder, f"of {network}")
+        perform(built)
     settings = SimulationSettings(**{**SETTINGS, **values})
     name = settings.canonical().replace("/", " ")
     job = results / "simulations" / network / "minimal-adaptive" / traffic / name
-    simulate.run(str(folder), "minimal-adaptive", traffic, settings, job, "abc")
+    perform(
+        SimulationJob(
+            folder=str(job),
+            text="minimal-adaptive",
+            work=traffic,
+            settings=settings,
+            digest="abc",
+            **SimulationJob.on(built),
+        )
+    )
     facts = read_outcome(job / "outcome.json").facts
     return {name: facts[name] for name in JUDGED}
 

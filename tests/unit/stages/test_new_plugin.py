@@ -12,7 +12,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from routelab.stages.plan_simulations import found_cluster
 
 from routelab.api import KINDS, InputError
 from routelab.cli import main
@@ -28,6 +27,7 @@ from routelab.stages.new_plugin import (
     described,
     write,
 )
+from routelab.stages.settings import found_cluster
 
 FILES = {
     "README.md",

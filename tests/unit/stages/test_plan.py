@@ -47,30 +47,38 @@ def mistakes(*paths):
     return str(raised.value).splitlines()
 
 
+def networks(plan):
+    return [id_ for (id_,) in plan.of("topologies")]
+
+
+def fingerprints(plan):
+    return {folder.removeprefix("results/"): job.fingerprint for folder, job in plan.jobs.items()}
+
+
 def study(topologies="[torus~dims=4]", routings="[dor]", more=""):
     return f"title: t\ntopologies: {topologies}\nroutings: {routings}\n{more}"
 
 
 def test_a_study_becomes_the_product_of_its_lists(write):
     plan = expand([write("small", SMALL)])
-    assert list(plan.topologies) == ["torus~dims=4", "torus~dims=4x2"]
+    assert networks(plan) == ["torus~dims=4", "torus~dims=4x2"]
     routings = ["angara-sssp", "angara-sssp~tie_seed=1", "angara-sssp~tie_seed=2", "exact-turns"]
-    runs = [(topology, routing) for topology in plan.topologies for routing in routings]
-    assert list(plan.routes) == runs
-    assert plan.studies["small"].runs == tuple(runs)
-    job = plan.routes["torus~dims=4x2", "exact-turns"]
-    assert (job.id, job.text, job.topology.text, job.metrics) == (
+    runs = [(topology, routing) for topology in networks(plan) for routing in routings]
+    assert list(plan.of("routes")) == runs
+    assert plan.studies["small"].parts.runs == plan.studies["small"].ids("routes") == tuple(runs)
+    job = plan.of("routes")["torus~dims=4x2", "exact-turns"]
+    assert (job.ids[1], job.text, job.network, list(job.metrics)) == (
         "exact-turns",
         "sssp@angara~turns=exact",
         "torus~dims=4x2",
-        ("channel-load",),
+        ["channel-load"],
     )
     assert plan.manifests() == [
         "results/batches/topologies/small.torus-1.json",
         "results/batches/routes/small.angara-sssp-1.json",
         "results/batches/routes/small.sssp@angara-1.json",
     ]
-    shown = replace(plan.studies["small"], runs=(runs[-1],))
+    shown = replace(plan.studies["small"], jobs={"routes": (job,)})
     assert plan.manifests(shown) == ["results/batches/routes/small.sssp@angara-1.json"]
 
 
@@ -80,7 +88,7 @@ def test_every_way_of_writing_an_instance_is_one_job(write):
         ' "torus~failed_links=[],dims=4"]'
     )
     plan = expand([write("ways", study(entries))])
-    assert list(plan.topologies) == ["torus~dims=4"]
+    assert networks(plan) == ["torus~dims=4"]
 
 
 def test_jobs_of_two_studies_are_shared(write):
@@ -91,16 +99,17 @@ def test_jobs_of_two_studies_are_shared(write):
     )
     plan = expand([first, second, first])
     assert list(plan.studies) == ["first", "second"]
-    assert list(plan.routes) == [("torus~dims=4", "dor"), ("torus~dims=4", "dfsssp")]
-    shared = plan.routes["torus~dims=4", "dor"]
-    assert shared.metrics == ("channel-load", "route-length")
+    assert list(plan.of("routes")) == [("torus~dims=4", "dor"), ("torus~dims=4", "dfsssp")]
+    shared = plan.of("routes")["torus~dims=4", "dor"]
+    assert list(shared.metrics) == ["channel-load", "route-length"]
     assert (shared.limits.seconds, shared.limits.memory_gb) == (600, 4)
-    assert plan.routes["torus~dims=4", "dfsssp"].metrics == ("route-length",)
-    assert plan.topologies["torus~dims=4"].limits.seconds == 600
+    assert list(plan.of("routes")["torus~dims=4", "dfsssp"].metrics) == ["route-length"]
+    assert plan.of("topologies")["torus~dims=4",].limits.seconds == 600
+    assert plan.studies["first"].jobs["routes"] == (shared,)
 
 
 def test_metrics_that_do_not_ask_to_be_named_are_the_default(write):
-    (job,) = expand([write("all", study())]).routes.values()
+    (job,) = expand([write("all", study())]).of("routes").values()
     # rerouting-churn routes the network once a link
     assert "rerouting-churn" not in job.metrics
     assert list(job.metrics) == installed().default_metrics()
@@ -114,7 +123,7 @@ def test_an_alias_has_one_meaning_in_all_studies(write):
     assert f"dor at {first}:3: routings[0];" in line
 
     same = write("same", study(routings="[{use: dor, as: mine}]"))
-    assert list(expand([first, same]).routes) == [("torus~dims=4", "mine")]
+    assert list(expand([first, same]).of("routes")) == [("torus~dims=4", "mine")]
 
 
 def test_an_alias_is_no_other_instance_s_name(write):
@@ -128,8 +137,8 @@ def test_names_that_cannot_be_directories_need_an_alias(write):
     (line,) = mistakes(write("long", study(f'["{long}"]')))
     assert f"is longer than {MAX_ID} characters; give it an alias: {{use: '{long}', as:" in line
     plan = expand([write("short", study(f'[{{use: "{long}", as: holes}}]'))])
-    assert list(plan.topologies) == ["holes"]
-    assert plan.topologies["holes"].text == long
+    assert networks(plan) == ["holes"]
+    assert plan.of("topologies")["holes",].text == long
 
     path = write("path", study('["graph~format=edges,file=nets/a.txt"]'))
     (path.parent / "nets").mkdir()
@@ -147,15 +156,15 @@ def test_files_are_looked_up_beside_the_study_and_are_inputs(write):
     nets.mkdir()
     (nets / "a.txt").write_text("x y\n")
     before = expand([path])
-    job = before.topologies["a"]
+    job = before.of("topologies")["a",]
     assert job.text == "graph~file=config/studies/nets/a.txt"
     assert job.inputs == ("config/studies/nets/a.txt",)
-    assert before.topologies["b"].inputs == ()
+    assert before.of("topologies")["b",].inputs == ()
 
     (nets / "a.txt").write_text("x z\n")
     after = expand([path])
-    assert after.topologies["a"].fingerprint != job.fingerprint
-    assert after.topologies["b"].fingerprint == before.topologies["b"].fingerprint
+    assert after.of("topologies")["a",].fingerprint != job.fingerprint
+    assert fingerprints(after)["topologies/b"] == fingerprints(before)["topologies/b"]
 
     (nets / "a.txt").unlink()
     (line,) = mistakes(path)
@@ -170,7 +179,7 @@ def test_files_of_studies_elsewhere_are_absolute(write, tmp_path_factory):
     (line,) = mistakes(path)
     assert f"{folder}/a.txt has a path in it" in line
     path.write_text(study('[{use: "graph~file=a.txt", as: a}]'))
-    assert expand([path]).topologies["a"].inputs == (f"{folder}/a.txt",)
+    assert expand([path]).of("topologies")["a",].inputs == (f"{folder}/a.txt",)
 
 
 def test_all_mistakes_of_all_studies_are_told_at_once(write):
@@ -210,21 +219,24 @@ def test_two_studies_cannot_have_one_name(write):
 def test_fingerprints_tell_jobs_apart_and_stay(write):
     path = write("small", SMALL)
     plan, again = expand([path]), expand([path])
-    fingerprints = [job.fingerprint for job in plan.routes.values()]
-    assert len(set(fingerprints)) == len(fingerprints)
-    assert [job.fingerprint for job in again.routes.values()] == fingerprints
+    known = fingerprints(plan)
+    assert len(set(known.values())) == len(known) == 2 + 8
+    assert "" not in known.values()
+    assert fingerprints(again) == known
     study_job = plan.studies["small"]
     path.write_text(SMALL.replace("Small", "Renamed"))
     assert expand([path]).studies["small"].fingerprint != study_job.fingerprint
-    assert [job.fingerprint for job in expand([path]).routes.values()] == fingerprints
+    assert fingerprints(expand([path])) == known
 
 
 def test_other_metrics_are_another_job_content(write):
     path = write("small", SMALL)
-    before = expand([path]).routes
+    before = expand([path]).of("routes")
     path.write_text(SMALL.replace("channel-load", "route-length"))
-    after = expand([path])
-    assert all(after.routes[run].fingerprint != before[run].fingerprint for run in before)
+    after = expand([path]).of("routes")
+    assert all(after[run].fingerprint != before[run].fingerprint for run in before)
+    # the table itself is the same
+    assert all(after[run].table_digest == before[run].table_digest for run in before)
 
 
 def test_the_cited_reference_is_an_input_of_the_report(write):
@@ -241,7 +253,10 @@ def test_the_cited_reference_is_an_input_of_the_report(write):
 
 def test_kernels_are_warmed_by_one_routing_of_each_make(write):
     plan = expand([write("small", SMALL)])
-    assert plan.kernel_users == ("angara-sssp", "sssp@angara~turns=exact")
+    assert sorted(one.name for one, _ in plan.rehearsals().values()) == [
+        "angara-sssp",
+        "sssp@angara~turns=exact",
+    ]
 
 
 @pytest.fixture
@@ -251,12 +266,14 @@ def outcomes(write):
     plan = expand([write("study", study(routings=routings))])
     plan.write_specs()
     kinds = ["ok", "unsupported", "failed", "timeout", "missing", "unreadable", "of other code"]
-    runs = dict(zip(kinds, plan.batches["routes", "study.angara-sssp-1"].runs, strict=True))
-    network = plan.batches["topologies", "study.torus-1"].runs[0]
+    runs = dict(zip(kinds, plan.batches["routes", "study.angara-sssp-1"].jobs, strict=True))
+    network = plan.batches["topologies", "study.torus-1"].jobs[0]
     for kind, run in {**runs, "": network}.items():
         status = kind if kind in ("unsupported", "failed", "timeout") else "ok"
         found = "other" if kind == "of other code" else run.fingerprint
-        outcome = {"status": status, "provenance": {"fingerprint": found}}
+        reason = "" if status == "ok" else f"it is {status}"
+        provenance = {"fingerprint": found}
+        outcome = {"status": status, "reason": reason, "provenance": provenance}
         if kind != "missing":
             run.outcome.parent.mkdir(parents=True)
             run.outcome.write_text("{" if kind == "unreadable" else json.dumps(outcome))
@@ -271,8 +288,24 @@ def test_jobs_that_have_to_run_again_are_known(outcomes):
     again = ["failed", "timeout", "missing", "unreadable", "of other code"]
     assert plan.again() == [runs[kind] for kind in again]
     # one that is missing or stale has not failed
-    assert plan.failed() == [runs[kind] for kind in ("failed", "timeout", "unreadable")]
-    assert plan.unsupported() == [runs["unsupported"]]
+    assert plan.failed() == len(["failed", "timeout", "unreadable"])
+    assert plan.count(["unsupported"]) == 1
+
+
+def test_what_became_of_every_job_is_known(outcomes):
+    plan, runs = outcomes
+    found = [(one.status, one.reason) for one in plan.statuses()]
+    assert dict(zip(runs, found, strict=True)) == {
+        "ok": ("ok", ""),
+        "unsupported": ("unsupported", "it is unsupported"),
+        "failed": ("failed", "it is failed"),
+        "timeout": ("timeout", "it is timeout"),
+        "missing": ("not-run", ""),
+        "unreadable": ("failed", "its outcome cannot be read"),
+        "of other code": ("ok", ""),
+    }
+    (names,) = {(one.study, one.thing, one.things) for one in plan.statuses()}
+    assert names == ("study", "route table", "route tables")
 
 
 def test_their_batches_are_forgotten_and_no_outcome_is_touched(outcomes):
@@ -290,7 +323,7 @@ def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
         "[{angara-sssp: {tie_seed: {range: 9}}}, dor, {use: dor~order=reversed, as: yx}]",
     )
     plan = expand([write("many", text)])
-    sizes = {key: len(batch.runs) for key, batch in plan.batches.items()}
+    sizes = {key: len(batch.jobs) for key, batch in plan.batches.items()}
     assert sizes == {
         ("topologies", "many.torus-1"): 3,
         ("topologies", "many.mesh-1"): 1,
@@ -298,11 +331,15 @@ def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
         ("routes", "many.angara-sssp-2"): 16,
         ("routes", "many.dor-1"): 8,
     }
-    folders = [run.folder for batch in plan.batches.values() for run in batch.runs]
-    assert len(set(folders)) == len(folders) == len(plan.topologies) + len(plan.routes)
+    folders = [job.folder for batch in plan.batches.values() for job in batch.jobs]
+    assert len(set(folders)) == len(folders) == 4 + 4 * 11
+    assert set(folders) == set(plan.jobs)
     # the first batch never gets to the mesh
-    assert plan.batches["routes", "many.angara-sssp-1"].after == ("many.torus-1",)
-    assert plan.batches["routes", "many.dor-1"].after == ("many.torus-1", "many.mesh-1")
+    assert plan.batches["routes", "many.angara-sssp-1"].after == (("topologies", "many.torus-1"),)
+    assert plan.batches["routes", "many.dor-1"].after == (
+        ("topologies", "many.torus-1"),
+        ("topologies", "many.mesh-1"),
+    )
 
 
 def test_batches_of_a_study_stay_when_another_is_chosen_too(write):
@@ -314,9 +351,9 @@ def test_batches_of_a_study_stay_when_another_is_chosen_too(write):
         key: both[key].fingerprint for key in alone
     }
     # what both want is done once, in the batch of the first
-    (shared,) = (run for run in alone["routes", "first.dor-1"].runs if "dims=4/" in run.folder)
-    assert shared not in both["routes", "second.dor-1"].runs
-    assert both["routes", "second.dor-1"].after == ("second.torus-1",)
+    (shared,) = (job for job in alone["routes", "first.dor-1"].jobs if "dims=4/" in job.folder)
+    assert shared not in both["routes", "second.dor-1"].jobs
+    assert both["routes", "second.dor-1"].after == (("topologies", "second.torus-1"),)
 
 
 def test_a_batch_s_fingerprint_follows_its_jobs(write):
@@ -334,7 +371,7 @@ def test_planning_needs_no_heavy_imports():
         "import sys\n"
         "from routelab.stages.workflow import begin\n"
         "from routelab.stages.plan import expand\n"
-        "assert len(expand(['config/studies/angara-table2.yaml']).routes) > 200\n"
+        "assert len(expand(['config/studies/angara-table2.yaml']).of('routes')) > 200\n"
         "print([m for m in ('pandas', 'networkx', 'seaborn', 'matplotlib', 'highspy', 'snakemake')"
         " if m in sys.modules])"
     )
@@ -349,16 +386,16 @@ def test_files_that_metrics_read_are_inputs_of_the_routes(write):
     matrix.write_text("0,1\n1,0\n")
     path = write("m", study(more='metrics: ["traffic-load~matrix=../traffic.csv"]\n'))
     before = expand([path])
-    job = before.routes["torus~dims=4", "dor"]
+    job = before.of("routes")["torus~dims=4", "dor"]
     assert job.inputs == ("config/traffic.csv",)
-    assert job.metrics == ("traffic-load~matrix=config/traffic.csv",)
+    assert list(job.metrics) == ["traffic-load~matrix=config/traffic.csv"]
     batches = {kind: batch for (kind, _), batch in before.batches.items()}
     assert batches["routes"].inputs == ("config/traffic.csv",)
     assert batches["topologies"].inputs == ()
     matrix.write_text("0,2\n1,0\n")
     after = expand([path])
-    assert after.routes["torus~dims=4", "dor"].fingerprint != job.fingerprint
-    assert after.topologies == before.topologies
+    assert after.of("routes")["torus~dims=4", "dor"].fingerprint != job.fingerprint
+    assert after.of("topologies") == before.of("topologies")
     matrix.unlink()
     assert "no file config/traffic.csv" in mistakes(path)[0]
 

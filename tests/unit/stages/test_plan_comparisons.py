@@ -7,16 +7,17 @@ import re
 from pathlib import Path
 
 import pytest
-from routelab.stages.comparisons import read_spec
-from routelab.stages.plan_comparisons import terminals
 
 from routelab.api import InputError
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.config import Choice
 from routelab.config.bench_settings import BenchSettings
+from routelab.jobs.batches import read_jobs
 from routelab.simulation.flow_settings import FlowSettings
 from routelab.stages.instances import instance_of
+from routelab.stages.kinds.comparisons import terminals
 from routelab.stages.plan import expand
+from routelab.stages.predictions import predictions
 from routelab.stages.study import check, preview
 
 pytestmark = pytest.mark.builtins
@@ -111,23 +112,38 @@ def mistakes(path):
     return [line.removeprefix(f"{path}:") for line in str(told.value).splitlines()]
 
 
+def batch_of(plan, job):
+    (batch,) = (batch for batch in plan.batches.values() if job in batch.jobs)
+    assert batch.jobs == (job,)
+    return batch
+
+
+def marks(plan):
+    return [job.fingerprint for job in plan.of("comparisons").values()]
+
+
+def predicted(plan):
+    return {one.ids: one.flow for one in predictions(plan.studies["run"].parts)}
+
+
 def test_every_network_is_compared_once_with_all_settings(write):
     plan = expand([write(STUDY)])
     shown = plan.studies["run"]
     two, three = "cluster=fast,repeats=2,seconds=60.0", "cluster=fast,repeats=3,seconds=60.0"
-    assert shown.comparisons == (
+    assert shown.ids("comparisons") == (
         ("run", "torus~dims=4", two),
         ("run", "torus~dims=4", three),
         ("run", "torus~dims=4x4", two),
         ("run", "torus~dims=4x4", three),
     )
-    job = plan.comparisons["run", "torus~dims=4x4", three]
+    job = plan.of("comparisons")["run", "torus~dims=4x4", three]
+    batch = batch_of(plan, job)
     assert re.fullmatch(
-        r"run\.torus-dims-4x4\.cluster-fast-repeats-3-seconds-60\.0-[0-9a-f]{8}", job.id
+        r"run\.torus-dims-4x4\.cluster-fast-repeats-3-seconds-60\.0-[0-9a-f]{8}-1", batch.id
     )
-    assert job.spec.folder == f"results/bench/comparisons/run/torus~dims=4x4/{three}"
-    assert job.spec.store == "results/bench/runs"
-    assert job.spec.comparison == Comparison(
+    assert job.folder == f"results/bench/comparisons/run/torus~dims=4x4/{three}"
+    assert job.store == "results/bench/runs"
+    assert job.comparison == Comparison(
         "results/topologies/torus~dims=4x4",
         (
             Chosen("dor", "dor", Path("results/routes/torus~dims=4x4/dor")),
@@ -137,7 +153,7 @@ def test_every_network_is_compared_once_with_all_settings(write):
         BenchSettings(cluster="config/clusters/fast.yaml", repeats=3, seconds=60, baseline="sssp"),
     )
     assert job.inputs == ("config/clusters/fast.yaml",)
-    assert job.after == (
+    assert batch.after == (
         ("topologies", "run.torus-1"),
         ("routes", "run.dor-1"),
         ("routes", "run.angara-sssp-1"),
@@ -148,7 +164,7 @@ def test_every_network_is_compared_once_with_all_settings(write):
 
 def test_an_allocation_is_as_large_as_the_network_and_as_long_as_the_worst_case(write):
     plan = expand([write(STUDY)])
-    small = next(job for ids, job in plan.comparisons.items() if ids[1] == "torus~dims=4")
+    small = next(job for ids, job in plan.of("comparisons").items() if ids[1] == "torus~dims=4")
     assert (small.nodes, small.hosts, small.partition, small.account) == (
         *(4, "n[01-04]"),
         *("short", "lab"),
@@ -158,19 +174,19 @@ def test_an_allocation_is_as_large_as_the_network_and_as_long_as_the_worst_case(
     assert small.slurm_extra == (
         "--exclusive --ntasks-per-node=1 '--nodelist=n[01-04]' '--reservation=a b'"
     )
-    large = next(job for ids, job in plan.comparisons.items() if ids[1] == "torus~dims=4x4")
+    large = next(job for ids, job in plan.of("comparisons").items() if ids[1] == "torus~dims=4x4")
     assert (large.nodes, large.hosts) == (16, "n[01-16]")
     plan = expand([write(STUDY.replace("seconds: 60,", "seconds: 60, minutes: 15,", 1))])
-    assert {job.minutes for job in plan.comparisons.values()} == {15}
+    assert {job.minutes for job in plan.of("comparisons").values()} == {15}
 
 
 def test_names_of_files_are_short_plain_and_different(write):
     study = STUDY.replace("[torus~dims=4, ", f"[{{use: torus~dims=4, as: {'x' * 100}}}, ")
     study = study.replace("repeats:", "ranks_per_node: 4, seed: 11, repeats:")
-    ids = [job.id for job in expand([write(study)]).comparisons.values()]
+    ids = [id_ for kind, id_ in expand([write(study)]).batches if kind == "comparisons"]
     assert len(set(ids)) == len(ids) == 4
     # what Snakemake hands to a job of Slurm is split at commas
-    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,129}", id_) for id_ in ids)
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,131}", id_) for id_ in ids)
 
 
 FINGERPRINTED = {
@@ -191,20 +207,20 @@ FINGERPRINTED = {
 @pytest.mark.parametrize("what", FINGERPRINTED)
 def test_the_fingerprint_changes_with_what_is_measured_and_nothing_else(write, what):
     change, again = FINGERPRINTED[what]
-    before = list(expand([write(STUDY)]).comparisons.values())
-    after = list(expand([write(change(STUDY))]).comparisons.values())
+    before = list(expand([write(STUDY)]).of("comparisons").values())
+    after = list(expand([write(change(STUDY))]).of("comparisons").values())
     for one, two in zip(before, after, strict=True):
-        assert (one.spec.fingerprint != two.spec.fingerprint) == again
+        assert (one.fingerprint != two.fingerprint) == again
 
 
 def test_the_fingerprint_covers_the_clusters_file_and_not_the_code_of_parsers(write, site):
     path = write(STUDY)
-    before = [job.spec.fingerprint for job in expand([path]).comparisons.values()]
+    before = marks(expand([path]))
     source = site.folder / "meters.py"
     source.write_text(METERS.replace("1.0,", "2.0,"))
-    assert [job.spec.fingerprint for job in expand([path]).comparisons.values()] == before
+    assert marks(expand([path])) == before
     Path("config/clusters/fast.yaml").write_text(FAST + "environment: {A: b}\n")
-    after = [job.spec.fingerprint for job in expand([path]).comparisons.values()]
+    after = marks(expand([path]))
     assert set(after).isdisjoint(before)
 
 
@@ -215,21 +231,20 @@ def test_a_file_that_a_benchmark_reads_is_an_input(write):
     with pytest.raises(InputError, match="give it an alias"):
         expand([path])
     path = write(STUDY.replace("[meter,", "[{use: meter~list=sizes.txt, as: list},"))
-    (before, *_) = expand([path]).comparisons.values()
+    (before, *_) = expand([path]).of("comparisons").values()
     assert before.inputs == ("config/clusters/fast.yaml", "config/studies/sizes.txt")
     Path("config/studies/sizes.txt").write_text("10\n")
-    (after, *_) = expand([path]).comparisons.values()
-    assert after.spec.fingerprint != before.spec.fingerprint
+    (after, *_) = expand([path]).of("comparisons").values()
+    assert after.fingerprint != before.fingerprint
 
 
 def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(write):
     plan = expand([write(STUDY)])
     shown = plan.studies["run"]
-    assert not shown.flows
     settings = "machine=fast,ranks_per_node=2,iterations=3"
     # 4 nodes × 2 ranks are too few, meter has no model
     two, three = "cluster=fast,repeats=2,seconds=60.0", "cluster=fast,repeats=3,seconds=60.0"
-    assert shown.predictions == {
+    assert predicted(plan) == {
         ("torus~dims=4x4", routing, "known", told): (
             *("torus~dims=4x4", routing),
             *("osu-alltoall~size=64", settings),
@@ -237,9 +252,9 @@ def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(wri
         for routing in ("dor", "sssp")
         for told in (two, three)
     }
-    assert set(plan.flows) == set(shown.predictions.values())
-    job = plan.flows["torus~dims=4x4", "dor", "osu-alltoall~size=64", settings]
-    assert FlowSettings.model_validate_json(job.settings) == FlowSettings(
+    assert set(plan.of("flows")) == set(predicted(plan).values())
+    job = plan.of("flows")["torus~dims=4x4", "dor", "osu-alltoall~size=64", settings]
+    assert job.settings == FlowSettings(
         machine="config/clusters/fast.yaml", ranks_per_node=2, iterations=3
     )
     assert job.limits.seconds == 60
@@ -248,8 +263,8 @@ def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(wri
         "results/batches/flows/run.angara-sssp-1.json",
     ]
     plan = expand([write(STUDY.replace("baseline:", "predict: false, baseline:"))])
-    assert not plan.flows
-    assert not plan.studies["run"].predictions
+    assert not plan.of("flows")
+    assert not predicted(plan)
 
 
 def test_a_prediction_that_the_study_asks_for_is_the_same_simulation(write):
@@ -259,16 +274,16 @@ def test_a_prediction_that_the_study_asks_for_is_the_same_simulation(write):
     )
     plan = expand([write(STUDY + asked)])
     shown = plan.studies["run"]
-    assert len(shown.flows) == len(plan.flows) == 4
-    assert set(shown.predictions.values()) < set(shown.flows)
+    assert len(set(shown.ids("flows"))) == len(plan.of("flows")) == 4
+    assert set(predicted(plan).values()) < set(shown.ids("flows"))
 
 
 def test_routings_without_tables_are_left_out_where_there_is_traffic_for_them(write):
     text = STUDY.replace("[dor,", "[dor, HOPS,") + "traffic: [uniform]\n"
     text = text.replace("HOPS", HOPS)
     plan = expand([write(text)])
-    for job in plan.comparisons.values():
-        assert [one.id for one in job.spec.comparison.routings] == ["dor", "sssp"]
+    for job in plan.of("comparisons").values():
+        assert [one.id for one in job.comparison.routings] == ["dor", "sssp"]
 
 
 WRONG = {
@@ -304,10 +319,10 @@ def test_a_network_needs_hosts(write):
 
 
 def do(job, status):
-    Path(job.spec.folder).mkdir(parents=True, exist_ok=True)
-    provenance = {"fingerprint": job.spec.fingerprint}
+    Path(job.folder).mkdir(parents=True, exist_ok=True)
+    provenance = {"fingerprint": job.fingerprint}
     outcome = {"status": status, "reason": "", "provenance": provenance}
-    Path(job.spec.folder, "outcome.json").write_text(json.dumps(outcome))
+    job.outcome.write_text(json.dumps(outcome))
 
 
 @pytest.mark.parametrize(
@@ -315,18 +330,19 @@ def do(job, status):
 )
 def test_a_comparison_that_failed_is_forgotten_and_so_done_again(write, status, again):
     plan = expand([write(STUDY)])
-    first, *others = plan.comparisons.values()
-    for job in plan.comparisons.values():
+    first, *others = plan.of("comparisons").values()
+    manifests = {job.ids: plan.manifest(batch_of(plan, job)) for job in (first, *others)}
+    for job in (first, *others):
         do(job, "ok")
-        plan.comparison_manifest(job).parent.mkdir(parents=True, exist_ok=True)
-        plan.comparison_manifest(job).write_text("{}")
+        manifests[job.ids].parent.mkdir(parents=True, exist_ok=True)
+        manifests[job.ids].write_text("{}")
     do(first, status)
-    assert plan.again() == [first.spec] * again
-    assert plan.failed() == [first.spec] * again
-    assert plan.unsupported() == [first.spec] * (status == "unsupported")
+    assert plan.again() == [first] * again
+    assert plan.failed() == again
+    assert plan.count(["unsupported"]) == (status == "unsupported")
     plan.write_specs()
-    assert plan.comparison_manifest(first).exists() == (not again)
-    assert all(plan.comparison_manifest(job).exists() for job in others)
+    assert manifests[first.ids].exists() == (not again)
+    assert all(manifests[job.ids].exists() for job in others)
     states = [job.state for job in preview([Path("config/studies/run.yaml")], Path("results")).jobs]
     assert states.count("failed") == again
 
@@ -334,23 +350,27 @@ def test_a_comparison_that_failed_is_forgotten_and_so_done_again(write, status, 
 def test_a_spec_comes_back_as_it_was_written(write):
     plan = expand([write(STUDY)])
     plan.write_specs()
-    for job in plan.comparisons.values():
-        assert read_spec(plan.comparison_spec(job)) == job.spec
+    for job in plan.of("comparisons").values():
+        (read,) = read_jobs(plan.spec(batch_of(plan, job)))
+        assert read == job
+        assert read.fingerprint == job.fingerprint
 
 
-@pytest.mark.parametrize("broken", ["routings", "benchmarks", "settings", "store", "topology"])
+@pytest.mark.parametrize("broken", ["comparison", "store", "folder", "class", "minutes"])
 def test_a_spec_that_lacks_something_is_refused_in_one_message(write, broken):
     plan = expand([write(STUDY)])
     plan.write_specs()
-    path = plan.comparison_spec(next(iter(plan.comparisons.values())))
+    path = plan.spec(batch_of(plan, next(iter(plan.of("comparisons").values()))))
     content = json.loads(path.read_text())
-    for wrong in ({key: value for key, value in content.items() if key != broken}, 5):
-        changed = wrong if isinstance(wrong, dict) else {**content, broken: wrong}
-        path.write_text(json.dumps(changed))
+    (job,) = content["jobs"]
+    for wrong in ({key: value for key, value in job.items() if key != broken}, [5]):
+        changed = wrong if isinstance(wrong, dict) else {**job, broken: wrong}
+        path.write_text(json.dumps({**content, "jobs": [changed]}))
         with pytest.raises(InputError) as told:
-            read_spec(path)
-        assert str(told.value).startswith(f"{path} is no comparison as this version of routelab")
-        assert str(told.value).endswith("; the next run of the workflow does")
+            read_jobs(path)
+        assert str(told.value).startswith(f"{path} is not a list of jobs as this version of")
+        assert str(told.value).endswith("; the next run of the workflow writes it anew")
+        assert "\n" not in str(told.value)
 
 
 @pytest.mark.parametrize(

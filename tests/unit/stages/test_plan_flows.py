@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -52,18 +51,21 @@ def test_every_table_meets_every_workload_with_all_its_settings(write):
     path = write(STUDY)
     plan = expand([path])
     shown = plan.studies["run"]
-    assert len(shown.flows) == len(plan.flows) == 2 * 2 * 2 * 2
-    assert not shown.simulations
+    flows = shown.ids("flows")
+    assert flows == tuple(plan.of("flows"))
+    assert len(flows) == 2 * 2 * 2 * 2
+    assert not shown.ids("simulations")
     common = "machine=fast,latency=1e-06"
-    assert shown.flows[0] == (
+    assert flows[0] == (
         *("torus~dims=4", "dor", "CG"),
         "machine=fast,iterations=2,latency=1e-06",
     )
-    assert shown.flows[2] == ("torus~dims=4", "dor", "osu-alltoall", common)
-    job = plan.flows["torus~dims=4", "dor", "CG", "machine=fast,iterations=2,latency=1e-06"]
+    assert flows[2] == ("torus~dims=4", "dor", "osu-alltoall", common)
+    job = plan.of("flows")["torus~dims=4", "dor", "CG", "machine=fast,iterations=2,latency=1e-06"]
     assert (job.text, job.work, job.limits.seconds) == ("dor", "npb-cg~class=S", 60)
-    settings = FlowSettings.model_validate_json(job.settings)
-    assert settings == FlowSettings(machine="config/clusters/fast.yaml", iterations=2, latency=1e-6)
+    assert job.settings == FlowSettings(
+        machine="config/clusters/fast.yaml", iterations=2, latency=1e-6
+    )
     assert job.inputs == ("config/clusters/fast.yaml",)
     (told,) = check([path])
     product = "2 topologies × 2 routings × 2 workloads × 2 settings = 16 flow simulations"
@@ -73,28 +75,28 @@ def test_every_table_meets_every_workload_with_all_its_settings(write):
 def test_flows_run_in_batches_behind_their_networks(write):
     plan = expand([write(STUDY)])
     batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "flows"}
-    assert sum(len(batch.runs) for batch in batches.values()) == 16
+    assert sum(len(batch.jobs) for batch in batches.values()) == 16
     for batch in batches.values():
-        assert batch.after == ("run.torus-1",)
+        assert batch.after == (("topologies", "run.torus-1"),)
         assert batch.inputs == ("config/clusters/fast.yaml",)
-    runs = [run for batch in batches.values() for run in batch.runs]
+    jobs = [job for batch in batches.values() for job in batch.jobs]
     folder = "results/flows/torus~dims=4/dor/CG/machine=fast,iterations=2,latency=1e-06"
-    (run,) = (run for run in runs if run.folder == folder)
-    assert (run.routing, run.workload, run.traffic) == ("dor", "npb-cg~class=S", "")
-    assert json.loads(run.settings)["iterations"] == 2
+    (job,) = (job for job in jobs if job.folder == folder)
+    assert (job.text, job.work, job.carried) == ("dor", "npb-cg~class=S", "workload")
+    assert job.settings.iterations == 2
     wanted = plan.manifests(plan.studies["run"])
     assert "results/batches/flows/run.dor-1.json" in wanted
-    jobs = preview([Path("config/studies/run.yaml")], Path("results"))
-    assert jobs.totals("flows")["missing"] == 16
+    shown = preview([Path("config/studies/run.yaml")], Path("results"))
+    assert shown.totals("flows")["missing"] == 16
 
 
 def test_a_job_s_fingerprint_is_that_of_its_machine_s_file(write):
     path = write(STUDY)
-    before = expand([path]).flows
+    before = expand([path]).of("flows")
     assert len({job.fingerprint for job in before.values()}) == len(before)
-    assert expand([path]).flows == before
+    assert expand([path]).of("flows") == before
     Path("config/clusters/fast.yaml").write_text("machine: {link_bandwidth: 5.0e+9}\n")
-    after = expand([path]).flows
+    after = expand([path]).of("flows")
     assert all(after[ids].fingerprint != job.fingerprint for ids, job in before.items())
 
 
@@ -103,9 +105,9 @@ def test_a_placement_is_a_file_of_the_study_s_folder(write):
     assert any("ranks.txt" in line for line in mistakes(write(text)))
     Path("config/studies/ranks.txt").write_text("0\n1\n2\n3\n")
     plan = expand([write(text)])
-    job = next(iter(plan.flows.values()))
+    job = next(iter(plan.of("flows").values()))
     assert job.inputs == ("config/studies/ranks.txt",)
-    assert json.loads(job.settings)["placement"] == "config/studies/ranks.txt"
+    assert job.settings.placement == "config/studies/ranks.txt"
 
 
 def test_all_mistakes_are_told_at_once_each_with_its_line(write):
@@ -136,7 +138,11 @@ flow:
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("by: {CG: 2}", "by: {GC: 2}", "no workload 'GC' to have a value by its name"),
+        (
+            "by: {CG: 2}",
+            "by: {GC: 2}",
+            "workload 'GC' is not part of this study; known: CG, osu-alltoall",
+        ),
         ("machine: fast", "machine: fst", "no cluster 'fst'"),
         ("workloads:", "# workloads:", "'flow' needs 'workloads': the programs to run"),
         ("limits:", "survey: true\nlimits:", "a survey simulates nothing: leave out 'workloads'"),

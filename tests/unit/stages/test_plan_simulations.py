@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from routelab.stages.jobs import MAX_ID
-from routelab.stages.plan_simulations import DEFAULT, settings_id
 
 from routelab.api import InputError
 from routelab.simulation.settings import SimulationSettings
-from routelab.stages.plan import expand
+from routelab.stages.plan import MAX_ID, expand
+from routelab.stages.settings import DEFAULT, settings_id
 from routelab.stages.study import check, preview
 
 pytestmark = pytest.mark.builtins
@@ -48,19 +46,21 @@ def mistakes(path):
 def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed(write):
     path = write(STUDY)
     plan = expand([path])
-    assert {routing for _, routing in plan.routes} == {"dor"}
+    assert {routing for _, routing in plan.of("routes")} == {"dor"}
     shown = plan.studies["simulated"]
-    assert len(shown.simulations) == len(plan.simulations) == 2 * 2 * 4 * 2
-    assert shown.simulations[0] == ("torus~dims=4", "dor", "uniform", "vcs=2,loads=0.1")
-    assert {ids[2] for ids in shown.simulations} == {
+    simulations = shown.ids("simulations")
+    assert simulations == tuple(plan.of("simulations"))
+    assert len(simulations) == 2 * 2 * 4 * 2
+    assert simulations[0] == ("torus~dims=4", "dor", "uniform", "vcs=2,loads=0.1")
+    assert {ids[2] for ids in simulations} == {
         "uniform",
         "tornado~shift=1",
         "tornado~shift=2",
         "turned",
     }
-    job = plan.simulations["torus~dims=4x4", "rdr", "turned", "loads=0.1"]
+    job = plan.of("simulations")["torus~dims=4x4", "rdr", "turned", "loads=0.1"]
     assert (job.text, job.work, job.limits.seconds) == ("rdr", "transpose", 60)
-    assert SimulationSettings.model_validate_json(job.settings) == SimulationSettings(loads=(0.1,))
+    assert job.settings == SimulationSettings(loads=(0.1,))
     (told,) = check([path])
     product = "2 topologies × 2 routings × 4 traffic × 2 settings = 32 simulations"
     assert told == f"{path}: OK: {product}, 2 tables to route, 0 tables, 0 figures"
@@ -69,17 +69,18 @@ def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed
 def test_simulations_run_in_batches_behind_their_networks(write):
     plan = expand([write(STUDY)])
     batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "simulations"}
-    assert sum(len(batch.runs) for batch in batches.values()) == 32
+    assert sum(len(batch.jobs) for batch in batches.values()) == 32
     assert set(batches) >= {"simulated.dor-1", "simulated.rdr-1"}
     for batch in batches.values():
-        assert batch.after == ("simulated.torus-1",)
-    (run, *_) = batches["simulated.rdr-1"].runs
-    assert run.folder == "results/simulations/torus~dims=4/rdr/uniform/vcs=2,loads=0.1"
-    assert (run.routing, run.traffic) == ("rdr", "uniform")
-    assert json.loads(run.settings) == {"vcs": 2, "loads": [0.1]}
+        assert batch.after == (("topologies", "simulated.torus-1"),)
+    (job, *_) = batches["simulated.rdr-1"].jobs
+    assert job.folder == "results/simulations/torus~dims=4/rdr/uniform/vcs=2,loads=0.1"
+    assert (job.text, job.work, job.carried) == ("rdr", "uniform", "traffic")
+    assert job.settings == SimulationSettings(vcs=2, loads=(0.1,))
     wanted = plan.manifests(plan.studies["simulated"])
     assert "results/batches/simulations/simulated.rdr-1.json" in wanted
-    without = replace(plan.studies["simulated"], simulations=())
+    shown = plan.studies["simulated"]
+    without = replace(shown, jobs={k: j for k, j in shown.jobs.items() if k != "simulations"})
     assert not any("simulations" in path for path in plan.manifests(without))
     jobs = preview([Path("simulated.yaml")], Path("results"))
     assert jobs.totals("simulations")["missing"] == 32
@@ -87,21 +88,21 @@ def test_simulations_run_in_batches_behind_their_networks(write):
 
 
 def test_a_job_s_fingerprint_is_that_of_its_settings_traffic_and_engine(write):
-    before = expand([write(STUDY)]).simulations
+    before = expand([write(STUDY)]).of("simulations")
     assert len({job.fingerprint for job in before.values()}) == len(before)
-    assert expand([write(STUDY)]).simulations == before
+    assert expand([write(STUDY)]).of("simulations") == before
     after = expand([write(STUDY.replace("loads: [0.1]", "loads: [0.1], precision: 0.5"))])
     for ids, job in before.items():
         other = (*ids[:3], f"{ids[3]},precision=0.5")
-        assert after.simulations[other].fingerprint != job.fingerprint
+        assert after.of("simulations")[other].fingerprint != job.fingerprint
 
 
 def test_jobs_of_two_studies_are_shared_with_the_more_generous_limits(write):
     first = write(STUDY)
     second = write(STUDY.replace("seconds: 60", "seconds: 5").replace("2}\n", "9}\n"), "other")
     plan = expand([first, second])
-    assert len(plan.simulations) == 32
-    for job in plan.simulations.values():
+    assert len(plan.of("simulations")) == 32
+    for job in plan.of("simulations").values():
         assert (job.limits.seconds, job.limits.memory_gb) == (60, 9)
 
 

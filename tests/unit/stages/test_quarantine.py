@@ -6,15 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-from routelab.stages.batches import Batch, Run, run_batch
-from routelab.stages.limits import run_limited
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import read_outcome
+from routelab.config import Limits
+from routelab.jobs.batches import run_batch, write_jobs
 from routelab.registry import catalogue as catalogue_module
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed
 from routelab.registry.instances import load_routing
 from routelab.stages import report, warm
+from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.plan import expand
 
 pytestmark = pytest.mark.builtins
@@ -80,10 +81,10 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
         "[dor, {bad: {depth: [1, 2]}}, first@odd, {use: bad, as: other}]",
     )
     plan = expand([path])
-    assert list(plan.topologies) == ["torus~dims=4", "moon~craters=3"]
+    assert list(plan.of("topologies")) == [("torus~dims=4",), ("moon~craters=3",)]
     routings = ["dor", "bad~depth=1+2", "first@odd", "other"]
-    assert [routing for topology, routing in plan.routes if "torus" in topology] == routings
-    assert plan.kernel_users == ("dor",)
+    assert [routing for topology, routing in plan.of("routes") if "torus" in topology] == routings
+    assert [one.name for one, _ in plan.rehearsals().values()] == ["dor"]
     assert [cause.split(" cannot")[0] for cause in plan.quarantined] == [
         "topology 'moon'",
         "routing 'bad'",
@@ -100,7 +101,7 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
     assert (moon.status, moon.topology) == ("failed", "moon~craters=3")
     assert {status("moon~craters=3", routing) for routing in routings} == {"failed"}
     # they are tried again, and the report shows them beside the others
-    assert len(expand([path]).failed()) == 1 + 3 + 4
+    assert expand([path]).failed() == 1 + 3 + 4
     report.run(path, Path("results"), Path("results/report/study"))
     page = Path("results/report/study/index.html").read_text()
     assert "plugin routing/bad of extra 0.3" in page
@@ -153,34 +154,63 @@ def test_an_ambiguous_plugin_is_quarantined_as_well(zoo, site, monkeypatch):
         load_routing("pick@turns", catalogue)
 
 
+def route(text: str, network: str, classes: tuple[str, ...], seconds: float) -> RouteJob:
+    return RouteJob(
+        folder=f"results/{text.rpartition('=')[2]}",
+        topology=network,
+        text=text,
+        digest="f",
+        limits=Limits(seconds=seconds, memory_gb=4.0),
+        classes=classes,
+    )
+
+
+def mode(deed: str, network: str, classes: tuple[str, ...] = ("modes:Mode",)) -> RouteJob:
+    return route(f"mode~deed={deed}", network, classes, seconds=1.0)
+
+
+DIES, HANGS = "mode~deed=die: loading kernels", "mode: loading kernels"
+
+
 def test_a_plugin_that_kills_or_holds_up_its_process_costs_its_own_jobs(plugins, tmp_path):
     """Kernels are loaded before the jobs, by running the plugin: it must not get away there."""
     plan = expand([study(tmp_path, "[torus~dims=4]", "[dor]")])
     do(plan)
     network = "results/topologies/torus~dims=4"
-    runs = [
-        Run(f"results/{deed}", "f", 1.0, 4.0, topology=network, routing=f"mode~deed={deed}")
-        for deed in ("die", "hang")
-    ]
-    for first in (runs, runs[::-1]):
-        Batch("routes", "x", tuple(first)).write_spec(tmp_path / "spec.json")
+    jobs = [mode(deed, network) for deed in ("die", "hang")]
+    assert all(job.rehearsals() for job in jobs)
+    for first in (jobs, jobs[::-1]):
+        write_jobs(first, tmp_path / "spec.json")
         assert run_batch(tmp_path / "spec.json", tmp_path / "manifest.json") == 2
         ends = json.loads((tmp_path / "manifest.json").read_text())["outcomes"]
         assert {end["folder"]: (end["status"], end["reason"]) for end in ends} == {
-            "results/die": ("failed", "the process was killed by SIGSEGV"),
-            "results/hang": ("timeout", "took longer than 1 s"),
+            "results/die": ("failed", f"the process was killed by SIGSEGV in {DIES}"),
+            "results/hang": (
+                "timeout",
+                f"reached its limit of 1 CPU-s (limits.seconds) in {HANGS}",
+            ),
         }
 
 
 def test_such_a_plugin_does_not_keep_others_from_being_compiled(plugins, tmp_path, monkeypatch):
-    monkeypatch.setattr(warm, "STEP_SECONDS", 3.0)
-
-    def compile_all() -> int:
-        skipped = warm.run(["mode~deed=die", "mode", "dor"], tmp_path / "stamp")
-        assert skipped == [
-            "mode~deed=die: the process was killed by SIGSEGV",
-            "mode: took longer than 3 s",
-        ]
-        return 0
-
-    assert run_limited(compile_all, 60, None) == 0
+    monkeypatch.setattr(warm, "PREPARE_SECONDS", 3.0)
+    network = "results/topologies/torus~dims=4"
+    # kernels are those of classes: two of one class are compiled once
+    jobs = [
+        mode("die", network),
+        mode("hang", network, classes=("other",)),
+        route("dor", network, ("dor",), 60.0),
+    ]
+    write_jobs(jobs, tmp_path / "spec.json")
+    noted = []
+    skipped = warm.run(tmp_path / "spec.json", tmp_path / "stamp", noted.append)
+    assert noted == [
+        "compiling mode~deed=die (1 of 3)",
+        "compiling mode~deed=hang (2 of 3)",
+        "compiling dor (3 of 3)",
+    ]
+    assert skipped == [
+        f"mode~deed=die: the process was killed by SIGSEGV in {DIES}",
+        f"mode~deed=hang: reached its limit of 3 CPU-s (limits.seconds) in {HANGS}",
+    ]
+    assert (tmp_path / "stamp").read_text().splitlines() == ["warm", *skipped]

@@ -11,6 +11,7 @@ from routelab.artifacts.tables import write_csv
 from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.stages import report
 from routelab.stages.plan import expand
+from routelab.stages.predictions import predictions
 
 pytestmark = pytest.mark.builtins
 
@@ -61,7 +62,7 @@ def test_what_has_not_run_says_so(study, tmp_path):
 def test_what_the_flow_engine_foretold_stands_beside_what_was_measured(study, tmp_path):
     results = tmp_path / "results"
     plan = expand([study], results)
-    ((ids, job),) = plan.comparisons.items()
+    ((ids, job),) = plan.of("comparisons").items()
     folder = results / "bench/comparisons" / "/".join(ids)
     runs, figures = [], []
     for turn in range(4):
@@ -91,11 +92,14 @@ def test_what_the_flow_engine_foretold_stands_beside_what_was_measured(study, tm
     write_csv(folder / "figures.csv", FIGURE_COLUMNS, figures)
     facts = {"ranks": 16, "nodes": 8}
     write_outcome(Outcome("comparison", "small", facts=facts), folder / "outcome.json")
-    for (_, routing, benchmark, _), flow in plan.studies["measured"].predictions.items():
+    expected = predictions(plan.studies["measured"].parts)
+    assert len(expected) == 2
+    for one in expected:
+        _, routing, benchmark, _ = one.ids
         assert benchmark == "CG"
         mops = {"old": 30.0, "new": 40.0}[routing]
         outcome = Outcome("flow", "small", routing, facts={"mops": mops})
-        write_outcome(outcome, results / "flows" / "/".join(flow) / "outcome.json")
+        write_outcome(outcome, results / "flows" / "/".join(one.flow) / "outcome.json")
     report.run(study, results, results / "report/measured")
     rows = lines(results / "report/measured/benchmarks.csv")
     shown = ("routing", "metric", "median", "improvement_percent", "predicted", "nodes")
@@ -104,4 +108,4 @@ def test_what_the_flow_engine_foretold_stands_beside_what_was_measured(study, tm
         ("new", "mops", "20", "0", "40", "8"),
     ]
     assert [row["predicted_improvement_percent"] for row in rows] == ["-25", "0"]
-    assert job.spec.store == str(results / "bench/runs")
+    assert job.store == str(results / "bench/runs")

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from routelab.stages.limits import Breach
 
 from routelab.api import Demand, InputError, RouteTable, TrafficPlugin, UnsupportedError, build_grid
 from routelab.artifacts.json_files import plain
 from routelab.artifacts.measured_rows import from_row, to_row
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
+from routelab.jobs.execution import perform, write_breach
+from routelab.jobs.limits import Breach
 from routelab.registry.instances import load_routing
 from routelab.simulation.engine import Simulation
 from routelab.simulation.measure import measure
@@ -21,6 +22,9 @@ from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.tables import table_program
 from routelab.stages import route, simulate, topology
 from routelab.stages.kept_runs import FOLDER
+from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.routes import RouteJob
+from routelab.stages.kinds.simulations import SimulationJob
 from routelab.stages.simulation_facts import TIMES
 
 pytestmark = pytest.mark.builtins
@@ -33,6 +37,24 @@ QUICK = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.05}
 
 def settings(**values) -> SimulationSettings:
     return SimulationSettings(**{**QUICK, **values})
+
+
+def job(
+    folder: Path,
+    network: str = NETWORK,
+    routing: str = "dor",
+    traffic: str = "uniform",
+    asked: SimulationSettings | None = None,
+    digest: str = "abc",
+) -> SimulationJob:
+    return SimulationJob(
+        folder=str(folder),
+        topology=network,
+        text=routing,
+        work=traffic,
+        settings=asked or settings(),
+        digest=digest,
+    )
 
 
 class Across(TrafficPlugin):
@@ -59,7 +81,7 @@ def rows(folder: Path, name: str, *needed: str):
 def folder(tmp_path_factory) -> Path:
     """A sweep of two loads, the second saturated."""
     where = tmp_path_factory.mktemp("simulated") / "out"
-    outcome = simulate.run(RING, "dor", "tornado", settings(loads=(0.2, 0.9)), where, "abc")
+    outcome = perform(job(where, RING, "dor", "tornado", settings(loads=(0.2, 0.9))))
     assert outcome.status == "ok"
     assert read_outcome(where / "outcome.json").facts == plain(outcome.facts)
     return where
@@ -93,7 +115,8 @@ def test_the_facts_are_those_of_the_highest_load(folder: Path) -> None:
     )
     assert outcome.facts["deadlock"] == "proven"
     assert outcome.facts["virtual_channels_used"] == 4
-    assert outcome.provenance["fingerprint"] == "abc"
+    asked = job(folder, RING, "dor", "tornado", settings(loads=(0.2, 0.9)))
+    assert outcome.provenance["fingerprint"] == asked.fingerprint != ""
     assert outcome.provenance["settings"]["loads"] == [0.2, 0.9]
     assert {plugin["name"] for plugin in outcome.provenance["plugins"]} >= {"dor", "tornado"}
     assert outcome.facts["worst_terminal_switch"] in {
@@ -120,7 +143,7 @@ def test_files_agree_with_each_other(folder: Path) -> None:
 
 def test_what_is_delivered_crossed_as_many_channels_as_it_made_hops(tmp_path: Path) -> None:
     asked = settings(messages=5, message_packets=3, packet_flits=2, in_order=True)
-    outcome = simulate.run(NETWORK, "dor", "uniform", asked, tmp_path / "o")
+    outcome = perform(job(tmp_path / "o", asked=asked))
     facts = outcome.facts
     assert (facts["state"], facts["saturated"]) == ("finished", None)
     flits = 16 * 5 * 3 * 2
@@ -138,7 +161,7 @@ def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPat
     results = []
     for threads in ("1", "2"):
         monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
-        results.append(simulate.simulate(task.network, task.routing, task.work, task.settings))
+        results.append(simulate.simulate(task.network, task.algorithm, task.work, task.settings))
     one, two = results
     assert timeless(one.facts) == timeless(two.facts)
     assert [timeless(row) for row in one.curve] == [timeless(row) for row in two.curve]
@@ -146,7 +169,7 @@ def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPat
     assert one.terminals == two.terminals
     assert one.distributions == two.distributions
     other = simulate.simulate(
-        task.network, task.routing, task.work, settings(loads=(0.2, 0.5), seed=9)
+        task.network, task.algorithm, task.work, settings(loads=(0.2, 0.5), seed=9)
     )
     assert other.facts["offered_load"] != one.facts["offered_load"]
 
@@ -156,7 +179,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
 ) -> None:
     asked = settings(loads=(0.1, 0.2, 0.3), find_saturation=True, max_probes=4)
     monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
-    simulate.run(NETWORK, "dor", "uniform", asked, tmp_path / "whole", "f" * 8)
+    perform(job(tmp_path / "whole", asked=asked))
     whole = read_outcome(tmp_path / "whole" / "outcome.json").facts
 
     made: list[float] = []
@@ -169,7 +192,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
 
     monkeypatch.setattr(simulate, "Simulation", counted)
     with pytest.raises(KeyboardInterrupt):
-        simulate.run(NETWORK, "dor", "uniform", asked, tmp_path / "cut", "f" * 8)
+        perform(job(tmp_path / "cut", asked=asked))
     assert made == [0.1, 0.2]
     assert not (tmp_path / "cut").exists()
     # a line that a kill cut off is none
@@ -182,7 +205,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
         "Simulation",
         lambda *a, load, **o: made.append(load) or Simulation(*a, load=load, **o),
     )
-    simulate.run(NETWORK, "dor", "uniform", asked, tmp_path / "cut", "f" * 8)
+    perform(job(tmp_path / "cut", asked=asked))
     assert made[:2] == [0.2, 0.3]
     assert 0.1 not in made
     assert timeless(read_outcome(tmp_path / "cut" / "outcome.json").facts) == timeless(whole)
@@ -225,11 +248,11 @@ def test_a_measurement_survives_json() -> None:
 
 
 def test_a_table_from_a_file_runs_as_the_routing_that_made_it(tmp_path: Path) -> None:
-    route.run(NETWORK, "dor", tmp_path / "r")
+    perform(RouteJob(folder=str(tmp_path / "r"), topology=NETWORK, text="dor"))
     asked = settings(loads=(0.4,))
     table = str(tmp_path / "r" / "routes.npz")
     results = [
-        simulate.simulate(task.network, task.routing, task.work, asked)
+        simulate.simulate(task.network, task.algorithm, task.work, asked)
         for name in ("dor", table)
         for task in [simulate.task_of(NETWORK, name, "uniform", asked)]
     ]
@@ -249,7 +272,7 @@ def test_a_table_from_a_file_runs_as_the_routing_that_made_it(tmp_path: Path) ->
 def test_what_does_not_go_together_is_an_outcome(
     tmp_path: Path, network, routing, traffic, values, reason
 ) -> None:
-    outcome = simulate.run(network, routing, traffic, settings(**values), tmp_path / "o")
+    outcome = perform(job(tmp_path / "o", network, routing, traffic, settings(**values)))
     assert outcome.status == "unsupported"
     assert reason in outcome.reason
     assert outcome.facts["traffic"] == traffic
@@ -257,17 +280,19 @@ def test_what_does_not_go_together_is_an_outcome(
 
 
 def test_no_network_no_simulation(tmp_path: Path) -> None:
-    topology.run("torus~dims=4,fail_switches=4", tmp_path / "none")
-    outcome = simulate.run(str(tmp_path / "none"), "dor", "uniform", settings(), tmp_path / "o")
+    none = TopologyJob(folder=str(tmp_path / "none"), text="torus~dims=4,fail_switches=4")
+    perform(none)
+    outcome = perform(job(tmp_path / "o", none.folder))
     assert (outcome.kind, outcome.status) == ("simulation", "unsupported")
     assert outcome.reason.startswith("no network: ")
 
 
 def test_a_job_that_is_stopped_leaves_an_outcome(tmp_path: Path) -> None:
     breach = Breach("timeout", "took too long")
-    outcome = simulate.write_breach(NETWORK, "dor", "uniform", tmp_path / "o", breach, "abc")
-    assert read_outcome(tmp_path / "o" / "outcome.json") == outcome
+    write_breach(job(tmp_path / "o"), breach)
+    outcome = read_outcome(tmp_path / "o" / "outcome.json")
     assert (outcome.status, outcome.kind) == ("timeout", "simulation")
+    assert outcome.reason == "took too long"
 
 
 def clockwise(count: int) -> RouteTable:
@@ -338,7 +363,7 @@ def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
 def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
     asked = settings(loads=(0.3, 1.0), vcs=5, buffer_flits=2)
     task = simulate.task_of(NETWORK, "rdr", "uniform", asked)
-    result = simulate.simulate(task.network, task.routing, task.work, asked)
+    result = simulate.simulate(task.network, task.algorithm, task.work, asked)
     facts = result.facts
     assert facts["deadlock"] == "proven"
     assert facts["deadlock_proof"] == "duato"
@@ -351,7 +376,7 @@ def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
     assert (facts["virtual_channels_used"], facts["virtual_channels_unused"]) == (5, 0)
     few = simulate.task_of(NETWORK, "rdr", "uniform", settings(vcs=1))
     with pytest.raises(UnsupportedError, match="virtual channels"):
-        simulate.simulate(few.network, few.routing, few.work, few.settings)
+        simulate.simulate(few.network, few.algorithm, few.work, few.settings)
 
 
 def test_a_pattern_that_is_not_defined_is_not_asked_for_its_demand() -> None:
@@ -364,13 +389,13 @@ def test_a_pattern_that_is_not_defined_is_not_asked_for_its_demand() -> None:
 
     task = simulate.task_of(NETWORK, "dor", "uniform", settings())
     with pytest.raises(UnsupportedError, match="across: not here"):
-        simulate.simulate(task.network, task.routing, Never(), settings())
+        simulate.simulate(task.network, task.algorithm, Never(), settings())
 
 
 def test_the_searched_load_lies_below_the_bound_of_the_busiest_channel() -> None:
     task = simulate.task_of(RING, "dor", "tornado", settings())
     asked = settings(loads=(0.1,), find_saturation=True, max_probes=6, tolerance=0.1)
-    result = simulate.simulate(task.network, task.routing, task.work, asked)
+    result = simulate.simulate(task.network, task.algorithm, task.work, asked)
     assert 0.15 < result.facts["saturation_load"] <= 1 / 3
     assert result.facts["throughput"] <= 1 / 3 * 1.02
     assert len(result.curve) == result.facts["loads_tried"] > 4
@@ -380,10 +405,10 @@ def test_the_searched_load_lies_below_the_bound_of_the_busiest_channel() -> None
 
 def test_the_folder_of_a_simulation_is_no_network(tmp_path: Path) -> None:
     """Its results must not be taken for what is left of a network, and be removed."""
-    simulate.run("torus~dims=4x4", "dor", "uniform", settings(), tmp_path / "o")
+    perform(job(tmp_path / "o"))
     for work in (
         lambda: simulate.task_of(str(tmp_path / "o"), "dor", "uniform", settings()),
-        lambda: simulate.run(str(tmp_path / "o"), "dor", "uniform", settings(), tmp_path / "p"),
+        lambda: perform(job(tmp_path / "p", str(tmp_path / "o"))),
     ):
         with pytest.raises(InputError, match="a simulation job found, no network"):
             work()

@@ -6,11 +6,12 @@ import os
 import time
 
 import pytest
-from routelab.stages.comparisons import ComparisonJob, ComparisonSpec
 
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.config.bench_settings import BenchSettings
+from routelab.jobs.batches import write_jobs
 from routelab.stages import slurm_jobs
+from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.slurm_jobs import (
     SlurmJob,
     comparisons_behind,
@@ -190,18 +191,16 @@ def test_a_slurm_that_hangs_is_not_waited_for(squeue, tmp_path, capsys, monkeypa
 
 
 def comparison(study, cluster):
-    """A comparison as far as it matters here; its id is that of the study."""
+    """A comparison as far as it matters here."""
     settings = BenchSettings(cluster=cluster)
     measured = Comparison("topologies/t", (Chosen("dor", "dor"),), (Chosen("b", "b"),), settings)
-    spec = ComparisonSpec(f"bench/{study}", "aa", measured, "bench/runs")
     return ComparisonJob(
-        id=study,
-        study=study,
-        topology="t",
-        settings="default",
-        spec=spec,
-        after=(),
-        inputs=(),
+        folder=f"bench/{study}",
+        ids=(study, "t", "default"),
+        text="default",
+        digest="aa",
+        comparison=measured,
+        store="bench/runs",
         nodes=1,
         minutes=1,
         hosts="",
@@ -214,17 +213,17 @@ def comparison(study, cluster):
 def test_comparisons_in_flight_and_those_behind_them_on_the_same_cluster(tmp_path):
     clusters = {"one": "fast", "two": "fast", "three": "here", "other": "here", "lost": "third"}
     jobs = {name: comparison(name, f"{where}.yaml") for name, where in clusters.items()}
-    plan = {(name, "t", "x"): jobs[name] for name in ("one", "two", "three")}
+    plan = {name: jobs[name] for name in ("one", "two", "three")}
     for name in ("one", "two", "three", "other"):
-        jobs[name].spec.write(tmp_path / f"{name}.json")
+        write_jobs([jobs[name]], tmp_path / f"{name}.json")
     one = SlurmJob("7", "RUNNING", "", "comparisons", "one")
     others = [
         SlurmJob("8", "RUNNING", "", "routes", "three"),
         SlurmJob("9", "RUNNING", "", "comparisons", "lost"),
     ]
-    assert comparisons_in_flight(plan, [one, *others]) == {("one", "t", "x"): one}
-    assert comparisons_behind(plan, [one, *others], tmp_path) == {("two", "t", "x"): one}
+    assert comparisons_in_flight(plan, [one, *others]) == {"one": one}
+    assert comparisons_behind(plan, [one, *others], tmp_path) == {"two": one}
     # of a study that is not part of this run
     other = SlurmJob("10", "RUNNING", "", "comparisons", "other")
     assert comparisons_in_flight(plan, [other]) == {}
-    assert comparisons_behind(plan, [other], tmp_path) == {("three", "t", "x"): other}
+    assert comparisons_behind(plan, [other], tmp_path) == {"three": other}

@@ -99,11 +99,11 @@ def plan(capsys, *arguments):
     return capsys.readouterr().out
 
 
-def write_outcome(run, status, **more):
-    run.outcome.parent.mkdir(parents=True)
-    provenance = {"fingerprint": run.fingerprint} | more
+def write_outcome(job, status, **more):
+    job.outcome.parent.mkdir(parents=True)
+    provenance = {"fingerprint": job.fingerprint} | more
     content = {"status": status, "reason": status[0], "provenance": provenance}
-    run.outcome.write_text(json.dumps(content))
+    job.outcome.write_text(json.dumps(content))
 
 
 def test_a_plan_tells_the_state_of_every_job(small, capsys):
@@ -113,15 +113,15 @@ def test_a_plan_tells_the_state_of_every_job(small, capsys):
 
     batches = expand([small]).batches
     networks, dor, angara = (
-        batches[batch].runs
+        batches[batch].jobs
         for batch in (
             ("topologies", "small.torus-1"),
             ("routes", "small.dor-1"),
             ("routes", "small.angara-sssp-1"),
         )
     )
-    for run in networks:
-        write_outcome(run, "ok")
+    for job in networks:
+        write_outcome(job, "ok")
     Path("results/batches/topologies").mkdir(parents=True)
     Path("results/batches/topologies/small.torus-1.json").write_text("{}")
     write_outcome(dor[0], "unsupported")
@@ -141,13 +141,13 @@ def test_a_plan_tells_the_state_of_every_job(small, capsys):
         ("torus~dims=4", "dor"): ("cached", ""),
         ("torus~dims=4x2", "dor"): ("failed", "t"),
         ("torus~dims=4", "angara-sssp"): ("stale", ""),
-        ("torus~dims=4", "angara-sssp~tie_seed=1"): ("stale", "its outcome cannot be read"),
+        ("torus~dims=4", "angara-sssp~tie_seed=1"): ("failed", "its outcome cannot be read"),
         ("torus~dims=4x2", "angara-sssp"): ("missing", ""),
         ("torus~dims=4x2", "angara-sssp~tie_seed=1"): ("missing", ""),
     }
     assert plan(capsys).endswith(
         "\nnetworks: 2 (2 cached)\n"
-        "routings: 6 (1 cached, 2 missing, 2 stale, 1 failed)\n"
+        "route tables: 6 (1 cached, 2 missing, 1 stale, 2 failed)\n"
         "batches: 3, of which 2 would run\n"
     )
     assert sorted(Path("results").rglob("*")) == before

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from routelab.stages.shards import Item, Shard, run_shard, store
 
 from routelab.api import InputError
 from routelab.artifacts.survey_table import read_survey_table
-from routelab.stages import shards
+from routelab.config import Limits
+from routelab.jobs.batches import run_batch, write_jobs
+from routelab.stages.kinds import surveys
+from routelab.stages.kinds.surveys import Item, SurveyJob, store, survey_rows
 from routelab.stages.plan import expand
 from routelab.stages.study import preview
 from routelab.stages.survey_rows import Network
-from routelab.stages.survey_runs import route_row
 
 pytestmark = pytest.mark.builtins
 
@@ -48,21 +47,26 @@ def plan(tmp_path, monkeypatch):
 
 
 def sampled(plan):
-    (survey,) = plan.surveys.values()
-    return [t for t, r in survey.rows if r == "angara-bfs"]
+    return [t for t, r in rows_of(plan) if r == "angara-bfs"]
+
+
+def rows_of(plan):
+    (shown,) = plan.studies.values()
+    return survey_rows(shown.parts)
 
 
 def test_a_survey_has_no_jobs_but_shards_of_whole_networks(plan):
     planned = plan()
-    assert (planned.topologies, planned.routes, planned.batches) == ({}, {}, {})
-    (survey,) = planned.surveys.values()
-    runs = [item for shard in survey.shards for item in shard.runs]
+    assert {job.kind for job in planned.jobs.values()} == {"surveys"}
+    shards = [job for batch in planned.batches.values() for job in batch.jobs]
+    assert len(shards) == len(planned.batches) == len(planned.jobs)
+    runs = [item for shard in shards for item in shard.runs]
     assert len(runs) == len(set(runs)) == 9 + 8 + 2 * 3
-    networks = [{item.topology for item in shard.items} for shard in survey.shards]
+    networks = [{item.topology for item in shard.items} for shard in shards]
     assert sum(map(len, networks)) == len(set.union(*networks)) == 17
     # networks are dealt out in turn, so no shard has only small ones
     assert {len(some) for some in networks} == {4, 5}
-    assert planned.tables() == [f"results/surveys/survey-{n}.csv" for n in (1, 2, 3, 4)]
+    assert planned.manifests() == [f"results/surveys/survey-{n}.csv" for n in (1, 2, 3, 4)]
 
 
 def test_a_sample_is_of_each_entry_and_larger_ones_include_it(plan):
@@ -82,13 +86,13 @@ def test_a_limit_of_size_counts_switches(plan):
 
 
 def test_a_rows_fingerprint_is_that_of_its_run_alone(plan):
-    (first,), (second,) = (
-        plan(*which).surveys.values() for which in (("{sample: 3}", 7), ("{sample: 5}", 30, "b"))
+    first, second = (
+        rows_of(plan(*which)) for which in (("{sample: 3}", 7), ("{sample: 5}", 30, "b"))
     )
-    common = set(first.rows) & set(second.rows)
-    assert common == set(first.rows)
-    assert all(first.rows[run] == second.rows[run] for run in common)
-    keys = [item.fingerprint for item in second.rows.values()]
+    common = set(first) & set(second)
+    assert common == set(first)
+    assert all(first[run] == second[run] for run in common)
+    keys = [item.fingerprint for item in second.values()]
     assert len(keys) == len(set(keys))
 
 
@@ -123,31 +127,47 @@ def test_wrong_choices_of_networks_are_told(topologies, routings, message, tmp_p
     assert message in str(raised.value)
 
 
-def shard_of(*names, seconds=60.0):
+def survey_job(folder, *items, name="s-1", seconds=60.0):
+    return SurveyJob(
+        folder=str(folder / name),
+        ids=(name,),
+        text="s",
+        digest="d",
+        limits=Limits(seconds=seconds, memory_gb=4.0),
+        items=items,
+        results=str(folder),
+    )
+
+
+def job_of(folder, *names, seconds=60.0):
     items = [
         Item(f"{number:064x}", topology, routing)
         for number, (topology, routing) in enumerate(names)
     ]
-    return Shard("s-1", tuple(items), seconds, 4.0)
+    return survey_job(folder, *items, seconds=seconds)
 
 
-def done(shard, folder):
-    """Runs a shard; returns how many rows were made and the table."""
-    shard.write_spec(folder / "spec.json")
-    made = run_shard(folder / "spec.json", folder, folder / "s.csv")
+def done(job):
+    """Does a job; returns how many rows were missing and the table."""
+    folder = Path(job.results)
+    missing = len(job.missing())
+    write_jobs([job], folder / "spec.json")
+    assert run_batch(folder / "spec.json", folder / "s.csv") == bool(missing)
+    assert job.missing() == () or {status for status, _ in job.endings()} & {"failed", "timeout"}
     with (folder / "s.csv").open(newline="") as file:
-        return made, list(csv.DictReader(file))
+        return missing, list(csv.DictReader(file))
 
 
 RING, MESH, BROKEN = "torus~dims=4", "mesh~dims=3x2", "torus~dims=3x3,failed_links=0-8"
 
 
 def test_every_run_leaves_a_row_whatever_comes_of_it(tmp_path):
-    shard = shard_of((RING, "dor"), (RING, "angara-bfs"), (MESH, "angara-sssp"), (BROKEN, "dor"))
-    made, rows = done(shard, tmp_path)
+    names = (RING, "dor"), (RING, "angara-bfs"), (MESH, "angara-sssp"), (BROKEN, "dor")
+    job = job_of(tmp_path, *names)
+    made, rows = done(job)
     assert made == 4
     assert [(row["topology"], row["routing"]) for row in rows] == [
-        (item.topology, item.routing) for item in shard.items
+        (item.topology, item.routing) for item in job.items
     ]
     assert [row["status"] for row in rows] == ["ok", "ok", "ok", "unsupported"]
     assert "0-8 is no link" in rows[3]["reason"]
@@ -158,51 +178,46 @@ def test_every_run_leaves_a_row_whatever_comes_of_it(tmp_path):
     table = read_survey_table(tmp_path / "s.csv")
     assert {row["origin"] for row in table.rows} == set(table.origins)
 
-    assert done(shard, tmp_path) == (0, rows)
+    assert done(job) == (0, rows)
 
 
 def test_what_breaks_a_limit_is_a_row_and_tried_again(tmp_path, monkeypatch):
-    real = shards._do
+    real = surveys.route_row
 
-    def slow_at_the_second(shard, items, writer, origin, clock):
-        for position, item in enumerate(items):
-            if item.routing == "angara-bfs":
-                clock.begin(position)
-                shards.time.sleep(30)
-            real(shard, items[position : position + 1], writer, origin, clock)
-        return 0
+    def slow_at_the_second(network, routing, metrics):
+        while routing == "angara-bfs":
+            pass
+        return real(network, routing, metrics)
 
     names = [(RING, "dor"), (RING, "angara-bfs"), (RING, "angara-sssp")]
     for topology, routing in names:  # loads their kernels here, for all children
-        route_row(Network(topology), routing, ())
-    shard = shard_of(*names, seconds=2.0)
-    monkeypatch.setattr(shards, "_do", slow_at_the_second)
-    monkeypatch.setattr(shards, "_prepare", lambda *_: None)
-    made, rows = done(shard, tmp_path)
+        real(Network(topology), routing, ())
+    job = job_of(tmp_path, *names, seconds=2.0)
+    monkeypatch.setattr(surveys, "route_row", slow_at_the_second)
+    made, rows = done(job)
     assert made == 3
     assert [row["status"] for row in rows] == ["ok", "timeout", "ok"]
-    assert rows[1]["reason"] == "took longer than 2 s"
+    assert rows[1]["reason"].startswith("reached its limit of 2 CPU-s (limits.seconds)")
 
-    monkeypatch.setattr(shards, "_do", real)
-    made, rows = done(shard, tmp_path)
+    monkeypatch.setattr(surveys, "route_row", real)
+    made, rows = done(job)
     assert made == 1
     assert [row["status"] for row in rows] == ["ok", "ok", "ok"]
 
 
 def test_rows_are_found_whichever_shard_made_them(tmp_path):
     names = [(RING, "dor"), (RING, "angara-bfs"), (MESH, "dor")]
-    done(shard_of(*names), tmp_path)
+    done(job_of(tmp_path, *names))
     assert set(store(tmp_path).statuses().values()) == {"ok", "origin"}
-    all_items = shard_of(*names).items
-    other = Shard("other-1", all_items[1:], 60.0, 4.0)
-    made, rows = done(other, tmp_path)
+    all_items = job_of(tmp_path, *names).items
+    made, rows = done(survey_job(tmp_path, *all_items[1:], name="other-1"))
     assert (made, len(rows)) == (0, 2)
 
 
 def test_a_spec_of_another_format_is_refused(tmp_path):
-    (tmp_path / "spec.json").write_text(json.dumps({"format": "shard/0"}))
-    with pytest.raises(InputError, match="expected format shard/1"):
-        run_shard(tmp_path / "spec.json", tmp_path, tmp_path / "s.csv")
+    (tmp_path / "spec.json").write_text(json.dumps({"format": "shard/1"}))
+    with pytest.raises(InputError, match="expected format batch/2"):
+        run_batch(tmp_path / "spec.json", tmp_path / "s.csv")
 
 
 def test_bounds_stand_beside_the_runs_of_their_rules(tmp_path):
@@ -215,7 +230,7 @@ def test_bounds_stand_beside_the_runs_of_their_rules(tmp_path):
     lost = Item("4" * 64, "torus~dims=4x2", rules="angara")
     with store(tmp_path).writer("old") as writer:
         writer.append(lost.fingerprint, "unsupported", {"status": "unsupported", "reason": "so"})
-    made, rows = done(Shard("s-1", (*items, lost, *runs), 60.0, 4.0), tmp_path)
+    made, rows = done(survey_job(tmp_path, *items, lost, *runs))
     assert made == 4
     # angara.md: on 2x4 the exact turns lower the optimum from 5 to 4, as on 4x2
     assert (rows[0]["lower_bound_rules"], rows[0]["turn_set"]) == ("4", "angara/exact")
@@ -231,19 +246,19 @@ def test_a_plan_tells_which_rows_there_are(plan, tmp_path):
     before = preview([Path("survey.yaml")], Path("results"))
     assert before.totals("routes") == {"cached": 0, "missing": 23, "stale": 0, "failed": 0}
     assert (before.batches, before.batches_to_run) == (1, 1)
-    keys = [item.fingerprint for item in plan(runs=30).shards()["survey-1"].items]
+    keys = [item.fingerprint for item in rows_of(plan(runs=30)).values()]
     with store(Path("results")).writer("a") as writer:
         for key, status in zip(keys, ("ok", "unsupported", "timeout"), strict=False):
             writer.append(key, status, {})
     after = preview([Path("survey.yaml")], Path("results"))
     assert after.totals("routes") == {"cached": 2, "missing": 20, "stale": 0, "failed": 1}
-    assert len(plan(runs=30).failed()) == 1
+    assert plan(runs=30).failed() == 1
 
 
 def test_rows_need_no_heavy_imports():
     code = (
         "import sys\n"
-        "from routelab.stages import shards\n"
+        "from routelab.stages.kinds import surveys\n"
         "from routelab.stages.survey_bounds import bound_row\n"
         "from routelab.stages.survey_rows import Network\n"
         "from routelab.stages.survey_runs import route_row\n"
@@ -254,20 +269,3 @@ def test_rows_need_no_heavy_imports():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
-
-
-def test_a_look_at_the_clock_never_falls_between_two_writes() -> None:
-    begin = time.monotonic()
-    clock = shards.Clock()
-    child = os.fork()
-    if child == 0:
-        for position in range(300_000):
-            clock.begin(position)
-        os._exit(0)
-    looks = []
-    while os.waitpid(child, os.WNOHANG) == (0, 0):
-        looks.append(clock.since)
-    # a torn look would tell 0, and any limit would seem to have passed
-    assert looks
-    assert min(looks) >= begin
-    assert clock.position == 299_999

@@ -101,7 +101,7 @@ class BoundJob(NetworkJob):
 
     def content(self) -> tuple[str, ...]:
         """See `Job.content`; what a search may spend decides what it finds."""
-        return (*super().content(), str(self.seconds), str(self.exact))
+        return (*super().content(), str(float(self.seconds)), str(self.exact))
 
     def merge(self, other: Self) -> Self:
         """See `Job.merge`."""

@@ -30,7 +30,7 @@ from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.settings import found_cluster, settings_id
 
 if TYPE_CHECKING:
-    from routelab.jobs.limits import Breach
+    from routelab.jobs.limits import Breach, Meter
     from routelab.stages.parts import Parts
 
 RUNS = "bench/runs"
@@ -197,7 +197,7 @@ class ComparisonJob(Job):
         """
         raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
 
-    def end(self, ended: int | Breach, position: int) -> Job | None:
+    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
         """See `Job.end`."""
         return None
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class _Task(Task):
-    """As `EngineTask`; there is no network where it lies in a folder."""
+    """As `EngineTask`; there is no network if it could not be built."""
 
     network: Topology | None
     algorithm: Routing | RouteTable

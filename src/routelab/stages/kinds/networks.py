@@ -126,14 +126,15 @@ class NetworkJob(FolderJob):
         return (self.network, self.network_digest)
 
     def named(self) -> tuple[str, Topology | None]:
-        """The network's name, and the network unless it lies in a folder.
+        """The network's name, and the network unless its job could not build it.
 
         Raises
         ------
         InputError
-            If the name is wrong.
+            If the name is wrong, or a file in the network's folder is damaged: that is no outcome
+            of this job, which could never be done again.
         """
-        if Path(self.topology).is_dir():
+        if stage.unusable(self.topology) is not None:
             return stage.name_at(self.topology), None
         return stage.obtain(self.topology)
 
@@ -147,9 +148,8 @@ class NetworkJob(FolderJob):
         """
         if network is None:
             lost = stage.unusable(self.topology)
-            if lost is not None:
-                task.facts.update({**lost.facts, **task.facts})
-                raise LostNetworkError(lost.status, lost.reason)
-            _, network = stage.obtain(self.topology)
+            assert lost is not None
+            task.facts.update({**lost.facts, **task.facts})
+            raise LostNetworkError(lost.status, lost.reason)
         task.facts.update({**topology_facts(network), **task.facts})
         return network

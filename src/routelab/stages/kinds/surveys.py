@@ -25,8 +25,8 @@ from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
 from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.config import Bound, Survey
 from routelab.jobs import events
-from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
-from routelab.jobs.limits import Breach, current
+from routelab.jobs.job import NOT_WRITTEN, TRY_AGAIN, Job, Rehearsal
+from routelab.jobs.limits import Breach, Meter, current, without_result
 from routelab.registry.instances import load_routing, name_of
 from routelab.stages.instances import Instance
 from routelab.stages.kinds.networks import topology_digest
@@ -257,14 +257,14 @@ class SurveyJob(Job):
             if meter is not None:
                 meter.begin(len(self._first()))
 
-    def end(self, ended: int | Breach, position: int) -> Job | None:
+    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
         """See `Job.end`: after a network comes the next, after a breach the next run."""
-        first = self._first()
-        if isinstance(ended, int) and ended:
+        first, position = self._first(), meter.position
+        if ended == NOT_WRITTEN:
             raise RoutelabError(f"{first[0].topology}: no row was written, see above")
-        if ended == 0 and position < len(first):
-            ended = Breach("failed", "its process ended without a result")
-        if isinstance(ended, Breach) and position < len(first):
+        if position < len(first):
+            if not isinstance(ended, Breach):
+                ended = without_result(ended, meter)
             with store(self.results).writer(self.ids[0]) as writer:
                 self._note(first[position], lost_row(ended.status, ended.reason), writer)
             rest = self.items[position + 1 :]

@@ -1,0 +1,306 @@
+"""Whatever plugin code does, in whatever stage: it is that job's outcome, and names the plugin."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from routelab.artifacts.outcome import read_outcome
+from routelab.jobs.batches import run_batch
+from routelab.registry.catalogue import installed
+from routelab.stages.plan import expand
+
+pytestmark = pytest.mark.builtins
+
+PLUGINS = """
+import faulthandler, os, signal, sys
+
+from routelab.api import (
+    HopRoutingPlugin, LayersPlugin, MetricPlugin, Parameters, RoutingPlugin, RulesPlugin,
+    SelectionPlugin, TopologyPlugin, TrafficPlugin, WorkloadPlugin, parameter,
+)
+
+
+class Deed(Parameters):
+    deed: str = parameter("", description="What it does")
+
+
+class Villain:
+    summary = "Does harm"
+    Parameters = Deed
+    proof = "none"
+
+    def act(self, *anything, **more):
+        deed = self.parameters.deed
+        if deed == "exit":
+            sys.exit(0)
+        if deed == "hard-exit":
+            os._exit(0)
+        if deed == "failure":
+            os._exit(1)
+        if deed == "interrupt":
+            raise KeyboardInterrupt
+        if deed == "system-exit":
+            raise SystemExit("no more")
+        if deed == "segv":
+            faulthandler.disable()  # pytest enables it
+            signal.signal(signal.SIGSEGV, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGSEGV)
+        raise RuntimeError("broken")
+
+    def supports(self, *anything):
+        return None
+
+
+class Network(Villain, TopologyPlugin):
+    name = "bad-network"
+
+    def build(self):
+        self.act()
+
+
+class Rules(Villain, RulesPlugin):
+    name = "bad-rules"
+
+    def routing_graph(self, topology):
+        self.act()
+
+
+class Selection(Villain, SelectionPlugin):
+    name = "bad-selection"
+
+    def select(self, graph):
+        self.act()
+
+
+class Layers(Villain, LayersPlugin):
+    name = "bad-layers"
+
+    def assign(self, table):
+        self.act()
+
+
+class Routing(Villain, RoutingPlugin):
+    name = "bad-routing"
+
+    def route(self, topology):
+        self.act()
+
+
+class Hops(Villain, HopRoutingPlugin):
+    name = "bad-hops"
+
+    def prepare(self, topology, virtual_channels):
+        self.act()
+
+
+class Metric(Villain, MetricPlugin):
+    name = "bad-metric"
+
+    def measure(self, table, graph):
+        self.act()
+
+
+class Traffic(Villain, TrafficPlugin):
+    name = "bad-traffic"
+
+    def demand(self, topology, seed):
+        self.act()
+
+
+class Workload(Villain, WorkloadPlugin):
+    name = "bad-workload"
+
+    def program(self, job):
+        self.act()
+"""
+
+POINTS = {
+    kind: {f"bad-{name}": f"villains:{name.capitalize()}"}
+    for kind, name in (
+        ("topology", "network"),
+        ("rules", "rules"),
+        ("selection", "selection"),
+        ("layers", "layers"),
+        ("routing", "routing"),
+        ("metric", "metric"),
+        ("traffic", "traffic"),
+        ("workload", "workload"),
+    )
+}
+POINTS["routing"]["bad-hops"] = "villains:Hops"
+
+RAISED = {
+    "exit": "raised SystemExit: 0",
+    "interrupt": "raised KeyboardInterrupt: ",
+    "system-exit": "raised SystemExit: no more",
+    "error": "raised RuntimeError: broken",
+}
+ENDED = {
+    "hard-exit": "its process ended without a result",
+    "failure": "its process ended with exit code 1 without a result",
+    "segv": "the process was killed by SIGSEGV",
+}
+DEEDS = [*RAISED, *ENDED]
+SWEEP = "{deed: {sweep: [" + ", ".join(DEEDS) + "]}}"
+
+HEAD = "title: t\nlimits: {seconds: 60, idle_seconds: 60}\n"
+USUAL = "topologies: [torus~dims=4]\n"
+
+
+def routings(*entries: str) -> str:
+    return f"routings: [dor, {', '.join(entries)}]\nmetrics: [route-length]\n"
+
+
+def composed(pattern: str) -> list[str]:
+    return [f'"{pattern.format(deed)}"' for deed in DEEDS]
+
+
+# stage: kind of its jobs, the plugin, and a study with jobs of all deeds and one that is ok
+STAGES = {
+    "network": (
+        "topologies",
+        "bad-network",
+        f"topologies: [torus~dims=4, {{bad-network: {SWEEP}}}]\n"
+        "routings: [dor]\nmetrics: [route-length]\n",
+    ),
+    "rules": ("routes", "bad-rules", USUAL + routings(*composed("first@bad-rules~deed={}"))),
+    "selection": (
+        "routes",
+        "bad-selection",
+        USUAL + routings(*composed("bad-selection~deed={}@angara")),
+    ),
+    "layers": (
+        "routes",
+        "bad-layers",
+        USUAL + routings(*composed("first@angara@bad-layers~deed={}")),
+    ),
+    "complete routing": ("routes", "bad-routing", USUAL + routings(f"{{bad-routing: {SWEEP}}}")),
+    "rules of a bound": (
+        "bounds",
+        "bad-rules",
+        USUAL + routings(*composed("first@bad-rules~deed={}")) + "bound: {seconds: 5}\n",
+    ),
+    "traffic": (
+        "simulations",
+        "bad-traffic",
+        USUAL
+        + "routings: [dor]\nmetrics: [route-length]\n"
+        + f"traffic: [uniform, {{bad-traffic: {SWEEP}}}]\n"
+        + "simulation: {loads: [0.1], sample_cycles: 10, max_cycles: 1000, precision: 0.9}\n",
+    ),
+    "kernels that decide hop by hop": (
+        "simulations",
+        "bad-hops",
+        USUAL
+        + routings(f"{{bad-hops: {SWEEP}}}")
+        + "traffic: [uniform]\n"
+        + "simulation: {loads: [0.1], sample_cycles: 10, max_cycles: 1000, precision: 0.9}\n",
+    ),
+    "workload": (
+        "flows",
+        "bad-workload",
+        USUAL
+        + "routings: [dor]\nmetrics: [route-length]\n"
+        + f"workloads: [osu-alltoall, {{bad-workload: {SWEEP}}}]\n",
+    ),
+}
+
+
+@pytest.fixture
+def villains(site, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    site.install("villains", POINTS, {"villains.py": PLUGINS})
+    installed.cache_clear()
+
+
+def done(tmp_path: Path, text: str):
+    """The plan of a study whose batches have all run; each has left its manifest."""
+    path = tmp_path / "study.yaml"
+    path.write_text(HEAD + text)
+    plan = expand([path])
+    plan.write_specs()
+    for batch in plan.batches.values():
+        assert run_batch(plan.spec(batch), plan.manifest(batch)) == len(batch.jobs)
+    for batch in plan.batches.values():
+        if batch.kind != "surveys":
+            ends = json.loads(plan.manifest(batch).read_text())["outcomes"]
+            assert [end["folder"] for end in ends] == [job.folder for job in batch.jobs]
+            assert all(end["status"] for end in ends)
+    return plan
+
+
+def check(deed: str, plugin: str, status: str, reason: str) -> None:
+    assert status == "failed", reason
+    if deed in RAISED:
+        assert reason.startswith(f"{plugin}: "), reason
+        assert RAISED[deed] in reason
+        assert "villains.py, line " in reason
+    else:
+        assert reason.startswith(f"{ENDED[deed]} in "), reason
+        assert plugin in reason.removeprefix(ENDED[deed])
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_plugin_costs_its_own_jobs_only(villains, tmp_path, stage):
+    kind, plugin, text = STAGES[stage]
+    plan = done(tmp_path, text)
+    outcomes = {folder: read_outcome(Path(folder, "outcome.json")) for folder in plan.jobs}
+    bad = {}
+    for job in plan.of(kind).values():
+        names = " ".join(job.ids)
+        if plugin not in names:
+            assert outcomes[job.folder].status == "ok", outcomes[job.folder].reason
+            continue
+        deed = names.partition("deed=")[2].split()[0].split("@")[0]
+        bad[deed] = outcomes[job.folder]
+        check(deed, plugin, bad[deed].status, bad[deed].reason)
+    assert set(bad) == set(DEEDS)
+    # all others are as ever, but for those on networks that there are not
+    for folder, outcome in outcomes.items():
+        if "bad-" not in folder:
+            assert outcome.status == "ok", (folder, outcome.reason)
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_a_metric_costs_the_jobs_that_it_measures(villains, tmp_path, deed):
+    text = f"{USUAL}routings: [dor]\nmetrics: [bad-metric~deed={deed}]\n"
+    (job,) = done(tmp_path, text).of("routes").values()
+    outcome = read_outcome(job.outcome)
+    check(deed, "bad-metric", outcome.status, outcome.reason)
+
+
+SURVEYED = {
+    "bad-network": (f"[torus~dims=4, {{bad-network: {SWEEP}}}]", "[dor]"),
+    "bad-rules": ("[torus~dims=4]", f"[dor, {', '.join(composed('first@bad-rules~deed={}'))}]"),
+    "bad-routing": ("[torus~dims=4]", f"[dor, {{bad-routing: {SWEEP}}}]"),
+}
+
+
+@pytest.mark.parametrize("plugin", SURVEYED)
+def test_in_a_survey_a_plugin_costs_its_own_rows(villains, tmp_path, plugin):
+    topologies, algorithms = SURVEYED[plugin]
+    bound = "bound: {seconds: 5}\n" if plugin == "bad-rules" else ""
+    text = f"survey: true\ntopologies: {topologies}\nroutings: {algorithms}\n{bound}"
+    plan = done(tmp_path, text)
+    with Path(*plan.manifests()).open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == 1 + len(DEEDS)
+    for row in rows:
+        names = f"{row['topology']} {row['routing']}"
+        if plugin not in names:
+            assert row["status"] == "ok", row
+            continue
+        deed = names.partition("deed=")[2].split()[0]
+        check(deed, plugin, row["status"], row["reason"].removeprefix("no network: "))
+
+
+def test_a_plugin_that_breaks_in_one_place_is_blamed_with_its_line(villains, tmp_path):
+    plan = done(tmp_path, USUAL + routings("bad-routing"))
+    outcome = read_outcome(plan.of("routes")["torus~dims=4", "bad-routing"].outcome)
+    line = PLUGINS.splitlines().index('        raise RuntimeError("broken")') + 1
+    where = f"({tmp_path / 'site' / 'villains.py'}, line {line})"
+    assert outcome.reason == f"bad-routing: route() raised RuntimeError: broken {where}"
