@@ -164,8 +164,10 @@ STAGES = {
     "network": (
         "topologies",
         "bad-network",
-        f"topologies: [torus~dims=4, {{bad-network: {SWEEP}}}]\n"
-        "routings: [dor]\nmetrics: [route-length]\n",
+        (
+            f"topologies: [torus~dims=4, {{bad-network: {SWEEP}}}]\n"
+            "routings: [dor]\nmetrics: [route-length]\n"
+        ),
     ),
     "rules": ("routes", "bad-rules", USUAL + routings(*composed("first@bad-rules~deed={}"))),
     "selection": (
