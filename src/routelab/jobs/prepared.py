@@ -21,8 +21,8 @@ def in_prepared_process(
 ) -> None:
     """Do `work`, which forks its jobs, in a child of this process after `prepare`.
 
-    So all jobs inherit what was loaded. If the child does not get as far as the first job, the
-    work is done from here, and each job loads for itself.
+    So all jobs inherit what was loaded. If the child does not get as far as the first job, another
+    one does the work, and each job loads for itself.
 
     Parameters
     ----------
@@ -37,8 +37,7 @@ def in_prepared_process(
     """
     prepared = mmap.mmap(-1, 1)  # memory that child and parent share
 
-    def prepare_and_do() -> int:
-        prepare()
+    def do() -> int:
         prepared[0] = 1
         try:
             work()
@@ -47,11 +46,15 @@ def in_prepared_process(
             return 1
         return 0
 
+    def prepare_and_do() -> int:
+        prepare()
+        return do()
+
     ended = run_limited(prepare_and_do, limits, released=lambda: prepared[0] == 1)
-    if prepared[0]:
-        if ended != 0:
-            raise RoutelabError("no outcome was written for some jobs, see above")
-        return
-    why = ended.reason if isinstance(ended, Breach) else "see above"
-    logger.warning("kernels could not be loaded beforehand: %s", why)
-    work()
+    if not prepared[0]:
+        why = ended.reason if isinstance(ended, Breach) else "see above"
+        logger.warning("kernels could not be loaded beforehand: %s", why)
+        # in a child all the same: whichever of two supervisors is killed, the other ends the jobs
+        ended = run_limited(do)
+    if ended != 0:
+        raise RoutelabError("no outcome was written for some jobs, see above")

@@ -50,7 +50,7 @@ def run(study: Path, results: Path, directory: Path) -> None:
     Raises
     ------
     InputError
-        If the study is wrong, a job has not run, or the folder cannot be written.
+        If the study is wrong, or the folder cannot be written.
     """
     tell(study.stem, "plan")
     (shown,) = expand([study], results).studies.values()
