@@ -155,6 +155,18 @@ def test_rows_of_a_survey_are_counted_and_its_job_is_not() -> None:
     assert progress.line() == "3 of 3 jobs done, 1 failed or stopped"
 
 
+def test_a_step_that_is_done_is_counted_at_once(tmp_path: Path) -> None:
+    """Snakemake may end steps more often than the thread looks."""
+    log = events.log_of(tmp_path)
+    log.parent.mkdir()
+    lines: list[str] = []
+    with progress_lines(Plan(tmp_path, {}, {}, {}), 1, lines.append) as progress:
+        log.write_text(json.dumps(event("a", "failed", "why")) + "\n")
+        progress.look()
+        assert progress.line() == "1 of 1 jobs done, 1 failed or stopped"
+    assert lines == ["route table a: failed: why"]
+
+
 # --- with jobs --------------------------------------------------------------------------------
 
 
