@@ -21,12 +21,12 @@ pytestmark = pytest.mark.builtins
 
 
 @pytest.fixture
-def refused(capsys):
+def refused(capfd):
     """Run a command that has to fail with code 2, and return its message."""
 
     def run(*arguments) -> str:
         assert main(list(map(str, arguments))) == 2
-        printed = capsys.readouterr()
+        printed = capfd.readouterr()
         assert printed.out == ""
         assert printed.err.startswith("routelab: error: ")
         assert "Traceback" not in printed.err
@@ -82,23 +82,23 @@ DISCONNECTED = "torus~dims=4x2,failed_links=0-2+1-3+4-6+5-7"
 """Rings of four cut twice: switches 0.0 to 1.1 without the links along X that join them."""
 
 
-def test_a_network_that_has_fallen_apart_names_its_parts(capsys):
+def test_a_network_that_has_fallen_apart_names_its_parts(capfd):
     assert main(["topology", DISCONNECTED, "--format", "json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = json.loads(capfd.readouterr().out)
     assert facts["connected_parts"] == 2
     assert facts["parts"] == "4 switches with 0.0, 4 switches with 1.0"
 
 
 @pytest.mark.parametrize("routing", ["dor", "angara-sssp", "dfsssp", "sssp@up-down"])
-def test_pairs_between_parts_have_no_route(capsys, routing):
+def test_pairs_between_parts_have_no_route(capfd, routing):
     assert main(["evaluate", DISCONNECTED, routing]) == 0
-    printed = capsys.readouterr().out
+    printed = capfd.readouterr().out
     assert "the network is not connected: 4 switches with 0.0, 4 switches with 1.0" in printed
     # 8 × 7 pairs, of which 2 × 4 × 3 within a part
     assert f"{routing}: 32 of 56 pairs have no route" in printed
 
 
-def test_many_parts_are_counted_and_some_named(capsys, tmp_path):
+def test_many_parts_are_counted_and_some_named(capfd, tmp_path):
     nodes = "".join(f"<node id='n{i}'/>" for i in range(9))
     file = tmp_path / "isolated.graphml"
     file.write_text(
@@ -106,14 +106,14 @@ def test_many_parts_are_counted_and_some_named(capsys, tmp_path):
         "<edge source='n3' target='n4'/></graph></graphml>"
     )
     assert main(["topology", f"graph~file={file}"]) == 0
-    printed = capsys.readouterr().out
+    printed = capfd.readouterr().out
     named = "2 switches with n3, 1 switch with n0, 1 switch with n1, 1 switch with n2"
     assert f"{named}, 1 switch with n5 and 3 more" in printed
     assert main(["evaluate", f"graph~file={file}", "dfsssp"]) == 0
-    assert "dfsssp: 70 of 72 pairs have no route" in capsys.readouterr().out
+    assert "dfsssp: 70 of 72 pairs have no route" in capfd.readouterr().out
 
 
-def test_graphml_with_loops_and_duplicates(refused, capsys, tmp_path):
+def test_graphml_with_loops_and_duplicates(refused, capfd, tmp_path):
     file = tmp_path / "net.graphml"
 
     def write(inside):
@@ -122,7 +122,7 @@ def test_graphml_with_loops_and_duplicates(refused, capsys, tmp_path):
     nodes = "<node id='a'/><node id='b'/>"
     write(f"{nodes}<edge source='a' target='a'/><edge source='a' target='b'/>")
     assert main(["topology", f"graph~file={file}", "--format", "json"]) == 0
-    facts = json.loads(capsys.readouterr().out)
+    facts = json.loads(capfd.readouterr().out)
     assert (facts["channels"], facts["self_loops_dropped"]) == (2, 1)
     message = refused("topology", f"graph~file={file},self_loops=refuse")
     assert "line 3: an edge joins node 'a' to itself; remove it or set self_loops=drop" in message
@@ -134,7 +134,7 @@ def test_graphml_with_loops_and_duplicates(refused, capsys, tmp_path):
 
     write(nodes + "<edge source='a' target='b'/>" * 2)  # parallel links are links
     assert main(["topology", f"graph~file={file}", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["channels"] == 4
+    assert json.loads(capfd.readouterr().out)["channels"] == 4
 
 
 def test_xml_bombs_are_refused(refused, tmp_path):
@@ -267,10 +267,10 @@ def test_all_that_is_wrong_is_told_at_once(refused):
     "arguments", [["bound", "torus~dims=3"], ["route", "torus~dims=3", "dor", "-o", "folder"]]
 )
 @pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "long"])
-def test_limits_are_numbers_above_0(capsys, tmp_path, monkeypatch, arguments, seconds):
+def test_limits_are_numbers_above_0(capfd, tmp_path, monkeypatch, arguments, seconds):
     monkeypatch.chdir(tmp_path)
     assert main([*arguments, "--seconds", seconds]) == 2
-    assert f"argument --seconds: '{seconds}' is no number above 0" in capsys.readouterr().err
+    assert f"argument --seconds: '{seconds}' is no number above 0" in capfd.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
