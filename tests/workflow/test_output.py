@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
+import json
+import os
 import re
 
 import pytest
@@ -69,3 +72,100 @@ def test_a_failed_job_is_told_with_the_end_of_its_log(folder):
     assert lines[first + 1 : first + 3] == ["    a message of many", "    no room left"]
     assert "At least one job did not complete successfully." in run.stderr
     assert not re.search("The report is", run.stderr)
+
+
+LIMIT = "reached its limit of 60 CPU-s (limits.seconds) in dor: routing"
+STATUSES = {
+    "routes/torus~dims=4x2/dor": ["timeout", LIMIT],
+    "routes/torus~dims=4/dor": ["timeout", LIMIT],
+    "tie_seed=1": ["failed", "angara-sssp: select() raised ValueError: no"],
+    "layered": ["unsupported", "cycle-breaking: it needs more"],
+}
+LOSSES = [
+    "2 of 8 route tables of small failed: angara-sssp: select() raised ValueError: no.",
+    "2 of 8 route tables of small reached their limit of 60 CPU-s; raise limits.seconds.",
+    "2 of 8 route tables of small do not apply to their network: cycle-breaking: it needs more.",
+]
+END = ["The next run tries failed and stopped jobs again.", "The report is "]
+
+
+def last_lines(run, count):
+    """The last lines of a run; where the report is stands in the very last one."""
+    *lines, last = run.stderr.splitlines()[-count:]
+    return [*lines, last[: len(END[-1])]]
+
+
+def test_the_last_lines_say_what_is_missing_and_why(folder):
+    folder.write("statuses", json.dumps(STATUSES))
+    run = folder.run()
+    # jobs without a result are results of the run
+    assert run.returncode == 0
+    assert last_lines(run, 5) == [*LOSSES, *END]
+    # each problem was printed when it came, too
+    problems = [line for line in run.stderr.splitlines() if line.startswith("route table ")]
+    assert sum(LIMIT in line for line in problems) >= 1
+    assert sum("select() raised ValueError" in line for line in problems) >= 1
+    assert sum("cycle-breaking: it needs more" in line for line in problems) == 1
+    assert "10 of 10 jobs done, 4 failed or stopped" in run.stderr
+
+    # the same again, as nothing has changed: only what failed is tried again
+    dry = folder.run("-n")
+    assert dry.returncode == 0
+    assert "4 failed or timed-out jobs would be tried again." in dry.stderr.splitlines()
+    assert folder.calls() == []
+    again = folder.run()
+    assert again.returncode == 0
+    assert "4 failed or timed-out jobs are tried again." in again.stderr.splitlines()
+    assert sorted(folder.jobs()) == sorted(
+        f"routes/torus~dims={dims}/{routing}"
+        for dims in ("4", "4x2")
+        for routing in ("dor", "angara-sssp~tie_seed=1")
+    )
+    assert last_lines(again, 5) == [*LOSSES, *END]
+    assert "4 of 4 jobs done, 4 failed or stopped" in again.stderr
+
+    # and when all goes well, nothing is left to say
+    (folder.path / "statuses").unlink()
+    well = folder.run()
+    assert well.returncode == 0
+    assert last_lines(well, 2) == [LOSSES[2], END[-1]]
+    assert END[0] not in well.stderr
+
+
+def test_more_cores_than_there_are_are_warned_of(folder):
+    there = len(os.sched_getaffinity(0))
+    run = folder.run("--cores", str(there + 5))
+    assert run.returncode == 0
+    warnings = [line for line in run.stderr.splitlines() if line.startswith("Warning: ")]
+    (warning,) = warnings
+    assert warning == (
+        f"Warning: {there + 5} cores asked for, {there} available: jobs take turns. Limits count "
+        "CPU time, so results stay the same."
+    )
+    again = folder.run("--cores", str(there))
+    assert "Warning: " not in again.stderr
+
+
+def test_a_job_that_is_left_of_an_earlier_run_keeps_the_next_one_out(folder):
+    results = folder.path / "results"
+    results.mkdir()
+    lock = os.open(results / ".jobs.lock", os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH)  # as all jobs do
+        run = folder.run()
+        assert run.returncode == 1
+        assert run.stderr.splitlines()[-1] == (
+            "jobs of an earlier run are still working in results; wait for their end or stop them "
+            "(processes 'routelab batch')"
+        )
+        told = run.stdout + run.stderr
+        assert "Traceback" not in told
+        assert "Job stats" not in told
+        assert folder.calls() == []
+        # what only looks is not kept out
+        assert folder.run("-n").returncode == 0
+    finally:
+        os.close(lock)
+    run = folder.run()
+    assert run.returncode == 0, run.stderr
+    assert "10 of 10 jobs done" in run.stderr

@@ -91,6 +91,7 @@ class Short(logging.Formatter):
         if event == "JOB_ERROR" and facts["log"]:
             return failure(self._titles[facts["jobid"]], facts["log"])
         if event == "PROGRESS" and self.progress is not None:
+            self.progress.look()  # the step that is done has noted its jobs
             return self._changed(self.progress.line())
         if event == "RUN_INFO":
             return f"{facts['stats']['total']} steps to do."

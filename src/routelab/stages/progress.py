@@ -32,9 +32,15 @@ class Progress:
         Results that are still to be made, by kind.
     cores : int
         Jobs that run at a time.
+
+    Attributes
+    ----------
+    look : callable
+        Adds what has happened since the last look; does nothing unless `progress_lines` set it.
     """
 
     def __init__(self, left: Mapping[str, int], cores: int) -> None:
+        self.look: Callable[[], None] = lambda: None
         self._left = Counter(left)
         self._total = self._left.total()
         self._cores = max(1, cores)
@@ -148,11 +154,14 @@ def progress_lines(
     progress = Progress(left_to_do(plan), min(cores, os.cpu_count() or 1))
     reader = Reader(log_of(plan.results))
     put = write or (lambda text: print(text, file=sys.stderr, flush=True))
-    over = threading.Event()
+    over, looking = threading.Event(), threading.Lock()
 
     def look() -> None:
-        for line in progress.add(reader.read()):
-            put(line)
+        with looking:
+            for line in progress.add(reader.read()):
+                put(line)
+
+    progress.look = look
 
     def follow() -> None:
         reported, shown = time.monotonic(), 0

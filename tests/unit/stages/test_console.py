@@ -18,6 +18,7 @@ from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.surveys import Item, SurveyJob
 from routelab.stages.plan import Plan
+from routelab.stages.progress import Progress
 
 Event = Enum(
     "Event", "JOB_INFO JOB_ERROR JOB_STARTED JOB_FINISHED RUN_INFO RESOURCES_INFO PROGRESS"
@@ -138,6 +139,14 @@ def test_what_only_fills_the_screen_is_not_printed(short):
     for event in (Event.JOB_STARTED, Event.JOB_FINISHED, Event.RESOURCES_INFO):
         assert text(short, event=event) == ""
     assert text(short, "Select jobs to execute...") == ""
+
+
+def test_steps_are_told_in_jobs_while_they_run(short):
+    assert text(short, "1 of 9 steps", event=Event.PROGRESS) == "theirs: 1 of 9 steps"
+    short.progress = Progress({"routes": 2}, 1)
+    ended = {"kind": "routes", "title": "a", "status": "ok", "reason": "", "seconds": 1.0}
+    short.progress.look = lambda: short.progress.add([ended])
+    assert text(short, "1 of 9 steps", event=Event.PROGRESS).startswith("1 of 2 jobs done")
 
 
 def test_what_is_not_known_is_printed_as_snakemake_does(short):

@@ -152,7 +152,7 @@ USUAL = "topologies: [torus~dims=4]\n"
 
 
 def routings(*entries: str) -> str:
-    return f"routings: [dor, {', '.join(entries)}]\nmetrics: [route-length]\n"
+    return f"routings: [{', '.join(['dor', *entries])}]\nmetrics: [route-length]\n"
 
 
 def composed(pattern: str) -> list[str]:
@@ -164,10 +164,7 @@ STAGES = {
     "network": (
         "topologies",
         "bad-network",
-        (
-            f"topologies: [torus~dims=4, {{bad-network: {SWEEP}}}]\n"
-            "routings: [dor]\nmetrics: [route-length]\n"
-        ),
+        f"topologies: [torus~dims=4, {{bad-network: {SWEEP}}}]\n" + routings(),
     ),
     "rules": ("routes", "bad-rules", USUAL + routings(*composed("first@bad-rules~deed={}"))),
     "selection": (
