@@ -1,4 +1,4 @@
-"""What is measured on this machine ends with the run of the workflow, and the fabric is restored."""
+"""What is measured on this machine ends with the run, and the fabric is restored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
 
 CLUSTER = """\
 launcher: mpiexec
-mpiexec: mpiexec.mpich
 nodes: 2
 benchmarks: {{npb: {folder}}}
 fabric:
