@@ -65,8 +65,10 @@ def measuring(tmp_path):
 
     try:
         wait_until(
-            lambda: run.poll() is not None
-            or sum(Processes().command.get(pid) == "sleep 600" for pid in below()) == 2,
+            lambda: (
+                run.poll() is not None
+                or sum(Processes().command.get(pid) == "sleep 600" for pid in below()) == 2
+            ),
             240,
             "the benchmark does not start",
         )
