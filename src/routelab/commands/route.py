@@ -17,6 +17,7 @@ from routelab.commands._output import FORMATS, cell, check_folder, print_table, 
 
 if TYPE_CHECKING:
     from routelab.api import RouteTable
+    from routelab.artifacts.outcome import Outcome
     from routelab.config import Limits
     from routelab.stages.kinds.routes import RouteJob
 
@@ -68,15 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         raise InputError("with -o the proof is certificate.json in the folder; drop --certificate")
     check_folder(arguments.output)
-    from routelab.jobs.execution import write_breach
-    from routelab.jobs.limits import Breach, run_limited
-
-    # forked before anything heavy is imported, so that the watching parent stays small
-    ended = run_limited(lambda: _guarded(arguments), _limits(arguments))
-    if not isinstance(ended, Breach):
-        return ended
-    write_breach(_job(arguments), ended)
-    return 0 if arguments.keep_going else 1
+    return _write(arguments)
 
 
 def _limits(arguments: argparse.Namespace) -> Limits:
@@ -100,16 +93,6 @@ def _job(arguments: argparse.Namespace) -> RouteJob:
     )
 
 
-def _guarded(arguments: argparse.Namespace) -> int:
-    """`_write` in the child, where errors have to become exit codes too."""
-    try:
-        return _write(arguments)
-    except Exception as error:
-        from routelab.commands._errors import explain
-
-        return explain(error)
-
-
 def _metrics(arguments: argparse.Namespace) -> list[str]:
     from routelab.registry.catalogue import installed
 
@@ -120,13 +103,22 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._logging import progress
-    from routelab.jobs.execution import perform
+    from routelab.jobs.child import StoppedError, in_child
+    from routelab.jobs.execution import perform, write_breach
 
-    with progress(arguments):
-        outcome = perform(_job(arguments))
-    if outcome.status != "ok":
+    def work() -> Outcome:
+        with progress(arguments):
+            return perform(_job(arguments))
+
+    try:
+        outcome = in_child(work, _limits(arguments))
+    except StoppedError as error:
+        write_breach(_job(arguments), error.breach)
+    else:
+        if outcome.status == "ok":
+            return 0
         warn(outcome.routing, outcome)
-    return 0 if outcome.status == "ok" or arguments.keep_going else 1
+    return 0 if arguments.keep_going else 1
 
 
 def _print(arguments: argparse.Namespace) -> int:

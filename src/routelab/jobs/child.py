@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import IO, TypeVar
 
 from routelab.api.errors import RoutelabError
+from routelab.config.study import Limits
 from routelab.jobs.limits import Breach, run_limited
 
 Result = TypeVar("Result")
@@ -18,7 +19,20 @@ Result = TypeVar("Result")
 _SHOW_CURSOR = "\x1b[?25h"
 
 
-def in_child(work: Callable[[], Result]) -> Result:
+class StoppedError(RoutelabError):
+    """The work did not end by itself.
+
+    Parameters
+    ----------
+    breach : Breach
+    """
+
+    def __init__(self, breach: Breach) -> None:
+        super().__init__(breach.reason)
+        self.breach = breach
+
+
+def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result:
     """What `work` returns or raises, computed in a child process.
 
     Python looks for signals only when a kernel has returned, which may take minutes. The parent
@@ -28,21 +42,24 @@ def in_child(work: Callable[[], Result]) -> Result:
     ----------
     work : callable
         Its result can be pickled.
+    limits : Limits, optional
 
     Raises
     ------
+    StoppedError
+        If the child was killed or reached a limit.
     RoutelabError
-        If the child was killed.
+        If it ended without a result.
     """
     with tempfile.TemporaryFile() as file:
         try:
-            ended = run_limited(lambda: _supervise(work, file))
+            ended = run_limited(lambda: _supervise(work, file, limits))
         except KeyboardInterrupt:
             if sys.stderr.isatty():  # a progress display in the child may have hidden it
                 sys.stderr.write(_SHOW_CURSOR)
             raise
         if isinstance(ended, Breach):
-            raise RoutelabError(ended.reason)
+            raise StoppedError(ended)
         file.seek(0)
         try:
             result, error = pickle.load(file)
@@ -51,17 +68,19 @@ def in_child(work: Callable[[], Result]) -> Result:
                 "the process ended without a result; a plugin may have called os._exit() or "
                 "sys.exit()"
             ) from None
+    if isinstance(result, Breach):
+        raise StoppedError(result)
     if error is not None:
         raise error
     value: Result = result
     return value
 
 
-def _supervise(work: Callable[[], Result], file: IO[bytes]) -> int:
+def _supervise(work: Callable[[], Result], file: IO[bytes], limits: Limits | None) -> int:
     """Do the work in one more child: if the first process is killed, this one ends the others."""
-    ended = run_limited(lambda: _work(work, file))
+    ended = run_limited(lambda: _work(work, file), limits)
     if isinstance(ended, Breach):
-        file.write(pickle.dumps((None, RoutelabError(ended.reason))))
+        file.write(pickle.dumps((ended, None)))
         file.flush()
         return 0
     return ended
