@@ -33,12 +33,13 @@ def test_each_job_and_each_step_is_a_line(folder):
     ]
     begin = lines.index("7 steps to do.")
     steps = [line for line in lines[begin + 1 :] if line and line not in LINES]
-    # after each step, how many jobs are done
-    done = [re.match(r"(\d+) of 10 jobs done", line) for line in steps[:7]]
+    # after a step, how many jobs are done, unless it is as many as before
+    done = [match for line in steps if (match := re.match(r"(\d+) of 10 jobs done", line))]
     counts = [int(match[1]) for match in done]
-    assert counts == sorted(counts)
+    assert counts == sorted(set(counts))
+    assert counts[0] >= 2
     assert counts[-1] == 10
-    assert steps[7].startswith("Complete log(s): ")
+    assert steps[len(done)].startswith("Complete log(s): ")
     assert steps[-1] == "The report is results/report/index.html: open it in a browser."
     assert len(lines) < 30
 
