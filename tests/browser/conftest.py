@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from routelab.jobs.execution import perform
 from routelab.stages import report as report_stage
-from routelab.stages import route, topology
 from routelab.stages.plan import expand
 
 ROOT = Path(__file__).parents[2]
@@ -90,12 +90,8 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         for path in paths:
             path.write_text(STUDIES[path.stem])
         plan = expand(paths, results)
-        for network in plan.topologies.values():
-            topology.run(network.text, results / "topologies" / network.id)
-        for job in plan.routes.values():
-            source = results / "topologies" / job.topology.id
-            folder = results / "routes" / job.topology.id / job.id
-            route.run(str(source), job.text, folder, job.metrics)
+        for job in plan.jobs.values():  # networks first
+            perform(job)
         for path in paths:
             report_stage.run(path, results, results / "report" / path.stem)
         report_stage.run_index(results)

@@ -47,7 +47,7 @@ def incomplete(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
         path.write_text(STUDY)
-        for ids in expand([path], results).simulations:
+        for ids in expand([path], results).of("simulations"):
             topology, routing, *_ = ids
             told = "timeout", LIMIT.format(" ".join(ids[:3]))
             if topology == "abilene":
