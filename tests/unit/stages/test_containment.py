@@ -303,3 +303,15 @@ def test_a_plugin_that_breaks_in_one_place_is_blamed_with_its_line(villains, tmp
     line = PLUGINS.splitlines().index('        raise RuntimeError("broken")') + 1
     where = f"({tmp_path / 'site' / 'villains.py'}, line {line})"
     assert outcome.reason == f"bad-routing: route() raised RuntimeError: broken {where}"
+
+
+def test_a_module_that_exits_when_it_is_imported_costs_its_own_jobs(villains, site, tmp_path):
+    points = {"routing": {"leaver": "leavers:Routing"}}
+    site.install("leavers", points, {"leavers.py": "import sys\nsys.exit(0)\n"})
+    installed.cache_clear()
+    plan = done(tmp_path, USUAL + routings("leaver"))
+    ends = {job.ids[1]: read_outcome(job.outcome) for job in plan.of("routes").values()}
+    assert ends["dor"].status == "ok"
+    assert ends["leaver"].status == "failed"
+    assert "plugin routing/leaver of leavers 1.0" in ends["leaver"].reason
+    assert "found SystemExit: 0" in ends["leaver"].reason
