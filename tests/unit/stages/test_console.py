@@ -108,7 +108,7 @@ def job(rule: str, number: int = 7, **wildcards) -> dict[str, object]:
         (
             "comparisons",
             {"batch": "measured.t.default-12345678-1"},
-            "comparisons: measured on t, 2 routings x 1 benchmarks (1 job)",
+            "comparisons: measured on t (1 job)",
         ),
         ("study_report", {"study": "small"}, "report small"),
         ("report_index", {}, "report index"),

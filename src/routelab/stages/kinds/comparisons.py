@@ -162,9 +162,8 @@ class ComparisonJob(Job):
     def title(self) -> str:
         """See `Job.title`."""
         study, topology, settings = self.ids
-        more = "" if settings == "default" else f" ({settings})"
-        sizes = f"{len(self.comparison.routings)} routings x {len(self.comparison.benchmarks)}"
-        return f"{study} on {topology}{more}, {sizes} benchmarks"
+        more = "" if settings == "default" else f" with {settings}"
+        return f"{study} on {topology}{more}"
 
     @property
     def labels(self) -> dict[str, str]:
