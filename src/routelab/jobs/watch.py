@@ -45,7 +45,7 @@ def announce_run() -> None:
 
 
 @contextmanager
-def ending_jobs() -> Iterator[None]:
+def end_jobs_on_interrupt() -> Iterator[None]:
     """End this run's local jobs when this process alone is interrupted, within the block.
 
     A terminal interrupts all processes of a run by itself; ``kill -INT`` reaches Snakemake only,

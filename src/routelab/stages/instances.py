@@ -9,6 +9,7 @@ from pathlib import Path
 
 from routelab.api import InputError, Plugin
 from routelab.api.parameters import value_text
+from routelab.artifacts.fingerprint import fingerprint
 from routelab.config import Choice
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import from_mapping, load, load_routing
@@ -71,6 +72,22 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
     if missing:
         raise InputError(f"no file {', '.join(missing)} (files are looked up in {folder})")
     return Instance(text, written, plugins, inputs)
+
+
+def code_digest(stage_module: str, instance: Instance) -> str:
+    """Digest of an instance's code and files, and of the stage that uses it."""
+    return fingerprint(
+        stage_module,
+        instance.text + instance.quarantine,
+        map(type, instance.plugins),
+        instance.inputs,
+    )
+
+
+def class_names(instance: Instance) -> tuple[str, ...]:
+    """Names of the classes of an instance's plugins; none if they cannot be used."""
+    found = (type(plugin) for plugin in instance.plugins)
+    return tuple(f"{one.__module__}:{one.__qualname__}" for one in found)
 
 
 def _as_given(kind: str, choice: Choice) -> str:

@@ -26,7 +26,7 @@ from routelab.registry.catalogue import installed
 from routelab.stages.instances import Instance, instance_of
 from routelab.stages.kinds import kinds
 from routelab.stages.parts import Parts, is_hop_by_hop
-from routelab.stages.planned import Plan, StudyPlan, cut, merged
+from routelab.stages.planned import Plan, StudyPlan, cut_batches, merge_jobs
 from routelab.stages.predictions import predictions
 from routelab.stages.samples import chosen
 
@@ -148,7 +148,7 @@ class _Expansion:
             kind: tuple(job for study in self.jobs.values() for job in study.get(kind, ()))
             for kind in kinds()
         }
-        jobs = merged([by_kind])
+        jobs = merge_jobs([by_kind])
         studies = {
             name: _study_plan(
                 parts,
@@ -159,7 +159,7 @@ class _Expansion:
             )
             for name, parts in self.studies.items()
         }
-        batches = cut(jobs, self.jobs)
+        batches = cut_batches(jobs, self.jobs)
         return Plan(self._results, jobs, studies, batches, tuple(self.quarantined))
 
     def _named(self, study: Study, part: str) -> list[dict[str, Instance]]:

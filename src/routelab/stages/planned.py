@@ -171,7 +171,7 @@ class Plan:
         return found
 
 
-def merged(studies: Iterable[Mapping[str, tuple[Job, ...]]]) -> dict[str, Job]:
+def merge_jobs(studies: Iterable[Mapping[str, tuple[Job, ...]]]) -> dict[str, Job]:
     """All jobs by folder; one that several studies ask for serves all of them."""
     jobs: dict[str, Job] = {}
     for by_kind in studies:
@@ -182,7 +182,7 @@ def merged(studies: Iterable[Mapping[str, tuple[Job, ...]]]) -> dict[str, Job]:
     return jobs
 
 
-def cut(
+def cut_batches(
     jobs: Mapping[str, Job], studies: Mapping[str, Mapping[str, tuple[Job, ...]]]
 ) -> dict[tuple[str, str], Batch]:
     """Cut jobs into batches of one study and of one plugin or one make of routing.

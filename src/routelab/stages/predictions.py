@@ -14,7 +14,7 @@ from routelab.config import Choice, ConfigError, Study
 from routelab.jobs.job import MAX_ID
 from routelab.simulation.flow_settings import FlowSettings
 from routelab.stages.instances import Instance, instance_of
-from routelab.stages.kinds.comparisons import Settings, asked, sizes_of
+from routelab.stages.kinds.comparisons import Settings, settings_and_places, sizes_of
 from routelab.stages.settings import Chosen, settings_id
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def predictions(parts: Parts) -> list[Prediction]:
     if not parts.benchmarks:
         return []
     study = parts.study
-    settings, _ = asked(parts)
+    settings, _ = settings_and_places(parts)
     found: list[Prediction] = []
     mistakes: list[str] = []
     works: dict[str, tuple[str, Instance]] = {}

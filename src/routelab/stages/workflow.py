@@ -19,7 +19,7 @@ from routelab.artifacts.atomic import explained
 from routelab.artifacts.losses import loss_sentences
 from routelab.jobs.batches import write_jobs
 from routelab.jobs.job import TRY_AGAIN
-from routelab.jobs.watch import announce_run, ending_jobs, wait_for_jobs
+from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.console import shorten
 from routelab.stages.kinds import kinds
@@ -194,7 +194,7 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
         except InputError as error:
             sys.exit(str(error))
         try:
-            with ending_jobs(), progress_lines(plan, cores) as progress:
+            with end_jobs_on_interrupt(), progress_lines(plan, cores) as progress:
                 for formatter in formatters:
                     formatter.progress = progress
                 ended = execute(executor_plugin=executor_plugin, **settings)

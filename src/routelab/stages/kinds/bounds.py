@@ -119,7 +119,8 @@ class BoundJob(NetworkJob):
     def load(self) -> Task:
         """See `FolderJob.load`."""
         rules, (name, network) = together(
-            lambda: None if self.text == stage.BARE else load("rules", self.text), self.named
+            lambda: None if self.text == stage.BARE else load("rules", self.text),
+            self.look_up_network,
         )
         plugins = () if rules is None else (rules,)
         return _Task(
@@ -133,7 +134,7 @@ class BoundJob(NetworkJob):
 
     def run(self, task: _Task) -> _Result:
         """See `FolderJob.run`."""
-        network = self.built(task, task.network)
+        network = self.find_network(task, task.network)
         tell(task.routing, "bound")
         bound = stage.compute(network, task.rules, seconds=self.seconds, exact=self.exact)
         tell(task.routing, "ok", ended=True)

@@ -98,7 +98,7 @@ class ComparisonJob(Job):
         """The comparisons of a study: every network with all of its tables."""
         if not parts.benchmarks:
             return
-        settings, places = asked(parts)
+        settings, places = settings_and_places(parts)
         tables = {job.ids: job for job in RouteJob.plan(parts)}
         for t in dict.fromkeys(t for t, _ in parts.runs):
             routes = [tables[t, r] for network, r in parts.runs if network == t]
@@ -202,7 +202,7 @@ class ComparisonJob(Job):
 
 
 @lru_cache(maxsize=4)
-def asked(parts: Parts) -> tuple[list[Settings], dict[tuple[str, str], Place]]:
+def settings_and_places(parts: Parts) -> tuple[list[Settings], dict[tuple[str, str], Place]]:
     """What a study measures with, and where, by ids of topology and settings.
 
     Raises

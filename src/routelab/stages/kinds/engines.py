@@ -11,9 +11,8 @@ from routelab.api.parameters import Parameters
 from routelab.jobs.job import Task
 from routelab.registry.instances import Routing, load, name_of
 from routelab.stages.engine_task import network_of, routing_of
-from routelab.stages.instances import Instance
+from routelab.stages.instances import Instance, class_names, code_digest
 from routelab.stages.kinds.networks import NetworkJob
-from routelab.stages.kinds.routes import class_names, code_digest
 from routelab.stages.settings import Chosen
 from routelab.stages.together import together
 
@@ -121,7 +120,7 @@ class EngineJob(NetworkJob):
         else:
             algorithm, (name, network), work = together(
                 lambda: routing_of(self.text),
-                self.named,
+                self.look_up_network,
                 lambda: load(self.carried, self.work),
             )
             routing = algorithm.name

@@ -75,7 +75,7 @@ class FlowJob(EngineJob):
 
     def run(self, task: Any) -> stage.Flows:
         """See `FolderJob.run`."""
-        network = self.built(task, task.network)
+        network = self.find_network(task, task.network)
         return stage.simulate(network, task.algorithm, task.work, self.settings)
 
     def write(self, result: stage.Flows, folder: Path, provenance: Mapping[str, Any]) -> None:

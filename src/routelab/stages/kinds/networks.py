@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 from routelab._progress import tell
 from routelab.api import PluginError, Topology
 from routelab.api.plugin import TopologyPlugin
-from routelab.artifacts.fingerprint import fingerprint
 from routelab.artifacts.provenance import seed_of
 from routelab.config import Limits
 from routelab.jobs.blame import LostNetworkError
@@ -18,10 +17,13 @@ from routelab.jobs.job import FolderJob, Task
 from routelab.registry.instances import load, name_of
 from routelab.stages import topology as stage
 from routelab.stages.facts import topology_facts
-from routelab.stages.instances import Instance
+from routelab.stages.instances import Instance, code_digest
 
 if TYPE_CHECKING:
     from routelab.stages.parts import Parts
+
+
+STAGE = "routelab.stages.topology"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -50,7 +52,7 @@ class TopologyJob(FolderJob):
             folder=cls.folder_of(results, (id_,)),
             ids=(id_,),
             text=topology.text,
-            digest=topology_digest(topology),
+            digest=code_digest(STAGE, topology),
             inputs=topology.inputs,
             limits=limits,
         )
@@ -86,16 +88,6 @@ class TopologyJob(FolderJob):
         stage.write_result(result, folder, provenance)
 
 
-def topology_digest(topology: Instance) -> str:
-    """Digest of the code and files of a network."""
-    return fingerprint(
-        "routelab.stages.topology",
-        topology.text + topology.quarantine,
-        map(type, topology.plugins),
-        topology.inputs,
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class NetworkJob(FolderJob):
     """A job on a network.
@@ -125,7 +117,7 @@ class NetworkJob(FolderJob):
         """See `Job.content`."""
         return (self.network, self.network_digest)
 
-    def named(self) -> tuple[str, Topology | None]:
+    def look_up_network(self) -> tuple[str, Topology | None]:
         """The network's name, and the network unless its job could not build it.
 
         Raises
@@ -138,7 +130,7 @@ class NetworkJob(FolderJob):
             return stage.name_at(self.topology), None
         return stage.obtain(self.topology)
 
-    def built(self, task: Task, network: Topology | None) -> Topology:
+    def find_network(self, task: Task, network: Topology | None) -> Topology:
         """The network; its facts go to the task's.
 
         Raises

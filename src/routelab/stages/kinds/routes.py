@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from routelab.api import ContextMetricPlugin, Topology, build_grid
-from routelab.artifacts.fingerprint import fingerprint
 from routelab.artifacts.provenance import Measured, seed_of
 from routelab.jobs.job import Rehearsal, Task
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages import route as stage
-from routelab.stages.instances import Instance
+from routelab.stages.instances import class_names, code_digest
 from routelab.stages.kinds.networks import NetworkJob
 from routelab.stages.together import together
 
@@ -98,7 +97,7 @@ class RouteJob(NetworkJob):
         """See `FolderJob.load`."""
         chosen, (name, network), *metrics = together(
             lambda: load_routing(self.text),
-            self.named,
+            self.look_up_network,
             *(partial(load, "metric", metric) for metric in self.metrics),
         )
         plugins = (*chosen.plugins, *metrics)
@@ -114,7 +113,7 @@ class RouteJob(NetworkJob):
 
     def run(self, task: _Task) -> stage.RouteResult:
         """See `FolderJob.run`."""
-        return stage.compute(self.built(task, task.network), task.algorithm, task.metrics)
+        return stage.compute(self.find_network(task, task.network), task.algorithm, task.metrics)
 
     def facts(self, result: stage.RouteResult) -> Mapping[str, Any]:
         """See `FolderJob.facts`."""
@@ -123,22 +122,6 @@ class RouteJob(NetworkJob):
     def write(self, result: stage.RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
         stage.write_result(result, folder, provenance)
-
-
-def code_digest(stage_module: str, instance: Instance) -> str:
-    """Digest of an instance's code and files, and of the stage that uses it."""
-    return fingerprint(
-        stage_module,
-        instance.text + instance.quarantine,
-        map(type, instance.plugins),
-        instance.inputs,
-    )
-
-
-def class_names(instance: Instance) -> tuple[str, ...]:
-    """Names of the classes of an instance's plugins; none if they cannot be used."""
-    found = (type(plugin) for plugin in instance.plugins)
-    return tuple(f"{one.__module__}:{one.__qualname__}" for one in found)
 
 
 def route_rehearsals(

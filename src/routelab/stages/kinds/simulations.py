@@ -76,7 +76,7 @@ class SimulationJob(EngineJob):
         In a workflow, runs that have finished are kept beside the folder until all have, and a
         job that was killed goes on with the others.
         """
-        network = self.built(task, task.network)
+        network = self.find_network(task, task.network)
         if not self.fingerprint:
             return stage.simulate(network, task.algorithm, task.work, self.settings)
         # proofs are shared by all traffic: ids are network, routing, traffic and settings

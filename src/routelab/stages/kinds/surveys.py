@@ -28,9 +28,9 @@ from routelab.jobs import events
 from routelab.jobs.job import NOT_WRITTEN, TRY_AGAIN, Job, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, without_result
 from routelab.registry.instances import load_routing, name_of
-from routelab.stages.instances import Instance
-from routelab.stages.kinds.networks import topology_digest
-from routelab.stages.kinds.routes import class_names, route_rehearsals
+from routelab.stages.instances import Instance, class_names, code_digest
+from routelab.stages.kinds.networks import STAGE as NETWORKS
+from routelab.stages.kinds.routes import route_rehearsals
 from routelab.stages.survey_bounds import bound_row, facts_beside
 from routelab.stages.survey_rows import Network, Row, lost_row
 from routelab.stages.survey_runs import route_row
@@ -308,7 +308,7 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], Item]:
         for id_, instance in parts.routings.items()
     }
     rules = {id_: _rules(one) for id_, one in parts.routings.items()}
-    networks = {t: topology_digest(parts.topologies[t]) for t in parts.networks}
+    networks = {t: code_digest(NETWORKS, parts.topologies[t]) for t in parts.networks}
     return {
         (t, r): Item(
             _both(networks[t], code[r]),
@@ -329,7 +329,7 @@ def _add_bounds(parts: Parts, by_network: Mapping[str, list[Item]], bound: Bound
     }
     for t, items in by_network.items():
         instance = parts.topologies[t]
-        digest = topology_digest(instance)
+        digest = code_digest(NETWORKS, instance)
         items[:0] = [
             Item(
                 _both(digest, code[rules] + (" exact" if bound.exact and rules else "")),
