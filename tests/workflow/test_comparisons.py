@@ -114,7 +114,7 @@ def test_a_comparison_that_failed_is_tried_again(measuring):
     outcome = measuring.path / "results" / folder / "outcome.json"
     outcome.write_text(outcome.read_text().replace('"ok"', '"failed"'))
     run = measuring.run("-n")
-    assert "1 failed or timed-out jobs would be tried again." in run.stderr
+    assert "1 failed or timed-out job would be tried again." in run.stderr
     assert made(measuring) == [folder]
     measuring.write("status", "unsupported")
     outcome.unlink()

@@ -116,7 +116,7 @@ def test_the_last_lines_say_what_is_missing_and_why(folder):
     assert folder.calls() == []
     again = folder.run()
     assert again.returncode == 0
-    assert "4 failed or timed-out jobs are tried again." in again.stderr.splitlines()
+    assert "4 failed or timed-out jobs will be tried again." in again.stderr.splitlines()
     assert sorted(folder.jobs()) == sorted(
         f"routes/torus~dims={dims}/{routing}"
         for dims in ("4", "4x2")

@@ -125,7 +125,7 @@ def test_failed_outcomes_are_tried_again_and_unsupported_ones_are_not(finished):
     finished.write("status", "timeout")
     run = finished.run()
     assert run.returncode == 0
-    assert "2 failed or timed-out jobs are tried again." in run.stderr
+    assert "2 failed or timed-out jobs will be tried again." in run.stderr
     assert run.stderr.splitlines()[-4:] == [
         "2 of 8 route tables of small reached a limit.",
         "1 of 8 route tables of small does not apply to its network.",

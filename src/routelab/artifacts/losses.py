@@ -26,7 +26,9 @@ LONGEST_REASON = 200
 """Characters of a reason in a sentence."""
 
 _SERIOUS = ("failed", "timeout", NOT_RUN, "unsupported")
-_LIMIT = re.compile(r"reached its limit of (?P<value>[^\n]+?) \((?P<name>limits\.\w+)\)")
+_LIMIT = re.compile(
+    r"(?:no network: )?reached its limit of (?P<value>[^\n]+?) \((?P<name>limits\.\w+)\)"
+)
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,10 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Route, then write or print."""
     if arguments.output is None:
+        if arguments.seconds or arguments.memory_gb:
+            from routelab.api import InputError
+
+            raise InputError("--seconds and --memory-gb need -o: they limit what writes a folder")
         return _print(arguments)
     if arguments.certificate is not None:
         from routelab.api import InputError

@@ -5,10 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import Field, PrivateAttr, StringConstraints, ValidationError, model_validator
+from pydantic import (
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from routelab.api import Parameters
 from routelab.config.asked import without_simulation
@@ -45,6 +53,11 @@ class Limits(StudyPart):
         description="Time without a break in which no thread of a job runs or is ready to run, "
         "in seconds",
     )
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether each of them limits anything."""
+        return all(map(isfinite, (self.seconds, self.memory_gb, self.idle_seconds)))
 
     def with_most_of(self, other: Limits) -> Limits:
         """The more generous of both, each by itself."""
@@ -152,6 +165,13 @@ class Study(StudyPart):
     notes: list[str] = Field(
         default=[], description="Paragraphs of the report: how its numbers are to be read"
     )
+
+    @field_validator("limits")
+    @classmethod
+    def _check_limits(cls, limits: Limits) -> Limits:
+        if not limits.is_finite:
+            raise ValueError("should be finite numbers; for a generous limit, say 1e6")
+        return limits
 
     @model_validator(mode="after")
     def _not_too_many(self) -> Study:

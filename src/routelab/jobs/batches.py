@@ -12,6 +12,7 @@ import hashlib
 import importlib
 import json
 import logging
+import mmap
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ from routelab.api.errors import InputError, RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.config.study import Limits
 from routelab.jobs import events
-from routelab.jobs.job import NOT_WRITTEN, Job, Rehearsal
+from routelab.jobs.job import Job, Rehearsal
 from routelab.jobs.limits import Meter, run_limited
 from routelab.jobs.prepared import PREPARE_SECONDS, in_prepared_process
 from routelab.jobs.watch import hold_results, watch_run
@@ -212,15 +213,19 @@ def _do_all(jobs: Sequence[Job]) -> None:
         left: Job | None = job.start()
         while left is not None:
             meter = Meter()
-            ended = run_limited(partial(_do, left), left.limits, meter=meter)
+            unwritten = mmap.mmap(-1, 1)  # memory that the job's process shares
+            ended = run_limited(partial(_do, left, unwritten), left.limits, meter=meter)
+            if unwritten[0]:
+                raise RoutelabError(f"{left.folder}: no outcome was written, see above")
             left = left.end(ended, meter)
         events.note_end(job, time.monotonic() - begin)
 
 
-def _do(job: Job) -> int:
+def _do(job: Job, unwritten: mmap.mmap) -> int:
     try:
         job.do()
     except RoutelabError as error:
         logger.error("%s", error)
-        return NOT_WRITTEN
+        unwritten[0] = 1  # not an exit code: plugins may end the process with any
+        return 1
     return 0

@@ -16,6 +16,9 @@ from routelab.artifacts.outcome import Status
 from routelab.jobs.meter import current
 from routelab.registry.catalogue import QuarantinedError
 
+LONGEST_REASON = 4000
+"""Characters of an exception's message that are kept."""
+
 
 class PluginRaisedError(PluginError):
     """A plugin's code raised an unexpected exception; the cause has the traceback."""
@@ -71,16 +74,30 @@ def contain(work: Callable[[], Any], plugins: Sequence[Plugin] = ()) -> Ending:
         return Ending(None, "failed", str(error))
     except (UnsupportedError, InputError) as error:
         # an input error here is about parameters that do not fit this network
-        return Ending(None, "unsupported", str(error) or "no reason was given")
+        return Ending(None, "unsupported", readable(error))
     except PluginRaisedError as error:
         traceback.print_exc()
-        return Ending(None, "failed", str(error))
-    except Exception as error:
+        return Ending(None, "failed", readable(error))
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt) and current() is None:
+            raise
         traceback.print_exc()
         # a plugin that could not even be called has no frame: say what was being done
         meter = current()
         place = f" (in {meter.text})" if meter is not None and meter.text else ""
-        return Ending(None, "failed", f"{type(error).__name__}: {error}{place}")
+        return Ending(None, "failed", f"{type(error).__name__}: {readable(error)}{place}")
+
+
+def readable(error: BaseException) -> str:
+    """The text of an exception for people: not too long, without control characters."""
+    try:
+        text = str(error).strip()
+    except Exception:
+        text = "its message cannot be read"
+    text = "".join(one if one.isprintable() or one in "\n\t" else "\ufffd" for one in text)
+    return (
+        text if len(text) <= LONGEST_REASON else f"{text[:LONGEST_REASON]}…"
+    ) or "no reason given"
 
 
 @contextmanager
@@ -102,7 +119,7 @@ def blamed(plugins: Sequence[Plugin]) -> Iterator[None]:
         yield
     except RoutelabError:
         raise
-    except (Exception, SystemExit, KeyboardInterrupt) as error:
+    except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and current() is None:
             raise  # a limited process ignores interruptions: there it is a plugin's
         frames = traceback.extract_tb(error.__traceback__)
@@ -110,11 +127,12 @@ def blamed(plugins: Sequence[Plugin]) -> Iterator[None]:
         if found is None:
             if isinstance(error, Exception):
                 raise
-            raise PluginRaisedError(f"a plugin raised {type(error).__name__}: {error}") from error
+            what = f"{type(error).__name__}: {readable(error)}"
+            raise PluginRaisedError(f"a plugin raised {what}") from error
         plugin, frame = found
         last = [one for one in frames if one.filename == frame.filename][-1]
         raise PluginRaisedError(
-            f"{plugin.name}: {frame.name}() raised {type(error).__name__}: {error} "
+            f"{plugin.name}: {frame.name}() raised {type(error).__name__}: {readable(error)} "
             f"({last.filename}, line {last.lineno})"
         ) from error
 

@@ -10,13 +10,17 @@ import json
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, get_args
+
+from routelab.artifacts.outcome import Status
 
 if TYPE_CHECKING:
     from routelab.jobs.job import Job
 
 ENDED = "ended"
 """In the place of a status: a job has ended that notes its results by itself."""
+
+STATUSES = ("", ENDED, *get_args(Status))
 
 _handles: list[int] = []
 
@@ -99,13 +103,16 @@ def _event(line: bytes) -> Event | None:
         content: Any = json.loads(line)
         texts = (content["kind"], content["title"], content["status"], content["reason"])
         if all(isinstance(text, str) for text in texts):
+            seconds = float(content["seconds"])
+            if not (texts[2] in STATUSES and 0 <= seconds < 1e9):
+                return None
             return Event(
                 kind=texts[0],
                 title=texts[1],
                 status=texts[2],
                 reason=texts[3],
-                seconds=float(content["seconds"]),
+                seconds=seconds,
             )
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         pass
     return None

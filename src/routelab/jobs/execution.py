@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+from pathlib import Path
 
-from routelab.api.errors import RoutelabError
 from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.provenance import Measured
 from routelab.config.study import Limits
 from routelab.jobs.blame import contain
-from routelab.jobs.job import NOT_WRITTEN, OUTCOME, FolderJob, Task
+from routelab.jobs.job import OUTCOME, FolderJob, Task
 from routelab.jobs.limits import Breach, Meter, run_limited, without_result
 from routelab.registry.catalogue import QuarantinedError
 
@@ -28,9 +29,11 @@ def perform(job: FolderJob) -> Outcome:
     InputError
         If a name is wrong or the folder cannot be written.
     """
+    here = Path.cwd()
     task = job.load()
     with Measured() as measured:
         ending = contain(lambda: job.run(task), task.plugins)
+    os.chdir(here)  # a plugin may have gone elsewhere, and results lie below this folder
     provenance = measured.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= task.provenance
     facts = task.facts if ending.result is None else job.facts(ending.result)
@@ -69,16 +72,9 @@ def write_end(job: FolderJob, ended: int | Breach, meter: Meter) -> None:
         Exit code of the process, or why it was stopped.
     meter : Meter
         Of the process.
-
-    Raises
-    ------
-    RoutelabError
-        If the process said that no outcome can be written.
     """
     if isinstance(ended, Breach):
         write_breach(job, ended)
-    elif ended == NOT_WRITTEN:
-        raise RoutelabError(f"{job.folder}: no outcome was written, see above")
     elif ended or not job.has_outcome():
         write_breach(job, without_result(ended, meter))
 
@@ -103,7 +99,8 @@ def write_breach(job: FolderJob, breach: Breach) -> None:
 
 def _task_of(job: FolderJob) -> Task:
     """What is known of a job whose plugins cannot be looked up."""
-    return Task(topology=job.network or job.text, routing=job.text if job.network else "")
+    topology, routing = job.names()
+    return Task(topology=topology, routing=routing)
 
 
 def _write(job: FolderJob, breach: Breach, task: Task) -> None:

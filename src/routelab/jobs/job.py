@@ -27,9 +27,6 @@ MANIFEST = "batch-outcomes/1"
 TRY_AGAIN: tuple[Status, ...] = ("failed", "timeout")
 """Outcomes that the next run tries to improve."""
 
-NOT_WRITTEN = 97
-"""Exit code of a process that could not write an outcome; unlikely to be that of a plugin."""
-
 MAX_ID = 150
 """Longest name of a job's directory: file names have 255 bytes, and log files add an ending."""
 
@@ -290,8 +287,7 @@ class Job(ABC):
         Parameters
         ----------
         ended : int or Breach
-            Exit code, or why it was stopped. `NOT_WRITTEN` says that `do` raised an error; plugins
-            may end the process with any other.
+            Exit code, which a plugin may have chosen, or why it was stopped.
         meter : Meter
             Says which part of the work it was at.
 
@@ -328,6 +324,10 @@ class FolderJob(Job):
         UnsupportedError, InputError
             If the parts do not go with each other; the text is the outcome's reason.
         """
+
+    def names(self) -> tuple[str, str]:
+        """What the outcome calls network and routing if plugins cannot be looked up."""
+        return self.text, ""
 
     @abstractmethod
     def facts(self, result: Any) -> Mapping[str, Any]:

@@ -255,9 +255,11 @@ class _Supervisor:
     def _used(self, item: int) -> float:
         """Return the CPU time of the present item without compilation."""
         total = self._cpu.seconds
-        charged = total - self._compiled.seconds
+        compiled = self._compiled.seconds
         if self._compiled.running:
-            charged -= min(total - self._compile_begin, COMPILE_SECONDS)
+            compiled += total - self._compile_begin
+        # all of it together: a job may compile small kernels for ever
+        charged = total - min(compiled, COMPILE_SECONDS)
         if item != self._item:
             self._item = item
             self._item_begin = charged

@@ -57,4 +57,5 @@ def in_prepared_process(
         # in a child all the same: whichever of two supervisors is killed, the other ends the jobs
         ended = run_limited(do)
     if ended != 0:
-        raise RoutelabError("no outcome was written for some jobs, see above")
+        why = f"their process {ended.reason}" if isinstance(ended, Breach) else "see above"
+        raise RoutelabError(f"no outcome was written for some jobs: {why}")

@@ -246,7 +246,9 @@ def _duplicates(kind: str, points: list[EntryPoint]) -> list[Entry]:
 def _import(point: EntryPoint, label: str) -> object:
     try:
         return point.load()
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if isinstance(error, KeyboardInterrupt):
+            raise
         # the innermost frame is where the author has to look; importlib's own say nothing
         frames = [
             frame

@@ -72,7 +72,6 @@ class Short(logging.Formatter):
         self._plan = plan
         self._titles: dict[int, str] = {}
         self.progress: Progress | None = None
-        self._line = ""
 
     def format(self, record: logging.LogRecord) -> str:
         """The text of a record; an empty one is not printed."""
@@ -92,18 +91,12 @@ class Short(logging.Formatter):
             return failure(self._titles[facts["jobid"]], facts["log"])
         if event == "PROGRESS" and self.progress is not None:
             self.progress.look()  # the step that is done has noted its jobs
-            return self._changed(self.progress.line())
+            return self.progress.new_line()
         if event == "RUN_INFO":
             return f"{facts['stats']['total']} steps to do."
         if event in _SILENT or (event == "" and str(facts["msg"]).startswith(_CHATTER)):
             return ""
         return None
-
-    def _changed(self, line: str) -> str:
-        """A line of progress, if it differs from the last one."""
-        new = line if line != self._line else ""
-        self._line = line
-        return new
 
 
 def failure(name: str, logs: Iterable[str]) -> str:

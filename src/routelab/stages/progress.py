@@ -49,6 +49,7 @@ class Progress:
         self._lost = 0
         self._running: dict[tuple[str, str], None] = {}
         self._known: set[tuple[str, str, str]] = set()
+        self._printed = ""
 
     def add(self, events: Sequence[Event]) -> list[str]:
         """Count what happened; return lines for what is not ok."""
@@ -67,7 +68,7 @@ class Progress:
             self._left[kind] = max(0, self._left[kind] - 1)
             if status != "ok":
                 self._lost += status != "unsupported"
-                key = kind, status, next(iter(event["reason"].splitlines()), "")
+                key = kind, status, next(iter(event["reason"].strip().splitlines()), "")
                 # that a routing does not apply is a normal result: one line for each reason
                 if status != "unsupported" or key not in self._known:
                     problems.setdefault(key, []).append(event["title"])
@@ -78,6 +79,13 @@ class Progress:
     def done(self) -> int:
         """Results so far."""
         return self._done.total()
+
+    def new_line(self) -> str:
+        """How far the run is; empty if that was printed last, or there is nothing to count."""
+        line = self.line() if self._total or self.done else ""
+        new = line if line != self._printed else ""
+        self._printed = line
+        return new
 
     def line(self) -> str:
         """How far the run is."""
@@ -169,7 +177,8 @@ def progress_lines(
             look()
             late = time.monotonic() - reported > REPORT_SECONDS
             if late and progress.done != shown:
-                put(progress.line())
+                if line := progress.new_line():
+                    put(line)
                 reported, shown = time.monotonic(), progress.done
 
     thread = threading.Thread(target=follow, daemon=True)

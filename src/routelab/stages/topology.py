@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from routelab.api import InputError, Topology
+from routelab.api import InputError, PluginError, Topology, TopologyPlugin
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
+from routelab.jobs.blame import blamed
 from routelab.registry.instances import load, name_of
 
 OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
@@ -45,7 +46,22 @@ def obtain(text: str | Topology) -> tuple[str, Topology]:
     if path.suffix == ".npz":
         return path.stem, load_topology(path)
     plugin = load("topology", text)
-    return name_of(plugin), plugin.build()
+    with blamed([plugin]):
+        return name_of(plugin), build(plugin)
+
+
+def build(plugin: TopologyPlugin) -> Topology:
+    """The network of a plugin.
+
+    Raises
+    ------
+    PluginError
+        If it makes something else.
+    """
+    network = plugin.build()
+    if not isinstance(network, Topology):
+        raise PluginError(f"{plugin.name}: expected a Topology, found {type(network).__name__}")
+    return network
 
 
 def _outcome_in(folder: Path) -> Outcome:

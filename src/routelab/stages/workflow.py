@@ -193,6 +193,8 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
             _make_ready(workflow, plan, asks=asks)
         except InputError as error:
             sys.exit(str(error))
+        except KeyboardInterrupt:
+            sys.exit("Interrupted. Run the same command again to continue.")
         try:
             with end_jobs_on_interrupt(), progress_lines(plan, cores) as progress:
                 for formatter in formatters:
@@ -238,7 +240,7 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
             raise InputError(left)
         for cause in plan.quarantined:
             print(f"{cause}; its runs fail, the others go on.", file=sys.stderr)
-        _print_again(plan, "are tried again")
+        _print_again(plan, "will be tried again")
         plan.write_specs()
         warm_kernels(plan)
 
@@ -295,7 +297,8 @@ def _warn_of_full_disk(results: Path) -> None:
 def _print_again(plan: Plan, what: str) -> None:
     number = plan.failed()
     if number:
-        print(f"{number} failed or timed-out jobs {what}.", file=sys.stderr)
+        jobs = "job" if number == 1 else "jobs"
+        print(f"{number} failed or timed-out {jobs} {what}.", file=sys.stderr)
 
 
 def _print_end(plan: Plan) -> None:

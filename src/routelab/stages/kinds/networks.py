@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from routelab._progress import tell
-from routelab.api import PluginError, Topology
+from routelab.api import Topology
 from routelab.api.plugin import TopologyPlugin
 from routelab.artifacts.provenance import seed_of
 from routelab.config import Limits
@@ -72,12 +72,7 @@ class TopologyJob(FolderJob):
     def run(self, task: _Task) -> Topology:
         """See `FolderJob.run`."""
         tell(task.topology, "network")
-        network = task.plugin.build()
-        if not isinstance(network, Topology):
-            raise PluginError(
-                f"{task.plugin.name}: expected a Topology, found {type(network).__name__}"
-            )
-        return network
+        return stage.build(task.plugin)
 
     def facts(self, result: Topology) -> Mapping[str, Any]:
         """See `FolderJob.facts`."""
@@ -116,6 +111,10 @@ class NetworkJob(FolderJob):
     def content(self) -> tuple[str, ...]:
         """See `Job.content`."""
         return (self.network, self.network_digest)
+
+    def names(self) -> tuple[str, str]:
+        """See `FolderJob.names`."""
+        return self.network or self.topology, self.text
 
     def look_up_network(self) -> tuple[str, Topology | None]:
         """The network's name, and the network unless its job could not build it.

@@ -25,7 +25,7 @@ from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
 from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.config import Bound, Survey
 from routelab.jobs import events
-from routelab.jobs.job import NOT_WRITTEN, TRY_AGAIN, Job, Rehearsal
+from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, without_result
 from routelab.registry.instances import load_routing, name_of
 from routelab.stages.instances import Instance, class_names, code_digest
@@ -260,8 +260,6 @@ class SurveyJob(Job):
     def end(self, ended: int | Breach, meter: Meter) -> Job | None:
         """See `Job.end`: after a network comes the next, after a breach the next run."""
         first, position = self._first(), meter.position
-        if ended == NOT_WRITTEN:
-            raise RoutelabError(f"{first[0].topology}: no row was written, see above")
         if position < len(first):
             if not isinstance(ended, Breach):
                 ended = without_result(ended, meter)
