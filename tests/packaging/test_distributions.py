@@ -146,4 +146,4 @@ def test_a_study_runs_without_a_clone(environment: Path, tmp_path: Path) -> None
     assert outcome["provenance"]["git_commit"] is None
     assert "<table" in (project / "results/report/tiny/index.html").read_text()
     again = done(routelab, "study", "plan", "config/studies/tiny.yaml", cwd=project, env=env)
-    assert "routings: 1 (1 cached)" in again
+    assert "route tables: 1 (1 cached)" in again

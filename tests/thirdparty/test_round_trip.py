@@ -284,7 +284,7 @@ def test_what_does_wrong_becomes_an_outcome_and_the_rest_is_reported(not_importa
     for fault, said in {
         "shape": "has shape (2, 2), expected (8, 8)",
         "channel": "names a channel that does not exist",
-        "loop": "took longer than 6 s",
+        "loop": "reached its limit of 6 CPU-s",
         "crash": "the process was killed by SIGSEGV",
     }.items():
         assert said in ended[fault]["reason"]

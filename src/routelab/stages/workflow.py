@@ -199,11 +199,11 @@ def _prepared(workflow: Any, plan: Plan) -> Any:
             with end_jobs_on_interrupt(), progress_lines(plan, cores) as progress:
                 for formatter in formatters:
                     formatter.progress = progress
-                ended = execute(executor_plugin=executor_plugin, **settings)
+                return execute(executor_plugin=executor_plugin, **settings)
         finally:
+            # also if a step failed or the run was interrupted
             _warn_of_full_disk(plan.results)
-        _print_end(plan)
-        return ended
+            _print_end(plan)
 
     return run
 
