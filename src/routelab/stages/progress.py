@@ -19,7 +19,7 @@ LOOK_SECONDS = 0.5
 REPORT_SECONDS = 15.0
 """Longest time between two lines of progress while anything changes."""
 
-SHOWN_JOBS, LONGEST_NAME = 3, 60
+SHOWN_JOBS, LONGEST_NAME = 3, 80
 """Jobs that a line of progress names, and characters of each."""
 
 
@@ -124,7 +124,7 @@ def _shortened(text: str) -> str:
 
 def _problem(kind: str, status: str, reason: str, titles: Sequence[str]) -> str:
     more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
-    return f"{_thing(kind)} {titles[0]}{more}: {cause_text(status, reason)}"
+    return f"{_shortened(f'{_thing(kind)} {titles[0]}')}{more}: {cause_text(status, reason)}"
 
 
 def _duration(seconds: float) -> str:
