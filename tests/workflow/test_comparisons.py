@@ -151,7 +151,7 @@ def shown(folder, *arguments):
 
 
 def test_a_scheduler_is_asked_for_the_nodes_of_the_network(measuring):
-    small, large = sorted(shown(measuring), key=lambda job: "dims=4x2" in job)
+    small, large = sorted(shown(measuring), key=lambda job: "dims-4x2" in job)
     assert "threads:" not in small
     for job, nodes, hosts in ((small, 4, "n[01-04]"), (large, 8, "n[01-08]")):
         assert job.startswith("rule ")
