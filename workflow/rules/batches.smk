@@ -18,5 +18,4 @@ rule batches:
         spec=lambda wildcards: plan.spec(batch(wildcards)),
         fingerprint=lambda wildcards: batch(wildcards).fingerprint,
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab batch {params.spec:q}"
-        " -o {output:q} > {log:q} 2>&1"
+        "NUMBA_NUM_THREADS={threads} routelab batch {params.spec:q} -o {output:q} > {log:q} 2>&1"

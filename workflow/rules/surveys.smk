@@ -16,5 +16,4 @@ rule surveys:
         spec=lambda wildcards: plan.spec(batch(wildcards, "surveys")),
         fingerprint=lambda wildcards: batch(wildcards, "surveys").fingerprint,
     shell:
-        "NUMBA_NUM_THREADS={threads} routelab batch {params.spec:q}"
-        " -o {output:q} > {log:q} 2>&1"
+        "NUMBA_NUM_THREADS={threads} routelab batch {params.spec:q} -o {output:q} > {log:q} 2>&1"
