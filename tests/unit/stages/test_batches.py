@@ -65,7 +65,7 @@ def test_every_end_of_a_job_is_an_outcome(tmp_path: Path, network: str) -> None:
     bad = build(tmp_path, "bad", "torus~dims=4,failed_links=0-9")
     jobs = [
         route(tmp_path, network, "dor"),
-        route(tmp_path, slow, "p2-sssp@up-down", seconds=2),
+        route(tmp_path, slow, "p2-sssp@up-down", seconds=0.2),
         route(tmp_path, bad, "dfsssp"),
         route(tmp_path, slow, "angara-bfs", memory_gb=0.001),
     ]
