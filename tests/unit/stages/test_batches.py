@@ -79,7 +79,7 @@ def test_every_end_of_a_job_is_an_outcome(tmp_path: Path, network: str) -> None:
     ]
     reasons = [entry["reason"] for entry in manifest["outcomes"]]
     assert reasons[0] == ""
-    assert reasons[1].startswith("reached its limit of 2 CPU-s (limits.seconds) in p2-sssp")
+    assert reasons[1].startswith("reached its limit of 0.2 CPU-s (limits.seconds)")
     assert reasons[2].startswith("no network: ")
     assert reasons[3].startswith("reached its limit of 0.001 GB (limits.memory_gb)")
     # what failed or ran out of time is tried again, what is not supported is a result
