@@ -91,7 +91,7 @@ END = ["The next run tries failed and stopped jobs again.", "The report is "]
 
 
 def last_lines(run, count):
-    """The last lines of a run; where the report is stands in the very last one."""
+    """Return the last lines of a run; the very last one names the report."""
     *lines, last = run.stderr.splitlines()[-count:]
     return [*lines, last[: len(END[-1])]]
 

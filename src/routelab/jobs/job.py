@@ -6,6 +6,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -336,6 +337,12 @@ class FolderJob(Job):
     @abstractmethod
     def write(self, result: Any, folder: Path, provenance: Mapping[str, Any]) -> None:
         """Write everything of a result but its outcome into a folder."""
+
+    def start(self) -> Job:
+        """See `Job.start`; the outcome of an earlier try must not pass for that of this one."""
+        with suppress(OSError):  # writing the new one reports what is wrong with the folder
+            self.outcome.unlink(missing_ok=True)
+        return self
 
     def close(self, status: Status) -> None:
         """Clean up when the outcome has been written."""

@@ -77,8 +77,8 @@ def run_limited(
     work : callable
         Returns an exit code. If it raises anything, the exit code is 1.
     limits : Limits, optional
-        CPU time, memory and idle time of the job and everything that it starts. An infinite
-        value is no limit.
+        CPU time, memory and idle time of the job and everything that it starts. Infinite
+        values do not limit anything.
     meter : Meter, optional
         Says what the job works at; limits of time hold for each item.
     released : callable

@@ -76,7 +76,7 @@ class Process:
 
 
 def read_process(pid: int) -> Process | None:
-    """Read what /proc tells of a process; None if it does not exist."""
+    """Read a process from /proc; None if it does not exist."""
     content = _read(f"/proc/{pid}/stat")
     if content is None:
         return None

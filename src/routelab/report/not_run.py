@@ -34,7 +34,7 @@ def outcome_in(folder: Path, kind: str, topology: str, routing: str) -> Outcome:
     folder : Path
         The job's folder.
     kind, topology, routing : str
-        What a stand-in says where there is no outcome.
+        What the outcome says if the file is missing.
 
     Returns
     -------

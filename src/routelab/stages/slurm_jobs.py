@@ -97,8 +97,8 @@ class SlurmJob:
 def jobs_in_flight(folder: Path) -> list[SlurmJob]:
     """Return this user's Slurm jobs that a Snakemake run in `folder` submitted and left behind.
 
-    The list is empty where there is no Slurm. If Slurm does not answer, the list is empty, too,
-    and a warning is printed.
+    The list is empty without Slurm. If Slurm does not answer, the list is empty and a warning is
+    printed.
 
     Parameters
     ----------

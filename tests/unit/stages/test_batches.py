@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,20 @@ def test_every_end_of_a_job_is_an_outcome(tmp_path: Path, network: str) -> None:
     assert reasons[3].startswith("reached its limit of 0.001 GB (limits.memory_gb)")
     # what failed or ran out of time is tried again, what is not supported is a result
     assert do(tmp_path, *jobs) == 2
+
+
+def test_an_earlier_failure_is_not_taken_for_the_outcome_of_a_new_try(
+    tmp_path: Path, network: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = route(tmp_path, network, "dor")
+    do(tmp_path, job)
+    outcome = json.loads(job.outcome.read_text())
+    job.outcome.write_text(json.dumps(outcome | {"status": "failed", "reason": "long ago"}))
+    monkeypatch.setattr(RouteJob, "run", lambda self, task: os._exit(0))
+    assert do(tmp_path, job) == 1
+    ((status, reason),) = job.endings()
+    assert status == "failed"
+    assert reason.startswith("its process ended without a result")
 
 
 def test_an_outcome_that_cannot_be_written_stops_the_batch(tmp_path: Path, network: str) -> None:

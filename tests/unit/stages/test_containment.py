@@ -258,7 +258,7 @@ def test_a_plugin_costs_its_own_jobs_only(villains, tmp_path, stage):
         bad[deed] = outcomes[job.folder]
         check(deed, plugin, bad[deed].status, bad[deed].reason)
     assert set(bad) == set(DEEDS)
-    # all others are as ever, but for those on networks that there are not
+    # all others are ok, except those on networks that could not be built
     for folder, outcome in outcomes.items():
         if "bad-" not in folder:
             assert outcome.status == "ok", (folder, outcome.reason)

@@ -167,7 +167,7 @@ class ComparisonJob(Job):
 
     @property
     def labels(self) -> dict[str, str]:
-        """See `Job.labels`: the study stands in the place of its routings."""
+        """See `Job.labels`: the routing is the name of the study, which has several."""
         study, topology, settings = self.ids
         return {"topology": topology, "routing": study, "settings": settings}
 

@@ -149,5 +149,5 @@ def route_rehearsals(
         with tempfile.TemporaryDirectory() as folder:
             stage.write_result(result, Path(folder), measured.provenance(chosen.plugins))
 
-    # kernels of metrics are few: whoever has others compiles them
+    # the key leaves metrics out: their kernels are few, and jobs compile what is missing
     return (Rehearsal(("routes", *classes), routing, rehearse),)
