@@ -18,15 +18,15 @@ from routelab.api import RouteTable
 from routelab.registry.instances import Routing
 
 STAGES = {
-    "routelab.api.route_choices:source_symmetry": "symmetry",
-    "routelab.api.route_choices:list_routes": "listing of routes",
-    "routelab.api.route_choices:translate_routes": "translation",
+    "routelab.toolkit.route_choices:source_symmetry": "symmetry",
+    "routelab.toolkit.route_choices:list_routes": "listing of routes",
+    "routelab.toolkit.route_choices:translate_routes": "translation",
     "routelab_plugins.selection.sssp:cut_groups": "translation",
     "routelab_plugins.selection.sssp:fill_groups": "translation",
     "routelab_plugins.selection.sssp:choose_routes_sssp": "selection: choice",
     "routelab_plugins.selection.balanced:balance": "selection: choice",
     "routelab_plugins.selection.balanced:even_out": "selection: evening out",
-    "routelab.api.route_choices:write_chosen": "writing of the table",
+    "routelab.toolkit.route_choices:write_chosen": "writing of the table",
     "routelab.stages.chain:determinized": "rules",
     "routelab.stages.chain:first_illegal_path": "legality",
     "routelab.stages.chain:source_symmetry": "legality",

@@ -12,13 +12,14 @@ import time
 import numpy as np
 import pytest
 
-from routelab.api import BlockBuilder, Job, RouteTable, build_grid
+from routelab.api import Job, RouteTable
 from routelab.notebook import route
 from routelab.registry.instances import load
 from routelab.simulation.flow import FlowSimulation
 from routelab.simulation.flow_paths import Paths
 from routelab.simulation.machine import Machine
 from routelab.simulation.schedule import Schedule, schedule
+from routelab.toolkit import BlockBuilder, build_grid
 
 MACHINE = Machine(
     link_bandwidth=4e9, injection_bandwidth=4e9, ejection_bandwidth=4e9, memory_bandwidth=5e9

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import pytest
 
-from routelab.api import Topology, build_grid
+from routelab.api import Topology
 from routelab.deadlock import check
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing
+from routelab.toolkit import build_grid
 
 SIZES = {
     "4x2x2x2": 32,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routelab.api import build_grid
 from routelab.bounds import lower_bound_rules, lower_bound_topology
 from routelab.metrics import channel_loads
+from routelab.toolkit import build_grid
 from routelab_plugins.rules.angara import Angara
 from routelab_plugins.rules.dimension_order import DimensionOrder
 from routelab_plugins.rules.direction_order import DirectionOrder

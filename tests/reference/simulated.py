@@ -4,9 +4,10 @@ import numpy as np
 from hypothesis import strategies as st
 from random_tables import networks, walk
 
-from routelab.api import RouteTable, Topology, build_grid
+from routelab.api import RouteTable, Topology
 from routelab.api.traffic import Demand, Messages
 from routelab.simulation.router import Router
+from routelab.toolkit import build_grid
 
 
 def line(switches, **more):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from routelab.api import RoutingGraph, Topology, build_grid, determinized
+from routelab.api import RoutingGraph, Topology
 from routelab.testing.graphs import GRAPHS
+from routelab.toolkit import build_grid, determinized
 
 
 @st.composite

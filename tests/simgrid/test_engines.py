@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from routelab.api import BlockBuilder, Collective, Job, Program, RouteTable, build_grid
+from routelab.api import Collective, Job, Program, RouteTable
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load
 from routelab.simulation import smpi
@@ -19,6 +19,7 @@ from routelab.simulation.flow_paths import Paths
 from routelab.simulation.flow_result import StuckError
 from routelab.simulation.machine import Machine
 from routelab.simulation.schedule import schedule
+from routelab.toolkit import BlockBuilder, build_grid
 
 MEBI = 2**20
 TABLES = {"milp": 26, "sssp": 28, "bfs": 33, "one-line": 256}

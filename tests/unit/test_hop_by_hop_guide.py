@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from routelab.api import HopRoutingPlugin, Topology, build_grid
+from routelab.api import HopRoutingPlugin, Topology
 from routelab.api.traffic import Demand
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.registry.catalogue import installed
@@ -17,6 +17,7 @@ from routelab.simulation.engine import Simulation
 from routelab.simulation.router import Router
 from routelab.testing.networks import NETWORKS
 from routelab.testing.walks import Walker
+from routelab.toolkit import build_grid
 
 GUIDE = Path(__file__).parents[2] / "docs/concepts/hop-by-hop.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)

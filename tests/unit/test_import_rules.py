@@ -1,6 +1,7 @@
-"""What import-linter cannot say: kernels import nothing but numpy, numba and other kernels."""
+"""Import rules that import-linter cannot state."""
 
 import ast
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,14 @@ def test_a_stranger_in_a_kernel_is_noticed():
         ".",
         "pandas",
     ]
+
+
+def test_the_contract_of_plugins_forbids_every_other_package():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts = {one["id"]: one for one in settings["tool"]["importlinter"]["contracts"]}
+    packages = {path.stem for path in (ROOT / "src/routelab").iterdir() if path.stem != "__init__"}
+    packages = {name for name in packages if not name.startswith("__pycache")}
+    packages -= {"templates", "py"}  # no modules
+    allowed = {"api", "kernels", "metrics", "toolkit"}
+    forbidden = {name.rpartition(".")[2] for name in contracts["plugins"]["forbidden_modules"]}
+    assert forbidden == packages - allowed

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from routelab.api import build_grid
 from routelab.bounds import BOUND_FIELDS
 from routelab.registry.catalogue import installed
 from routelab.registry.instances import load, load_routing
 from routelab.stages.facts import FIELDS
 from routelab.stages.route import compute
+from routelab.toolkit import build_grid
 
 PAGE = Path(__file__).parents[2] / "docs/concepts/metrics.md"
 ARROWS = {"lower": "↓", "higher": "↑", "": ""}

@@ -14,9 +14,10 @@ import pytest
 import routelab
 from routelab import notebook
 from routelab._sources import Sources
-from routelab.api import InputError, UnsupportedError, build_grid
+from routelab.api import InputError, UnsupportedError
 from routelab.cli import main
 from routelab.stages.facts import FIELDS
+from routelab.toolkit import build_grid
 
 builtins = pytest.mark.builtins
 

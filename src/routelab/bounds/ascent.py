@@ -14,9 +14,10 @@ from time import monotonic
 
 import numpy as np
 
-from routelab.api import RoutingGraph, SourceSymmetry
+from routelab.api import RoutingGraph
 from routelab.api.topology import Float64Array, Int64Array, Topology
 from routelab.kernels.bounds import tree_loads
+from routelab.toolkit import SourceSymmetry
 
 ROUNDS = 1000
 WORK = 2_000_000_000

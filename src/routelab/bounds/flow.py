@@ -13,10 +13,11 @@ from time import monotonic
 
 import numpy as np
 
-from routelab.api import RoutingGraph, SourceSymmetry
+from routelab.api import RoutingGraph
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
 from routelab.bounds.solver import LinearProgram, solve
 from routelab.kernels.route_dag import shortest_routes
+from routelab.toolkit import SourceSymmetry
 
 MAX_VARIABLES = 200_000
 """Largest program that is tried; one of 100,000 variables takes some 15 s."""

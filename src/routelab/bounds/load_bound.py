@@ -20,10 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routelab.api import InputError, RoutingGraph, SourceSymmetry
+from routelab.api import InputError, RoutingGraph
 from routelab.api.topology import Int64Array, Topology, frozen_array
 from routelab.kernels.bounds import least_weights
 from routelab.metrics import RouteDiversity, route_diversity
+from routelab.toolkit import SourceSymmetry
 
 ALL_MINIMAL = "all minimal routes"
 """Turn set of a bound that no rules limit."""

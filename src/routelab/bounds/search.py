@@ -9,12 +9,13 @@ from time import perf_counter
 
 import numpy as np
 
-from routelab.api import RoutingGraph, SourceSymmetry, Topology, determinized, source_symmetry
+from routelab.api import RoutingGraph, Topology
 from routelab.api.topology import Int64Array, frozen_array
 from routelab.bounds.ascent import Ascent
 from routelab.bounds.exact import least_whole_load
 from routelab.bounds.flow import flow_weights, integer_weights
 from routelab.bounds.load_bound import LoadBound, certified_by_class, network_graph
+from routelab.toolkit import SourceSymmetry, determinized, source_symmetry
 
 LP_SHARE = 0.6
 """Part of the time that the linear program may take."""

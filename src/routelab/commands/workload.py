@@ -74,10 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from routelab.api import write_trace
     from routelab.artifacts.text_folder import check_folder, write_folder
     from routelab.registry.instances import name_of
     from routelab.stages import workload as stage
+    from routelab.toolkit import write_trace
 
     if arguments.output is not None:
         check_folder(arguments.output)

@@ -66,7 +66,6 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import FlowControl, InputError, RouteTable, Topology, frozen_array
-from routelab.api.rings import complete_rings
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.verdict import Ring, Switching, Verdict
 from routelab.kernels.dependency import (
@@ -77,6 +76,7 @@ from routelab.kernels.dependency import (
     strong_components,
     used_resources,
 )
+from routelab.toolkit.rings import complete_rings
 
 CYCLE_BUDGET = 50_000_000
 """Dependencies to look at for a short cycle: well under a second."""

@@ -96,7 +96,6 @@ from routelab.api import (
     frozen_array,
     needed_classes,
 )
-from routelab.api.rings import complete_rings
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
 from routelab.deadlock.hop_states import MAX_STATES, Exploration, explored, too_large
@@ -105,6 +104,7 @@ from routelab.deadlock.small_networks import small_network
 from routelab.deadlock.verdict import Ring, Switching
 from routelab.kernels.dependency import component_ranks, short_cycle, strong_components
 from routelab.kernels.hop_states import ANY, AS_ESCAPE, LATER_AS_ESCAPE
+from routelab.toolkit.rings import complete_rings
 
 _ALWAYS = (
     "a packet's candidates stand until it moves, and it moves when one of them is feasible",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
-from routelab.api import Topology, build_grid, full_grid
+from routelab.api import Topology
+from routelab.toolkit import build_grid, full_grid
 
 
 def small_network(topology: Topology, most: int) -> Topology | None:

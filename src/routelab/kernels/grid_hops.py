@@ -99,7 +99,8 @@ def tie_sign(tables, source, target, here, random, dimension):
     """Direction in which half a ring is crossed: +1 or −1.
 
     Balanced ties look at the parity of the coordinates of source, target and this switch together,
-    as selections do (`routelab.api.ties`); random ones at a bit of their own for each dimension.
+    as selections do (`routelab.toolkit.ties`); random ones at a bit of their own for each
+    dimension.
     """
     ties = tables[table(tables, HEAD) + 2]
     if ties == TIES_BALANCED:

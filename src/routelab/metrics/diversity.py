@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from routelab.api import RoutingGraph, source_symmetry
+from routelab.api import RoutingGraph
 from routelab.kernels.choices import count_routes_from
+from routelab.toolkit import source_symmetry
 
 
 @dataclass(frozen=True)

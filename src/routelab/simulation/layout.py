@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import Demand, HopProgram, InputError, Messages, Topology, needed_classes
-from routelab.api.rings import complete_rings
 from routelab.api.topology import Float64Array, Int64Array
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
 from routelab.simulation.counts import BINS
 from routelab.simulation.router import Router
+from routelab.toolkit.rings import complete_rings
 
 Array = NDArray[Any]
 

@@ -20,11 +20,11 @@ from functools import lru_cache
 from pathlib import Path
 
 from routelab.api import InputError, RoutelabError
-from routelab.api.traces import LIST, write_trace
 from routelab.simulation.flow_result import last_half
 from routelab.simulation.machine import Machine
 from routelab.simulation.schedule import Schedule
 from routelab.simulation.smpi_blocks import smpi_program
+from routelab.toolkit.traces import LIST, write_trace
 
 PROGRAM, COMPILER, PACKAGE = "smpirun", "smpicc", "libsimgrid-dev"
 """Programs of SimGrid, and the Debian package that has them."""

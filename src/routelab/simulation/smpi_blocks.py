@@ -8,11 +8,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block, BlockBuilder
+from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block
 from routelab.api.topology import Int32Array, frozen_array
 from routelab.api.workload import Program
 from routelab.simulation.machine import Machine
 from routelab.simulation.schedule import Schedule
+from routelab.toolkit.block_builder import BlockBuilder
 
 
 def smpi_program(schedule: Schedule, places: int, machine: Machine, speed: float) -> Program:

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from routelab.api.parallel import allowed_threads
 from routelab.simulation.intervals import Estimate, pooled
 from routelab.simulation.measure import Simulated, measure
 from routelab.simulation.measured import Measured, State, interval
 from routelab.simulation.settings import SimulationSettings
+from routelab.toolkit.parallel import allowed_threads
 
 Make = Callable[[float, int], Simulated]
 """A fresh simulation at an offered load with a seed; called in threads."""

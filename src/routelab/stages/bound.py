@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import RulesPlugin, Topology, UnsupportedError, determinized
+from routelab.api import RulesPlugin, Topology, UnsupportedError
 from routelab.artifacts.tables import write_csv
 from routelab.bounds import (
     ALL_MINIMAL,
@@ -24,6 +24,7 @@ from routelab.bounds import (
 )
 from routelab.stages.chain import Routed
 from routelab.stages.facts import topology_facts
+from routelab.toolkit import determinized
 
 BARE = "_network"
 """In the place of rules: none, all minimal routes. No plugin can have this name."""

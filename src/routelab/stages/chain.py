@@ -18,15 +18,13 @@ from routelab.api import (
     RoutingGraph,
     Topology,
     UnsupportedError,
-    build_grid,
-    determinized,
-    source_symmetry,
 )
 from routelab.deadlock import Verdict, check
 from routelab.kernels.choices import count_routes_from
 from routelab.kernels.legality import first_illegal_path
 from routelab.kernels.translations import first_longer_path
 from routelab.registry.instances import Routing
+from routelab.toolkit import build_grid, determinized, source_symmetry
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from routelab.api import Job, RouteTable, RoutingGraph, Topology, determinized
+from routelab.api import Job, RouteTable, RoutingGraph, Topology
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import load
 from routelab.testing.graphs import GRAPHS, walks
@@ -15,6 +15,7 @@ from routelab.testing.networks import NETWORKS, WITH_TERMINALS
 from routelab.testing.results import Skipped
 from routelab.testing.tables import TABLES, table_on
 from routelab.testing.well_formed import check_form
+from routelab.toolkit import determinized
 
 Makers = Mapping[str, Callable[[], Any]]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from routelab.api import Topology, build_grid
+from routelab.api import Topology
+from routelab.toolkit import build_grid
 
 
 def _linked(num_switches: int, links: Sequence[tuple[int, int]], **more: Any) -> Topology:

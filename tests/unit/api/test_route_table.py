@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from routelab.api import PluginError, RouteTable, Topology, build_grid
+from routelab.api import PluginError, RouteTable, Topology
+from routelab.toolkit import build_grid
 
 RING = build_grid("torus", (4,), wrap=True)
 FORWARD = np.tile(np.flatnonzero(RING.channel_direction == 0)[:, None], 4)

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.api import InputError, Topology, build_grid, with_random_failures
+from routelab.api import InputError, Topology
+from routelab.toolkit import build_grid, with_random_failures
 
 ARRAYS = (
     "channel_source",

@@ -13,14 +13,13 @@ from routelab.api import (
     ISEND,
     SEND,
     Block,
-    BlockBuilder,
     Collective,
     Job,
     Loop,
     PluginError,
     Program,
-    build_grid,
 )
+from routelab.toolkit import BlockBuilder, build_grid
 
 
 def ring(ranks, size):

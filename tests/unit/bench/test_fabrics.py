@@ -22,7 +22,6 @@ from routelab.api import (
     PluginError,
     RouteTable,
     UnsupportedError,
-    build_grid,
 )
 from routelab.bench import commands
 from routelab.bench.fabrics import DrySwitch, LoggedSwitch, load_fabric
@@ -31,6 +30,7 @@ from routelab.config.cluster import load_cluster
 from routelab.config.cluster_jobs import FabricChoice
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
+from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
 LONG = 60.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from routelab.api import RouteTable, Topology, build_grid
+from routelab.api import RouteTable, Topology
 from routelab.bounds import (
     BOUND_FIELDS,
     LoadBound,
@@ -17,6 +17,7 @@ from routelab.bounds import (
     takes_shortest,
 )
 from routelab.metrics import channel_loads, reachable_pairs
+from routelab.toolkit import build_grid
 
 NOTHING = np.empty(0, dtype=np.int64)
 RULES = LoadBound(25.5, 26, "lp", "few turns", 0.1, NOTHING)

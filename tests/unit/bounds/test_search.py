@@ -11,9 +11,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive_bounds import number_of_tables, optimum, quotient
 
-from routelab.api import InputError, RoutingGraph, Topology, build_grid, determinized
+from routelab.api import InputError, RoutingGraph, Topology
 from routelab.bounds import certified, flow, lower_bound_rules, lower_bound_topology, network_graph
 from routelab.testing.graphs import GRAPHS
+from routelab.toolkit import build_grid, determinized
 
 
 @st.composite

@@ -8,8 +8,8 @@ from io import StringIO
 
 import pytest
 
-from routelab.api import read_trace
 from routelab.cli import main
+from routelab.toolkit import read_trace
 
 pytestmark = pytest.mark.builtins
 

@@ -14,13 +14,14 @@ from hypothesis import strategies as st
 from naive_deadlock import ring_successors
 from naive_hop_states import NaiveStates
 
-from routelab.api import HopProgram, InputError, Topology, build_grid
+from routelab.api import HopProgram, InputError, Topology
 from routelab.api.traffic import Demand
 from routelab.deadlock import HopVerdict, check_hop_routing, check_hops
 from routelab.deadlock.hop_states import explored
 from routelab.deadlock.small_networks import small_network
 from routelab.kernels.hops import ESCAPE
 from routelab.simulation import Router, Simulation
+from routelab.toolkit import build_grid
 
 NETWORKS = (ring(5), ring(4, both=True), torus(3, 2), torus(3, 3))
 

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from random_tables import tables
 
-from routelab.api import RouteTable, Topology, build_grid
+from routelab.api import RouteTable, Topology
 from routelab.kernels.pairings import pairing_bandwidth
 from routelab.metrics import effective_bisection
+from routelab.toolkit import build_grid
 
 
 def sampled(table, seed, both_ways):

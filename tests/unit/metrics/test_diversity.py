@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from random_tables import networks
 
-from routelab.api import RoutingGraph, Topology, build_grid
+from routelab.api import RoutingGraph, Topology
 from routelab.metrics import route_diversity
+from routelab.toolkit import build_grid
 
 
 def bare(topology):

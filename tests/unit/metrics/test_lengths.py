@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from random_tables import tables
 
-from routelab.api import RouteTable, Topology, build_grid
+from routelab.api import RouteTable, Topology
 from routelab.metrics import max_hops, max_turns, mean_hops, mean_turns, perfect_load
+from routelab.toolkit import build_grid
 
 
 def close(value, expected):

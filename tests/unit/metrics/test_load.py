@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import networks, tables
 
-from routelab.api import RouteTable, Topology, build_grid
+from routelab.api import RouteTable, Topology
 from routelab.metrics import channel_loads, perfect_load, sigma, terminal_pairs
+from routelab.toolkit import build_grid
 
 
 @given(tables())

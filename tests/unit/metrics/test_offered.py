@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import tables
 
-from routelab.api import Demand, RouteTable, Topology, build_grid
+from routelab.api import Demand, RouteTable, Topology
 from routelab.metrics import channel_load_bound, ejection_bound, offered_loads, traffic_loads
+from routelab.toolkit import build_grid
 
 
 @given(tables(), st.randoms())

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from random_tables import tables
 
-from routelab.api import RouteTable, build_grid
+from routelab.api import RouteTable
 from routelab.metrics import channel_loads, phase_load, phase_maxima_of
+from routelab.toolkit import build_grid
 
 
 @given(tables())

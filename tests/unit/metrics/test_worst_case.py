@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_tables import networks, tables
 
-from routelab.api import RouteTable, build_grid
+from routelab.api import RouteTable
 from routelab.metrics import channel_loads, worst_permutation
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing
+from routelab.toolkit import build_grid
 
 
 @given(tables(networks().filter(lambda topology: topology.num_terminals <= 5)))

@@ -5,8 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from routelab.api import Demand, InputError, Messages, TrafficPlugin, UnsupportedError, build_grid
+from routelab.api import (
+    Demand,
+    InputError,
+    Messages,
+    TrafficPlugin,
+    UnsupportedError,
+)
 from routelab.simulation.closed_loop import drawn, messages_of, repeated
+from routelab.toolkit import build_grid
 
 NETWORK = build_grid("mesh", (2, 2), wrap=False)
 

@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import layered_tables, messages_on, reachable_demand, routers
 
-from routelab.api import build_grid
 from routelab.api.traffic import Demand, Messages
 from routelab.deadlock import check
 from routelab.registry.instances import load_routing
@@ -20,6 +19,7 @@ from routelab.simulation.engine import Simulation
 from routelab.simulation.router import Router
 from routelab.simulation.tables import table_program
 from routelab.stages.chain import apply_routing
+from routelab.toolkit import build_grid
 
 
 def two_clockwise(flow_control, router, size=4):

@@ -20,7 +20,7 @@ from simulated import (
     routers,
 )
 
-from routelab.api import Demand, build_grid
+from routelab.api import Demand
 from routelab.kernels import engine
 from routelab.registry.instances import load_routing
 from routelab.simulation.counts import Histogram
@@ -28,6 +28,7 @@ from routelab.simulation.engine import Simulation
 from routelab.simulation.router import Router
 from routelab.simulation.tables import table_program
 from routelab.stages.programs import program
+from routelab.toolkit import build_grid
 
 MANY = 100_000
 

@@ -10,13 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import layered_tables, line, line_table, reachable_terminals, routers
 
-from routelab.api import Demand, RouteTable, Topology, build_grid
+from routelab.api import Demand, RouteTable, Topology
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel, pick
 from routelab.registry.instances import load_routing
 from routelab.simulation.engine import Simulation
 from routelab.simulation.router import Router
 from routelab.simulation.tables import table_program
 from routelab.stages.chain import apply_routing
+from routelab.toolkit import build_grid
 
 
 def dor(topology):

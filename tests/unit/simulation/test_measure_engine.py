@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from simulated import line, line_table
 
-from routelab.api import HopProgram, build_grid, pack_tables
+from routelab.api import HopProgram, pack_tables
 from routelab.api.traffic import Demand, Messages
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load_routing
@@ -18,6 +18,7 @@ from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.sweep import sweep
 from routelab.simulation.tables import table_program
 from routelab.stages.chain import apply_routing
+from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from hop_cases import nearer, program_of
 
-from routelab.api import Demand, build_grid
+from routelab.api import Demand
 from routelab.kernels.hops import WAYPOINT, inject_kernel
 from routelab.simulation.engine import Simulation
 from routelab.simulation.no_route import why_blocked
 from routelab.simulation.router import Router
+from routelab.toolkit import build_grid
 
 RING = build_grid("torus", (5,), wrap=True)
 AT, TO = 2, 4

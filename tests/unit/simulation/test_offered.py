@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from routelab.api import Demand, Messages, PluginError, TrafficPlugin, build_grid
+from routelab.api import Demand, Messages, PluginError, TrafficPlugin
 from routelab.simulation.offered import demand_of, ends_of, listed_by
+from routelab.toolkit import build_grid
 
 NETWORK = build_grid("mesh", (2, 2), wrap=False)
 GOOD = Demand.uniform(NETWORK, "to all others")

@@ -5,8 +5,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from routelab.api import InputError, build_grid
-from routelab.api.blocks import Block, BlockBuilder
+from routelab.api import InputError
+from routelab.api.blocks import Block
 from routelab.api.workload import Loop, Program
 from routelab.registry.instances import load_routing
 from routelab.simulation.placement import (
@@ -19,6 +19,8 @@ from routelab.simulation.placement import (
 )
 from routelab.simulation.schedule import schedule
 from routelab.stages.chain import reroute
+from routelab.toolkit import build_grid
+from routelab.toolkit.block_builder import BlockBuilder
 
 pytestmark = pytest.mark.builtins
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from routelab.api import (
     ISEND,
     SEND,
-    BlockBuilder,
     Collective,
     InputError,
     Loop,
@@ -19,6 +18,7 @@ from routelab.api import (
 )
 from routelab.simulation.collectives import collective_block
 from routelab.simulation.schedule import MAX_TAPE, schedule
+from routelab.toolkit import BlockBuilder
 
 RANKS = 3
 

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.api import ALL, COMPUTE, WAIT, BlockBuilder, InputError, Program
+from routelab.api import ALL, COMPUTE, WAIT, InputError, Program
 from routelab.simulation import smpi
 from routelab.simulation.machine import Machine
 from routelab.simulation.schedule import schedule
 from routelab.simulation.smpi_blocks import smpi_program
+from routelab.toolkit import BlockBuilder
 
 PLATFORM = '<host id="t0" speed="2000000000.0f"/><host id="t1" speed="2000000000.0f"/>'
 RANKS = 3

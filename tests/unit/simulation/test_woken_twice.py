@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from routelab.api import Demand, build_grid
+from routelab.api import Demand
 from routelab.registry.instances import load_routing
 from routelab.simulation import Router, Simulation
 from routelab.stages.programs import program
+from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
 

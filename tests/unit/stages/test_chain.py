@@ -21,7 +21,6 @@ from routelab.api import (
     SelectionPlugin,
     Topology,
     UnsupportedError,
-    build_grid,
 )
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
@@ -34,6 +33,7 @@ from routelab.stages.facts import FIELDS
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.route import compute
+from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
 

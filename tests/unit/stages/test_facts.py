@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from routelab.api import Measurement, MetricPlugin, PluginError, build_grid
+from routelab.api import Measurement, MetricPlugin, PluginError
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.facts import routing_facts
 from routelab.stages.route import compute
+from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
 

@@ -9,14 +9,12 @@ import numpy as np
 import pytest
 
 from routelab.api import (
-    BlockBuilder,
     InputError,
     Job,
     PluginError,
     Program,
     UnsupportedError,
     WorkloadPlugin,
-    build_grid,
 )
 from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.execution import perform, write_breach
@@ -27,6 +25,7 @@ from routelab.simulation.flow_settings import FlowSettings
 from routelab.stages import flow
 from routelab.stages.chain import reroute
 from routelab.stages.kinds.flows import FlowJob
+from routelab.toolkit import BlockBuilder, build_grid
 
 pytestmark = pytest.mark.builtins
 

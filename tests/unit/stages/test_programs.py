@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from routelab.api import InputError, UnsupportedError, build_grid
+from routelab.api import InputError, UnsupportedError
 from routelab.registry.catalogue import installed
 from routelab.registry.instances import canonical, from_mapping, load_routing, parameter_rows
 from routelab.stages.evaluate import evaluate
 from routelab.stages.programs import part_of, program
+from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
 

@@ -8,7 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from routelab.api import Demand, InputError, RouteTable, TrafficPlugin, UnsupportedError, build_grid
+from routelab.api import (
+    Demand,
+    InputError,
+    RouteTable,
+    TrafficPlugin,
+    UnsupportedError,
+)
 from routelab.artifacts.json_files import plain
 from routelab.artifacts.measured_rows import from_row, to_row
 from routelab.artifacts.outcome import read_outcome
@@ -26,6 +32,7 @@ from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import SimulationJob
 from routelab.stages.simulation_facts import TIMES
+from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
 

@@ -10,7 +10,8 @@ from operator import ge, lt
 
 import numpy as np
 
-from routelab.api import Direction, InputError, Topology, torus_directions
+from routelab.api import Direction, InputError, Topology
+from routelab.toolkit import torus_directions
 
 from .entries import LETTERS, NONE, direction_names
 

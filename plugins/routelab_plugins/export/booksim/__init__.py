@@ -26,9 +26,8 @@ from routelab.api import (
     RouteTable,
     Topology,
     parameter,
-    route_lines,
-    table_from_lines,
 )
+from routelab.toolkit import route_lines, table_from_lines
 
 NETWORK, ROUTES = "anynet.txt", "routes.txt"
 

@@ -35,9 +35,8 @@ from routelab.api import (
     RoutelabError,
     RouteTable,
     Topology,
-    route_lines,
-    table_from_lines,
 )
+from routelab.toolkit import route_lines, table_from_lines
 
 CONFIGURATION, LATENCIES, BANDWIDTHS = "codes.conf", "latency_ns.conf", "bandwidth_mbps.conf"
 NETWORK, ROUTES = "network.txt", "routes.txt"

@@ -15,8 +15,8 @@ from routelab.api import (
     RoutingGraph,
     UnsupportedError,
     parameter,
-    read_traffic_matrix,
 )
+from routelab.toolkit import read_traffic_matrix
 
 
 class TrafficLoadParameters(Parameters):

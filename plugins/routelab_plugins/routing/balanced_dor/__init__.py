@@ -37,11 +37,10 @@ from routelab.api import (
     RoutingPlugin,
     Topology,
     UnsupportedError,
-    full_grid,
     parameter,
-    torus_directions,
 )
 from routelab.api.topology import Int32Array, Int64Array
+from routelab.toolkit import full_grid, torus_directions
 
 from .kernels import LONGEST, NATURAL, ROTATED, relative_positions, walk
 

@@ -14,7 +14,8 @@ orders. On two dimensions both are the XY or YX of O1TURN (Seo et al., ISCA 2005
 from __future__ import annotations
 
 from routelab.api import Capabilities, Citation, HopProgram, Topology
-from routelab.api.grid_hops import (
+from routelab.kernels.order_hops import order_hop
+from routelab.toolkit.families.grid_hops import (
     RingParameters,
     bubble_classes,
     count_orders,
@@ -23,8 +24,7 @@ from routelab.api.grid_hops import (
     ring_classes,
     whole_grid,
 )
-from routelab.api.grid_routing import OrderedRouting
-from routelab.kernels.order_hops import order_hop
+from routelab.toolkit.families.grid_routing import OrderedRouting
 
 
 class DimensionOrder(OrderedRouting):

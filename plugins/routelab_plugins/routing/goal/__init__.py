@@ -16,7 +16,8 @@ those of its own simulator; buffers, allocation and pipeline here are what the r
 from __future__ import annotations
 
 from routelab.api import Capabilities, Citation, HopProgram, Parameters, Topology
-from routelab.api.grid_hops import (
+from routelab.api.parameters import parameter
+from routelab.toolkit.families.grid_hops import (
     RingDeadlock,
     bubble_classes,
     grid_tables,
@@ -24,8 +25,7 @@ from routelab.api.grid_hops import (
     ring_classes,
     whole_grid,
 )
-from routelab.api.grid_routing import EscapingRouting
-from routelab.api.parameters import parameter
+from routelab.toolkit.families.grid_routing import EscapingRouting
 
 from .kernels import hop, inject
 

@@ -11,14 +11,14 @@ channels in all) it is the adaptive bubble router of Puente et al., JPDC 61(9), 
 from __future__ import annotations
 
 from routelab.api import Capabilities, Citation, HopProgram, Topology
-from routelab.api.grid_hops import (
+from routelab.toolkit.families.grid_hops import (
     bubble_classes,
     grid_diameter,
     grid_tables,
     ring_classes,
     whole_grid,
 )
-from routelab.api.grid_routing import DUATO_1993, EscapingRouting
+from routelab.toolkit.families.grid_routing import DUATO_1993, EscapingRouting
 
 from .kernels import hop
 

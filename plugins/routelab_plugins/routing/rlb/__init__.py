@@ -15,7 +15,7 @@ control or two with a dateline. This assignment is ours.
 from __future__ import annotations
 
 from routelab.api import Citation
-from routelab.api.grid_routing import QuadrantRouting
+from routelab.toolkit.families.grid_routing import QuadrantRouting
 
 
 class Rlb(QuadrantRouting):

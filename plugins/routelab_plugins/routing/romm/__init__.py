@@ -12,7 +12,8 @@ Virtual channels: those of dimension order twice, once for each phase.
 from __future__ import annotations
 
 from routelab.api import Capabilities, Citation, HopProgram, Topology
-from routelab.api.grid_hops import (
+from routelab.kernels.order_hops import order_hop
+from routelab.toolkit.families.grid_hops import (
     RingParameters,
     bubble_classes,
     count_orders,
@@ -21,8 +22,7 @@ from routelab.api.grid_hops import (
     ring_classes,
     whole_grid,
 )
-from routelab.api.grid_routing import OrderedRouting
-from routelab.kernels.order_hops import order_hop
+from routelab.toolkit.families.grid_routing import OrderedRouting
 
 from .kernels import inject
 

@@ -19,12 +19,10 @@ from routelab.api import (
     RoutingGraph,
     RulesPlugin,
     Topology,
-    full_grid,
-    lay,
     parameter,
-    torus_directions,
 )
 from routelab.api.topology import BoolArray
+from routelab.toolkit import full_grid, lay, torus_directions
 
 from .automata import compact, literal
 from .kernels import exact_turns, theorem2_turns

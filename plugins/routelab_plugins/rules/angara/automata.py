@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from routelab.api import DirectionAutomaton, add_ordered_moves
+from routelab.toolkit import DirectionAutomaton, add_ordered_moves
 
 Bits = tuple[int, ...]
 """Direction bits: +1, −1 or 0 (not used) for each dimension."""

@@ -11,17 +11,15 @@ from __future__ import annotations
 from routelab.api import (
     Capabilities,
     Citation,
-    DirectionAutomaton,
     InputError,
     Parameters,
     RoutingGraph,
     RulesPlugin,
     Topology,
-    dimension_orders,
-    lay,
     parameter,
-    torus_directions,
 )
+from routelab.toolkit import DirectionAutomaton, lay, torus_directions
+from routelab.toolkit.families import dimension_orders
 
 
 class DimensionOrderParameters(Parameters):

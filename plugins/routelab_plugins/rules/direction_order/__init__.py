@@ -7,13 +7,9 @@ Hot Interconnects IV, 1996. Deadlock-free between rings; inside a ring it takes 
 
 from __future__ import annotations
 
-from routelab.api import (
-    Capabilities,
-    Citation,
+from routelab.api import Capabilities, Citation, RoutingGraph, RulesPlugin, Topology
+from routelab.toolkit import (
     DirectionAutomaton,
-    RoutingGraph,
-    RulesPlugin,
-    Topology,
     add_ordered_moves,
     full_grid,
     lay,

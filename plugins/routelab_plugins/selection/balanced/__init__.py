@@ -43,16 +43,14 @@ from routelab.api import (
     Capabilities,
     Citation,
     Parameters,
-    RouteChoices,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
-    SourceSymmetry,
     parameter,
-    route_choices,
 )
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels.translations import single_route_load
+from routelab.toolkit import RouteChoices, SourceSymmetry, route_choices
 
 from .kernels import Rows, balance, even_out, fullest_bins, objective, put_down
 

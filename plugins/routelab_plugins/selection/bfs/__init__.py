@@ -15,10 +15,9 @@ from routelab.api import (
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
-    TieParameters,
     parameter,
-    search_arrays,
 )
+from routelab.toolkit import TieParameters, search_arrays
 
 from .kernels import FIRST, LARGEST, SMALLEST, SUM, UNSORTED, build_routes_bfs
 

@@ -21,15 +21,14 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
-    ListedRoutes,
     Parameters,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
     parameter,
-    too_many_routes,
 )
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
+from routelab.toolkit import ListedRoutes, too_many_routes
 
 from .kernels import deviations
 

@@ -19,16 +19,14 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
-    ListedRoutes,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
-    TieParameters,
     parameter,
-    too_many_routes,
 )
-from routelab.api.ties import backwards_at, endpoint_order, tie_order
 from routelab.api.topology import Int64Array
+from routelab.toolkit import ListedRoutes, TieParameters, too_many_routes
+from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
 
 from .kernels import remove_routes
 

@@ -20,15 +20,14 @@ from __future__ import annotations
 from routelab.api import (
     Capabilities,
     Citation,
-    ListedRoutes,
     Parameters,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
     parameter,
-    too_many_routes,
 )
 from routelab.kernels.least_loaded import least_loaded_paths
+from routelab.toolkit import ListedRoutes, too_many_routes
 
 from .program import minimise
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from routelab.api import ListedRoutes
 from routelab.api.topology import BoolArray, Float64Array, Int64Array
+from routelab.toolkit import ListedRoutes
 
 
 @dataclass(frozen=True)

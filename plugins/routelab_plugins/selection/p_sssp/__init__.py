@@ -15,11 +15,10 @@ from routelab.api import (
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
-    TieParameters,
     parameter,
-    search_arrays,
 )
 from routelab.kernels.rooted import routes_by_root
+from routelab.toolkit import TieParameters, search_arrays
 
 
 class PSsspParameters(TieParameters):

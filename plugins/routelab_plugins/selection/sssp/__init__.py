@@ -13,19 +13,16 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
-    RouteChoices,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
-    TieParameters,
     parameter,
-    route_choices,
-    search_arrays,
 )
-from routelab.api.parallel import over_ranges
-from routelab.api.ties import backwards_at, endpoint_order, tie_order
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.kernels.graph import count_routes, fewest_turns
+from routelab.toolkit import RouteChoices, TieParameters, route_choices, search_arrays
+from routelab.toolkit.parallel import over_ranges
+from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
 
 from .kernels import (
     GroupedRoutes,

@@ -5,13 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from routelab.api import (
-    Parameters,
-    Topology,
-    TopologyPlugin,
-    parameter,
-    with_random_failures,
-)
+from routelab.api import Parameters, Topology, TopologyPlugin, parameter
+from routelab.toolkit import with_random_failures
 
 from .network import MAX_TERMINALS, topology_of
 from .readers import read_network

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from routelab.api import GridParameters, Topology, TopologyPlugin, build_grid
+from routelab.api import Topology, TopologyPlugin
+from routelab.toolkit import GridParameters, build_grid
 
 
 class Mesh(TopologyPlugin):

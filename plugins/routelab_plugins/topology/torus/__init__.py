@@ -7,13 +7,8 @@ Interconnect*, section 5.1 (https://doi.org/10.48550/arXiv.2110.00851).
 
 from __future__ import annotations
 
-from routelab.api import (
-    Citation,
-    GridParameters,
-    Topology,
-    TopologyPlugin,
-    build_grid,
-)
+from routelab.api import Citation, Topology, TopologyPlugin
+from routelab.toolkit import GridParameters, build_grid
 
 
 class Torus(TopologyPlugin):

@@ -17,8 +17,8 @@ from routelab.api import (
     Topology,
     TrafficPlugin,
     UnsupportedError,
-    too_few_terminals,
 )
+from routelab.toolkit import too_few_terminals
 
 MAX_TERMINALS = 10_000
 """Most terminals of a closed loop: the list of their messages takes 400 MB."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, FixedPermutation, Topology, rank_bits
+from routelab.api import Citation, Topology
 from routelab.api.topology import Int64Array
+from routelab.toolkit import FixedPermutation, rank_bits
 
 
 class BitComplement(FixedPermutation):

@@ -19,8 +19,8 @@ from routelab.api import (
     Topology,
     TrafficPlugin,
     parameter,
-    too_few_terminals,
 )
+from routelab.toolkit import too_few_terminals
 
 
 def _ranks(spots: tuple[int, ...]) -> tuple[int, ...]:

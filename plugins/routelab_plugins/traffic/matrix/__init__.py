@@ -6,15 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
-from routelab.api import (
-    Demand,
-    Parameters,
-    Topology,
-    TrafficPlugin,
-    parameter,
-    read_traffic_matrix,
-)
+from routelab.api import Demand, Parameters, Topology, TrafficPlugin, parameter
 from routelab.api.topology import Float64Array
+from routelab.toolkit import read_traffic_matrix
 
 
 class MatrixParameters(Parameters):

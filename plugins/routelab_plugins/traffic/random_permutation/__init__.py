@@ -9,15 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import (
-    Citation,
-    Demand,
-    SeededParameters,
-    Topology,
-    TrafficPlugin,
-    random_order,
-    too_few_terminals,
-)
+from routelab.api import Citation, Demand, Topology, TrafficPlugin
+from routelab.toolkit import SeededParameters, random_order, too_few_terminals
 
 
 class RandomPermutation(TrafficPlugin):

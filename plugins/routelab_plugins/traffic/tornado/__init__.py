@@ -12,14 +12,13 @@ import numpy as np
 from routelab.api import (
     Citation,
     Dims,
-    FixedPermutation,
     Parameters,
-    TerminalGrid,
     Topology,
     UnsupportedError,
     parameter,
 )
 from routelab.api.topology import Int64Array
+from routelab.toolkit import FixedPermutation, TerminalGrid
 
 
 class TornadoParameters(Parameters):

@@ -11,8 +11,9 @@ from math import isqrt
 
 import numpy as np
 
-from routelab.api import Citation, FixedPermutation, TerminalGrid, Topology, UnsupportedError
+from routelab.api import Citation, Topology, UnsupportedError
 from routelab.api.topology import Int64Array
+from routelab.toolkit import FixedPermutation, TerminalGrid
 
 
 class Transpose(FixedPermutation):

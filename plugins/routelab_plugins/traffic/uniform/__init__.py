@@ -13,8 +13,8 @@ from routelab.api import (
     Topology,
     TrafficPlugin,
     parameter,
-    too_few_terminals,
 )
+from routelab.toolkit import too_few_terminals
 
 
 class UniformParameters(Parameters):

@@ -8,16 +8,15 @@ import numpy as np
 
 from routelab.api import (
     Block,
-    BlockBuilder,
     Job,
     Loop,
     Parameters,
     Program,
     WorkloadPlugin,
     parameter,
-    read_messages,
 )
 from routelab.api.topology import Int64Array
+from routelab.toolkit import BlockBuilder, read_messages
 
 
 class MatrixParameters(Parameters):

@@ -7,7 +7,8 @@ exchange of a halo in every dimension is `by=coordinate,digits=each,ways=two`.
 
 from __future__ import annotations
 
-from routelab.api import Citation, ShiftWorkload
+from routelab.api import Citation
+from routelab.toolkit import ShiftWorkload
 
 
 class Neighbor(ShiftWorkload):

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program
+from routelab.api import Block, Collective, Job, Loop, Program
+from routelab.toolkit import BlockBuilder
 from routelab_plugins.npb import DOUBLE, LOGICAL, NpbWorkload, broadcasts, modelled
 from routelab_plugins.npb_operations import CG_STEPS, cg_iteration
 from routelab_plugins.npb_problems import CG

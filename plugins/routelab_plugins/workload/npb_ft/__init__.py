@@ -11,8 +11,9 @@ from math import log, log2
 
 import numpy as np
 
-from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
+from routelab.api import Block, Collective, Job, Loop, Program, Step
 from routelab.api.topology import Int32Array
+from routelab.toolkit import BlockBuilder
 from routelab_plugins.npb import COMPLEX, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
 from routelab_plugins.npb_operations import (
     FT_EVOLVE,

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
+from routelab.api import Block, Collective, Job, Loop, Program, Step
 from routelab.api.topology import Int64Array
+from routelab.toolkit import BlockBuilder
 from routelab_plugins.npb import DOUBLE, INTEGER, NpbWorkload, broadcasts
 from routelab_plugins.npb_problems import IS_ITERATIONS, IS_KEYS_LOG2
 from routelab_plugins.workload.npb_is.keys import (

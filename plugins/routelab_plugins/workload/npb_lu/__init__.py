@@ -13,15 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from routelab.api import (
-    Block,
-    BlockBuilder,
-    Collective,
-    Job,
-    Loop,
-    Program,
-    Step,
-)
+from routelab.api import Block, Collective, Job, Loop, Program, Step
+from routelab.toolkit import BlockBuilder
 from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
 from routelab_plugins.npb_operations import lu_iteration
 from routelab_plugins.npb_problems import LU, lu_grid

@@ -13,7 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program, Step
+from routelab.api import Block, Collective, Job, Loop, Program, Step
+from routelab.toolkit import BlockBuilder
 from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
 from routelab_plugins.npb_operations import mg_iteration
 from routelab_plugins.npb_problems import MG, mg_grid

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from routelab.api import Citation, ShiftParameters, ShiftWorkload, parameter
+from routelab.api import Citation, parameter
+from routelab.toolkit import ShiftParameters, ShiftWorkload
 
 
 class TornadoParameters(ShiftParameters):

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from routelab.api import InputError, Job, Parameters, Program, WorkloadPlugin, parameter, read_trace
-from routelab.api.trace_reader import trace_files
+from routelab.api import (
+    InputError,
+    Job,
+    Parameters,
+    Program,
+    WorkloadPlugin,
+    parameter,
+)
+from routelab.toolkit import read_trace
+from routelab.toolkit.trace_reader import trace_files
 
 
 class TraceParameters(Parameters):

@@ -14,16 +14,9 @@ from typing import Literal
 
 import numpy as np
 
-from routelab.api import (
-    Citation,
-    Job,
-    PatternParameters,
-    PatternWorkload,
-    RankGrid,
-    UnsupportedError,
-    parameter,
-)
+from routelab.api import Citation, Job, UnsupportedError, parameter
 from routelab.api.topology import Int64Array
+from routelab.toolkit import PatternParameters, PatternWorkload, RankGrid
 
 
 class TransposeParameters(PatternParameters):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from routelab.api.blocks import Block, BlockBuilder
+from routelab.api.blocks import Block
 from routelab.api.errors import InputError, PluginError, UnsupportedError
 from routelab.api.workload import Collective
 from routelab.simulation.collectives.choice import (
@@ -16,6 +16,7 @@ from routelab.simulation.collectives.choice import (
     algorithm_of,
 )
 from routelab.simulation.collectives.group import Group, is_power_of_two
+from routelab.toolkit.block_builder import BlockBuilder
 
 
 def chosen(call: Collective, size: int, choice: Mapping[str, str]) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routelab.api.blocks import BlockBuilder
 from routelab.api.topology import Int64Array
+from routelab.toolkit.block_builder import BlockBuilder
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from routelab._progress import tell
-from routelab.api import RulesPlugin, Topology, build_grid
+from routelab.api import RulesPlugin, Topology
 from routelab.artifacts.fingerprint import fingerprint
 from routelab.artifacts.provenance import seed_of
 from routelab.bounds import LoadBound
@@ -20,6 +20,7 @@ from routelab.stages import bound as stage
 from routelab.stages.instances import Instance
 from routelab.stages.kinds.networks import NetworkJob
 from routelab.stages.together import together
+from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts import Parts

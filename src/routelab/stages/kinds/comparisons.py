@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from routelab.api import InputError, RoutelabError, TopologyPlugin
-from routelab.api.grids import GridParameters
 from routelab.artifacts.fingerprint import content_digest
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.config import ConfigError, Study
@@ -28,6 +27,7 @@ from routelab.stages.instances import Instance
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.settings import found_cluster, settings_id
+from routelab.toolkit.grids import GridParameters
 
 if TYPE_CHECKING:
     from routelab.jobs.limits import Breach, Meter

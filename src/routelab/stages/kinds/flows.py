@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from routelab.api import BlockBuilder, Collective, Job, Loop, Program, WorkloadPlugin, build_grid
+from routelab.api import Collective, Job, Loop, Program, WorkloadPlugin
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load_routing
 from routelab.simulation.flow_settings import FlowSettings
@@ -18,6 +18,7 @@ from routelab.stages import flow as stage
 from routelab.stages.kinds.engines import EngineJob
 from routelab.stages.predictions import predictions
 from routelab.stages.settings import of_workloads
+from routelab.toolkit import BlockBuilder, build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts import Parts

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from routelab.api import ContextMetricPlugin, Topology, build_grid
+from routelab.api import ContextMetricPlugin, Topology
 from routelab.artifacts.provenance import Measured, seed_of
 from routelab.jobs.job import Rehearsal, Task
 from routelab.registry.instances import Routing, load, load_routing
@@ -17,6 +17,7 @@ from routelab.stages import route as stage
 from routelab.stages.instances import class_names, code_digest
 from routelab.stages.kinds.networks import NetworkJob
 from routelab.stages.together import together
+from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts import Parts

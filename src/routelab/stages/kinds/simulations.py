@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from routelab.api import Demand, Topology, TrafficPlugin, build_grid
+from routelab.api import Demand, Topology, TrafficPlugin
 from routelab.artifacts.outcome import Status
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import load_routing
@@ -19,6 +19,7 @@ from routelab.stages.kept_proofs import KeptProofs
 from routelab.stages.kept_runs import KeptRuns
 from routelab.stages.kinds.engines import EngineJob
 from routelab.stages.settings import of_traffic
+from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts import Parts

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from routelab.api import RoutingGraph, determinized
+from routelab.api import RoutingGraph
 from routelab.kernels.graph import route_lengths
 from routelab.testing.bare import require_minimal, require_routes
 from routelab.testing.checks.claims import require_proof
 from routelab.testing.legal_routes import every_turn, shortest_routes
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
+from routelab.toolkit import determinized
 
 
 def begins(trial: Trial) -> str:

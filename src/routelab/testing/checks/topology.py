@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import Direction, Topology
-from routelab.api.rings import complete_rings
 from routelab.testing.bare import bare_lengths, one_way_channels
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
+from routelab.toolkit.rings import complete_rings
 
 
 def connected(trial: Trial) -> str:

@@ -17,12 +17,12 @@ from routelab.api import (
     RouteTable,
     Topology,
     UnsupportedError,
-    build_grid,
 )
 from routelab.artifacts.exported import difference, exported, verified
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.machine import Machine
 from routelab.stages.chain import apply_routing
+from routelab.toolkit import build_grid
 from routelab_plugins.export.angara import Angara
 from routelab_plugins.export.angara.entries import Entry, entry_text, read_entry, spelled, steps
 

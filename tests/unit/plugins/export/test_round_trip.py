@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 from random_tables import networks, tables
 
-from routelab.api import InputError, RouteTable, Topology, build_grid
+from routelab.api import InputError, RouteTable, Topology
 from routelab.simulation.machine import Machine
+from routelab.toolkit import build_grid
 from routelab_plugins.export.booksim import BookSim
 from routelab_plugins.export.codes import Codes
 from routelab_plugins.export.simgrid import SimGrid

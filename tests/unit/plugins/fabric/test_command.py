@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from routelab.api import FabricJob, build_grid
+from routelab.api import FabricJob
 from routelab.bench.rendered import problems
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
+from routelab.toolkit import build_grid
 from routelab_plugins.fabric.command import Command
 from routelab_plugins.fabric.none import NoFabric
 

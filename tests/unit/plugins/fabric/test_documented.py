@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from routelab.api import FabricError, FabricJob, build_grid
+from routelab.api import FabricError, FabricJob
 from routelab.bench.fabrics import LoggedSwitch, load_fabric
 from routelab.bench.rendered import problems, render
 from routelab.config.cluster_jobs import FabricChoice
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
+from routelab.toolkit import build_grid
 
 PAGE = (Path(__file__).parents[4] / "docs/concepts/fabrics.md").read_text(encoding="utf-8")
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from routelab.api import RouteTable, RoutingGraph, Topology, build_grid
+from routelab.api import RouteTable, RoutingGraph, Topology
+from routelab.toolkit import build_grid
 from routelab_plugins.metric.channel_load import ChannelLoad
 from routelab_plugins.metric.phase_load import PhaseLoad
 from routelab_plugins.metric.reachability import Reachability

@@ -3,7 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from routelab.api import RouteTable, Topology, UnsupportedError, build_grid
+from routelab.api import RouteTable, Topology, UnsupportedError
+from routelab.toolkit import build_grid
 from routelab_plugins.metric.effective_bisection import EffectiveBisection
 from routelab_plugins.metric.traffic_load import TrafficLoad
 from routelab_plugins.metric.worst_permutation import WorstPermutation

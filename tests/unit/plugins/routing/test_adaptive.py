@@ -10,11 +10,11 @@ import pytest
 from grid_walks import GridWalks, agrees
 from naive_grid_routing import closer, dimension_order, distance, rdr_chances
 
-from routelab.api import build_grid
 from routelab.kernels.hops import CAPACITY, CREDITS
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing
 from routelab.stages.programs import part_of
+from routelab.toolkit import build_grid
 
 MINIMAL = [
     ("rdr", 2),

@@ -7,9 +7,9 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from routelab.api import build_grid
 from routelab.deadlock import check
 from routelab.metrics import channel_loads
+from routelab.toolkit import build_grid
 from routelab_plugins.routing.balanced_dor import BalancedDor
 
 ORDERS = ["rotated", "longest", "natural"]

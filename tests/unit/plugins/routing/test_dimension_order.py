@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_grid_routing import dateline, dimension_order, distance, drawn_orders
 
-from routelab.api import InputError, UnsupportedError, build_grid
+from routelab.api import InputError, UnsupportedError
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing
 from routelab.stages.programs import part_of, program
 from routelab.testing.walks import Walker
+from routelab.toolkit import build_grid
 
 ORDERS = ["natural", "reversed", "longest", "shortest", "1+0+2"]
 

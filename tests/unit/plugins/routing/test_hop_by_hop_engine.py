@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from routelab.api import build_grid
 from routelab.api.traffic import Demand
 from routelab.registry.instances import load_routing
 from routelab.simulation.engine import Simulation
 from routelab.simulation.router import Router
 from routelab.stages.programs import program
+from routelab.toolkit import build_grid
 
 ALGORITHMS = [
     ("dimension-order", 1),

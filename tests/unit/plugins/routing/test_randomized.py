@@ -17,9 +17,9 @@ from naive_grid_routing import (
     rlb_chances,
 )
 
-from routelab.api import build_grid
 from routelab.registry.instances import load_routing
 from routelab.stages.programs import part_of
+from routelab.toolkit import build_grid
 
 
 @pytest.mark.parametrize("base", ["dimension-order", "dor"])

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from naive_angara import Hardware
 from naive_selection import shortest_routes
 
-from routelab.api import build_grid, determinized, merged
 from routelab.deadlock import check
 from routelab.kernels.enumerate import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
+from routelab.toolkit import build_grid, determinized, merged
 from routelab_plugins.rules.angara import Angara, safe_turns
 from routelab_plugins.rules.angara.automata import (
     bits_allow,

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.api import build_grid, determinized
 from routelab.kernels.graph import route_lengths
 from routelab.registry.instances import load
+from routelab.toolkit import build_grid, determinized
 
 FAR = 10**6
 

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from naive_angara import Hardware
 from naive_selection import shortest_routes
 
-from routelab.api import InputError, Topology, build_grid
+from routelab.api import InputError, Topology
 from routelab.deadlock import check
+from routelab.toolkit import build_grid
 from routelab_plugins.rules.dimension_order import DimensionOrder
 from routelab_plugins.rules.direction_order import DirectionOrder
 from routelab_plugins.rules.unrestricted import Unrestricted

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import graphs
 
-from routelab.api import RoutingGraph, build_grid, route_choices
+from routelab.api import RoutingGraph
 from routelab.metrics import channel_loads, perfect_load, phase_load, sigma
+from routelab.toolkit import build_grid, route_choices
 from routelab_plugins.rules.angara import Angara
 from routelab_plugins.selection.balanced import Balanced, foldings
 from routelab_plugins.selection.balanced.kernels import (

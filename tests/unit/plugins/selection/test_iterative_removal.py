@@ -9,8 +9,8 @@ from naive_removal import iterative_removal
 from naive_selection import shortest_routes
 from small_graphs import graphs
 
-from routelab.api import build_grid
-from routelab.api.ties import backwards_at, endpoint_order, tie_order
+from routelab.toolkit import build_grid
+from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.selection.iterative_removal import IterativeRemoval
 

@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from naive_selection import shortest_routes
 from small_graphs import graphs
 
-from routelab.api import build_grid
 from routelab.metrics import channel_loads
+from routelab.toolkit import build_grid
 from routelab_plugins.rules.angara import Angara
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.selection.milp import Milp

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_selection import Loads, by_tree, first, shortest_routes, sssp
 
-from routelab.api import Topology, build_grid, determinized
-from routelab.api.ties import backwards_at, endpoint_order, tie_order
+from routelab.api import Topology
 from routelab.kernels.graph import route_lengths
 from routelab.metrics import channel_loads, perfect_load, sigma
+from routelab.toolkit import build_grid, determinized
+from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
 from routelab_plugins.rules.angara import Angara
 from routelab_plugins.rules.dimension_order import DimensionOrder
 from routelab_plugins.rules.unrestricted import Unrestricted

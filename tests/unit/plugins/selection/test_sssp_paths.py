@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_graphs import graphs
 
-from routelab.api import RoutingGraph, build_grid
+from routelab.api import RoutingGraph
+from routelab.toolkit import build_grid
 from routelab_plugins.rules.angara import Angara
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.selection import sssp

@@ -1,6 +1,6 @@
 """The mesh plugin: a torus without the links that close its rings."""
 
-from routelab.api import Grid, full_grid
+from routelab.toolkit import Grid, full_grid
 from routelab_plugins.topology.mesh import Mesh
 
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from routelab.api import Grid, full_grid
+from routelab.toolkit import Grid, full_grid
 from routelab_plugins.topology.torus import Torus
 
 

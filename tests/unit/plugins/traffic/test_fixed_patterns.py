@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.api import Topology, build_grid
+from routelab.api import Topology
+from routelab.toolkit import build_grid
 from routelab_plugins.traffic.bit_complement import BitComplement
 from routelab_plugins.traffic.bit_reversal import BitReversal
 from routelab_plugins.traffic.neighbor import Neighbor

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from routelab.api import Topology, build_grid
+from routelab.api import Topology
+from routelab.toolkit import build_grid
 from routelab_plugins.traffic.half_pairs import HalfPairs
 from routelab_plugins.traffic.random_permutation import RandomPermutation
 from routelab_plugins.traffic.switch_permutation import SwitchPermutation

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_programs import spread
 
-from routelab.api import InputError, Job, write_trace
+from routelab.api import InputError, Job
 from routelab.registry.instances import load
 from routelab.simulation.schedule import schedule
+from routelab.toolkit import write_trace
 
 pytestmark = pytest.mark.builtins
 

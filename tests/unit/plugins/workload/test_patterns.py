@@ -7,8 +7,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from routelab.api import ISEND, Block, Collective, Job, build_grid
+from routelab.api import ISEND, Block, Collective, Job
 from routelab.registry.instances import load
+from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
 

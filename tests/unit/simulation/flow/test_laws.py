@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_programs import linear, reachable_tables, schedule_of, schedules
 
-from routelab.api import BlockBuilder, InputError, RouteTable, Topology
+from routelab.api import InputError, RouteTable, Topology
 from routelab.simulation.flow import FlowSimulation, run_flows
 from routelab.simulation.flow_paths import Paths
 from routelab.simulation.flow_result import StuckError
 from routelab.simulation.machine import Machine
+from routelab.toolkit import BlockBuilder
 
 BARE = Machine(
     link_bandwidth=4e9, latency=0, hop_latency=0, memory_latency=0, overhead=0, compute_rate=0

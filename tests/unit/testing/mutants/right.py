@@ -13,7 +13,6 @@ from routelab.api import (
     BenchmarkError,
     BenchmarkPlugin,
     BenchmarkResult,
-    BlockBuilder,
     Capabilities,
     Collective,
     ContextMetricPlugin,
@@ -43,12 +42,11 @@ from routelab.api import (
     WorkloadPlugin,
     pack_tables,
     parameter,
-    route_lines,
-    table_from_lines,
 )
 from routelab.testing.bare import bare_lengths
 from routelab.testing.graphs import walks
 from routelab.testing.legal_routes import first_routes, shortest_routes
+from routelab.toolkit import BlockBuilder, route_lines, table_from_lines
 
 
 class RingParameters(Parameters):

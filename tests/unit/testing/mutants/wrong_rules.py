@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 from right import AnyWalk
 
-from routelab.api import Capabilities, RoutingGraph, UnsupportedError, build_grid
+from routelab.api import Capabilities, RoutingGraph, UnsupportedError
 from routelab.testing.graphs import walks
+from routelab.toolkit import build_grid
 
 
 class SaysTrue(AnyWalk):

@@ -8,7 +8,8 @@ from random import randrange
 import numpy as np
 from right import RightWorkload
 
-from routelab.api import Block, BlockBuilder, Collective, Job, Loop, Program
+from routelab.api import Block, Collective, Job, Loop, Program
+from routelab.toolkit import BlockBuilder
 
 
 class OneRankTooMany(RightWorkload):

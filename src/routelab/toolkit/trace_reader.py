@@ -1,4 +1,4 @@
-"""Reader of SMPI's time-independent traces (`routelab.api.traces`)."""
+"""Reader of SMPI's time-independent traces (`routelab.toolkit.traces`)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import get_args
 
 import numpy as np
 
-from routelab.api.blocks import ALL, BlockBuilder
+from routelab.api.blocks import ALL
 from routelab.api.errors import InputError, PluginError
 from routelab.api.topology import frozen_array
 from routelab.api.workload import Collective, CollectiveName, Program, Step
+from routelab.toolkit.block_builder import BlockBuilder
 
 _NUMBERS = {
     **dict.fromkeys((2, 6, 8, 9, 16, 17, 21), 1),

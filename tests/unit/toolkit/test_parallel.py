@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from routelab.api.parallel import over_ranges
+from routelab.toolkit.parallel import over_ranges
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

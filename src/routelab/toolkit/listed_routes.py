@@ -50,7 +50,7 @@ class ListedRoutes:
         ----------
         graph : RoutingGraph
         arrays : GraphArrays, optional
-            The graph in another edge order (`routelab.api.ties.tie_order`).
+            The graph in another edge order (`routelab.toolkit.ties.tie_order`).
         """
         arrays = graph.arrays if arrays is None else arrays
         endpoints = graph.topology.endpoints

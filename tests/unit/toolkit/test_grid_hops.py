@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from routelab.api import InputError, UnsupportedError, build_grid
-from routelab.api.dimension_orders import checked_order, dimension_sequence
-from routelab.api.grid_hops import (
+from routelab.api import InputError, UnsupportedError
+from routelab.kernels.grid_hops import ORDERS
+from routelab.toolkit import build_grid
+from routelab.toolkit.families.dimension_orders import checked_order, dimension_sequence
+from routelab.toolkit.families.grid_hops import (
     count_orders,
     escape_problem,
     grid_diameter,
@@ -15,8 +17,7 @@ from routelab.api.grid_hops import (
     longest_ways,
     whole_grid,
 )
-from routelab.api.grids import Grid
-from routelab.kernels.grid_hops import ORDERS
+from routelab.toolkit.grids import Grid
 
 
 @pytest.mark.parametrize(

@@ -9,15 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_grid import channels, switches
 
-from routelab.api import (
-    Direction,
-    Grid,
-    GridParameters,
-    InputError,
-    Topology,
-    build_grid,
-    full_grid,
-)
+from routelab.api import Direction, InputError, Topology
+from routelab.toolkit import Grid, GridParameters, build_grid, full_grid
 
 dimensions = st.lists(st.integers(2, 4), min_size=1, max_size=4).filter(
     lambda dims: np.prod(dims) <= 81

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import AfterValidator
 
-from routelab.api.dimension_orders import checked_order, dimension_sequence
 from routelab.api.errors import InputError, UnsupportedError
-from routelab.api.grids import Grid, full_grid
 from routelab.api.hops import HopProgram, pack_tables
 from routelab.api.parameters import Parameters, parameter
 from routelab.api.topology import Int32Array, Topology
 from routelab.kernels.grid_hops import TIES_BALANCED, TIES_POSITIVE, TIES_RANDOM
 from routelab.kernels.order_hops import quadrant_hop, quadrant_inject
+from routelab.toolkit.families.dimension_orders import checked_order, dimension_sequence
+from routelab.toolkit.grids import Grid, full_grid
 
 Ties = Literal["balanced", "random", "positive"]
 RingDeadlock = Literal["bubble", "dateline"]

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from naive_selection import shortest_routes
 from small_graphs import plain_graphs
 
-from routelab.api import ListedRoutes, build_grid, too_many_routes
-from routelab.api.listed_routes import listed_hops
 from routelab.testing.graphs import walks
+from routelab.toolkit import ListedRoutes, build_grid, too_many_routes
+from routelab.toolkit.listed_routes import listed_hops
 
 
 @settings(max_examples=40)

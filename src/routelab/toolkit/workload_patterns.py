@@ -10,13 +10,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from routelab.api.blocks import BlockBuilder
 from routelab.api.errors import UnsupportedError
 from routelab.api.parameters import Bytes, Parameters, parameter
 from routelab.api.plugin import WorkloadPlugin
 from routelab.api.topology import Int64Array
-from routelab.api.traffic_patterns import TerminalGrid
 from routelab.api.workload import Job, Loop, Program
+from routelab.toolkit.block_builder import BlockBuilder
+from routelab.toolkit.traffic_patterns import TerminalGrid
 
 
 class PatternParameters(Parameters):

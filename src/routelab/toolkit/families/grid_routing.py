@@ -6,17 +6,17 @@ from typing import Any, ClassVar
 
 from routelab.api import parameters
 from routelab.api.citation import Citation
-from routelab.api.grid_hops import (
+from routelab.api.hops import HopProgram, Proof
+from routelab.api.plugin import HopRoutingPlugin
+from routelab.api.plugin_base import Capabilities
+from routelab.api.topology import Topology
+from routelab.toolkit.families.grid_hops import (
     EscapeParameters,
     OrderParameters,
     escape_problem,
     grid_problem,
     quadrant_program,
 )
-from routelab.api.hops import HopProgram, Proof
-from routelab.api.plugin import HopRoutingPlugin
-from routelab.api.plugin_base import Capabilities
-from routelab.api.topology import Topology
 
 DUATO_1993 = Citation(
     key="duato1993",

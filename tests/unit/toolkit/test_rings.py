@@ -6,7 +6,7 @@ from deadlock_cases import torus
 from naive_deadlock import ring_successors
 
 from routelab.api import Topology
-from routelab.api.rings import complete_rings
+from routelab.toolkit.rings import complete_rings
 
 
 def rings_of(size: int, links: list[tuple[int, int]], claims: list[int]) -> list[list[int]]:

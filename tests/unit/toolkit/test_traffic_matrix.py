@@ -5,7 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from routelab.api import InputError, read_traffic_matrix
+from routelab.api import InputError
+from routelab.toolkit import read_traffic_matrix
 
 
 def written(folder, text):

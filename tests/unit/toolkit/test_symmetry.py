@@ -7,8 +7,9 @@ from math import prod
 import numpy as np
 import pytest
 
-from routelab.api import RoutingGraph, Topology, build_grid, source_symmetry
+from routelab.api import RoutingGraph, Topology
 from routelab.testing.graphs import walks
+from routelab.toolkit import build_grid, source_symmetry
 
 
 def unrestricted(topology: Topology) -> RoutingGraph:

@@ -7,9 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from routelab.api.parallel import over_ranges
 from routelab.api.routing_graph import RoutingGraph
-from routelab.api.symmetry import SourceSymmetry, source_symmetry
 from routelab.api.topology import Int32Array, Int64Array, Topology
 from routelab.kernels.choices import ChoiceArrays, list_routes
 from routelab.kernels.graph import GraphArrays
@@ -20,6 +18,8 @@ from routelab.kernels.translations import (
     translate_routes,
     write_chosen,
 )
+from routelab.toolkit.parallel import over_ranges
+from routelab.toolkit.symmetry import SourceSymmetry, source_symmetry
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 
-from routelab.api.allocation import connected_set, free_box
 from routelab.api.errors import InputError
 from routelab.api.parameters import Dims, Integers, Parameters, Words, parameter
 from routelab.api.topology import BoolArray, Direction, Int64Array, Topology
+from routelab.toolkit.allocation import connected_set, free_box
 
 MAX_SWITCHES = 1_000_000
 """Largest whole grid that is built; a larger one is taken for a slip of the pen."""
@@ -143,7 +143,7 @@ def build_grid(
     allocate : int
         Switches to allocate at random; 0: all that are left.
     shape : {"connected", "box"}
-        See `routelab.api.allocation`: `connected_set` or `free_box`.
+        See `routelab.toolkit.allocation`: `connected_set` or `free_box`.
 
     Raises
     ------

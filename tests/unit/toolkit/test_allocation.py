@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.api import InputError, build_grid
-from routelab.api.allocation import connected_set, free_box
+from routelab.api import InputError
 from routelab.metrics import connected_parts
+from routelab.toolkit import build_grid
+from routelab.toolkit.allocation import connected_set, free_box
 
 sizes = st.lists(st.integers(2, 4), min_size=1, max_size=3)
 

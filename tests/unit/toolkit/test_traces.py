@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from routelab.api import (
     Block,
-    BlockBuilder,
     Collective,
     InputError,
     Loop,
     Program,
     UnsupportedError,
 )
-from routelab.api.trace_reader import read_trace
-from routelab.api.traces import LIST, write_trace
+from routelab.toolkit import BlockBuilder
+from routelab.toolkit.trace_reader import read_trace
+from routelab.toolkit.traces import LIST, write_trace
 
 RANKS = 3
 

@@ -14,12 +14,12 @@ from math import prod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from routelab.api.direction_labels import torus_directions
-from routelab.api.grids import Grid, full_grid
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Int32Array, Topology, frozen_array
 from routelab.kernels.graph import GraphArrays
 from routelab.kernels.symmetry import SymmetryArrays, fill_images, keeps_routes, source_images
+from routelab.toolkit.direction_labels import torus_directions
+from routelab.toolkit.grids import Grid, full_grid
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,73 @@
+"""Helpers for authors of plugins: grids, orders, ties, choices, patterns, traces."""
+
+from routelab.toolkit.block_builder import BlockBuilder
+from routelab.toolkit.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
+from routelab.toolkit.direction_labels import DirectionLabels, torus_directions
+from routelab.toolkit.failures import with_random_failures
+from routelab.toolkit.grids import Grid, GridParameters, build_grid, full_grid
+from routelab.toolkit.listed_routes import ListedRoutes, too_many_routes
+from routelab.toolkit.reductions import determinized, merged
+from routelab.toolkit.route_choices import RouteChoices, route_choices
+from routelab.toolkit.route_lines import route_lines, table_from_lines
+from routelab.toolkit.symmetry import SourceSymmetry, source_symmetry
+from routelab.toolkit.ties import TieParameters, search_arrays
+from routelab.toolkit.trace_reader import read_trace, trace_files
+from routelab.toolkit.traces import write_trace
+from routelab.toolkit.traffic_matrix import read_messages, read_traffic_matrix
+from routelab.toolkit.traffic_patterns import (
+    FixedPermutation,
+    SeededParameters,
+    TerminalGrid,
+    random_order,
+    rank_bits,
+    too_few_terminals,
+)
+from routelab.toolkit.workload_patterns import (
+    PatternParameters,
+    PatternWorkload,
+    RankGrid,
+    ShiftParameters,
+    ShiftWorkload,
+)
+
+__all__ = [
+    "BlockBuilder",
+    "DirectionAutomaton",
+    "DirectionLabels",
+    "FixedPermutation",
+    "Grid",
+    "GridParameters",
+    "ListedRoutes",
+    "PatternParameters",
+    "PatternWorkload",
+    "RankGrid",
+    "RouteChoices",
+    "SeededParameters",
+    "ShiftParameters",
+    "ShiftWorkload",
+    "SourceSymmetry",
+    "TerminalGrid",
+    "TieParameters",
+    "add_ordered_moves",
+    "build_grid",
+    "determinized",
+    "full_grid",
+    "lay",
+    "merged",
+    "random_order",
+    "rank_bits",
+    "read_messages",
+    "read_trace",
+    "read_traffic_matrix",
+    "route_choices",
+    "route_lines",
+    "search_arrays",
+    "source_symmetry",
+    "table_from_lines",
+    "too_few_terminals",
+    "too_many_routes",
+    "torus_directions",
+    "trace_files",
+    "with_random_failures",
+    "write_trace",
+]

@@ -1,0 +1,111 @@
+"""Put the operations of ranks together to blocks of a program."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block
+from routelab.api.errors import PluginError
+
+
+class BlockBuilder:
+    """Collects operations of ranks in any order of ranks.
+
+    Every method appends one operation to each of the ranks given; arguments are numbers or arrays
+    that broadcast together. Operations of one rank stay in the order of the calls.
+
+    Parameters
+    ----------
+    ranks : int
+    """
+
+    def __init__(self, ranks: int) -> None:
+        self._ranks = ranks
+        self._parts: list[tuple[NDArray[np.int64], int, ArrayLike, ArrayLike, ArrayLike]] = []
+
+    def compute(self, rank: ArrayLike, operations: ArrayLike) -> BlockBuilder:
+        """Let ranks compute."""
+        return self._add(rank, COMPUTE, -1, operations, 0)
+
+    def send(
+        self, rank: ArrayLike, to: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
+    ) -> BlockBuilder:
+        """Let ranks send, and go on when the message may be forgotten."""
+        return self._add(rank, SEND, to, bytes_, tag)
+
+    def isend(
+        self, rank: ArrayLike, to: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
+    ) -> BlockBuilder:
+        """Let ranks begin to send; a request."""
+        return self._add(rank, ISEND, to, bytes_, tag)
+
+    def receive(
+        self, rank: ArrayLike, source: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
+    ) -> BlockBuilder:
+        """Let ranks receive."""
+        return self._add(rank, RECV, source, bytes_, tag)
+
+    def ireceive(
+        self, rank: ArrayLike, source: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
+    ) -> BlockBuilder:
+        """Let ranks be ready to receive; a request."""
+        return self._add(rank, IRECV, source, bytes_, tag)
+
+    def wait(self, rank: ArrayLike, request: ArrayLike = ALL) -> BlockBuilder:
+        """Let ranks wait for a request, counted among the open ones from the oldest; or for all."""
+        return self._add(rank, WAIT, request, 0, 0)
+
+    def send_receive(
+        self,
+        rank: ArrayLike,
+        to: ArrayLike,
+        bytes_: ArrayLike,
+        source: ArrayLike,
+        received: ArrayLike | None = None,
+        tag: ArrayLike = 0,
+    ) -> BlockBuilder:
+        """Let ranks send and receive at once, as MPI_Sendrecv.
+
+        Parameters
+        ----------
+        received : int or array, optional
+            Bytes received; as many as sent by default.
+        """
+        self.ireceive(rank, source, bytes_ if received is None else received, tag)
+        self.isend(rank, to, bytes_, tag)
+        return self.wait(rank)
+
+    def _add(
+        self, rank: ArrayLike, kind: int, peer: ArrayLike, amount: ArrayLike, tag: ArrayLike
+    ) -> BlockBuilder:
+        ranks = np.atleast_1d(np.asarray(rank, dtype=np.int64))
+        if len(ranks) and not (ranks.min() >= 0 and ranks.max() < self._ranks):
+            raise PluginError(f"block: there are {self._ranks} ranks, and no other can do anything")
+        self._parts.append((ranks, kind, peer, amount, tag))
+        return self
+
+    def build(self) -> Block:
+        """The block.
+
+        Raises
+        ------
+        PluginError
+            As `Block.create`.
+        """
+        columns: list[list[NDArray[np.float64]]] = [[], [], [], [], []]
+        for ranks, *rest in self._parts:
+            for column, values in zip(columns, (ranks, *rest), strict=True):
+                column.append(np.broadcast_to(np.asarray(values, np.float64), ranks.shape))
+        rank, kind, peer, amount, tag = (
+            np.concatenate(column) if column else np.zeros(0) for column in columns
+        )
+        order = np.argsort(rank, kind="stable")
+        counts = np.bincount(rank.astype(np.int64), minlength=self._ranks)
+        return Block.create(
+            start=np.concatenate(([0], np.cumsum(counts))),
+            kind=kind[order],
+            peer=peer[order],
+            amount=amount[order],
+            tag=tag[order],
+        )

@@ -1,0 +1,1 @@
+"""What the plugins of one family of networks share."""
