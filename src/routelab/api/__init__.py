@@ -12,6 +12,7 @@ from routelab.api.benchmark import (
 from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block
 from routelab.api.citation import Citation
 from routelab.api.cluster_plugins import BenchmarkPlugin, FabricPlugin
+from routelab.api.columns import Column
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.api.fabric import FabricError, FabricJob, Switch
 from routelab.api.hops import HopProgram, Proof, needed_classes, pack_tables
@@ -60,6 +61,7 @@ __all__ = [
     "Capabilities",
     "Citation",
     "Collective",
+    "Column",
     "Composition",
     "ContextMetricPlugin",
     "Demand",

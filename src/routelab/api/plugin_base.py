@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from routelab.api.citation import Citation
+from routelab.api.columns import Column
 from routelab.api.parameters import Parameters as BaseParameters
 
 FlowControl = Literal["plain", "bubble"]
@@ -64,6 +65,9 @@ class Plugin(ABC):
     capabilities : Capabilities
     Parameters : class
         A frozen model of the parameters; the empty one by default.
+    columns : sequence of Column
+        Of the results that the plugin has a part in: what a metric or engine measures, what a
+        selection counts.
     """
 
     kind: ClassVar[str]
@@ -72,6 +76,7 @@ class Plugin(ABC):
     citations: ClassVar[Sequence[Citation]] = ()
     capabilities: ClassVar[Capabilities] = Capabilities()
     Parameters: ClassVar[type[BaseParameters]] = BaseParameters
+    columns: ClassVar[Sequence[Column]] = ()
 
     def __init__(self, parameters: BaseParameters | None = None, **values: Any) -> None:
         """Take parameters as a model or as keyword arguments.
