@@ -115,12 +115,13 @@ def test_a_name_in_two_kinds_needs_its_kind(zoo, site, capsys, monkeypatch):
 
 
 METRICS = """
-from routelab.api import Measurement, MetricPlugin
+from routelab.api import Column, Measurement, MetricPlugin
 
 
 class Sound(MetricPlugin):
     name = "sound"
     summary = "Counts paths"
+    columns = (Column("paths", "paths of all pairs"),)
 
     def measure(self, table, graph):
         return [Measurement("paths", table.num_paths)]
@@ -129,6 +130,7 @@ class Sound(MetricPlugin):
 class Needy(MetricPlugin):
     name = "needy"
     summary = "Counts edges, and forgets that there may be no rules"
+    columns = (Column("edges", "edges of the rules"),)
 
     def measure(self, table, graph):
         return [Measurement("edges", graph.num_edges)]

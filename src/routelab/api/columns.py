@@ -45,7 +45,8 @@ class Column:
     meaning : str
         One or more sentences for the reference page, without a full stop at the end.
     heading : str
-        As people read it; by default the name with spaces for underscores.
+        Name for people, with the unit where it is needed to read a number; by default the name with
+        spaces for underscores.
     unit : str
     better : {"lower", "higher", ""}
     seeds : {"mean", "all-mean", "max", "min", "sum"}
@@ -101,6 +102,5 @@ class Column:
 
     @property
     def label(self) -> str:
-        """Heading with the unit, as axes and table heads have it."""
-        heading = self.heading or self.name.replace("_", " ")
-        return f"{heading} ({self.unit})" if self.unit else heading
+        """Name for people: the heading, or the name with spaces."""
+        return self.heading or self.name.replace("_", " ")

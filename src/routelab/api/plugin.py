@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Protocol
 
 from routelab.api.cluster_plugins import BenchmarkPlugin, FabricPlugin
 from routelab.api.hops import HopProgram, Proof
@@ -279,15 +279,12 @@ class Measurement:
     Attributes
     ----------
     metric : str
+        Name of a column that the metric declares; that has the unit and the preferred direction.
     value : float
-    unit : str
-    better : {"lower", "higher", ""}
     """
 
     metric: str
     value: float
-    unit: str = ""
-    better: Literal["lower", "higher", ""] = ""
 
 
 @dataclass(frozen=True, eq=False)

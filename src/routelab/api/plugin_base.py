@@ -88,6 +88,10 @@ class Plugin(ABC):
         """
         self.parameters: Any = parameters if parameters is not None else self.Parameters(**values)
 
+    def list_columns(self) -> Sequence[Column]:
+        """List the columns of this instance: `columns`, unless parameters change their names."""
+        return self.columns
+
     def input_files(self) -> list[Path]:
         """Files that the parameters name; a change of one makes the results stale."""
         return []

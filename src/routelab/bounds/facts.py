@@ -7,16 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from routelab.bounds.columns import COLUMNS
 from routelab.bounds.load_bound import LoadBound
 
-BOUND_FIELDS = (
-    "lower_bound_rules",
-    "lower_bound_topology",
-    "bound_method",
-    "gap",
-    "optimal",
-    "turn_set",
-)
+BOUND_FIELDS = tuple(column.name for column in COLUMNS)
 """What `bound_facts` tells, in order."""
 
 

@@ -12,22 +12,6 @@ from typing import Any
 
 from routelab.commands._output import FORMATS, cell, print_table
 
-SHOWN = (
-    "routing",
-    "status",
-    "max_load",
-    "min_load",
-    "sigma4",
-    "max_hops",
-    "mean_hops",
-    "reachable_pairs",
-    "pairs",
-    "deadlock",
-    "virtual_channels",
-    "routing_seconds",
-)
-"""Columns of the table for people; CSV and JSON have all."""
-
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
@@ -93,7 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
-    columns = (*SHOWN, *more)
+    from routelab.stages.fact_columns import COLUMNS
+
+    columns = [column.name for column in COLUMNS if "evaluate" in column.shown]
+    columns += more
     print_table(columns, [[cell(row.get(field)) for field in columns] for row in rows])
     for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
         print(f"the network is not connected: {parts}")

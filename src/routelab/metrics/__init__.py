@@ -1,5 +1,6 @@
 """Numbers of a network, a route table and a routing graph."""
 
+from routelab.metrics import columns
 from routelab.metrics.bisection import BisectionBandwidth, effective_bisection
 from routelab.metrics.diversity import RouteDiversity, route_diversity
 from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
@@ -22,6 +23,7 @@ __all__ = [
     "WorstPermutation",
     "channel_load_bound",
     "channel_loads",
+    "columns",
     "connected_parts",
     "destination_based",
     "effective_bisection",

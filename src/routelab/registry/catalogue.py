@@ -23,6 +23,8 @@ from routelab.registry.parameters import default_problems
 from routelab.registry.suggest import did_you_mean
 
 _GROUP = "routelab."
+_NO_PLUGINS = ("routelab.columns",)
+"""Groups of entry points that do not lead to plugins."""
 
 
 class QuarantinedError(InputError):
@@ -75,7 +77,7 @@ class Catalogue:
     def __init__(self, points: Iterable[EntryPoint]) -> None:
         self._points: dict[tuple[str, str], list[EntryPoint]] = {}
         for point in points:
-            if point.group.startswith(_GROUP):
+            if point.group.startswith(_GROUP) and point.group not in _NO_PLUGINS:
                 kind = point.group.removeprefix(_GROUP)
                 self._points.setdefault((kind, point.name), []).append(point)
         self._entries: dict[tuple[str, str], list[Entry]] = {}

@@ -14,6 +14,7 @@ from routelab.api import (
     BenchmarkPlugin,
     Capabilities,
     Citation,
+    Column,
     Composition,
     ContextMetricPlugin,
     FabricPlugin,
@@ -80,6 +81,9 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         isinstance(citation, Citation) for citation in citations
     ):
         yield f"expected citations to be a sequence of Citation, found {citations!r}"
+    columns = plugin.columns
+    if not isinstance(columns, Sequence) or not all(isinstance(one, Column) for one in columns):
+        yield f"expected columns to be a sequence of Column, found {columns!r}"
     if not isinstance(plugin.capabilities, Capabilities):
         yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
     if issubclass(plugin, ContextMetricPlugin) and not isinstance(plugin.by_default, bool):

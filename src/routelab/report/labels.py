@@ -3,72 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from routelab.api import Column
+from routelab.registry.columns import installed_columns
 from routelab.registry.names import CompositionName, Name, parse_routing
-
-LABELS = {
-    "max_load": "maximum load",
-    "min_load": "minimum load",
-    "mean_load": "mean load",
-    "sigma4": "σ(4)",
-    "max_hops": "maximum hops",
-    "mean_hops": "mean hops",
-    "load": "channel load",
-    "single_route_share": "pairs with a single route",
-    "routing_seconds": "routing time (s)",
-    "cpu_seconds": "CPU time (s)",
-    "optimal": "proven optimal",
-    "gap_percent": "gap (%)",
-    "near_optimal": "gap of at most one route or 1 %",
-    "max_load_ratio": "maximum load, ratio",
-    "max_load_gain": "maximum load, less by (%)",
-    "max_load_group": "maximum load, compared",
-    "group_trees": "trees built by sort and group",
-    "relative_to": "compared with",
-    "lower_bound_rules": "lower bound, rules",
-    "lower_bound_topology": "lower bound, network",
-    "runs": "runs",
-    "latency": "latency (cycles)",
-    "network_latency": "latency in the network (cycles)",
-    "message_latency": "latency of messages (cycles)",
-    "in_order_latency": "latency to delivery in order (cycles)",
-    "latency_mean": "mean latency (cycles)",
-    "latency_mean_received": "mean latency of what it got (cycles)",
-    "latency_p50": "median latency (cycles)",
-    "latency_p95": "95 % latency (cycles)",
-    "latency_p99": "99 % latency (cycles)",
-    "latency_max": "largest latency (cycles)",
-    "in_order_latency_mean": "mean latency in order (cycles)",
-    "message_latency_mean": "mean latency of messages (cycles)",
-    "completion_cycles": "completion (cycles)",
-    "finished_at": "last arrival (cycle)",
-    "throughput": "throughput (flits per cycle)",
-    "terminal_throughput": "throughput, mean over terminals (flits per cycle)",
-    "terminal_throughput_ratio": "throughput, ratio",
-    "latency_mean_ratio": "mean latency, ratio",
-    "latency_mean_gain": "mean latency, less by (%)",
-    "saturation_load_ratio": "saturation load, ratio",
-    "escape_share": "hops on the escape",
-    "saturated": "saturated",
-    "utilisation_max": "maximum utilisation",
-    "utilisation_mean": "mean utilisation",
-    "worst_share": "share of the worst-served terminal",
-    "hops_mean": "mean hops",
-    "offered": "offered (flits per cycle)",
-    "accepted": "accepted (flits per cycle)",
-    "received": "received (flits per cycle)",
-    "vcs": "virtual channels of the routers",
-    "jain": "Jain index",
-    "at_x": "x",
-    "at_y": "y",
-    "at_z": "z",
-}
-"""Columns whose name does not read well with spaces for underscores."""
-
 
 STATISTIC_LABELS = {
     "mean": "mean",
@@ -83,49 +26,55 @@ STATISTIC_LABELS = {
 }
 """What a column of statistics has behind its name, after an underscore."""
 
-
-_SIMULATED = {"load": "offered load"}
-"""The same, of simulations."""
-
-
-_MEASURED = {
-    "cov_percent": "CoV (%)",
-    "ci_low": "95 % from",
-    "ci_high": "95 % to",
-    "failed": "failed runs",
-    "improvement_percent": "improvement (%)",
-    "improvement_low": "improvement from",
-    "improvement_high": "improvement to",
-    "predicted_improvement_percent": "predicted improvement (%)",
-    "job_ids": "allocations",
-    "bench": "settings",
-    "size": "size (bytes)",
+_ENDINGS = {
+    "ratio": "{}, ratio",
+    "gain": "{}, less by (%)",
+    "group": "{}, compared",
+    "reference": "{}, of the other routing",
+    **{key: f"{{}}: {text}" for key, text in STATISTIC_LABELS.items()},
 }
-"""The same, of benchmarks."""
+"""Names of columns that are made from another one, by what stands behind its name."""
 
 
 def label(column: str, of: str = "routes") -> str:
-    """A column's name for people, in a view of routes or, whatever they are called, others."""
-    if of == "benchmarks" and column in _MEASURED:
-        return _MEASURED[column]
-    if of != "routes" and column in _SIMULATED:
-        return _SIMULATED[column]
-    base, _, statistic = column.rpartition("_")
-    if column not in LABELS and base in LABELS and statistic in STATISTIC_LABELS:
-        return f"{LABELS[base]}: {STATISTIC_LABELS[statistic]}"
-    return LABELS.get(column, column.replace("_", " "))
-
-
-def number_text(column: str, value: Any, digits: int = 4) -> str:
-    """A value as tables show it.
-
-    Integers as integers, σ with three decimals, nothing for a missing value, other numbers with
-    `digits` significant digits (never in exponent form where they are 1 or more).
+    """Return a column's name for people.
 
     Parameters
     ----------
     column : str
-        Its name decides how many decimals are shown.
+        A column of some rows, or one that a table makes of it, such as ``max_load_ratio``.
+    of : str
+        The rows; see `routelab.api.columns.Rows`.
+    """
+    found = column_of(column, of)
+    if found is not None:
+        return found.label
+    base, _, ending = column.rpartition("_")
+    if ending in _ENDINGS and (base_column := column_of(base, of)) is not None:
+        return _ENDINGS[ending].format(base_column.label)
+    if ending in STATISTIC_LABELS and (made := label(base, of)) != base.replace("_", " "):
+        return f"{made}: {STATISTIC_LABELS[ending]}"
+    return column.replace("_", " ")
+
+
+def column_of(name: str, of: str = "") -> Column | None:
+    """Return the column of some rows, of the routes that they are about, or of any rows."""
+    columns = installed_columns()
+    rows = dict.fromkeys((of, "routes", "channels", "")) if of else [""]
+    return next((found for one in rows if (found := columns.find(name, one))), None)
+
+
+def number_text(column: str, value: Any, digits: int = 4) -> str:
+    """Return a value as tables show it.
+
+    Integers as integers, nothing for a missing value, a fixed number of decimals where the column
+    says so, other numbers with `digits` significant digits (never in exponent form where they are 1
+    or more).
+
+    Parameters
+    ----------
+    column : str
+        Its name, or that of a statistic of it, decides how many decimals are shown.
     """
     if value is None or value is pd.NA:
         return ""
@@ -136,13 +85,27 @@ def number_text(column: str, value: Any, digits: int = 4) -> str:
     number = float(value)
     if np.isnan(number):
         return ""
-    if "sigma" in column:
-        return f"{number:.3f}"
+    decimals = _decimals(column)
+    if decimals is not None:
+        return f"{number:.{decimals}f}"
     if number.is_integer():
         return str(int(number))
     if abs(number) >= 10 ** (digits - 1):
         return f"{number:.1f}"
     return f"{number:.{digits}g}"
+
+
+@cache
+def _decimals(column: str) -> int | None:
+    """Decimals of a column, or of the one that it is made from."""
+    words = column.split("_")
+    # a statistic has an ending, and a published number a prefix
+    for first in range(len(words)):
+        for last in range(len(words), first, -1):
+            found = column_of("_".join(words[first:last]))
+            if found is not None:
+                return found.decimals
+    return None
 
 
 def without_parameters(name: str, left_out: Collection[str]) -> str:

@@ -22,35 +22,14 @@ from routelab.metrics import (
     sigma,
 )
 from routelab.stages.chain import Routed
+from routelab.stages.fact_columns import COLUMNS, NETWORK
 
-FIELDS = (
-    "topology",
-    "routing",
-    "status",
-    "reason",
-    "switches",
-    "terminals",
-    "channels",
-    "pairs",
-    "reachable_pairs",
-    "max_load",
-    "min_load",
-    "mean_load",
-    "sigma4",
-    "max_hops",
-    "mean_hops",
-    "single_route_share",
-    "deadlock",
-    "flow_control",
-    "virtual_channels",
-    "routing_seconds",
-    "cpu_seconds",
-)
+FIELDS = tuple(column.name for column in COLUMNS if "evaluate-all" in column.shown)
 """Columns of ``routelab evaluate``, in order; `BOUND_FIELDS` follow where bounds are asked for."""
 
 __all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_facts"]
 
-TOPOLOGY_FIELDS = ("switches", "terminals", "channels", "pairs", "connected_parts", "parts")
+TOPOLOGY_FIELDS = tuple(column.name for column in NETWORK)
 """What `topology_facts` tells."""
 
 NAMED_PARTS = 5

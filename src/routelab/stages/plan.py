@@ -29,6 +29,7 @@ from routelab.stages.parts import Parts, is_hop_by_hop
 from routelab.stages.planned import Plan, StudyPlan, cut_batches, merge_jobs
 from routelab.stages.predictions import predictions
 from routelab.stages.samples import chosen
+from routelab.stages.study_columns import column_mistakes
 
 __all__ = ["MAX_ID", "Plan", "StudyPlan", "expand"]
 
@@ -95,6 +96,8 @@ class _Expansion:
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
         self.mistakes += _unknown_references(study, parts.routings)
+        if not self.mistakes and not _any_quarantined(parts):
+            self.mistakes += column_mistakes(parts)
         self.studies[study.name] = parts
         self.jobs[study.name] = self._jobs(parts)
 
@@ -224,6 +227,12 @@ class _Expansion:
                 self.mistakes.append(f"{study.place('metrics', position)}{instance.quarantine}")
             metrics[instance.text] = instance
         return metrics
+
+
+def _any_quarantined(parts: Parts) -> bool:
+    """Tell whether a plugin cannot be used, so that nobody knows its columns and parameters."""
+    named = (parts.topologies, parts.routings, parts.traffic, parts.workloads, parts.benchmarks)
+    return any(instance.quarantine for some in named for instance in some.values())
 
 
 def _merged(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:

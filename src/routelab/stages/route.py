@@ -13,6 +13,7 @@ import numpy as np
 
 from routelab._progress import tell
 from routelab.api import (
+    Column,
     ContextMetricPlugin,
     Measurement,
     MetricContext,
@@ -46,13 +47,14 @@ class RouteResult:
     verdict : Verdict
     facts : dict
         See `routelab.stages.facts`.
-    measurements : tuple of Measurement
+    measurements : tuple of (Measurement, Column)
+        Each with the column that its metric declares.
     """
 
     routed: Routed
     verdict: Verdict
     facts: dict[str, Any]
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[tuple[Measurement, Column], ...]
 
 
 def compute(
@@ -70,7 +72,7 @@ def compute(
     verdict = prove(routed)
     tell(routing.name, "facts")
     facts = {**topology_facts(topology), **routing_facts(routed, verdict)}
-    measured: list[Measurement] = []
+    measured: list[tuple[Measurement, Column]] = []
     context = MetricContext(routed.table, routed.graph, partial(reroute, routing))
     for metric in metrics:
         tell(routing.name, f"metric {metric.name}")
@@ -79,8 +81,17 @@ def compute(
     return RouteResult(routed, verdict, facts, tuple(measured))
 
 
-def _measurements(metric: ContextMetricPlugin, context: MetricContext) -> list[Measurement]:
-    """What a metric tells, if files can hold it and reports can reckon with it."""
+def _measurements(
+    metric: ContextMetricPlugin, context: MetricContext
+) -> list[tuple[Measurement, Column]]:
+    """Measure, and look up the column of each number.
+
+    Raises
+    ------
+    PluginError
+        If the result is not what files can hold, or a column is not declared.
+    """
+    columns = {column.name: column for column in metric.list_columns()}
     told = metric.measure_in(context)
     if not isinstance(told, list | tuple):
         raise PluginError(f"{metric.name}: expected a list of Measurements, found {told!r}")
@@ -89,7 +100,12 @@ def _measurements(metric: ContextMetricPlugin, context: MetricContext) -> list[M
             raise PluginError(f"{metric.name}: expected a Measurement, found {one!r}")
         if not (isinstance(one.metric, str) and isinstance(one.value, Real | np.bool_)):
             raise PluginError(f"{metric.name}: {one.metric!r} is {one.value!r}, expected a number")
-    return list(told)
+        if one.metric not in columns:
+            raise PluginError(
+                f"{metric.name}: it measures {one.metric!r}, which is not among its columns "
+                f"({', '.join(columns) or 'none'})"
+            )
+    return [(one, columns[one.metric]) for one in told]
 
 
 def write_result(result: RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
@@ -97,7 +113,7 @@ def write_result(result: RouteResult, folder: Path, provenance: Mapping[str, Any
     table = result.routed.table
     topology = table.topology
     save_routes(table, folder / ROUTES, provenance)
-    rows = [(m.metric, m.value, m.unit, m.better) for m in result.measurements]
+    rows = [(m.metric, m.value, column.unit, column.better) for m, column in result.measurements]
     write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
     names, loads = topology.switch_names, channel_loads(table)
     channels = (

@@ -34,7 +34,7 @@ def route_row(network: Network, routing: str, metrics: Sequence[str]) -> Row:
 
     def work(topology: Topology) -> Row:
         result = compute(topology, chosen, measures)
-        measured = [(m.metric, m.value, m.unit, m.better) for m in result.measurements]
+        measured = [(m.metric, m.value, c.unit, c.better) for m, c in result.measurements]
         return {"facts": result.facts, "metrics": measured}
 
     return timed_row(network, [*chosen.plugins, *measures], work)

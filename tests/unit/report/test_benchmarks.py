@@ -557,4 +557,4 @@ def test_what_was_not_switched_is_told_above_the_table(world, write_study):
 
 def test_columns_have_names_for_people():
     assert label("cov_percent", "benchmarks") == "CoV (%)"
-    assert label("improvement_percent") == "improvement percent"
+    assert label("improvement_percent") == "improvement (%)"

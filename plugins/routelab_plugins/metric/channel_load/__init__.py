@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from routelab import metrics
 from routelab.api import (
     Citation,
+    Column,
     Measurement,
     MetricPlugin,
     Parameters,
@@ -36,7 +39,14 @@ class ChannelLoad(MetricPlugin):
             doi="10.48550/arXiv.2110.00851",
         ),
     )
+    columns = (*metrics.columns.LOADS, metrics.columns.PERFECT_LOAD)
     Parameters = ChannelLoadParameters
+
+    def list_columns(self) -> Sequence[Column]:
+        """List the loads and σ(k), whose name has the parameter k."""
+        c = metrics.columns
+        sigma = c.sigma_column(self.parameters.k)
+        return c.MAX_LOAD, c.MIN_LOAD, c.MEAN_LOAD, c.PERFECT_LOAD, sigma
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the loads; nothing on a network without channels."""
@@ -46,9 +56,9 @@ class ChannelLoad(MetricPlugin):
         perfect = metrics.perfect_load(table.topology)
         k = self.parameters.k
         return [
-            Measurement("max_load", float(loads.max()), "routes", "lower"),
-            Measurement("min_load", float(loads.min()), "routes", "higher"),
-            Measurement("mean_load", float(loads.mean()), "routes", "lower"),
-            Measurement("perfect_load", perfect, "routes"),
-            Measurement(f"sigma{k}", metrics.sigma(loads, perfect, k), "routes", "lower"),
+            Measurement("max_load", float(loads.max())),
+            Measurement("min_load", float(loads.min())),
+            Measurement("mean_load", float(loads.mean())),
+            Measurement("perfect_load", perfect),
+            Measurement(f"sigma{k}", metrics.sigma(loads, perfect, k)),
         ]

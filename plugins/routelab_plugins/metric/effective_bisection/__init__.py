@@ -5,6 +5,7 @@ from __future__ import annotations
 from routelab import metrics
 from routelab.api import (
     Citation,
+    Column,
     Measurement,
     MetricPlugin,
     Parameters,
@@ -43,6 +44,23 @@ class EffectiveBisection(MetricPlugin):
         ),
     )
     Parameters = EffectiveBisectionParameters
+    columns = (
+        Column(
+            "effective_bisection",
+            "the terminals are cut into two random halves, each terminal of one sends to a "
+            "partner in the other, and gets 1 / (load of the busiest channel on the way) of its "
+            "bandwidth. Mean over partners and `samples` pairings (Hoefler, Schneider and "
+            "Lumsdaine 2008); 1 is a crossbar. With `both_ways` partners answer at the same time",
+            better="higher",
+            group="Other traffic than all to all",
+        ),
+        Column(
+            "effective_bisection_half_width",
+            "half of the 95 % confidence interval of that mean. All tables are measured with the "
+            "same pairings, so their differences are more certain than this",
+            group="Other traffic than all to all",
+        ),
+    )
     by_default = False
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
@@ -54,6 +72,6 @@ class EffectiveBisection(MetricPlugin):
         if found is None:
             return []
         return [
-            Measurement("effective_bisection", found.mean, "", "higher"),
+            Measurement("effective_bisection", found.mean),
             Measurement("effective_bisection_half_width", found.half_width),
         ]

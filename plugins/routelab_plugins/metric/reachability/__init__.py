@@ -17,22 +17,22 @@ class Reachability(MetricPlugin):
     name = "reachability"
     summary = "Ordered terminal pairs, those of them with a route, and whether next hops suffice"
 
+    columns = metrics.columns.REACHABILITY
+
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the table; of what is true or not, 1 says that it is true, 0 that it is not."""
         reachable = metrics.reachable_pairs(table)
         connected, minimal = metrics.joined_pairs(table)
         found = [
-            Measurement("pairs", float(metrics.pairs(table.topology)), "pairs"),
-            Measurement("connected_pairs", float(connected), "pairs"),
-            Measurement("reachable_pairs", float(reachable), "pairs", "higher"),
-            Measurement("minimal_pairs", float(minimal), "pairs", "higher"),
-            Measurement("fully_routable", float(reachable == connected), "", "higher"),
-            Measurement("fully_minimal", float(minimal == connected), "", "higher"),
+            Measurement("pairs", float(metrics.pairs(table.topology))),
+            Measurement("connected_pairs", float(connected)),
+            Measurement("reachable_pairs", float(reachable)),
+            Measurement("minimal_pairs", float(minimal)),
+            Measurement("fully_routable", float(reachable == connected)),
+            Measurement("fully_minimal", float(minimal == connected)),
             Measurement("destination_based", float(metrics.destination_based(table))),
         ]
         if connected:
             shares = {"routable_share": reachable, "minimal_share": minimal}
-            found += [
-                Measurement(name, count / connected, "", "higher") for name, count in shares.items()
-            ]
+            found += [Measurement(name, count / connected) for name, count in shares.items()]
         return found

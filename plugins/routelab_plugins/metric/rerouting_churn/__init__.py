@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from routelab.api import (
+    Column,
     ContextMetricPlugin,
     InputError,
     Measurement,
@@ -21,6 +23,37 @@ from routelab.api.topology import BoolArray, Float64Array, Int64Array
 from routelab.metrics import terminal_pairs
 
 from .kernels import changed_pairs, crossing_pairs
+
+_COLUMNS: tuple[tuple[str, str, str, Literal["lower", ""]], ...] = (
+    ("churn_links", "links that were tried", "links", ""),
+    ("churn_refused", "those of them without which the routing does not apply", "links", "lower"),
+    (
+        "churn_forced",
+        "mean number of pairs whose route crossed the link: they have to change",
+        "pairs",
+        "lower",
+    ),
+    (
+        "churn_unforced",
+        "mean number of other pairs whose route changes all the same",
+        "pairs",
+        "lower",
+    ),
+    (
+        "churn_lost",
+        "mean number of pairs that had a route and have none any more",
+        "pairs",
+        "lower",
+    ),
+    ("churn_forced_share", "`churn_forced` as a share of all pairs", "", "lower"),
+    ("churn_unforced_share", "`churn_unforced` as a share of all pairs", "", "lower"),
+    (
+        "churn_worst_share",
+        "share of all pairs that change, forced or not, for the worst link",
+        "",
+        "lower",
+    ),
+)
 
 
 class ReroutingChurnParameters(Parameters):
@@ -62,6 +95,10 @@ class ReroutingChurn(ContextMetricPlugin):
     summary = "Routes that change when one link fails, those that had to, and all others"
     by_default = False
     Parameters = ReroutingChurnParameters
+    columns = tuple(
+        Column(name, meaning, unit=unit, better=better, group="When a link fails")
+        for name, meaning, unit, better in _COLUMNS
+    )
 
     def measure_in(self, context: MetricContext) -> list[Measurement]:
         """Means over the links tried, one routing of the whole network each.
@@ -73,8 +110,8 @@ class ReroutingChurn(ContextMetricPlugin):
         weight = terminal_pairs(table.topology).reshape(-1)
         found = list(_tried(context, links, weight))
         numbers = [
-            Measurement("churn_links", float(len(links)), "links"),
-            Measurement("churn_refused", float(len(links) - len(found)), "links", "lower"),
+            Measurement("churn_links", float(len(links))),
+            Measurement("churn_refused", float(len(links) - len(found))),
         ]
         total = float(weight.sum())
         if not found or not total:
@@ -85,12 +122,12 @@ class ReroutingChurn(ContextMetricPlugin):
         )
         return [
             *numbers,
-            Measurement("churn_forced", float(forced.mean()), "pairs", "lower"),
-            Measurement("churn_unforced", float(unforced.mean()), "pairs", "lower"),
-            Measurement("churn_lost", float(lost.mean()), "pairs", "lower"),
-            Measurement("churn_forced_share", float(forced.mean()) / total, "", "lower"),
-            Measurement("churn_unforced_share", float(unforced.mean()) / total, "", "lower"),
-            Measurement("churn_worst_share", float((forced + unforced).max()) / total, "", "lower"),
+            Measurement("churn_forced", float(forced.mean())),
+            Measurement("churn_unforced", float(unforced.mean())),
+            Measurement("churn_lost", float(lost.mean())),
+            Measurement("churn_forced_share", float(forced.mean()) / total),
+            Measurement("churn_unforced_share", float(unforced.mean()) / total),
+            Measurement("churn_worst_share", float((forced + unforced).max()) / total),
         ]
 
     def _links(self, count: int) -> Int64Array:

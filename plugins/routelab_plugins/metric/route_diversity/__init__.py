@@ -23,13 +23,15 @@ class RouteDiversity(MetricPlugin):
         ),
     )
 
+    columns = metrics.columns.DIVERSITY
+
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the rules; nothing for a complete algorithm, which states none."""
         diversity = None if graph is None else metrics.route_diversity(graph)
         if diversity is None:
             return []
         return [
-            Measurement("single_route_share", diversity.single_route_share, "", "lower"),
-            Measurement("mean_routes", diversity.mean_routes, "routes", "higher"),
-            Measurement("total_routes", diversity.total_routes, "routes", "higher"),
+            Measurement("single_route_share", diversity.single_route_share),
+            Measurement("mean_routes", diversity.mean_routes),
+            Measurement("total_routes", diversity.total_routes),
         ]

@@ -12,16 +12,14 @@ class RouteLength(MetricPlugin):
     name = "route-length"
     summary = "Longest and mean route in hops, and changes of direction on the way"
 
+    columns = (metrics.columns.MAX_HOPS, metrics.columns.MEAN_HOPS, *metrics.columns.TURNS)
+
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the routes; turns only where channels have directions."""
         numbers = [
-            ("max_hops", metrics.max_hops(table), "hops"),
-            ("mean_hops", metrics.mean_hops(table), "hops"),
-            ("mean_turns", metrics.mean_turns(table), "turns"),
-            ("max_turns", metrics.max_turns(table), "turns"),
+            ("max_hops", metrics.max_hops(table)),
+            ("mean_hops", metrics.mean_hops(table)),
+            ("mean_turns", metrics.mean_turns(table)),
+            ("max_turns", metrics.max_turns(table)),
         ]
-        return [
-            Measurement(name, float(value), unit, "lower")
-            for name, value, unit in numbers
-            if value is not None
-        ]
+        return [Measurement(name, float(value)) for name, value in numbers if value is not None]

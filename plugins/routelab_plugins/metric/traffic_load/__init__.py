@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from routelab import metrics
 from routelab.api import (
+    Column,
     Measurement,
     MetricPlugin,
     Parameters,
@@ -17,6 +19,41 @@ from routelab.api import (
     parameter,
 )
 from routelab.toolkit import read_traffic_matrix
+
+
+def _columns(prefix: str) -> tuple[Column, ...]:
+    """The columns by the beginning of their names."""
+    return (
+        Column(
+            f"{prefix}max_load",
+            "metric `traffic-load~matrix=FILE`: bytes on the busiest channel when rank i, which is "
+            "terminal i, sends what the matrix says",
+            unit="bytes",
+            better="lower",
+            group="Other traffic than all to all",
+        ),
+        Column(
+            f"{prefix}mean_load",
+            "mean over the channels of the same",
+            unit="bytes",
+            better="lower",
+            group="Other traffic than all to all",
+        ),
+        Column(
+            f"{prefix}perfect_load",
+            "the mean if all routes are as short as the network allows. No table's maximum is "
+            "below it",
+            unit="bytes",
+            group="Other traffic than all to all",
+        ),
+        Column(
+            f"{prefix}balance",
+            "perfect load / maximum load: 1 if the traffic is spread over all channels evenly. Few "
+            "tables come near it, as an application's traffic is not uniform",
+            better="higher",
+            group="Other traffic than all to all",
+        ),
+    )
 
 
 class TrafficLoadParameters(Parameters):
@@ -43,6 +80,15 @@ class TrafficLoad(MetricPlugin):
     summary = "Maximum and mean channel load under a given traffic matrix, and how near to perfect"
     Parameters = TrafficLoadParameters
     by_default = False
+    columns = _columns("traffic_")
+
+    def list_columns(self) -> Sequence[Column]:
+        """List the columns; the parameter `label` stands in their names."""
+        return _columns(self._prefix)
+
+    @property
+    def _prefix(self) -> str:
+        return f"traffic_{self.parameters.label}_" if self.parameters.label else "traffic_"
 
     def input_files(self) -> list[Path]:
         """List the matrix, so that a change of it makes the results stale."""
@@ -73,11 +119,11 @@ class TrafficLoad(MetricPlugin):
         loads = metrics.traffic_loads(table, matrix)
         perfect = metrics.perfect_traffic_load(topology, matrix)
         worst = float(loads.max())
-        prefix = f"traffic_{self.parameters.label}_" if self.parameters.label else "traffic_"
-        share = [Measurement(f"{prefix}balance", perfect / worst, "", "higher")] if worst else []
+        prefix = self._prefix
+        share = [Measurement(f"{prefix}balance", perfect / worst)] if worst else []
         return [
-            Measurement(f"{prefix}max_load", worst, "bytes", "lower"),
-            Measurement(f"{prefix}mean_load", float(loads.mean()), "bytes", "lower"),
-            Measurement(f"{prefix}perfect_load", perfect, "bytes"),
+            Measurement(f"{prefix}max_load", worst),
+            Measurement(f"{prefix}mean_load", float(loads.mean())),
+            Measurement(f"{prefix}perfect_load", perfect),
             *share,
         ]

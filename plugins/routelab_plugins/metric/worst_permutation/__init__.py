@@ -5,6 +5,7 @@ from __future__ import annotations
 from routelab import metrics
 from routelab.api import (
     Citation,
+    Column,
     Measurement,
     MetricPlugin,
     Parameters,
@@ -40,6 +41,18 @@ class WorstPermutation(MetricPlugin):
         ),
     )
     Parameters = WorstPermutationParameters
+    columns = (
+        Column(
+            "worst_permutation",
+            "every terminal sends one message and receives one: load of the busiest channel "
+            "under the worst such permutation, an assignment problem for each channel (Towles "
+            "and Dally 2002). Its inverse is the throughput, in channel bandwidths per terminal, "
+            "that no permutation can push the table below",
+            unit="messages",
+            better="lower",
+            group="Other traffic than all to all",
+        ),
+    )
     by_default = False
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
@@ -48,4 +61,4 @@ class WorstPermutation(MetricPlugin):
         if not topology.num_channels or topology.num_terminals > self.parameters.max_terminals:
             return []
         worst = metrics.worst_permutation(table)
-        return [Measurement("worst_permutation", worst.load, "messages", "lower")]
+        return [Measurement("worst_permutation", worst.load)]

@@ -42,6 +42,7 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
+    Column,
     Parameters,
     RouteTable,
     RoutingGraph,
@@ -133,6 +134,13 @@ class Balanced(SelectionPlugin):
         ),
     )
     capabilities = Capabilities(minimal=None)
+    columns = (
+        Column(
+            "sweeps",
+            "`balanced`: sweeps over all pairs until nothing improved",
+            group="Work of the algorithm",
+        ),
+    )
     Parameters = BalancedParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:

@@ -21,6 +21,7 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
+    Column,
     Parameters,
     RouteTable,
     RoutingGraph,
@@ -83,6 +84,11 @@ class Genetic(SelectionPlugin):
         ),
     )
     capabilities = Capabilities(minimal=None, max_switches=512)
+    columns = (
+        Column(
+            "generations", "`genetic`: generations until it stopped", group="Work of the algorithm"
+        ),
+    )
     Parameters = GeneticParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:

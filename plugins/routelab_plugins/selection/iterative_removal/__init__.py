@@ -19,6 +19,7 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
+    Column,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
@@ -67,6 +68,13 @@ class IterativeRemoval(SelectionPlugin):
         ),
     )
     capabilities = Capabilities(minimal=None)
+    columns = (
+        Column(
+            "removed_routes",
+            "`iterative-removal`: routes removed until one was left for each pair",
+            group="Work of the algorithm",
+        ),
+    )
     Parameters = IterativeRemovalParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:

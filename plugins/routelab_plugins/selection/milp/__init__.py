@@ -20,6 +20,7 @@ from __future__ import annotations
 from routelab.api import (
     Capabilities,
     Citation,
+    Column,
     Parameters,
     RouteTable,
     RoutingGraph,
@@ -80,6 +81,15 @@ class Milp(SelectionPlugin):
         ),
     )
     capabilities = Capabilities(minimal=None)
+    columns = (
+        Column(
+            "milp_optimal",
+            "`milp`: 1 if the solver proved the table optimal, else 0",
+            group="Work of the algorithm",
+        ),
+        Column("milp_bound", "`milp`: lower bound of the solver", group="Work of the algorithm"),
+        Column("milp_nodes", "`milp`: nodes of the search tree", group="Work of the algorithm"),
+    )
     Parameters = MilpParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:

@@ -27,6 +27,7 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
+    Column,
     Parameters,
     RouteTable,
     RoutingGraph,
@@ -86,6 +87,13 @@ class Sgr(SelectionPlugin):
         ),
     )
     capabilities = Capabilities(minimal=None, multipath=True)
+    columns = (
+        Column(
+            "lp_load",
+            "`sgr`: maximum load of the linear program's fractional routes",
+            group="Work of the algorithm",
+        ),
+    )
     Parameters = SgrParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:

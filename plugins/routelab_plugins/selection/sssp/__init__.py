@@ -13,6 +13,7 @@ import numpy as np
 from routelab.api import (
     Capabilities,
     Citation,
+    Column,
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
@@ -62,6 +63,19 @@ class Sssp(SelectionPlugin):
         ),
     )
     capabilities = Capabilities(minimal=None)
+    columns = (
+        Column(
+            "unique_trees",
+            "`sssp`: trees grown for pairs with one shortest route",
+            group="Work of the algorithm",
+        ),
+        Column(
+            "group_trees",
+            "`sssp`: trees grown for the other pairs, a group at a time",
+            group="Work of the algorithm",
+            heading="trees built by sort and group",
+        ),
+    )
     Parameters = SsspParameters
 
     def select(self, graph: RoutingGraph) -> RouteTable:

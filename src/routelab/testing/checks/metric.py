@@ -26,16 +26,16 @@ def numbers(trial: Trial) -> str:
 
 
 def names(trial: Trial) -> str:
-    """Names are words, each used once; units are text; better is lower, higher or empty."""
+    """Names are words of columns that the metric declares, each used once."""
     found: list[Measurement] = trial.result
+    declared = [column.name for column in trial.subject.plugin.list_columns()]
     for each in found:
         if not (isinstance(each.metric, str) and _WORD.fullmatch(each.metric)):
             raise Failed(f"{each.metric!r} is no name: lower-case letters, digits and '_'")
-        if not isinstance(each.unit, str):
-            raise Failed(f"{each.metric}: the unit is {each.unit!r}, expected text")
-        if each.better not in ("lower", "higher", ""):
+        if each.metric not in declared:
             raise Failed(
-                f"{each.metric}: better is {each.better!r}, expected 'lower', 'higher' or ''"
+                f"{each.metric} is not among the columns ({', '.join(declared) or 'none'}); "
+                "declare it in the class attribute columns"
             )
     twice = {each.metric for each in found if [o.metric for o in found].count(each.metric) > 1}
     if twice:

@@ -47,7 +47,9 @@ def apart():
 
 
 def measured(plugin, table, graph=None):
-    return {m.metric: (m.value, m.unit, m.better) for m in plugin.measure(table, graph)}
+    columns = {column.name: column for column in plugin.list_columns()}
+    found = plugin.measure(table, graph)
+    return {m.metric: (m.value, columns[m.metric].unit, columns[m.metric].better) for m in found}
 
 
 def test_channel_load(table):

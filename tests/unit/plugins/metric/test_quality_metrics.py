@@ -27,7 +27,9 @@ def alone():
 
 
 def measured(plugin, table):
-    return {m.metric: (m.value, m.unit, m.better) for m in plugin.measure(table, None)}
+    columns = {column.name: column for column in plugin.list_columns()}
+    found = plugin.measure(table, None)
+    return {m.metric: (m.value, columns[m.metric].unit, columns[m.metric].better) for m in found}
 
 
 def test_worst_permutation(table, alone):

@@ -15,6 +15,7 @@ from routelab.api import (
     BenchmarkResult,
     Capabilities,
     Collective,
+    Column,
     ContextMetricPlugin,
     Demand,
     Direction,
@@ -215,9 +216,10 @@ class RightMetric(MetricPlugin):
 
     name = "right"
     summary = "Hops of all paths"
+    columns = (Column("all_hops", "hops of all paths", unit="hops", better="lower"),)
 
     def measure(self, table, graph):
-        return [Measurement("all_hops", float(table.path_length.sum()), "hops", "lower")]
+        return [Measurement("all_hops", float(table.path_length.sum()))]
 
 
 class RightContextMetric(ContextMetricPlugin):
@@ -225,13 +227,14 @@ class RightContextMetric(ContextMetricPlugin):
 
     name = "right-in-context"
     summary = "Hops of all paths without the last link"
+    columns = (Column("all_hops", "hops of all paths", unit="hops", better="lower"),)
     by_default = False
 
     def measure_in(self, context):
         whole = context.table.topology
         lost = whole.links[-1:].reshape(-1).tolist()
         table = context.reroute(whole.without(channels=lost))
-        return [Measurement("all_hops", float(table.path_length.sum()), "hops", "lower")]
+        return [Measurement("all_hops", float(table.path_length.sum()))]
 
 
 class RightTraffic(TrafficPlugin):

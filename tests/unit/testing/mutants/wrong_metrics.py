@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from right import RightContextMetric, RightMetric
 
-from routelab.api import Measurement
+from routelab.api import Column, Measurement
+
+HOPS = (Column("hops", "hops of something"),)
 
 
 class DividesByNothing(RightMetric):
     name = "divides-by-nothing"
+    columns = (Column("mean_hops", "mean over the paths"),)
     caught = "numbers", "mean_hops is nan"
 
     def measure(self, table, graph):
@@ -18,6 +21,7 @@ class DividesByNothing(RightMetric):
 
 class CountsInText(RightMetric):
     name = "counts-in-text"
+    columns = HOPS
     caught = "numbers", "is '7'"
 
     def measure(self, table, graph):
@@ -32,24 +36,24 @@ class TwoWords(RightMetric):
         return [Measurement("Mean hops", 1.0)]
 
 
-class Upwards(RightMetric):
-    name = "upwards"
-    caught = "names", "better is 'up'"
+class Undeclared(RightMetric):
+    name = "undeclared"
+    columns = HOPS
+    caught = "names", "edges is not among the columns (hops)"
 
     def measure(self, table, graph):
-        return [Measurement("hops", 1.0, "hops", "up")]
+        return [Measurement("edges", 1.0)]
 
 
-class Unitless(RightMetric):
-    name = "unitless"
-    caught = "names", "the unit is None"
-
-    def measure(self, table, graph):
-        return [Measurement("hops", 1.0, None)]
+class ColumnInText(RightMetric):
+    name = "column-in-text"
+    columns = ("hops",)
+    caught = "contract", "expected columns to be a sequence of Column, found ('hops',)"
 
 
 class SaysItTwice(RightMetric):
     name = "says-it-twice"
+    columns = HOPS
     caught = "names", "measured more than once"
 
     def measure(self, table, graph):
@@ -58,6 +62,7 @@ class SaysItTwice(RightMetric):
 
 class NeedsRules(RightMetric):
     name = "needs-rules"
+    columns = (Column("edges", "edges of the rules"),)
     caught = "result", "'NoneType' object has no attribute 'num_edges'"
 
     def measure(self, table, graph):
@@ -74,6 +79,7 @@ class BareNumbers(RightMetric):
 
 class NoList(RightMetric):
     name = "no-list"
+    columns = HOPS
     caught = "result", "expected a list, found generator"
 
     def measure(self, table, graph):

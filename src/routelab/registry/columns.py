@@ -1,0 +1,107 @@
+"""The columns that results can have: those of the core, and those that plugins bring."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from routelab.api import Column, Plugin, PluginError
+from routelab.registry.catalogue import installed
+
+GROUP = "routelab.columns"
+"""Entry points of the core's columns; each leads to a tuple of `Column`."""
+
+
+class Columns:
+    """Columns by the rows that have them.
+
+    Parameters
+    ----------
+    columns : iterable of Column
+        Of two with one name for the same rows, the first one counts.
+    more : callable, optional
+        Returns further columns; called when a column is not among `columns`.
+    """
+
+    def __init__(
+        self, columns: Iterable[Column], more: Callable[[], Iterable[Column]] | None = None
+    ) -> None:
+        self._found: dict[tuple[str, str], Column] = {}
+        self._more = more
+        self._add(columns)
+
+    def _add(self, columns: Iterable[Column]) -> None:
+        for column in columns:
+            for rows in column.of:
+                self._found.setdefault((rows, column.name), column)
+
+    def find(self, name: str, rows: str = "") -> Column | None:
+        """Return the column of some rows, or of any if `rows` is empty; None if there is none."""
+        found = self._look_up(name, rows)
+        if found is None and self._more is not None:
+            more, self._more = self._more, None
+            self._add(more())
+            found = self._look_up(name, rows)
+        return found
+
+    def _look_up(self, name: str, rows: str) -> Column | None:
+        if rows:
+            return self._found.get((rows, name))
+        return next((one for (_, other), one in self._found.items() if other == name), None)
+
+    def of(self, rows: str) -> dict[str, Column]:
+        """Return the columns of some rows by name, in the order of their declaration."""
+        self.find("", rows)
+        return {name: column for (other, name), column in self._found.items() if other == rows}
+
+    def rows_of(self, name: str) -> list[str]:
+        """List the rows that have a column of this name."""
+        self.find("", "")
+        return [rows for rows, other in self._found if other == name]
+
+    def __iter__(self) -> Iterator[Column]:
+        """Iterate over all columns, each once."""
+        self.find("", "")
+        return iter(dict.fromkeys(self._found.values()))
+
+
+@cache
+def core_columns() -> tuple[Column, ...]:
+    """List the columns that stages and reports of the core declare.
+
+    Raises
+    ------
+    PluginError
+        If an entry point of the group `GROUP` leads to anything else.
+    """
+    return tuple(
+        column
+        for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)
+        for column in _declared(point)
+    )
+
+
+def _declared(point: EntryPoint) -> tuple[Column, ...]:
+    found = point.load()
+    if not isinstance(found, tuple) or not all(isinstance(one, Column) for one in found):
+        raise PluginError(f"{GROUP}: {point.name} ({point.value}) is not a tuple of Column")
+    return found
+
+
+def plugin_columns(plugins: Iterable[Plugin]) -> Iterator[Column]:
+    """Iterate over the columns of plugins with their parameters."""
+    for plugin in plugins:
+        yield from plugin.list_columns()
+
+
+@cache
+def installed_columns() -> Columns:
+    """Return the columns of the core and of all plugins with default parameters."""
+    return Columns(core_columns(), _of_classes)
+
+
+def _of_classes() -> Iterator[Column]:
+    for entry in installed().entries():
+        if entry.plugin is not None:
+            yield from entry.plugin.columns

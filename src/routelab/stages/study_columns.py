@@ -1,0 +1,209 @@
+"""Columns that the tables and figures of a study name, checked before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from routelab.api import Column
+from routelab.api.parameters import Parameters
+from routelab.config import Figure, Study, Table
+from routelab.config.mistakes import suggestion
+from routelab.config.study import SETTINGS
+from routelab.config.views import DETAILS, STATISTICS
+from routelab.registry.catalogue import installed
+from routelab.registry.columns import Columns, core_columns, installed_columns, plugin_columns
+from routelab.registry.suggest import did_you_mean
+from routelab.stages.instances import Instance
+from routelab.stages.parts import Parts
+
+_WORK = {
+    "simulations": ("traffic", "simulation"),
+    "flows": ("workload", "flow"),
+    "benchmarks": ("benchmark", "bench"),
+}
+"""Of rows that are not routes: the kind of plugin and the settings that they have parameters of."""
+
+_ROWS = {
+    "loads": "simulations",
+    "terminals": "simulations",
+    "latencies": "simulations",
+    "channels": "simulations",
+    "flow-channels": "flows",
+    "flow-ranks": "flows",
+}
+"""What rows are parts of."""
+
+_COMPARED = ("reference", "ratio", "gain", "group")
+"""Endings of the columns that `relative` adds for the column that it compares."""
+
+_OF_CHANNELS = ("ecdf", "ranked", "box", "heat", "network")
+"""Kinds of figure that show the channels of a table where `of` is ``routes``."""
+
+_GIVEN = {"run"}
+"""Columns that all rows have and nobody declares: the number of the row."""
+
+
+def column_mistakes(parts: Parts) -> Iterator[str]:
+    """Find columns that do not exist, belong to other rows, or that the study does not produce.
+
+    Yields
+    ------
+    str
+        One line each: place, problem, fix.
+    """
+    study = parts.study
+    views: tuple[tuple[str, Mapping[str, Table | Figure]], ...] = (
+        ("tables", study.tables),
+        ("figures", study.figures),
+    )
+    known = _Known(parts)
+    for part, named in views:
+        for name, view in named.items():
+            for key, column in _named(view):
+                problem = known.problem(column, view)
+                if problem:
+                    yield f"{study.place(part, name, key)}{problem}"
+            for parameter in view.over:
+                if parameter not in known.parameters(view.of):
+                    mend = suggestion(parameter, known.parameters(view.of))
+                    yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{mend}"
+
+
+def _named(view: Table | Figure) -> Iterator[tuple[str, str]]:
+    """All columns that a view names, each with its key."""
+    for column in view.where:
+        yield "where", column
+    if view.relative is not None:
+        yield "relative", view.relative.column
+    if isinstance(view, Table):
+        for key in ("rows", "values", "statistics"):
+            for column in getattr(view, key):
+                if column not in view.names:
+                    yield key, column
+        for column in view.names.values():
+            yield "names", column
+    else:
+        for key in ("x", "y", "hue", "col", "colour"):
+            if (column := getattr(view, key)) is not None:
+                yield key, column
+
+
+class _Known:
+    """What a study's rows have."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._study: Study = parts.study
+
+    @cached_property
+    def _columns(self) -> Columns:
+        """The columns of the core and of the plugins that the study uses."""
+        used = [
+            *self._parts.topologies.values(),
+            *self._parts.routings.values(),
+            *self._parts.metrics.values(),
+        ]
+        plugins = [plugin for instance in used for plugin in instance.plugins]
+        return Columns([*core_columns(), *plugin_columns(plugins)])
+
+    def problem(self, name: str, view: Table | Figure) -> str | None:
+        """Return why rows of a view do not have a column; None if they do."""
+        base = _base_rows(view.of)
+        if base in ("simulations", "flows"):
+            return None
+        if name in self.parameters(view.of) or _is_compared(name, view):
+            return None
+        rows = [view.of, *(() if view.of == base else ("loads", base)), "routes"]
+        if isinstance(view, Figure) and view.kind in _OF_CHANNELS and view.of == "routes":
+            rows.insert(0, "channels")
+        found = next((one for row in rows if (one := self._columns.find(name, row))), None)
+        if found is not None:
+            missing = self._missing(found, view)
+            return f"column {name!r}: {missing}" if missing else None
+        return self._absent(name, rows)
+
+    def _missing(self, column: Column, view: Table | Figure) -> str | None:
+        """Return what a study has to ask for so that there is a column."""
+        if column.needs == "relative":
+            return None if view.relative else "only with 'relative' in this view"
+        if column.needs == "bound":
+            return (
+                None if self._study.bound else "only with 'bound' in the study; add 'bound: true'"
+            )
+        if not column.needs:
+            return None
+        settings = self._settings(_base_rows(view.of))
+        if any(getattr(one, column.needs, None) for one in settings):
+            return None
+        key = _WORK[_base_rows(view.of)][1]
+        return f"only with '{column.needs}' in '{key}'; add it there"
+
+    def _absent(self, name: str, rows: Sequence[str]) -> str:
+        others = [one for one in self._columns.rows_of(name) if one not in rows]
+        if others:
+            return f"column {name!r} belongs to other rows; say 'of: {others[0]}'"
+        for entry in installed().entries():
+            if entry.plugin is not None and name in {one.name for one in entry.plugin.columns}:
+                fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
+                return (
+                    f"column {name!r} is produced by the {entry.kind} '{entry.key}', which the "
+                    f"study does not use; {fix}"
+                )
+        base, _, ending = name.rpartition("_")
+        if ending in (*_COMPARED, *STATISTICS) and installed_columns().find(base) is not None:
+            return f"no column {name!r}; a column of comparisons needs 'relative' in this view"
+        known = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
+        for row in rows:
+            known |= self._columns.of(row).keys()
+        mend = did_you_mean(name, known) or "; docs/reference/columns.md lists the columns"
+        return f"no column {name!r}{mend}"
+
+    def parameters(self, of: str) -> set[str]:
+        """Return the parameters and settings of rows, qualified and by their bare names."""
+        base = _base_rows(of)
+        qualified = {
+            *_qualified("topology", self._parts.topologies.values()),
+            *_qualified("routing", self._parts.routings.values()),
+        }
+        if base in _WORK:
+            kind, settings = _WORK[base]
+            work = {
+                "traffic": self._parts.traffic,
+                "workload": self._parts.workloads,
+                "benchmark": self._parts.benchmarks,
+            }[kind]
+            qualified.update(_qualified(kind, work.values()))
+            qualified |= {f"{settings}.{name}" for name in SETTINGS[settings].model_fields}
+        return qualified | {name.partition(".")[2] for name in qualified} | _GIVEN
+
+    def _settings(self, base: str) -> list[Parameters]:
+        """Return all settings of the simulations or measurements that rows come from."""
+        if base == "simulations":
+            return [*self._study.settings]
+        if base == "flows":
+            return [one for some in self._study.flows.values() for one in some]
+        return [*self._study.measured]
+
+
+def _base_rows(of: str) -> str:
+    """Return the rows that stand for whole runs."""
+    return _ROWS.get(of, of) if of in (*DETAILS, "loads") else of
+
+
+def _is_compared(name: str, view: Table | Figure) -> bool:
+    """Tell whether `relative` adds a column to a view."""
+    if view.relative is None:
+        return False
+    made = {f"{view.relative.column}_{ending}" for ending in _COMPARED}
+    return name in made or name.startswith("relative_")
+
+
+def _qualified(kind: str, instances: Iterable[Instance]) -> Iterator[str]:
+    """Iterate over the parameters of plugins; those of a part of a routing have its kind, too."""
+    for plugin in (plugin for instance in instances for plugin in instance.plugins):
+        for name in plugin.Parameters.model_fields:
+            bare = name.removesuffix("_")
+            yield f"{kind}.{bare}"
+            if plugin.kind != kind:
+                yield f"{kind}.{plugin.kind}.{bare}"

@@ -1,0 +1,95 @@
+"""Columns are declared where they are produced, and the registry collects them."""
+
+from __future__ import annotations
+
+import pytest
+
+from routelab.api import Column, PluginError
+from routelab.bounds import BOUND_FIELDS
+from routelab.registry.catalogue import installed
+from routelab.registry.columns import Columns, core_columns, installed_columns, plugin_columns
+from routelab.registry.instances import load, load_routing
+from routelab.stages.facts import FIELDS
+from routelab.stages.route import compute
+from routelab.toolkit import build_grid
+
+
+def test_the_first_declaration_counts_and_rows_are_apart():
+    first, second = Column("load", "one"), Column("load", "two", of=("routes", "loads"))
+    columns = Columns([first, second])
+    assert columns.find("load", "routes") is first
+    assert columns.find("load", "loads") is second
+    assert columns.find("load") is first
+    assert columns.find("load", "flows") is None
+    assert columns.rows_of("load") == ["routes", "loads"]
+    assert list(columns) == [first, second]
+
+
+def test_further_columns_are_looked_up_only_when_needed():
+    asked = []
+
+    def more():
+        asked.append(1)
+        return [Column("rare", "seldom needed")]
+
+    columns = Columns([Column("load", "one")], more)
+    assert columns.find("load", "routes") is not None
+    assert not asked
+    assert columns.find("rare", "routes") is not None
+    assert columns.find("rarer", "routes") is None
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"name": "two words"}, "the name is not letters, digits and underscores"),
+        ({"meaning": ""}, "the meaning is missing or ends with a full stop"),
+        ({"meaning": "Ends here."}, "the meaning is missing or ends with a full stop"),
+        ({"better": "up"}, "better is 'up', expected 'lower', 'higher' or ''"),
+        ({"seeds": "median"}, "seeds is 'median', expected mean"),
+        ({"of": ("tables",)}, "of is ('tables',), expected some of routes"),
+        ({"of": ()}, "of is (), expected some of routes"),
+        ({"shown": ("everywhere",)}, "shown is ('everywhere',), expected some of evaluate"),
+    ],
+)
+def test_a_wrong_column_is_refused_where_it_is_declared(wrong, message):
+    with pytest.raises(PluginError) as raised:
+        Column(**{"name": "x", "meaning": "something"} | wrong)
+    assert message in str(raised.value)
+
+
+def test_all_mistakes_of_a_column_are_reported_together():
+    with pytest.raises(PluginError, match=r"the name is not.*the meaning is missing"):
+        Column("two words", "")
+
+
+def test_the_columns_of_evaluate_are_declared():
+    names = {column.name for column in core_columns()}
+    assert {*FIELDS, *BOUND_FIELDS} <= names
+
+
+@pytest.mark.builtins
+def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
+    matrix = tmp_path / "matrix.csv"
+    matrix.write_text("source,target,bytes\n0,1,8\n")
+    entries = [one for one in installed().entries("metric") if one.distribution == "routelab"]
+    needed = {"traffic-load": f"~matrix={matrix}"}
+    metrics = [load("metric", entry.key + needed.get(entry.key, "")) for entry in entries]
+    routing = load_routing("angara-sssp")
+    result = compute(build_grid("torus", (4, 2), True), routing, metrics)
+    assert len(result.measurements) > 30
+    columns = Columns([*core_columns(), *plugin_columns([*routing.plugins, *metrics])])
+    for one, column in result.measurements:
+        assert columns.find(one.metric, "routes") == column
+    assert set(result.facts) <= set(columns.of("routes"))
+
+
+@pytest.mark.builtins
+def test_names_with_parameters_belong_to_the_instance():
+    (sigma,) = [
+        one for one in load("metric", "channel-load~k=2").list_columns() if "sigma" in one.name
+    ]
+    assert (sigma.name, sigma.label) == ("sigma2", "σ(2)")
+    assert installed_columns().find("sigma2") is None
+    assert installed_columns().find("sigma4", "routes").decimals == 3
