@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from routelab.config import ConfigError
 from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
 from routelab.jobs.job import TRY_AGAIN, Job
@@ -18,6 +19,7 @@ from routelab.stages.kinds import kinds
 from routelab.stages.kinds.surveys import SurveyJob
 from routelab.stages.plan import StudyPlan, expand
 from routelab.stages.predictions import predictions
+from routelab.stages.study_fit import misfits
 
 State = Literal["cached", "missing", "stale", "failed"]
 STATES: tuple[State, ...] = ("cached", "missing", "stale", "failed")
@@ -72,15 +74,24 @@ class Preview:
 
 
 def check(studies: Sequence[Path]) -> list[str]:
-    """One line a study with what it stands for, if nothing is wrong with any of them.
+    """Return one line for each study with what it stands for, and notes on what will not apply.
 
     Raises
     ------
     ConfigError
-        An `InputError` with everything that is wrong in any of the studies.
+        An `InputError` with everything that is wrong in any of the studies; a pattern or routing
+        that goes with none of the study's networks is wrong.
     """
     plan = expand(studies)
-    return [f"{shown.study.path}: OK: {_told(shown)}" for shown in plan.studies.values()]
+    lines, mistakes = [], []
+    for shown in plan.studies.values():
+        found = misfits(shown.parts)
+        mistakes += [str(one) for one in found if one.never_fits]
+        lines.append(f"{shown.study.path}: OK: {_told(shown)}")
+        lines += [f"{one} (note)" for one in found if not one.never_fits]
+    if mistakes:
+        raise ConfigError(mistakes)
+    return lines
 
 
 def _told(shown: StudyPlan) -> str:

@@ -1,0 +1,130 @@
+"""study check finds columns that a study will not have, before anything runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from routelab.api import InputError
+from routelab.stages.study import check
+
+STUDY = """\
+title: t
+topologies: [torus~dims=4x2]
+routings: [dor, sssp@angara]
+{more}
+{views}
+"""
+
+pytestmark = pytest.mark.builtins
+
+
+@pytest.fixture
+def told(tmp_path):
+    """The mistakes of a study with some views, without path and line."""
+
+    def told(views, more=""):
+        path = tmp_path / "study.yaml"
+        path.write_text(STUDY.format(views=views, more=more))
+        try:
+            check([path])
+        except InputError as error:
+            return [line.partition(": ")[2] for line in str(error).splitlines()]
+        return []
+
+    return told
+
+
+def table(values, more=""):
+    return f"tables: {{t: {{rows: [routing], values: [{values}]{more}}}}}"
+
+
+@pytest.mark.parametrize(
+    ("views", "message"),
+    [
+        (table("max_laod"), "tables.t.values: no column 'max_laod'; did you mean 'max_load'?"),
+        (
+            "figures: {f: {kind: bar, x: routing, y: max_laod}}",
+            "figures.f.y: no column 'max_laod'; did you mean 'max_load'?",
+        ),
+        (
+            "tables: {t: {rows: [rooting], values: [max_load]}}",
+            "tables.t.rows: no column 'rooting'; did you mean 'routing'?",
+        ),
+        (
+            table("max_load", ", where: {dimz: 4x2}"),
+            "tables.t.where: no column 'dimz'; did you mean 'dims'?",
+        ),
+        (
+            table("max_load", ", over: {sead: median}"),
+            "tables.t.over: no parameter 'sead'; did you mean 'seed'?",
+        ),
+        (
+            table("worst_permutation"),
+            (
+                "tables.t.values: column 'worst_permutation' is produced by the metric "
+                "'worst-permutation', which the study does not use; add it to 'metrics'"
+            ),
+        ),
+        (
+            table("generations"),
+            (
+                "tables.t.values: column 'generations' is produced by the selection 'genetic', "
+                "which the study does not use; add it to the study"
+            ),
+        ),
+        (
+            table("gap"),
+            "tables.t.values: column 'gap': only with 'bound' in the study; add 'bound: true'",
+        ),
+        (
+            table("max_load_ratio"),
+            (
+                "tables.t.values: no column 'max_load_ratio'; a column of comparisons needs "
+                "'relative' in this view"
+            ),
+        ),
+        (
+            table("median"),
+            "tables.t.values: column 'median' belongs to other rows; say 'of: benchmarks'",
+        ),
+    ],
+)
+def test_a_wrong_column_is_named_with_its_place_and_the_fix(told, views, message):
+    assert told(views) == [message]
+
+
+def test_all_wrong_columns_of_a_study_are_reported_together(told):
+    assert len(told(table("max_laod, gap, median"))) == 3
+
+
+@pytest.mark.parametrize(
+    ("views", "more"),
+    [
+        (table("max_load, min_load, sigma4, mean_turns, phase_load_shift, group_trees"), ""),
+        (table("gap, optimal, gap_percent, near_optimal, lower_bound_rules"), "bound: true"),
+        (table("worst_permutation"), "metrics: [worst-permutation]"),
+        (table("sigma2"), "metrics: ['channel-load~k=2']"),
+        (
+            (
+                "tables: {t: {rows: [routing, dims, rules.turns], values: [max_load_ratio, "
+                "max_load_gain, relative_to], relative: {to: dor, column: max_load}, "
+                "over: {ties: median}}}"
+            ),
+            "",
+        ),
+        ("tables: {t: {rows: [rule], names: {rule: routing}, values: [max_load]}}", ""),
+        ("figures: {f: {kind: ecdf, x: load, hue: routing, col: nodes}}", ""),
+        ("figures: {f: {kind: network, colour: load}}", ""),
+        ("tables: {t: {rows: [routing], statistics: {max_load: [mean, argmax]}}}", ""),
+    ],
+)
+def test_what_the_study_has_is_accepted(told, views, more):
+    assert told(views, more) == []
+
+
+def test_a_loaded_study_with_a_wrong_column_does_not_run(told, tmp_path):
+    from routelab.stages.plan import expand
+
+    told(table("max_laod"))
+    with pytest.raises(InputError, match="no column 'max_laod'"):
+        expand([tmp_path / "study.yaml"])
