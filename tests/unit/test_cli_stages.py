@@ -86,3 +86,15 @@ def test_report_asks_for_a_study_or_the_index(capsys) -> None:
     assert main(["report"]) == 2
     assert main(["report", "a.yaml", "--index"]) == 2
     assert "--index" in capsys.readouterr().err
+
+
+def test_evaluate_measures_what_is_named_beside_the_usual_facts(capsys) -> None:
+    command = ["evaluate", "torus~dims=4x2", "dor", "sssp@angara", "--format", "csv", "--metrics"]
+    assert main([*command, "worst-permutation+channel-load~k=2"]) == 0
+    reader = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    rows = list(reader)
+    # what is a fact already stands where it always does
+    assert reader.fieldnames == [*FIELDS, "worst_permutation", "perfect_load", "sigma2"]
+    assert all(float(row["worst_permutation"]) >= 1 for row in rows)
+    assert main([*command, "worst-permutatoin"]) == 2
+    assert "no metric plugin is called 'worst-permutatoin'" in capsys.readouterr().err

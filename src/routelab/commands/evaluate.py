@@ -42,6 +42,12 @@ def add_parser(subparsers: Any) -> None:
         default=60.0,
         help="with --bound: about the longest time for each bound; default: 60",
     )
+    parser.add_argument(
+        "--metrics",
+        metavar="A+B",
+        default="",
+        help="metrics that are measured as well, separated by '+' (default: none)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -50,10 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.artifacts.json_files import plain
     from routelab.commands._logging import progress
     from routelab.jobs.child import in_child
-    from routelab.stages.evaluate import evaluate
+    from routelab.stages.evaluate import evaluate, measured_columns
     from routelab.stages.facts import BOUND_FIELDS, FIELDS
 
-    columns = (*FIELDS, *BOUND_FIELDS) if arguments.bound else FIELDS
+    metrics = [name for name in arguments.metrics.split("+") if name]
+    more = BOUND_FIELDS if arguments.bound else ()
+    more = (*more, *(name for name in measured_columns(metrics) if name not in FIELDS))
 
     def work() -> list[dict[str, Any]]:
         with progress(arguments):
@@ -62,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.routings,
                 arguments.certificate,
                 arguments.bound_seconds if arguments.bound else None,
+                metrics,
             )
 
     rows = in_child(work)
@@ -69,10 +78,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps([plain(row) for row in rows], indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
+        columns = (*FIELDS, *more)
         writer.writerow(columns)
         writer.writerows([row.get(field) for field in columns] for row in rows)
     else:
-        _print_for_people(rows, BOUND_FIELDS if arguments.bound else ())
+        _print_for_people(rows, more)
     return 0 if all(row["status"] == "ok" for row in rows) else 1
 
 

@@ -126,6 +126,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 
 def _print(arguments: argparse.Namespace) -> int:
+    from routelab._progress import tell
     from routelab.artifacts.atomic import atomic_file
     from routelab.artifacts.json_files import plain
     from routelab.commands._logging import progress
@@ -142,6 +143,7 @@ def _print(arguments: argparse.Namespace) -> int:
     )
     with progress(arguments):
         result = compute(network, routing, metrics)
+        tell(routing.name, "ok", ended=True)
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as new:
             write_certificate(result.verdict, result.routed.table, new)

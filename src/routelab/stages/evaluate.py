@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from routelab._progress import WAITING, tell
-from routelab.api import InputError, Topology, UnsupportedError
+from routelab.api import ContextMetricPlugin, InputError, Topology, UnsupportedError
 from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
-from routelab.registry.instances import Routing, load_routing, name_of
+from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.stages.bound import NetworkBounds
-from routelab.stages.chain import apply_routing, prove
-from routelab.stages.facts import routing_facts, topology_facts
+from routelab.stages.facts import topology_facts
+from routelab.stages.route import compute
 from routelab.stages.together import together
 from routelab.stages.topology import obtain
 
@@ -24,6 +24,7 @@ def evaluate(
     routings: Iterable[str],
     certificate: Path | None = None,
     bound_seconds: float | None = None,
+    metrics: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
     """Route a network in several ways, prove and measure.
 
@@ -37,6 +38,8 @@ def evaluate(
         Where the proof (of the one routing) is written.
     bound_seconds : float, optional
         Find lower bounds of the maximum load, each in about this time at most; none by default.
+    metrics : sequence of str, optional
+        Instance names of metrics that are measured as well.
 
     Returns
     -------
@@ -52,15 +55,29 @@ def evaluate(
         there is not exactly one routing or no proof.
     """
     texts = tuple(routings)
-    _, (name, network), *chosen = together(
+    _, (name, network), *found = together(
         lambda: _check_options(texts, certificate, bound_seconds),
         lambda: obtain(topology),
         *(partial(load_routing, text) for text in texts),
+        *(partial(load, "metric", text) for text in metrics),
     )
+    chosen, measures = found[: len(texts)], found[len(texts) :]
     for routing in chosen:
         tell(routing.name, WAITING)
     bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
-    return [_row(name, network, routing, certificate, bounds) for routing in chosen]
+    return [_row(name, network, routing, certificate, bounds, measures) for routing in chosen]
+
+
+def measured_columns(metrics: Sequence[str]) -> list[str]:
+    """List the columns of metrics, each once.
+
+    Raises
+    ------
+    InputError
+        If a name is wrong.
+    """
+    plugins = [load("metric", text) for text in metrics]
+    return list(dict.fromkeys(column.name for one in plugins for column in one.list_columns()))
 
 
 def _check_options(
@@ -81,6 +98,7 @@ def _row(
     routing: Routing,
     certificate: Path | None,
     bounds: NetworkBounds | None,
+    metrics: Sequence[ContextMetricPlugin],
 ) -> dict[str, Any]:
     row = {
         "topology": name,
@@ -90,11 +108,9 @@ def _row(
         **topology_facts(network),
     }
     try:
-        routed = apply_routing(network, routing)
-        tell(routing.name, "proof")
-        verdict = prove(routed)
-        tell(routing.name, "facts")
-        facts = routing_facts(routed, verdict)
+        result = compute(network, routing, metrics)
+        routed, verdict = result.routed, result.verdict
+        facts = {one.metric: one.value for one, _ in result.measurements} | result.facts
         if bounds is not None:
             tell(routing.name, "bounds")
             rules = "" if routing.rules is None else name_of(routing.rules)

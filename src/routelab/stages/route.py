@@ -77,7 +77,6 @@ def compute(
     for metric in metrics:
         tell(routing.name, f"metric {metric.name}")
         measured += _measurements(metric, context)
-    tell(routing.name, "ok", ended=True)
     return RouteResult(routed, verdict, facts, tuple(measured))
 
 

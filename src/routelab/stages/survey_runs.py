@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+from routelab._progress import tell
 from routelab.api import Topology
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, load_routing
@@ -34,6 +35,7 @@ def route_row(network: Network, routing: str, metrics: Sequence[str]) -> Row:
 
     def work(topology: Topology) -> Row:
         result = compute(topology, chosen, measures)
+        tell(chosen.name, "ok", ended=True)
         measured = [(m.metric, m.value, c.unit, c.better) for m, c in result.measurements]
         return {"facts": result.facts, "metrics": measured}
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, Topology
 from routelab.artifacts.provenance import Measured, seed_of
 from routelab.jobs.job import Rehearsal, Task
@@ -114,7 +115,10 @@ class RouteJob(NetworkJob):
 
     def run(self, task: _Task) -> stage.RouteResult:
         """See `FolderJob.run`."""
-        return stage.compute(self.find_network(task, task.network), task.algorithm, task.metrics)
+        network = self.find_network(task, task.network)
+        result = stage.compute(network, task.algorithm, task.metrics)
+        tell(task.algorithm.name, "ok", ended=True)
+        return result
 
     def facts(self, result: stage.RouteResult) -> Mapping[str, Any]:
         """See `FolderJob.facts`."""
