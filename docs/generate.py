@@ -12,9 +12,10 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from routelab.api import Column, Composition, Plugin
+from routelab.api import Composition, Plugin
 from routelab.cli import make_parser
 from routelab.registry.catalogue import Catalogue, Entry, installed
+from routelab.registry.column_page import column_page
 from routelab.registry.columns import core_columns
 from routelab.registry.contract import CLAIMING, composition_names
 from routelab.registry.instances import parameter_rows
@@ -41,14 +42,6 @@ EXIT_CODES = (
     "Exit codes: 0 done; 1 the work failed, a routing does not apply, or packets of a simulation "
     "could not go on; 2 the input is wrong; 130 interrupted. The options of `routelab` itself may "
     "stand before or after the command."
-)
-
-COLUMNS = (
-    "Tables and figures of a study name these columns; CSV and JSON output has them, too. "
-    "Parameters of plugins and settings are columns as well: `dims`, `seed`, `vcs`, or with "
-    "their kind, such as `topology.dims`. ↓: less is better; ↑: more is better. *Needs*: what a "
-    "study must ask for. A [plugin](../plugins.md) brings its own columns. What the numbers mean "
-    "together is explained in [What the numbers mean](../concepts/metrics.md)."
 )
 
 COMMON = ("verbose", "quiet", "log_json")
@@ -172,57 +165,17 @@ def _claims(plugin: type[Plugin]) -> str:
     )
 
 
-ROWS = {
-    "routes": "Tables of routes",
-    "simulations": "Simulations of packets",
-    "loads": "Offered loads of a simulation",
-    "terminals": "Terminals of a simulation",
-    "latencies": "Latencies of packets",
-    "channels": "Channels",
-    "flows": "Simulations of workloads",
-    "flow-channels": "Channels of a workload",
-    "flow-ranks": "Ranks of a workload",
-    "benchmarks": "Measurements",
-}
-"""Headings of the page of columns, by the rows that have them."""
-
-ARROWS = {"lower": "↓", "higher": "↑", "": ""}
-
-
 def columns_page() -> str:
     """The reference page of all columns that the core and built-in plugins declare."""
-    lines = ["# Columns", "", MADE, "", COLUMNS, ""]
-    columns = _built_in_columns()
-    for rows, heading in ROWS.items():
-        mine = [column for column in columns if rows in column.of]
-        if not mine:
-            continue
-        lines += [f"## {heading}", "", f"`of: {rows}`", ""]
-        for group in dict.fromkeys(column.group for column in mine):
-            lines += [f"### {group}", ""] if group else []
-            lines += [
-                "| column | meaning | unit | better | needs |",
-                "| --- | --- | --- | --- | --- |",
-            ]
-            lines += [_column(column) for column in mine if column.group == group]
-            lines += [""]
-    return "\n".join(lines).rstrip() + "\n"
-
-
-def _built_in_columns() -> list[Column]:
     plugins = [
         entry.plugin
         for entry in installed().entries()
         if entry.distribution == "routelab" and entry.plugin is not None
     ]
     found = [*core_columns(), *(column for plugin in plugins for column in plugin.columns)]
-    return list({(column.name, column.of): column for column in reversed(found)}.values())[::-1]
-
-
-def _column(column: Column) -> str:
-    needs = f"`{column.needs}`" if column.needs else ""
-    cells = (f"`{column.name}`", _cell(column.meaning), column.unit, ARROWS[column.better], needs)
-    return "| " + " | ".join(cells) + " |"
+    # the first declaration counts
+    first = {(column.name, column.of): column for column in reversed(found)}
+    return f"# Columns\n\n{MADE}\n\n{column_page(reversed(first.values()))}"
 
 
 def draw_pictures() -> None:

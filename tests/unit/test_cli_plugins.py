@@ -219,3 +219,22 @@ def test_what_is_on_the_path_is_listed_without_any_help(zoo, capsys):
     assert ("grid", "zoo-plugins", "ok") in {
         (row["key"], row["distribution"], row["status"]) for row in rows
     }
+
+
+@pytest.mark.builtins
+def test_columns_are_listed_by_the_rows_that_have_them(capsys):
+    assert main(["plugins", "columns", "--of", "routes", "--format", "json"]) == 0
+    rows = {row["column"]: row for row in json.loads(capsys.readouterr().out)}
+    assert rows["max_load"]["unit"] == "routes"
+    assert rows["max_load"]["better"] == "lower"
+    assert rows["gap"]["needs"] == "bound"
+    assert "cov_percent" not in rows
+    assert main(["plugins", "columns", "--format", "markdown"]) == 0
+    page = capsys.readouterr().out
+    assert "## Measurements\n\n`of: benchmarks`" in page
+    assert "| `max_load` | load of the busiest channel" in page
+
+
+def test_rows_that_do_not_exist_are_an_input_error(capsys):
+    assert main(["plugins", "columns", "--of", "rutes"]) == 2
+    assert "no rows are called 'rutes'; did you mean 'routes'?" in capsys.readouterr().err

@@ -27,6 +27,21 @@ def add_parser(subparsers: Any) -> None:
     show.add_argument("plugin", metavar="NAME", help="NAME or KIND/NAME")
     show.set_defaults(run=run_show)
 
+    columns = actions.add_parser(
+        "columns",
+        help="all columns that results can have",
+        description="List the columns of results, those of installed plugins included: what they "
+        "mean, their unit, which direction is better and what a study must ask for.",
+    )
+    columns.add_argument("--of", metavar="ROWS", help="only those of such rows, as 'of' in a study")
+    columns.add_argument(
+        "--format",
+        choices=(*FORMATS, "markdown"),
+        default="table",
+        help="table (default), CSV, JSON or a reference page",
+    )
+    columns.set_defaults(run=run_columns)
+
     add_check(actions)
     add_new(actions)
 
@@ -59,6 +74,33 @@ def run_show(arguments: argparse.Namespace) -> int:
     kind, key = locate(catalogue, arguments.plugin)
     catalogue.plugin(kind, key)
     print_page(catalogue.entry(kind, key), catalogue)
+    return 0
+
+
+def run_columns(arguments: argparse.Namespace) -> int:
+    """List columns."""
+    from typing import get_args
+
+    from routelab.api import InputError
+    from routelab.api.columns import Rows
+    from routelab.registry.columns import installed_columns
+    from routelab.registry.suggest import did_you_mean
+
+    known = get_args(Rows)
+    if arguments.of is not None and arguments.of not in known:
+        mend = did_you_mean(arguments.of, known)
+        raise InputError(f"no rows are called {arguments.of!r}{mend} (rows: {', '.join(known)})")
+    columns = [one for one in installed_columns() if arguments.of in (None, *one.of)]
+    if arguments.format == "markdown":
+        from routelab.registry.column_page import column_page
+
+        print(column_page(columns), end="")
+        return 0
+    rows = [
+        [one.name, "+".join(one.of), one.unit, one.better, one.needs, one.meaning]
+        for one in columns
+    ]
+    print_rows(["column", "of", "unit", "better", "needs", "meaning"], rows, arguments.format)
     return 0
 
 

@@ -1,0 +1,62 @@
+"""The reference page of columns, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import get_args
+
+from routelab.api import Column
+from routelab.api.columns import Rows
+
+HEADINGS: dict[str, str] = {
+    "routes": "Tables of routes",
+    "simulations": "Simulations of packets",
+    "loads": "Offered loads of a simulation",
+    "terminals": "Terminals of a simulation",
+    "latencies": "Latencies of packets",
+    "channels": "Channels",
+    "flows": "Simulations of workloads",
+    "flow-channels": "Channels of a workload",
+    "flow-ranks": "Ranks of a workload",
+    "benchmarks": "Measurements",
+}
+"""Headings by the rows that have the columns."""
+
+_ARROWS = {"lower": "↓", "higher": "↑", "": ""}
+
+INTRODUCTION = """\
+Tables and figures of a study name these columns; CSV and JSON output has them, too. Parameters of
+plugins and settings are columns as well: `dims`, `seed`, `vcs`, or with their kind, such as
+`topology.dims`. ↓: less is better; ↑: more is better. *Needs*: what a study must ask for. A plugin
+brings its own columns: `routelab plugins columns` lists those of all installed plugins.
+"""
+
+
+def column_page(columns: Iterable[Column]) -> str:
+    """Return sections with tables of columns, by the rows that have them and by group."""
+    known = list({(column.name, column.of): column for column in columns}.values())
+    lines = [INTRODUCTION]
+    for rows in sorted(get_args(Rows), key=list(HEADINGS).index):
+        mine = [column for column in known if rows in column.of]
+        if mine:
+            lines += [f"## {HEADINGS[rows]}", "", f"`of: {rows}`", "", *_tables(mine)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _tables(columns: list[Column]) -> Iterator[str]:
+    for group in dict.fromkeys(column.group for column in columns):
+        if group:
+            yield from (f"### {group}", "")
+        yield from (
+            "| column | meaning | unit | better | needs |",
+            "| --- | --- | --- | --- | --- |",
+        )
+        yield from (_row(column) for column in columns if column.group == group)
+        yield ""
+
+
+def _row(column: Column) -> str:
+    needs = f"`{column.needs}`" if column.needs else ""
+    meaning = column.meaning.replace("|", "\\|")
+    cells = (f"`{column.name}`", meaning, column.unit, _ARROWS[column.better], needs)
+    return "| " + " | ".join(cells) + " |"
