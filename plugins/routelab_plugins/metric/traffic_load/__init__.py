@@ -36,7 +36,8 @@ class TrafficLoadParameters(Parameters):
 class TrafficLoad(MetricPlugin):
     """Bytes that cross each channel when every rank sends what the matrix says.
 
-    Rank i is terminal i. A network may have more terminals than the matrix has ranks.
+    Rank i is terminal i. A network may have more terminals than the matrix has ranks. On slower
+    channels a byte counts as many times as the fastest channel is faster.
     """
 
     name = "traffic-load"
@@ -70,14 +71,15 @@ class TrafficLoad(MetricPlugin):
             return []
         idle = topology.num_terminals - ranks
         matrix = np.pad(traffic, (0, idle))
-        loads = metrics.traffic_loads(table, matrix)
+        crossing = metrics.traffic_loads(table, matrix)
+        worst = float(metrics.relative_loads(topology, crossing).max())
+        mean = metrics.mean_load(topology, crossing)
         perfect = metrics.perfect_traffic_load(topology, matrix)
-        worst = float(loads.max())
         prefix = f"traffic_{self.parameters.label}_" if self.parameters.label else "traffic_"
         share = [Measurement(f"{prefix}balance", perfect / worst, "", "higher")] if worst else []
         return [
             Measurement(f"{prefix}max_load", worst, "bytes", "lower"),
-            Measurement(f"{prefix}mean_load", float(loads.mean()), "bytes", "lower"),
+            Measurement(f"{prefix}mean_load", mean, "bytes", "lower"),
             Measurement(f"{prefix}perfect_load", perfect, "bytes"),
             *share,
         ]
