@@ -4,8 +4,8 @@ Loads are relative (see `routelab.metrics.capacity`): routes that cross a channe
 f = greatest capacity / capacity. For any non-negative weights y of the channels the loads of a
 route table fulfil ::
 
-    max load >= sum of y × routes / sum of y / f
-             >= sum over pairs of demand × (least y-weight of an allowed route) / sum of y / f
+    max load >= sum of y × routes / sum of (y / f)
+             >= sum over pairs of demand × (least y-weight of an allowed route) / sum of (y / f)
 
 as a channel has at most (max load) / f routes, and the y-weight of a pair's routes is not less
 than the least one. The routes that are allowed here are the *shortest legal* ones. The second
