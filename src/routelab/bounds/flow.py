@@ -2,10 +2,10 @@
 
 Routes of one source are one flow that runs along the shortest routes to all terminals; the
 relative load of a channel is what the flows of all sources send over it times its factor
-(`routelab.metrics.capacity`). Translations that keep the
-routes leave one source, and one channel, of every class: averaged over them, a solution stays
-one and its maximum load does not grow. The dual values of the channels are weights that prove
-the optimum (`routelab.bounds.load_bound`).
+(`routelab.metrics.capacity`). Translations that keep the routes and capacities leave one source,
+and one channel, of every class: averaged over them, a solution stays one and its maximum load does
+not grow. The dual values of the channels are weights that prove the optimum
+(`routelab.bounds.load_bound`).
 """
 
 from __future__ import annotations
