@@ -65,6 +65,16 @@ def test_a_search_that_is_cut_short_keeps_its_start_and_an_honest_bound() -> Non
     assert table.counters["milp_bound"] <= 26 < load
 
 
+def test_less_than_a_route_is_no_reason_to_stop_where_channels_have_several_speeds() -> None:
+    # 3 routes over channels of 80, 3.75, are better than 4 over channels of 100
+    torus = build_grid("torus", (3, 3), True)
+    capacity = np.random.default_rng(1).choice([80.0, 100.0], torus.num_channels)
+    network = replace(torus, channel_capacity=capacity)
+    table = Milp().select(Unrestricted().routing_graph(network))
+    assert relative_loads(network, channel_loads(table)).max() == 3.75
+    assert (table.counters["milp_bound"], table.counters["milp_optimal"]) == (3.75, 1)
+
+
 @pytest.mark.parametrize(("speeds", "least"), [((1, 1), 26), ((1, 4), 64)])
 def test_a_wide_gap_ends_early_and_is_not_called_optimal(speeds, least) -> None:
     torus = build_grid("torus", (4, 2, 2, 2), True)
