@@ -16,7 +16,7 @@ import pandas as pd
 
 from routelab.api import InputError, RouteTable, Topology
 from routelab.deadlock import Verdict
-from routelab.metrics import channel_loads
+from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.catalogue import installed
 from routelab.registry.instances import load_routing
 from routelab.registry.suggest import did_you_mean
@@ -238,7 +238,8 @@ class RoutedNetwork:
     def loads(self) -> pd.DataFrame:
         """Channel loads: one row a channel, ``source, target, direction, load``.
 
-        A load is the number of ordered terminal pairs whose route crosses the channel.
+        A load is the number of ordered terminal pairs whose route crosses the channel, times
+        greatest capacity / capacity of the channel.
         """
         network = self.topology
         names = network.switch_names
@@ -249,7 +250,7 @@ class RoutedNetwork:
                 "direction": [
                     network.directions[d].name if d >= 0 else "" for d in network.channel_direction
                 ],
-                "load": channel_loads(self.table),
+                "load": relative_loads(network, channel_loads(self.table)),
             }
         )
         frame.index.name = "channel"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
-from math import prod
+from math import ceil, prod
 
 import numpy as np
 
@@ -52,28 +52,41 @@ def choices(graph: RoutingGraph) -> list[tuple[int, list[Route]]]:
     ]
 
 
+def factors(graph: RoutingGraph) -> list[Fraction]:
+    """How many times slower than the fastest each channel is."""
+    capacities = [Fraction(capacity) for capacity in graph.topology.channel_capacity.tolist()]
+    return [max(capacities) / capacity for capacity in capacities]
+
+
 def quotient(graph: RoutingGraph, weights: list[int]) -> Fraction:
     """What weights of the channels prove."""
     covered = sum(
         demand * min(sum(weights[c] for c in route) for route in routes)
         for demand, routes in choices(graph)
     )
-    return Fraction(covered, sum(weights)) if sum(weights) else Fraction(0)
+    total = sum(weight / factor for weight, factor in zip(weights, factors(graph), strict=True))
+    return covered / total if total else Fraction(0)
+
+
+def least_attainable(graph: RoutingGraph, load: Fraction) -> Fraction:
+    """The least load of a channel that whole routes cross and that is not below another load."""
+    return min((ceil(load / factor) * factor for factor in set(factors(graph))), default=load)
 
 
 def number_of_tables(graph: RoutingGraph) -> int:
     return prod(len(routes) for _, routes in choices(graph))
 
 
-def optimum(graph: RoutingGraph) -> int:
-    """The least maximum load of all tables with one shortest legal route a pair."""
-    pairs = choices(graph)
+def optimum(graph: RoutingGraph) -> Fraction:
+    """The least maximum relative load of all tables with one shortest legal route a pair."""
+    pairs, slow = choices(graph), factors(graph)
     best = None
     for table in product(*(routes for _, routes in pairs)):
-        loads = [0] * graph.topology.num_channels
+        loads = [Fraction(0)] * graph.topology.num_channels
         for (demand, _), route in zip(pairs, table, strict=True):
             for c in route:
-                loads[c] += demand
-        best = max(loads, default=0) if best is None else min(best, max(loads, default=0))
+                loads[c] += demand * slow[c]
+        most = max(loads, default=Fraction(0))
+        best = most if best is None else min(best, most)
     assert best is not None
     return best

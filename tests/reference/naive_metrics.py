@@ -1,5 +1,6 @@
 """The metrics by their definitions, terminal by terminal, with nothing but loops."""
 
+from fractions import Fraction
 from itertools import pairwise, permutations
 
 
@@ -28,6 +29,21 @@ def channel_loads(table, pairs=None):
     return loads
 
 
+def factors(topology):
+    """How many times slower than the fastest each channel is."""
+    capacities = [Fraction(capacity) for capacity in topology.channel_capacity.tolist()]
+    return [max(capacities) / capacity for capacity in capacities]
+
+
+def relative(topology, loads):
+    return [load * factor for load, factor in zip(loads, factors(topology), strict=True)]
+
+
+def total_capacity(topology):
+    """In channels as fast as the fastest."""
+    return sum(1 / factor for factor in factors(topology))
+
+
 def distance(topology, source, target):
     """Hops of a shortest way, None if there is none: grow the set of reached switches."""
     reached, hops = {source}, 0
@@ -46,7 +62,7 @@ def perfect_load(topology):
     total = 0
     for a, b in permutations(topology.terminal_switch.tolist(), 2):
         total += distance(topology, a, b) or 0
-    return total / topology.num_channels if topology.num_channels else 0
+    return total / total_capacity(topology) if topology.num_channels else 0
 
 
 def turns(topology, way):
@@ -67,7 +83,7 @@ def phase_maxima(table, partner):
     ranks = table.topology.num_terminals
     return [
         max(
-            channel_loads(table, {(i, partner(i, phase)) for i in range(ranks)}),
+            permutation_loads(table, [partner(i, phase) for i in range(ranks)]),
             default=0,
         )
         for phase in range(1, ranks)
@@ -102,12 +118,12 @@ def shortest_ways(topology, source, target):
 
 
 def permutation_loads(table, partner):
-    """Load of every channel if each terminal i sends one message to ``partner[i]``."""
-    return channel_loads(table, set(enumerate(partner)))
+    """Relative load of every channel if each terminal i sends one message to ``partner[i]``."""
+    return relative(table.topology, channel_loads(table, set(enumerate(partner))))
 
 
 def worst_permutation(table):
-    """Largest load of a channel over all permutations of the terminals, tried one by one."""
+    """Largest relative load over all permutations of the terminals, tried one by one."""
     known, worst = routes(table), 0
     for partner in permutations(range(table.topology.num_terminals)):
         loads = [0.0] * table.topology.num_channels
@@ -115,7 +131,7 @@ def worst_permutation(table):
             for weight, way in known.get(pair, ()):
                 for channel in way:
                     loads[channel] += weight
-        worst = max([worst, *loads])
+        worst = max([worst, *relative(table.topology, loads)])
     return worst
 
 
@@ -127,6 +143,7 @@ def pairing_bandwidth(table, pairs):
         for weight, way in known[pair]:
             for channel in way:
                 loads[channel] += weight
+    loads = relative(table.topology, loads)
     shares = []
     for pair in pairs:
         on_the_way = [loads[channel] for _, way in known[pair] for channel in way]
@@ -148,4 +165,4 @@ def perfect_traffic_load(topology, matrix):
     for a, source in enumerate(topology.terminal_switch.tolist()):
         for b, target in enumerate(topology.terminal_switch.tolist()):
             total += matrix[a][b] * (distance(topology, source, target) or 0)
-    return total / topology.num_channels if topology.num_channels else 0
+    return float(total / total_capacity(topology)) if topology.num_channels else 0

@@ -6,8 +6,11 @@ from routelab.api import Direction, RouteTable, Topology
 
 
 @st.composite
-def networks(draw, max_switches=7):
-    """Directed multigraphs, connected or not, with 0 to 3 terminals a switch, some labelled."""
+def networks(draw, max_switches=7, speeds=((1,), (5,), (1, 4), (14, 25, 56))):
+    """Directed multigraphs, connected or not, with 0 to 3 terminals a switch, some labelled.
+
+    One of the tuples of `speeds` has the capacities of the channels.
+    """
     size = draw(st.integers(1, max_switches))
     pair = st.tuples(st.integers(0, size - 1), st.integers(0, size - 1))
     channels = draw(st.lists(pair.filter(lambda ends: ends[0] != ends[1]), max_size=4 * size))
@@ -16,12 +19,14 @@ def networks(draw, max_switches=7):
     at_switch = draw(st.lists(st.integers(0, 3), min_size=size, max_size=size).filter(any))
     labels = draw(st.sampled_from([(), ("+X", "-X")]))
     label = st.integers(-1, len(labels) - 1)
+    speed = st.sampled_from(draw(st.sampled_from(speeds)))
     return Topology.create(
         num_switches=size,
         channel_source=[source for source, _ in channels],
         channel_target=[target for _, target in channels],
         terminal_switch=[s for s, count in enumerate(at_switch) for _ in range(count)],
         channel_direction=draw(st.lists(label, min_size=len(channels), max_size=len(channels))),
+        channel_capacity=draw(st.lists(speed, min_size=len(channels), max_size=len(channels))),
         directions=[Direction(name, 0, 1 if name[0] == "+" else -1) for name in labels],
     )
 

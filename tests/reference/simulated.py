@@ -94,7 +94,7 @@ def layered_tables(draw, most_paths=1):
     """Tables that cannot deadlock, of random networks (any ways) and grids (shortest ones)."""
     random = draw(st.randoms(use_true_random=False))
     if draw(st.booleans()):
-        topology = draw(networks(max_switches=6))
+        topology = draw(networks(max_switches=6, speeds=((1,),)))
         return layered_table(
             topology, lambda s, t: walk(topology, s, t, random), most_paths, random
         )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
 from hypothesis import strategies as st
 
 from routelab.api import RoutingGraph, Topology
@@ -33,8 +37,12 @@ def plain_graphs() -> st.SearchStrategy[RoutingGraph]:
     )
 
 
-def graphs() -> st.SearchStrategy[RoutingGraph]:
-    """Routing graphs of the built-in rules."""
+SPEEDS = (1,), (5,), (1, 4), (14, 25, 56)
+"""Capacities that the channels of a network have: one, or several."""
+
+
+def graphs(speeds: Sequence[Sequence[float]] = ((1,),)) -> st.SearchStrategy[RoutingGraph]:
+    """Routing graphs of the built-in rules, on networks with one of the sets of capacities."""
     # tests of the core draw `plain_graphs` where there are no built-in plugins
     from routelab_plugins.rules.angara import Angara
     from routelab_plugins.rules.unrestricted import Unrestricted
@@ -46,10 +54,22 @@ def graphs() -> st.SearchStrategy[RoutingGraph]:
         st.integers(0, 1),
         st.integers(0, 99),
     )
-    on_torus = st.builds(lambda t: Angara(turns="exact").routing_graph(t), torus)
+    on_torus = st.builds(lambda t: Angara(turns="exact").routing_graph(t), mixed(torus, speeds))
     on_any = st.builds(
         lambda rules, topology: rules.routing_graph(topology),
         st.sampled_from([Unrestricted(), UpDown()]),
-        networks(),
+        mixed(networks(), speeds),
     )
     return on_torus | on_any
+
+
+@st.composite
+def mixed(
+    draw: st.DrawFn, topologies: st.SearchStrategy[Topology], speeds: Sequence[Sequence[float]]
+) -> Topology:
+    """Networks whose channels have capacities of one of some sets."""
+    topology = draw(topologies)
+    speed = st.sampled_from(draw(st.sampled_from(speeds)))
+    count = topology.num_channels
+    capacity = draw(st.lists(speed, min_size=count, max_size=count))
+    return replace(topology, channel_capacity=np.array(capacity, dtype=np.float64))

@@ -96,7 +96,7 @@ class Topology:
     channel_latency : float64 array, shape (C,)
         Seconds for a bit to cross the channel; 0 where unknown.
     channel_capacity : float64 array, shape (C,)
-        Bytes per second relative to a common unit; 1 where unknown.
+        Bytes per second relative to a common unit, more than 0; 1 where unknown.
     directions : tuple of Direction
         The direction labels in use, in the order that direction-ordered algorithms follow.
     coordinates : int32 array, shape (S, n), or None
@@ -211,6 +211,12 @@ class Topology:
                 raise InputError(
                     f"topology: {name} names a switch outside 0..{self.num_switches - 1}"
                 )
+        wrong = np.flatnonzero(~((self.channel_capacity > 0) & (self.channel_capacity < np.inf)))
+        if wrong.size:
+            raise InputError(
+                f"topology: channel {wrong[0]} has capacity {self.channel_capacity[wrong[0]]:g}; "
+                "expected a positive number"
+            )
         loops = np.flatnonzero(self.channel_source == self.channel_target)
         if loops.size:
             raise InputError(

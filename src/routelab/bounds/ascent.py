@@ -1,11 +1,12 @@
 """Weights by multiplicative updates, where the linear program is too large.
 
-The bound that weights prove is a concave function of them (on weights that add up to 1), and the
-loads of lightest routes are its slope. So every round routes all pairs by lightest routes and makes
-a channel heavier, by a factor, the more it is loaded. That is entropic mirror ascent: Nemirovsky,
-Yudin, *Problem Complexity and Method Efficiency in Optimization*, 1983; as multiplicative weights:
-Arora, Hazan, Kale, Theory of Computing 8 (2012). The mean of the weights converges at the rate
-1/sqrt(rounds); the best of all weights on the way is kept.
+Every channel has a share, which add up to 1, and its weight is the share times its factor, greatest
+capacity / capacity. The bound that the weights prove is a concave function of the shares, and the
+relative loads of lightest routes are its slope. So every round routes all pairs by lightest routes
+and multiplies the share of a channel by the more, the more it is loaded. That is entropic mirror
+ascent: Nemirovsky, Yudin, *Problem Complexity and Method Efficiency in Optimization*, 1983; as
+multiplicative weights: Arora, Hazan, Kale, Theory of Computing 8 (2012). The mean of the shares
+converges at the rate 1/sqrt(rounds); the best of all weights on the way is kept.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from routelab.api import RoutingGraph
 from routelab.api.topology import Float64Array, Int64Array, Topology
 from routelab.kernels.bounds import tree_loads
+from routelab.metrics import channel_factors
 from routelab.toolkit import SourceSymmetry
 
 ROUNDS = 1000
@@ -43,6 +45,7 @@ class Ascent:
         self._sources = symmetry.representatives
         self._terminals = graph.topology.terminals_per_switch.astype(np.int64)
         self._classes = int(self._class.max()) + 1
+        self._factor: Float64Array = symmetry.by_class(channel_factors(graph.topology))
         self._best = -1.0
         self.weights: Int64Array = np.ones(self._classes, dtype=np.int64)
 
@@ -62,18 +65,18 @@ class Ascent:
         for number in range(min(ROUNDS, WORK // visits)):
             if monotonic() > end:
                 break
-            weights = np.exp(heat - heat.max())
-            weights /= weights.sum()
-            slope = self._try(weights)
-            mean += (weights - mean) * 2 / (number + 2)
+            shares = np.exp(heat - heat.max())
+            shares /= shares.sum()
+            slope = self._try(shares * self._factor) * self._factor
+            mean += (shares - mean) * 2 / (number + 2)
             if number % 10 == 9:
-                self._try(mean)
+                self._try(mean * self._factor)
             step = STEP * np.log(self._classes + 1) / np.sqrt(number + 1)
             heat += slope * (step / max(float(slope.max()), 1.0))
         return self.weights
 
     def _try(self, weights: Float64Array) -> Float64Array:
-        """Keep weights that prove more than all before; the loads of their lightest routes."""
+        """Keep weights that prove more than all before; the routes over each class of channels."""
         rounded = np.rint(weights / weights.max() * SCALE).astype(np.int64)
         loads = np.zeros(self._classes, dtype=np.int64)
         least = tree_loads(
@@ -84,7 +87,7 @@ class Ascent:
             self._class,
             loads,
         )
-        proven = int(least) / int(rounded.sum())
+        proven = int(least) / float((rounded / self._factor).sum())
         if proven > self._best:
             self._best, self.weights = proven, rounded
         return loads.astype(np.float64)

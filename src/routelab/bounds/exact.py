@@ -2,44 +2,56 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from routelab.api import RoutingGraph
 from routelab.bounds.solver import LinearProgram, solve
 from routelab.kernels.enumerate import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
-from routelab.metrics import terminal_pairs
+from routelab.metrics import channel_factors, least_attainable, terminal_pairs
 
 MAX_HOPS = 200_000
 """Most hops of all routes together; more are not listed."""
 
+TOLERANCE = 1e-6
+"""Relative distance from the optimum that the solver takes for nothing."""
 
-def least_whole_load(graph: RoutingGraph, at_least: int, seconds: float) -> int | None:
-    """The least maximum load of tables with one shortest legal route a pair.
+
+def least_whole_load(graph: RoutingGraph, at_least: Fraction, seconds: float) -> Fraction | None:
+    """The least maximum relative load of tables with one shortest legal route a pair.
 
     Parameters
     ----------
     graph : RoutingGraph
         Deterministic.
-    at_least : int
+    at_least : Fraction
         A lower bound, which helps the solver.
     seconds : float
         Time limit of the solver.
 
     Returns
     -------
-    load : int or None
-        None if the graph has too many routes or the solver does not come to an end.
+    load : Fraction or None
+        The least that whole routes attain within the solver's tolerance. None if the graph has
+        too many routes or the solver does not come to an end.
     """
     program = _route_program(graph, at_least)
     if program is None:
         return None
     found = solve(program, seconds, mip_rel_gap=0.0, mip_abs_gap=0.0)
-    return None if found is None else round(found.objective)
+    if found is None:
+        return None
+    less = min(TOLERANCE * max(found.objective, 1.0), 0.5)
+    return least_attainable(graph.topology, max(Fraction(found.objective - less), Fraction(0)))
 
 
-def _route_program(graph: RoutingGraph, at_least: int) -> LinearProgram | None:
-    """One integer variable a route of every pair with a choice; variable 0 is the maximum load."""
+def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | None:
+    """One integer variable a route of every pair with a choice; variable 0 is the maximum load.
+
+    On a network of one speed that is an integer, too.
+    """
     topology = graph.topology
     ends = topology.endpoints
     counts, lengths = count_routes(graph.arrays, ends), route_lengths(graph.arrays, ends)
@@ -56,9 +68,11 @@ def _route_program(graph: RoutingGraph, at_least: int) -> LinearProgram | None:
     open_hop = chosen[hop_route]
     fixed = np.bincount(hops[~open_hop], weights=amount[~open_hop], minlength=topology.num_channels)
     program = LinearProgram()
-    program.variables(1, cost=1.0, lower=float(at_least), integer=True)
+    factor = channel_factors(topology)
+    whole = bool((factor == 1).all())
+    program.variables(1, cost=1.0, lower=float(at_least), integer=whole)
     loads = program.rows(np.full(topology.num_channels, -np.inf), -fixed)
-    program.entries(loads, np.zeros(len(loads), np.int64), -1.0)
+    program.entries(loads, np.zeros(len(loads), np.int64), -1.0 / factor)
     taken = program.variables(int(chosen.sum()), integer=True)
     number = np.cumsum(chosen) - 1
     program.entries(hops[open_hop], taken[number[hop_route[open_hop]]], amount[open_hop])

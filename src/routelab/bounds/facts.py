@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from routelab.bounds.columns import COLUMNS
 from routelab.bounds.load_bound import LoadBound
+from routelab.metrics import as_fraction
 
 BOUND_FIELDS = tuple(column.name for column in COLUMNS)
 """What `bound_facts` tells, in order."""
@@ -18,7 +20,7 @@ def bound_numbers(bound: LoadBound) -> dict[str, Any]:
     """A bound as facts that a file can hold, without the weights."""
     return {
         "bound_value": bound.value,
-        "bound_load": bound.load,
+        "bound_load": _plain(bound.load),
         "bound_method": bound.method,
         "turn_set": bound.turn_set,
         "bound_seconds": bound.seconds,
@@ -29,7 +31,7 @@ def bound_of(numbers: Mapping[str, Any]) -> LoadBound:
     """The bound that `bound_numbers` told of, without the weights."""
     return LoadBound(
         value=float(numbers["bound_value"]),
-        load=int(numbers["bound_load"]),
+        load=as_fraction(numbers["bound_load"]),
         method=str(numbers["bound_method"]),
         turn_set=str(numbers["turn_set"]),
         seconds=float(numbers["bound_seconds"]),
@@ -42,9 +44,10 @@ def bound_facts(
 ) -> dict[str, Any]:
     """Put bounds beside the maximum load of a table.
 
-    Both bounds are given as they hold for the table: as whole numbers where it has one path a
-    pair, otherwise as the proven quotients. The rest is about the narrower one, that of the rules;
-    for a complete algorithm, which has none, about that of the network.
+    Both bounds are given as they hold for the table: as loads of whole routes where it has one
+    path a pair, otherwise as the proven quotients. The rest is about the narrower one, that of
+    the rules; for a complete algorithm, which has none, about that of the network. Whole routes
+    are compared as fractions, so that ``optimal`` does not depend on rounding.
 
     Parameters
     ----------
@@ -66,13 +69,15 @@ def bound_facts(
     whole = not facts.get("multipath")
 
     def holds(bound: LoadBound | None) -> float | int | None:
-        return None if bound is None else bound.load if whole else bound.value
+        return None if bound is None else _plain(bound.load) if whole else bound.value
 
     nearest, applies = (
         (topology, facts.get("minimal")) if rules is None else (rules, facts.get("shortest_legal"))
     )
     least, load = holds(nearest), facts.get("max_load")
-    gap = load - least if applies and least is not None and load is not None else None
+    gap = None
+    if applies and least is not None and load is not None:
+        gap = _plain(as_fraction(load) - as_fraction(least)) if whole else load - least
     return {
         "lower_bound_rules": holds(rules),
         "lower_bound_topology": holds(topology),
@@ -81,3 +86,8 @@ def bound_facts(
         "optimal": gap == 0 if whole and gap is not None else None,
         "turn_set": None if nearest is None else nearest.turn_set,
     }
+
+
+def _plain(load: Fraction) -> float | int:
+    """A load as a file holds it: an integer where it is one."""
+    return int(load) if load == int(load) else float(load)

@@ -1,10 +1,11 @@
 """The linear program: least maximum load if pairs may be split among their shortest legal routes.
 
 Routes of one source are one flow that runs along the shortest routes to all terminals; the
-load of a channel is what the flows of all sources send over it. Translations that keep the
-routes leave one source, and one channel, of every class: averaged over them, a solution stays
-one and its maximum load does not grow. The dual values of the channels are weights that prove
-the optimum (`routelab.bounds.load_bound`).
+relative load of a channel is what the flows of all sources send over it times its factor
+(`routelab.metrics.capacity`). Translations that keep the routes and capacities leave one source,
+and one channel, of every class: averaged over them, a solution stays one and its maximum load does
+not grow. The dual values of the channels are weights that prove the optimum
+(`routelab.bounds.load_bound`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from routelab.api import RoutingGraph
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
 from routelab.bounds.solver import LinearProgram, solve
 from routelab.kernels.route_dag import shortest_routes
+from routelab.metrics import channel_factors
 from routelab.toolkit import SourceSymmetry
 
 MAX_VARIABLES = 200_000
@@ -60,13 +62,15 @@ def flow_weights(
 def _flow_program(graph: RoutingGraph, symmetry: SourceSymmetry) -> LinearProgram | None:
     """The program, or None if it has too many variables.
 
-    Variable 0 is the maximum load; the first rows are the channel classes' loads minus that.
+    Variable 0 is the maximum load; the first rows are what crosses the channel classes minus that
+    over their factor.
     """
     classes = int(symmetry.channel_class.max()) + 1
     program = LinearProgram()
     program.variables(1, cost=1.0)
     program.rows(np.full(classes, -np.inf), np.zeros(classes))
-    program.entries(np.arange(classes), np.zeros(classes, np.int64), -1.0)
+    factor = symmetry.by_class(channel_factors(graph.topology))
+    program.entries(np.arange(classes), np.zeros(classes, np.int64), -1.0 / factor)
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     for source in symmetry.representatives:
         edges, stops = shortest_routes(graph.arrays, source, terminals)

@@ -1,13 +1,16 @@
 """What a lower bound of the maximum channel load is, and how it is checked.
 
-For any non-negative weights y of the channels the loads of a route table fulfil ::
+Loads are relative (see `routelab.metrics.capacity`): routes that cross a channel times its factor
+f = greatest capacity / capacity. For any non-negative weights y of the channels the loads of a
+route table fulfil ::
 
-    max load >= sum of y × load / sum of y
-             >= sum over pairs of demand × (least y-weight of an allowed route) / sum of y
+    max load >= sum of y × routes / sum of (y / f)
+             >= sum over pairs of demand × (least y-weight of an allowed route) / sum of (y / f)
 
-as the y-weight of a pair's routes is not less than the least one. The routes that are allowed
-here are the *shortest legal* ones. The second quotient is a bound whoever found y, and takes a
-shortest-path routine to check: y is the certificate.
+as a channel has at most (max load) / f routes, and the y-weight of a pair's routes is not less
+than the least one. The routes that are allowed here are the *shortest legal* ones. The second
+quotient is a bound whoever found y, and takes a shortest-path routine to check: y is the
+certificate. On a network of one speed all f are 1.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from numpy.typing import ArrayLike
 from routelab.api import InputError, RoutingGraph
 from routelab.api.topology import Int64Array, Topology, frozen_array
 from routelab.kernels.bounds import least_weights
-from routelab.metrics import RouteDiversity, route_diversity
+from routelab.metrics import RouteDiversity, load_factors, route_diversity
 from routelab.toolkit import SourceSymmetry
 
 ALL_MINIMAL = "all minimal routes"
@@ -39,9 +42,10 @@ class LoadBound:
     value : float
         The proven quotient: no table has a smaller maximum load, in how many parts it may split
         a pair's packets.
-    load : int
-        No table with one path a pair has a smaller maximum load: the least integer not below
-        the quotient; with method ``milp`` what the solver found to be the least.
+    load : Fraction
+        No table with one path a pair has a smaller maximum load: the least relative load of
+        whole routes that is not below the quotient (on a network of one speed the least integer);
+        with method ``milp`` what the solver found to be the least.
     method : {"lp", "dual", "milp"}
         Where the weights come from: a linear program, or multiplicative weights where that is
         too large. ``milp``: a mixed-integer program raised `load` above the quotient, which is
@@ -55,7 +59,7 @@ class LoadBound:
     """
 
     value: float
-    load: int
+    load: Fraction
     method: str
     turn_set: str
     seconds: float
@@ -65,7 +69,8 @@ class LoadBound:
 def certified(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
     """The lower bound of the maximum channel load that some weights of the channels prove.
 
-    Uses nothing but the graph and shortest-path searches, in integers, from every endpoint.
+    Uses nothing but the graph, the capacities and shortest-path searches from every endpoint, in
+    integers and fractions.
 
     Parameters
     ----------
@@ -102,14 +107,16 @@ def certified_by_class(
 
 
 def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int) -> Fraction:
-    total = sum(weights.tolist())
+    factors, speed = load_factors(graph.topology)
+    by_speed = [sum(weights[speed == k].tolist()) for k in range(len(factors))]
+    total = sum((w / f for w, f in zip(by_speed, factors, strict=True)), Fraction(0))
     if not total:
         return Fraction(0)
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     least = least_weights(graph.arrays, sources, terminals, weights)
     demand = terminals[sources].tolist()
     covered = sum(of * weight for of, weight in zip(demand, least.tolist(), strict=True))
-    return Fraction(times * covered, total)
+    return Fraction(times * covered) / total
 
 
 def network_graph(topology: Topology) -> RoutingGraph:

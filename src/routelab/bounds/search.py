@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil
 from time import perf_counter
 
 import numpy as np
@@ -15,6 +14,7 @@ from routelab.bounds.ascent import Ascent
 from routelab.bounds.exact import least_whole_load
 from routelab.bounds.flow import flow_weights, integer_weights
 from routelab.bounds.load_bound import LoadBound, certified_by_class, network_graph
+from routelab.metrics import least_attainable
 from routelab.toolkit import SourceSymmetry, determinized, source_symmetry
 
 LP_SHARE = 0.6
@@ -26,9 +26,9 @@ def lower_bound_rules(
 ) -> LoadBound:
     """Bound the maximum channel load of all tables of shortest legal routes.
 
-    Loads are counted over ordered pairs of terminals. The weights come from a linear program
-    (see `routelab.bounds.flow`), or from multiplicative weights where that has too many variables
-    (see `routelab.bounds.ascent`); what is reported is what they prove, in integers.
+    Loads are relative, and counted over ordered pairs of terminals. The weights come from a linear
+    program (see `routelab.bounds.flow`), or from multiplicative weights where that has too many
+    variables (see `routelab.bounds.ascent`); what is reported is what they prove, exactly.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def _bound(graph: RoutingGraph, seconds: float) -> LoadBound:
         value, weights = _best(graph, symmetry, by_class, value, weights)
     return LoadBound(
         value=float(value),
-        load=ceil(value),
+        load=least_attainable(graph.topology, value),
         method=method,
         turn_set=graph.turn_set,
         seconds=perf_counter() - begin,

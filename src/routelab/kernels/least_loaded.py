@@ -5,8 +5,8 @@ from numba import njit
 
 
 @njit(cache=True)
-def least_loaded_paths(pair_start, path_start, hops, demand, num_channels):
-    """Give each pair the path whose busiest channel is the least loaded so far.
+def least_loaded_paths(pair_start, path_start, hops, demand, factor):
+    """Give each pair the path whose busiest channel has the least relative load so far.
 
     Pairs with fewer paths come first, so that those with more can give way to them; of equal pairs
     and equal paths the first comes first.
@@ -21,7 +21,8 @@ def least_loaded_paths(pair_start, path_start, hops, demand, num_channels):
         Channels.
     demand : int64 array, shape (pairs,)
         What a path of each pair adds to the load of its channels.
-    num_channels : int
+    factor : float64 array, shape (C,)
+        Load of each channel relative to what crosses it.
 
     Returns
     -------
@@ -30,13 +31,13 @@ def least_loaded_paths(pair_start, path_start, hops, demand, num_channels):
     """
     pairs = len(pair_start) - 1
     chosen = np.full(pairs, -1, np.int64)
-    load = np.zeros(num_channels, np.int64)
+    load = np.zeros(len(factor), np.int64)
     for p in np.argsort(np.diff(pair_start), kind="mergesort"):
-        least = np.int64(0)
+        least = 0.0
         for k in range(pair_start[p], pair_start[p + 1]):
-            busiest = np.int64(0)
+            busiest = 0.0
             for h in range(path_start[k], path_start[k + 1]):
-                busiest = max(busiest, load[hops[h]])
+                busiest = max(busiest, load[hops[h]] * factor[hops[h]])
             if chosen[p] < 0 or busiest < least:
                 chosen[p] = k
                 least = busiest

@@ -4,7 +4,7 @@ from numba import njit
 
 
 @njit(cache=True)
-def pairing_bandwidth(pair_start, path_start, path_weight, hop_channel, pairs, load):
+def pairing_bandwidth(pair_start, path_start, path_weight, hop_channel, pairs, factor, load):
     """Mean bandwidth of messages, each held back by the busiest channel on its way.
 
     Parameters
@@ -13,6 +13,8 @@ def pairing_bandwidth(pair_start, path_start, path_weight, hop_channel, pairs, l
         Of a route table.
     pairs : int64 array, shape (M,)
         Pair of endpoints of each message, at least one.
+    factor : float64 array, shape (C,)
+        What a message adds to the load of each channel.
     load : float64 array, shape (C,)
         Scratch, all zeros; all zeros again afterwards.
 
@@ -31,7 +33,7 @@ def pairing_bandwidth(pair_start, path_start, path_weight, hop_channel, pairs, l
             continue
         busiest = 1.0
         for h in range(path_start[pair_start[p]], path_start[pair_start[p + 1]]):
-            busiest = max(busiest, load[hop_channel[h]])
+            busiest = max(busiest, load[hop_channel[h]] * factor[hop_channel[h]])
         total += 1 / busiest
     for p in pairs:
         for h in range(path_start[pair_start[p]], path_start[pair_start[p + 1]]):

@@ -6,7 +6,15 @@ from numba import njit
 
 @njit(cache=True)
 def phase_maxima(
-    pair_start, path_start, path_weight, hop_channel, rank_endpoint, num_endpoints, shift, load
+    pair_start,
+    path_start,
+    path_weight,
+    hop_channel,
+    rank_endpoint,
+    num_endpoints,
+    shift,
+    factor,
+    load,
 ):
     """Maximum channel load of every phase in which all ranks send at once, one message each.
 
@@ -21,13 +29,15 @@ def phase_maxima(
     num_endpoints : int
         P.
     shift : bool
+    factor : float64 array, shape (C,)
+        What a message adds to the load of each channel.
     load : float64 array, shape (C,)
         Scratch, all zeros; all zeros again afterwards.
 
     Returns
     -------
     maxima : float64 array, shape (T − 1,)
-        Messages on the busiest channel; 0 where no message uses a channel.
+        Messages on the busiest channel times its factor; 0 where no message uses a channel.
     """
     ranks = len(rank_endpoint)
     maxima = np.zeros(max(ranks - 1, 0), np.float64)
@@ -44,5 +54,5 @@ def phase_maxima(
                             load[c] = 0.0
                         else:
                             load[c] += path_weight[k]
-                            maxima[phase - 1] = max(maxima[phase - 1], load[c])
+                            maxima[phase - 1] = max(maxima[phase - 1], load[c] * factor[c])
     return maxima

@@ -2,9 +2,17 @@
 
 from routelab.metrics import columns
 from routelab.metrics.bisection import BisectionBandwidth, effective_bisection
+from routelab.metrics.capacity import (
+    as_fraction,
+    channel_factors,
+    least_attainable,
+    load_factors,
+    relative_loads,
+    total_capacity,
+)
 from routelab.metrics.diversity import RouteDiversity, route_diversity
 from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
-from routelab.metrics.load import channel_loads, perfect_load, sigma, terminal_pairs
+from routelab.metrics.load import channel_loads, mean_load, perfect_load, sigma, terminal_pairs
 from routelab.metrics.offered import channel_load_bound, ejection_bound, offered_loads
 from routelab.metrics.phases import phase_load, phase_maxima_of
 from routelab.metrics.reachability import (
@@ -21,6 +29,8 @@ __all__ = [
     "BisectionBandwidth",
     "RouteDiversity",
     "WorstPermutation",
+    "as_fraction",
+    "channel_factors",
     "channel_load_bound",
     "channel_loads",
     "columns",
@@ -29,9 +39,12 @@ __all__ = [
     "effective_bisection",
     "ejection_bound",
     "joined_pairs",
+    "least_attainable",
+    "load_factors",
     "max_hops",
     "max_turns",
     "mean_hops",
+    "mean_load",
     "mean_turns",
     "offered_loads",
     "pairs",
@@ -40,9 +53,11 @@ __all__ = [
     "phase_load",
     "phase_maxima_of",
     "reachable_pairs",
+    "relative_loads",
     "route_diversity",
     "sigma",
     "terminal_pairs",
+    "total_capacity",
     "traffic_loads",
     "turns",
     "worst_permutation",

@@ -14,6 +14,7 @@ import numpy as np
 
 from routelab.api import RouteTable
 from routelab.kernels.pairings import pairing_bandwidth
+from routelab.metrics.capacity import channel_factors
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,10 @@ def effective_bisection(
     """Sample the bandwidth between random halves of the terminals.
 
     In each sample the terminals are cut into two random halves and every terminal of one sends to
-    its own partner in the other, all at once. A message gets 1 / (load of the busiest channel on
-    its way) of the bandwidth of a channel, and of its terminal, which is the same; where the
-    routes have several weighted paths, the busiest channel of all of them counts. One terminal is
-    left out where their number is odd. A pair without a route has no bandwidth.
+    its own partner in the other, all at once. A message gets 1 / (relative load of the busiest
+    channel on its way) of the bandwidth of the fastest channel, and of its terminal, which is the
+    same; where the routes have several weighted paths, the busiest channel of all of them counts.
+    One terminal is left out where their number is odd. A pair without a route has no bandwidth.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def effective_bisection(
         return None
     ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
     rng = np.random.default_rng(seed)
-    load = np.zeros(topology.num_channels)
+    load, factor = np.zeros(topology.num_channels), channel_factors(topology)
     found = np.empty(samples)
     for i in range(samples):
         mixed = ends[rng.permutation(len(ends))]
@@ -73,7 +74,13 @@ def effective_bisection(
         if both_ways:
             pairs = np.concatenate([pairs, other * len(topology.endpoints) + one])
         found[i] = pairing_bandwidth(
-            table.pair_start, table.path_start, table.path_weight, table.hop_channel, pairs, load
+            table.pair_start,
+            table.path_start,
+            table.path_weight,
+            table.hop_channel,
+            pairs,
+            factor,
+            load,
         )
     spread = NormalDist().inv_cdf(0.975) * float(found.std(ddof=1)) / sqrt(samples)
     return BisectionBandwidth(float(found.mean()), spread)

@@ -34,8 +34,9 @@ MIN_LOAD: Final = Column(
 )
 MEAN_LOAD: Final = Column(
     "mean_load",
-    "mean over the channels: the hops of all routes, divided by the number of channels. Detours "
-    "raise it",
+    "mean over the channels, weighted with their capacities: the hops of all routes, divided by "
+    "the number of channels, where a channel of a quarter of the greatest capacity counts as a "
+    "quarter. Detours raise it",
     unit="routes",
     better="lower",
     shown=("evaluate-all",),

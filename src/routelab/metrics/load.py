@@ -8,6 +8,7 @@ from routelab.api import RouteTable, Topology
 from routelab.api.topology import Float64Array
 from routelab.kernels import routes
 from routelab.kernels.distances import demand_distance
+from routelab.metrics.capacity import total_capacity
 
 
 def terminal_pairs(topology: Topology) -> Float64Array:
@@ -26,7 +27,8 @@ def channel_loads(table: RouteTable) -> Float64Array:
     """Count the terminal pairs whose route crosses each channel.
 
     Several paths of a pair count by their weight. This is γ_c of the Angara paper, section 1.1;
-    its maximum is the edge-forwarding index of the table.
+    its maximum is the edge-forwarding index of the table. Whatever the capacity of a channel:
+    `relative_loads` takes that into account.
 
     Returns
     -------
@@ -44,10 +46,13 @@ def channel_loads(table: RouteTable) -> Float64Array:
 
 
 def perfect_load(topology: Topology) -> float:
-    """Average the channel loads that routes as short as the network allows would have.
+    """Find the relative load of every channel if the shortest routes were perfectly balanced.
 
-    γ_perfect of the Angara paper, section 1.1. Lengths are those of the bare network, whatever
-    the rules; a pair without a way counts nothing.
+    γ_perfect of the Angara paper, section 1.1: the hops of all pairs over the number of channels,
+    where slow channels count as parts of the fastest. Lengths are those of the bare network,
+    whatever the rules; a pair without a way counts nothing. No table that joins the same pairs
+    has a smaller maximum: the mean of relative loads, weighted with the capacities, is not
+    smaller.
 
     Returns
     -------
@@ -58,7 +63,22 @@ def perfect_load(topology: Topology) -> float:
     total = demand_distance(
         start, channel, topology.channel_target, topology.terminals_per_switch.astype(np.int64)
     )
-    return float(total) / max(topology.num_channels, 1)
+    return float(total) / float(total_capacity(topology) or 1)
+
+
+def mean_load(topology: Topology, loads: Float64Array) -> float:
+    """Average relative loads, each channel weighted with its capacity.
+
+    That is the hops of all routes over the sum of the capacities, in units of the fastest
+    channel. So detours raise it, where a route is moved to another channel does not matter, and
+    tables of the shortest routes have the perfect load.
+
+    Parameters
+    ----------
+    loads : float64 array, shape (C,)
+        Not relative: as `channel_loads` returns them.
+    """
+    return float(loads.sum()) / float(total_capacity(topology) or 1)
 
 
 def sigma(loads: Float64Array, perfect: float, k: int = 4) -> float:
@@ -70,7 +90,7 @@ def sigma(loads: Float64Array, perfect: float, k: int = 4) -> float:
     Parameters
     ----------
     loads : float64 array, shape (C,)
-        At least one.
+        Relative; at least one.
     perfect : float
     k : int
         1 or more; the larger, the more the worst channels count.

@@ -10,6 +10,7 @@ import numpy as np
 
 from routelab.api import Demand, RouteTable
 from routelab.api.topology import Float64Array
+from routelab.metrics.capacity import relative_loads
 from routelab.metrics.traffic import traffic_loads
 
 
@@ -29,6 +30,8 @@ def offered_loads(table: RouteTable, demand: Demand) -> Float64Array:
 def channel_load_bound(table: RouteTable, demand: Demand) -> float:
     """Find the load at which the first channel is full.
 
+    The fastest channels carry a flit a cycle, as in the packet engine, slower ones less in
+    proportion to their capacity.
     Whatever the switches do, nothing accepts all of a greater load. In an overloaded network
     terminals that send over other channels may still get through more, and the mean with them.
 
@@ -38,7 +41,8 @@ def channel_load_bound(table: RouteTable, demand: Demand) -> float:
         In the unit of the offered load, flits a cycle for a terminal of rate 1; infinite if nothing
         crosses a channel.
     """
-    worst = float((offered_loads(table, demand) / table.topology.channel_capacity).max(initial=0))
+    loads = relative_loads(table.topology, offered_loads(table, demand))
+    worst = float(loads.max(initial=0))
     return 1 / worst if worst else np.inf
 
 

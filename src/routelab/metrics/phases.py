@@ -14,12 +14,13 @@ import numpy as np
 from routelab.api import RouteTable
 from routelab.api.topology import Float64Array
 from routelab.kernels.phases import phase_maxima
+from routelab.metrics.capacity import channel_factors
 
 Pattern = Literal["xor", "shift"]
 
 
 def phase_maxima_of(table: RouteTable, pattern: Pattern) -> Float64Array | None:
-    """Find the load of the busiest channel in every phase.
+    """Find the relative load of the busiest channel in every phase.
 
     Parameters
     ----------
@@ -30,8 +31,8 @@ def phase_maxima_of(table: RouteTable, pattern: Pattern) -> Float64Array | None:
     Returns
     -------
     maxima : float64 array, shape (T − 1,), or None
-        Messages; None for ``"xor"`` if the number of terminals is no power of two. A pair that
-        is not routed sends nothing.
+        Messages on the fastest channel; None for ``"xor"`` if the number of terminals is no power
+        of two. A pair that is not routed sends nothing.
     """
     topology = table.topology
     ranks = topology.num_terminals
@@ -45,12 +46,13 @@ def phase_maxima_of(table: RouteTable, pattern: Pattern) -> Float64Array | None:
         np.searchsorted(topology.endpoints, topology.terminal_switch),
         len(topology.endpoints),
         pattern == "shift",
+        channel_factors(topology),
         np.zeros(topology.num_channels),
     )
     return maxima
 
 
 def phase_load(table: RouteTable, pattern: Pattern) -> float | None:
-    """Sum the phases' maximum channel loads; None where `phase_maxima_of` is."""
+    """Sum the phases' maximum relative loads; None where `phase_maxima_of` is."""
     maxima = phase_maxima_of(table, pattern)
     return None if maxima is None else float(maxima.sum())

@@ -8,6 +8,7 @@ from routelab.api import RouteTable, Topology
 from routelab.api.topology import Float64Array
 from routelab.kernels import routes
 from routelab.kernels.distances import hop_distances
+from routelab.metrics.capacity import total_capacity
 
 
 def traffic_loads(table: RouteTable, matrix: Float64Array) -> Float64Array:
@@ -23,7 +24,7 @@ def traffic_loads(table: RouteTable, matrix: Float64Array) -> Float64Array:
     Returns
     -------
     loads : float64 array, shape (C,)
-        In the unit of `matrix`. With 1 for every pair: the channel loads.
+        In the unit of `matrix`, whatever the capacities. With 1 for every pair: the channel loads.
     """
     loads: Float64Array = routes.channel_loads(
         table.pair_start,
@@ -37,10 +38,10 @@ def traffic_loads(table: RouteTable, matrix: Float64Array) -> Float64Array:
 
 
 def perfect_traffic_load(topology: Topology, matrix: Float64Array) -> float:
-    """Average the loads that routes as short as the network allows would have.
+    """Find the relative load of every channel if the shortest routes were perfectly balanced.
 
     Lengths are those of the bare network, whatever the rules; a pair without a way counts
-    nothing. No routes have a smaller maximum load.
+    nothing. No routes have a smaller maximum of relative loads.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ def perfect_traffic_load(topology: Topology, matrix: Float64Array) -> float:
         if between[i].any():
             hop_distances(start, channel, topology.channel_target, source, distance, queue)
             total += float(between[i] @ np.maximum(distance[topology.endpoints], 0))
-    return total / max(topology.num_channels, 1)
+    return total / float(total_capacity(topology) or 1)
 
 
 def _between_endpoints(topology: Topology, matrix: Float64Array) -> Float64Array:

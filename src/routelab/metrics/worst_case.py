@@ -14,6 +14,7 @@ import numpy as np
 from routelab.api import RouteTable
 from routelab.api.topology import Int32Array, Int64Array, frozen_array
 from routelab.kernels.assignment import assignment_bounds, channel_pairs, heaviest_assignment
+from routelab.metrics.capacity import channel_factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +24,8 @@ class WorstPermutation:
     Attributes
     ----------
     load : float
-        Messages on that channel if every terminal sends one; 0 if no route crosses a channel.
+        Relative load of that channel if every terminal sends one message; 0 if no route crosses a
+        channel.
     channel : int
         −1 if no route crosses a channel.
     target : int32 array, shape (T,)
@@ -50,7 +52,8 @@ def worst_permutation(table: RouteTable) -> WorstPermutation:
         table.hop_channel,
         topology.num_channels,
     )
-    bounds = assignment_bounds(start, pair, share, topology.demand)
+    factor = channel_factors(topology)
+    bounds = assignment_bounds(start, pair, share, topology.demand) * factor
     load, channel = 0.0, -1
     sender = receiver = np.empty(0, np.int64)
     for c in np.argsort(-bounds, kind="stable").tolist():
@@ -59,8 +62,8 @@ def worst_permutation(table: RouteTable) -> WorstPermutation:
             break
         mine = slice(start[c], start[c + 1])
         found = heaviest_assignment(pair[mine], share[mine], topology.demand)
-        if found[0] > load:
-            load, channel = float(found[0]), c
+        if found[0] * factor[c] > load:
+            load, channel = float(found[0] * factor[c]), c
             sender, receiver = found[1:]
     ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
     target = _by_terminal(ends, sender[receiver >= 0], receiver[receiver >= 0])

@@ -25,7 +25,8 @@ GROUPS = ("less", "equal", "greater")
 """How a value compares with that of another routing."""
 
 NEAR = 0.01
-"""Share of the bound, but at least one route, by which a near-optimal load exceeds it."""
+"""Share of the bound, but at least one route of the fastest channel, by which a near-optimal load
+exceeds it."""
 
 
 def add_derived(frame: pd.DataFrame) -> None:

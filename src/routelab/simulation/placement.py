@@ -12,6 +12,7 @@ from routelab.api import RouteTable, Topology
 from routelab.api.blocks import ISEND, SEND
 from routelab.api.errors import InputError
 from routelab.api.topology import Float64Array, Int32Array, frozen_array
+from routelab.metrics.capacity import relative_loads
 from routelab.metrics.traffic import traffic_loads
 from routelab.simulation.schedule import Schedule
 
@@ -162,7 +163,7 @@ class Objective:
     byte_hops : float
         Bytes times channels that they cross, on average where a pair has several paths.
     largest_load : float
-        Bytes across the busiest channel.
+        Bytes across the busiest channel, relative to the fastest one.
     """
 
     byte_hops: float
@@ -246,7 +247,8 @@ def _hops(table: RouteTable) -> Float64Array:
 def _largest_load(terminal: NDArray[np.integer], between: Float64Array, table: RouteTable) -> float:
     matrix = np.zeros((table.topology.num_terminals,) * 2)
     np.add.at(matrix, (terminal[:, None], terminal[None, :]), between)
-    return float(traffic_loads(table, matrix).max(initial=0))
+    loads = relative_loads(table.topology, traffic_loads(table, matrix))
+    return float(loads.max(initial=0))
 
 
 def _gains(

@@ -104,7 +104,9 @@ class NetworkBounds:
         if rules not in self._rules:
             self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
         beside = bound_facts(facts, self._rules[rules], self.bare)
-        if rules in self._exact or beside["gap"] is None or beside["gap"] < 1:
+        # routes that are not split leave a gap of some routes or none, of a slow channel or a fast
+        small = beside["gap"] is None or (beside["gap"] < 1 and beside["optimal"] is not False)
+        if rules in self._exact or small:
             return beside
         self._exact.add(rules)
         bound = self._rules[rules]

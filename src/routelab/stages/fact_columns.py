@@ -136,7 +136,8 @@ CHANNELS: Final = (
     Column("direction", "direction label of the channel", of=_CHANNELS, group="Channels"),
     Column(
         "load",
-        "pairs whose route crosses the channel",
+        "pairs whose route crosses the channel, times the greatest capacity of the network over "
+        "its own",
         heading="channel load",
         unit="routes",
         of=_CHANNELS,

@@ -15,9 +15,11 @@ from routelab.metrics import (
     connected_parts,
     max_hops,
     mean_hops,
+    mean_load,
     pairs,
     perfect_load,
     reachable_pairs,
+    relative_loads,
     route_diversity,
     sigma,
 )
@@ -102,11 +104,13 @@ def _cycle(routed: Routed, verdict: Verdict) -> str:
 def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
     if not len(loads):
         return dict.fromkeys(("max_load", "min_load", "mean_load", "sigma4"))
+    topology = table.topology
+    relative = relative_loads(topology, loads)
     return {
-        "max_load": _plain(loads.max()),
-        "min_load": _plain(loads.min()),
-        "mean_load": float(loads.mean()),
-        "sigma4": sigma(loads, perfect_load(table.topology), 4),
+        "max_load": _plain(relative.max()),
+        "min_load": _plain(relative.min()),
+        "mean_load": mean_load(topology, loads),
+        "sigma4": sigma(relative, perfect_load(topology), 4),
     }
 
 

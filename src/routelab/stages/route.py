@@ -23,7 +23,7 @@ from routelab.api import (
 from routelab.artifacts.routes_file import save_routes
 from routelab.artifacts.tables import write_csv
 from routelab.deadlock import Verdict, write_certificate
-from routelab.metrics import channel_loads
+from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.instances import Routing
 from routelab.stages.chain import Routed, apply_routing, prove, reroute
 from routelab.stages.facts import routing_facts, topology_facts
@@ -114,7 +114,7 @@ def write_result(result: RouteResult, folder: Path, provenance: Mapping[str, Any
     save_routes(table, folder / ROUTES, provenance)
     rows = [(m.metric, m.value, column.unit, column.better) for m, column in result.measurements]
     write_csv(folder / METRICS, ("metric", "value", "unit", "better"), rows)
-    names, loads = topology.switch_names, channel_loads(table)
+    names, loads = topology.switch_names, relative_loads(topology, channel_loads(table))
     channels = (
         (
             channel,

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Int32Array, Topology, frozen_array
@@ -24,7 +25,7 @@ from routelab.toolkit.grids import Grid, full_grid
 
 @dataclass(frozen=True, eq=False)
 class SourceSymmetry:
-    """A group of translations of a network that keeps the legal routes and the terminals.
+    """A group of translations of a network that keeps legal routes, terminals and capacities.
 
     Attributes
     ----------
@@ -66,6 +67,18 @@ class SourceSymmetry:
             key += arrays.channel_direction
         _, number = np.unique(key, return_inverse=True)
         return frozen_array(number.reshape(-1), np.int32)
+
+    def by_class(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Give every class of channels the value that all its channels have.
+
+        Parameters
+        ----------
+        values : array, shape (C,)
+            The same for all channels of a class, such as their capacity.
+        """
+        found = np.empty(int(self.channel_class.max(initial=-1)) + 1, dtype=values.dtype)
+        found[self.channel_class] = values
+        return found
 
     def subgroup(self, step: ArrayLike) -> SourceSymmetry:
         """The translations by multiples of `step` only.
@@ -121,7 +134,7 @@ def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> S
 
 
 def _kept(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> Int32Array:
-    """The periods of those dimensions along which a step keeps routes and terminals."""
+    """The periods of those dimensions along which a step keeps routes, terminals, capacities."""
     kept = symmetry.period.copy()
     switches = np.empty(topology.num_switches, dtype=np.int32)
     channels = np.empty(topology.num_channels, dtype=np.int32)
@@ -129,8 +142,12 @@ def _kept(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> I
         step = np.zeros(len(kept), dtype=np.int32)
         step[d] = 1
         fill_images(symmetry, step, switches, channels)
-        same = np.array_equal(
-            topology.terminals_per_switch[switches], topology.terminals_per_switch
+        same = all(
+            np.array_equal(values[images], values)
+            for values, images in (
+                (topology.terminals_per_switch, switches),
+                (topology.channel_capacity, channels),
+            )
         )
         if not (same and keeps_routes(graph, switches, channels)):
             kept[d] = 1

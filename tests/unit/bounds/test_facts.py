@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -20,8 +23,8 @@ from routelab.metrics import channel_loads, reachable_pairs
 from routelab.toolkit import build_grid
 
 NOTHING = np.empty(0, dtype=np.int64)
-RULES = LoadBound(25.5, 26, "lp", "few turns", 0.1, NOTHING)
-NETWORK = LoadBound(16.0, 16, "dual", "all minimal routes", 0.1, NOTHING)
+RULES = LoadBound(25.5, Fraction(26), "lp", "few turns", 0.1, NOTHING)
+NETWORK = LoadBound(16.0, Fraction(16), "dual", "all minimal routes", 0.1, NOTHING)
 
 
 def facts(load: float, **more: bool | None) -> dict[str, object]:
@@ -66,10 +69,24 @@ def test_nothing_is_said_without_bounds() -> None:
     assert bound_facts(facts(15), None, None) == dict.fromkeys(BOUND_FIELDS)
 
 
-def test_numbers_come_back() -> None:
-    again = bound_of(bound_numbers(RULES))
-    assert bound_numbers(again) == bound_numbers(RULES)
+@pytest.mark.parametrize("load", [Fraction(26), Fraction(26 * 25, 14), Fraction(1, 3)])
+def test_numbers_come_back(load) -> None:
+    bound = replace(RULES, load=load)
+    again = bound_of(bound_numbers(bound))
+    assert bound_numbers(again) == bound_numbers(bound)
+    assert again.load == load
     assert len(again.weights) == 0
+
+
+def test_rounding_does_not_decide_what_is_optimal() -> None:
+    # 14 routes over a channel of 25/14, as a file holds it, and as a sum of floats may come out
+    bound = replace(RULES, load=Fraction(25))
+    for load in (25, 14 * (25 / 14), sum([25 / 14] * 14)):
+        found = bound_facts(facts(load), bound, NETWORK)
+        assert (found["gap"], found["optimal"]) == (0, True)
+    # one more route there: the gap is its share
+    found = bound_facts(facts(15 * (25 / 14)), bound, NETWORK)
+    assert (found["gap"], found["optimal"]) == (25 / 14, False)
 
 
 def table(topology: Topology, routes: list[list[int] | None]) -> RouteTable:

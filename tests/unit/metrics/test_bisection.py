@@ -43,10 +43,16 @@ def test_samples_are_those_of_the_definition(table, both_ways):
 
 @given(tables())
 def test_the_scratch_is_clean_again(table):
-    load = np.zeros(table.topology.num_channels)
+    load, factor = np.zeros((2, table.topology.num_channels))
     pairs = np.arange(table.num_pairs)
     pairing_bandwidth(
-        table.pair_start, table.path_start, table.path_weight, table.hop_channel, pairs, load
+        table.pair_start,
+        table.path_start,
+        table.path_weight,
+        table.hop_channel,
+        pairs,
+        factor,
+        load,
     )
     assert not load.any()
 

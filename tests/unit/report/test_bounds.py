@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,9 @@ TABLE = {"multipath": False, "minimal": True, "shortest_legal": True}
 def bounded(record: JobRecord, folder: Path, rules: int | None, network: int) -> JobRecord:
     """The record with bounds; one of the rules that is 0 has failed."""
     for name, load in (("rules", rules), ("network", network)):
-        found = LoadBound(float(load or 0), load or 0, "lp", name, 0.1, np.empty(0, np.int64))
+        found = LoadBound(
+            float(load or 0), Fraction(load or 0), "lp", name, 0.1, np.empty(0, np.int64)
+        )
         outcome = Outcome("bound", record.topology, name, facts=bound_numbers(found))
         if load == 0:
             outcome = Outcome("bound", record.topology, name, "failed", "it broke")

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from routelab import bounds as core
-from routelab.api import InputError
+from routelab.api import InputError, RouteTable, Topology
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_csv
-from routelab.bounds import BOUND_FIELDS, certified, network_graph
+from routelab.bounds import BOUND_FIELDS, bound_facts, certified, network_graph
 from routelab.cli import main
 from routelab.jobs.execution import perform, write_breach
 from routelab.jobs.limits import Breach
+from routelab.registry.instances import load_routing
 from routelab.stages import bound, topology
 from routelab.stages.bound import BARE
+from routelab.stages.chain import apply_routing, prove
 from routelab.stages.evaluate import evaluate
-from routelab.stages.facts import FIELDS
+from routelab.stages.facts import FIELDS, routing_facts
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.plan import expand
@@ -100,6 +103,43 @@ def test_evaluate_finds_the_bound_of_each_rules_once(monkeypatch: pytest.MonkeyP
         assert row["gap"] == row["max_load"] - row["lower_bound_rules"] >= 0
         assert row["optimal"] == (row["gap"] == 0)
         assert row["lower_bound_topology"] == 4
+
+
+def test_less_than_a_route_is_a_gap_where_channels_have_several_speeds() -> None:
+    # two pairs on one route, over a channel of 100 or one of 80 beside it: 2, or 2 x 1.25. Split,
+    # 2 / 1.8 = 1.11 would be possible, and the least load of a whole route above is 1.25
+    network = Topology.create(
+        num_switches=2,
+        channel_source=[0, 0],
+        channel_target=[1, 1],
+        channel_capacity=[100, 80],
+        terminal_switch=[0, 0, 1],
+    )
+    first, last = [], []
+    for chosen, best in ((0, True), (1, False)):
+        routed = apply_routing(network, load_routing("first@unrestricted"))
+        table = RouteTable.from_lengths(network, [[0, 1], [-1, 0]], [chosen])
+        routed = replace(routed, table=table)
+        facts = routing_facts(routed, prove(routed))
+        rough = bound_facts(facts, core.lower_bound_rules(routed.graph), None)
+        first.append((rough["lower_bound_rules"], rough["gap"], rough["optimal"]))
+        found = bound.NetworkBounds(network).facts(routed, "unrestricted", facts)
+        last.append((found["lower_bound_rules"], found["gap"], found["optimal"]))
+        assert found["optimal"] is best
+        assert found["bound_method"] == "milp"
+    assert first == [(1.25, 0.75, False), (1.25, 1.25, False)]
+    assert last == [(2, 0, True), (2, 0.5, False)]
+
+
+def test_channels_csv_has_the_load_that_the_maximum_is_taken_of(tmp_path: Path) -> None:
+    (tmp_path / "fabric.csv").write_text("source,target,capacity\na,b,100\nb,c,25\n")
+    folder = tmp_path / "route"
+    network = f"graph~file={tmp_path / 'fabric.csv'}"
+    assert main(["route", network, "first@unrestricted", "-o", str(folder)]) == 0
+    columns = ("channel", "source", "target", "direction", "load")
+    rows = read_csv(folder / "channels.csv", columns, {"channel", "load"})
+    assert [row[4] for row in rows] == [2, 2, 8, 8]
+    assert read_outcome(folder / "outcome.json").facts["max_load"] == 8
 
 
 def test_evaluate_tells_bounds_only_when_asked_and_refuses_no_time() -> None:

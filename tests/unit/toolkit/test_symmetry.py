@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -57,6 +58,20 @@ def test_terminals_break_the_symmetry_along_their_dimension_only() -> None:
     symmetry = source_symmetry(unrestricted(uneven))
     assert symmetry.arrays.period.tolist() == [1, 3]
     assert symmetry.source_class.tolist() == [0] * 3 + [1] * 3 + [2] * 3 + [-1] * 3
+
+
+def test_capacities_break_the_symmetry_unless_directions_have_theirs() -> None:
+    whole = build_grid("torus", (4, 3), wrap=True)
+    capacity = np.array([100.0, 25.0, 100.0, 50.0])[whole.channel_direction]
+    even = replace(whole, channel_capacity=capacity)
+    symmetry = source_symmetry(unrestricted(even))
+    assert symmetry.order == 12
+    by_class = symmetry.by_class(capacity)
+    assert np.array_equal(by_class[symmetry.channel_class], capacity)
+    # the channels of every column of row 2 slower: steps along the row remain
+    slow = np.where(whole.coordinates[whole.channel_source, 0] == 2, capacity / 2, capacity)
+    symmetry = source_symmetry(unrestricted(replace(whole, channel_capacity=slow)))
+    assert symmetry.arrays.period.tolist() == [1, 3]
 
 
 def test_rules_break_it_too() -> None:

@@ -24,7 +24,10 @@ class ChannelLoadParameters(Parameters):
 
 
 class ChannelLoad(MetricPlugin):
-    """Routes that cross a channel; each of two switches' terminal pairs has its own route."""
+    """Routes that cross a channel; each of two switches' terminal pairs has its own route.
+
+    On slower channels a route counts as many times as the fastest channel is faster.
+    """
 
     name = "channel-load"
     summary = "Maximum, minimum and mean channel load and its deviation from a perfect balance"
@@ -52,13 +55,15 @@ class ChannelLoad(MetricPlugin):
         """Measure the loads; nothing on a network without channels."""
         if not table.topology.num_channels:
             return []
-        loads = metrics.channel_loads(table)
-        perfect = metrics.perfect_load(table.topology)
+        topology = table.topology
+        routes = metrics.channel_loads(table)
+        loads = metrics.relative_loads(topology, routes)
+        perfect = metrics.perfect_load(topology)
         k = self.parameters.k
         return [
             Measurement("max_load", float(loads.max())),
             Measurement("min_load", float(loads.min())),
-            Measurement("mean_load", float(loads.mean())),
+            Measurement("mean_load", metrics.mean_load(topology, routes)),
             Measurement("perfect_load", perfect),
             Measurement(f"sigma{k}", metrics.sigma(loads, perfect, k)),
         ]

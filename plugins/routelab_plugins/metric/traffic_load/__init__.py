@@ -34,7 +34,7 @@ def _columns(prefix: str) -> tuple[Column, ...]:
         ),
         Column(
             f"{prefix}mean_load",
-            "mean over the channels of the same",
+            "mean over the channels, weighted with their capacities",
             unit="bytes",
             better="lower",
             group="Other traffic than all to all",
@@ -73,7 +73,8 @@ class TrafficLoadParameters(Parameters):
 class TrafficLoad(MetricPlugin):
     """Bytes that cross each channel when every rank sends what the matrix says.
 
-    Rank i is terminal i. A network may have more terminals than the matrix has ranks.
+    Rank i is terminal i. A network may have more terminals than the matrix has ranks. On slower
+    channels a byte counts as many times as the fastest channel is faster.
     """
 
     name = "traffic-load"
@@ -116,14 +117,15 @@ class TrafficLoad(MetricPlugin):
             return []
         idle = topology.num_terminals - ranks
         matrix = np.pad(traffic, (0, idle))
-        loads = metrics.traffic_loads(table, matrix)
+        crossing = metrics.traffic_loads(table, matrix)
+        worst = float(metrics.relative_loads(topology, crossing).max())
+        mean = metrics.mean_load(topology, crossing)
         perfect = metrics.perfect_traffic_load(topology, matrix)
-        worst = float(loads.max())
         prefix = self._prefix
         share = [Measurement(f"{prefix}balance", perfect / worst)] if worst else []
         return [
             Measurement(f"{prefix}max_load", worst),
-            Measurement(f"{prefix}mean_load", float(loads.mean())),
+            Measurement(f"{prefix}mean_load", mean),
             Measurement(f"{prefix}perfect_load", perfect),
             *share,
         ]

@@ -22,6 +22,9 @@ empty as can be.
 5. **Evening out.** Moves that lower the sum of |load − mean|⁴ (the paper's σ(4)) and leave the
    maximum.
 
+All channels count alike, whatever their capacity. On a network of several speeds the search
+balances numbers of routes, and so its proof says nothing about relative loads.
+
 With `phases=xor` or `shift` the bins are channels in each phase of an all-to-all exchange, and
 what is made small is the sum of the phases' maximum loads.
 

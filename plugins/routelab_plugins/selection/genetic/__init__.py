@@ -2,7 +2,7 @@
 
 Section 4.2 of Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the Angara
 Interconnect*. A gene is the route of one pair among its shortest legal ones; a chromosome is a
-table; fitness is σ(k), the deviation of channel loads from the perfect load.
+table; fitness is σ(k), the deviation of relative loads from the perfect load.
 
 The paper stops "after 30 consecutive iteration or if the fitness value of next best solution less
 then 0.05 of fitness value of global best solution". That is read to the letter: after `patience`
@@ -26,9 +26,11 @@ from routelab.api import (
     RouteTable,
     RoutingGraph,
     SelectionPlugin,
+    Topology,
     parameter,
 )
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
+from routelab.metrics import channel_factors, total_capacity
 from routelab.toolkit import ListedRoutes, too_many_routes
 
 from .kernels import deviations
@@ -99,30 +101,31 @@ class Genetic(SelectionPlugin):
         """The best table found; O(population · total hops) a generation."""
         routes = ListedRoutes.of(graph)
         genes = _genes(routes)
-        best, generations = self._evolve(genes, graph.topology.num_channels)
+        best, generations = self._evolve(genes, graph.topology)
         chosen = routes.route_start[:-1].copy()
         chosen[genes.pairs] += best
         reached = np.diff(routes.route_start) > 0
         return routes.table(chosen[reached], counters={"generations": generations})
 
-    def _evolve(self, genes: _Genes, num_channels: int) -> tuple[Int32Array, int]:
+    def _evolve(self, genes: _Genes, topology: Topology) -> tuple[Int32Array, int]:
         """Run generations until the stopping rules say so; the best chromosome and their number."""
         options: GeneticParameters = self.parameters
         rng = np.random.default_rng(options.seed)
         count = len(genes.pairs)
         total = float((genes.demand * genes.length).sum())
-        perfect = total / max(num_channels, 1)
+        perfect = total / float(total_capacity(topology) or 1)
+        factor = channel_factors(topology)
 
         def fitness(chromosomes: Int32Array) -> Float64Array:
             sums: Float64Array = deviations(
                 chromosomes,
                 (genes.hop_start, genes.length, genes.hops),
                 genes.demand,
-                num_channels,
+                factor,
                 perfect,
                 options.sigma,
             )
-            return (sums / max(num_channels, 1)) ** (1 / options.sigma)
+            return (sums / max(topology.num_channels, 1)) ** (1 / options.sigma)
 
         shape = (options.population, count)
         population = rng.integers(0, genes.choices, size=shape, dtype=np.int32)

@@ -5,7 +5,7 @@ from numba import njit
 
 
 @njit(cache=True)
-def deviations(genes, routes, demand, num_channels, perfect, power):
+def deviations(genes, routes, demand, factor, perfect, power):
     """Deviation of channel loads from the perfect load, to the power k and without the mean.
 
     Parameters
@@ -17,7 +17,8 @@ def deviations(genes, routes, demand, num_channels, perfect, power):
         ``hops`` int32.
     demand : float64 array, shape (G,)
         Terminal pairs that a gene's route serves.
-    num_channels : int
+    factor : float64 array, shape (C,)
+        Load of each channel relative to what crosses it.
     perfect : float
         Perfect channel load.
     power : float
@@ -30,13 +31,13 @@ def deviations(genes, routes, demand, num_channels, perfect, power):
     """
     hop_start, length, hops = routes
     totals = np.zeros(len(genes), np.float64)
-    loads = np.empty(num_channels, np.float64)
+    loads = np.empty(len(factor), np.float64)
     for n in range(len(genes)):
         loads[:] = 0.0
         for g in range(genes.shape[1]):
             first = hop_start[g] + genes[n, g] * length[g]
             for h in range(first, first + length[g]):
                 loads[hops[h]] += demand[g]
-        for c in range(num_channels):
-            totals[n] += abs(perfect - loads[c]) ** power
+        for c in range(len(factor)):
+            totals[n] += abs(perfect - loads[c] * factor[c]) ** power
     return totals

@@ -7,7 +7,8 @@ the channel with the highest load is determined, and a route that crosses it is 
 has more than one; the end is reached when every pair has one route.
 
 The description leaves open which route over the channel goes, and what happens when no route over
-it may go. Here that is `prefer`, and the next channel in order of load that has one.
+it may go. Here that is `prefer`, and the next channel in order of load that has one. A load is a
+number of routes, whatever the capacity of the channel.
 """
 
 from __future__ import annotations

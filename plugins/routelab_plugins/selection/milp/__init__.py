@@ -1,4 +1,4 @@
-"""Global mixed-integer programming: the least maximum channel load that there is.
+"""Global mixed-integer programming: the least maximum relative load that there is.
 
 Kinsy et al., *Application-Aware Deadlock-Free Oblivious Routing*, ISCA 2009, doi
 10.1145/1555754.1555782, choose one route a flow among those that conform to an acyclic channel
@@ -28,6 +28,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.kernels.least_loaded import least_loaded_paths
+from routelab.metrics import channel_factors
 from routelab.toolkit import ListedRoutes, too_many_routes
 
 from .program import minimise
@@ -105,12 +106,12 @@ class Milp(SelectionPlugin):
             routes.hop_start,
             routes.hops,
             routes.pair_demand,
-            graph.topology.num_channels,
+            channel_factors(graph.topology),
         )
         found = minimise(routes, start, options.gap, options.nodes, options.seconds)
         counters = {
             "milp_optimal": int(found.optimal),
-            "milp_bound": found.bound,
+            "milp_bound": float(found.bound),
             "milp_nodes": found.nodes,
         }
         return routes.table(found.chosen, counters=counters)

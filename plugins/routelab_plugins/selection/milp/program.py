@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from routelab.api.topology import BoolArray, Float64Array, Int64Array
+from routelab.metrics import channel_factors, least_attainable, load_factors
 from routelab.toolkit import ListedRoutes
+
+TOLERANCE = 1e-6
+"""Distance from its bound that the solver takes for nothing."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +26,7 @@ class Solution:
         One route of each reachable pair, ascending.
     optimal : bool
         The solver says that no choice has a smaller maximum load.
-    bound : float
+    bound : Fraction
         Maximum load below which the solver found no choice to be possible.
     nodes : int
         Nodes of the search tree.
@@ -29,18 +34,18 @@ class Solution:
 
     chosen: Int64Array
     optimal: bool
-    bound: float
+    bound: Fraction
     nodes: int
 
 
 def minimise(
     routes: ListedRoutes, start: Int64Array, gap: float, nodes: int, seconds: float
 ) -> Solution:
-    """Choose one route a pair, so that the maximum channel load is least.
+    """Choose one route a pair, so that the maximum relative load is least.
 
     Columns are a choice (0 or 1) for each route of the pairs that have several, and the maximum
-    load, which is an integer as all demand is. Rows give each such pair one route, and bound the
-    load of every channel.
+    load, which on a network of one speed is an integer as all demand is. Rows give each such pair
+    one route, and bound the load of every channel.
 
     Parameters
     ----------
@@ -60,7 +65,8 @@ def minimise(
     open_ = np.diff(routes.route_start)[pair] > 1
     column = np.flatnonzero(open_)
     if not len(column):
-        return Solution(start, True, float(_loads(routes, ~open_).max(initial=0)), 0)
+        return Solution(start, True, _most(routes, ~open_), 0)
+    whole = bool((channel_factors(routes.topology) == 1).all())
     solver = highs.Highs()
     for option, value in {
         "output_flag": False,
@@ -71,15 +77,16 @@ def minimise(
         "mip_lp_solver": "ipm",
         "mip_max_nodes": nodes,
         "mip_rel_gap": gap,
-        # a load is an integer: less than 1 from the bound is optimal
-        "mip_abs_gap": 0.999,
+        # where loads are integers, less than 1 from the bound is optimal
+        "mip_abs_gap": 0.999 if whole else TOLERANCE,
     }.items():
         solver.setOptionValue(option, value)
-    lp = _program(highs, routes, column, _loads(routes, ~open_))
+    fixed = _most(routes, ~open_)
+    lp = _program(highs, routes, column, _loads(routes, ~open_), float(fixed), whole)
     solver.passModel(lp)
     chosen = np.isin(np.arange(routes.num_routes), start)
     first = highs.HighsSolution()
-    first.col_value = [*chosen[column].astype(float), float(_loads(routes, chosen).max(initial=0))]
+    first.col_value = [*chosen[column].astype(float), float(_most(routes, chosen))]
     solver.setSolution(first)
     solver.run()
 
@@ -87,9 +94,19 @@ def minimise(
     values = np.array(solver.getSolution().col_value)
     if info.primal_solution_status == highs.SolutionStatus.kSolutionStatusFeasible:
         chosen[column] = values[:-1] > 0.5
-    load = float(_loads(routes, chosen).max(initial=0))
-    bound = max(float(np.ceil(info.mip_dual_bound - 1e-6)), lp.col_lower_[-1])
-    return Solution(np.flatnonzero(chosen), load <= bound, bound, int(info.mip_node_count))
+    # minus infinity if time ran out first
+    proven = Fraction(max(info.mip_dual_bound - TOLERANCE, 0.0))
+    bound = max(least_attainable(routes.topology, proven), fixed)
+    optimal = _most(routes, chosen) <= bound
+    return Solution(np.flatnonzero(chosen), optimal, bound, int(info.mip_node_count))
+
+
+def _most(routes: ListedRoutes, chosen: BoolArray) -> Fraction:
+    """Relative load of the busiest channel by some routes."""
+    factors, speed = load_factors(routes.topology)
+    loads = _loads(routes, chosen)
+    most = (int(loads[speed == k].max()) * factor for k, factor in enumerate(factors))
+    return max(most, default=Fraction(0))
 
 
 def _loads(routes: ListedRoutes, chosen: BoolArray) -> Float64Array:
@@ -102,7 +119,14 @@ def _loads(routes: ListedRoutes, chosen: BoolArray) -> Float64Array:
     return loads.astype(np.float64)
 
 
-def _program(highs: Any, routes: ListedRoutes, column: Int64Array, fixed: Float64Array) -> Any:
+def _program(
+    highs: Any,
+    routes: ListedRoutes,
+    column: Int64Array,
+    fixed: Float64Array,
+    least: float,
+    whole: bool,
+) -> Any:
     channels = routes.topology.num_channels
     pair = routes.route_pair[column]
     pairs, pair_row = np.unique(pair, return_inverse=True)
@@ -122,13 +146,14 @@ def _program(highs: Any, routes: ListedRoutes, column: Int64Array, fixed: Float6
     lp.num_col_ = len(column) + 1
     lp.num_row_ = len(pairs) + channels
     lp.col_cost_ = np.concatenate((np.zeros(len(column)), [1.0]))
-    lp.col_lower_ = np.concatenate((np.zeros(len(column)), [fixed.max(initial=0)]))
+    lp.col_lower_ = np.concatenate((np.zeros(len(column)), [least]))
     lp.col_upper_ = np.concatenate((np.ones(len(column)), [highs.kHighsInf]))
     lp.row_lower_ = np.concatenate((np.ones(len(pairs)), np.full(channels, -highs.kHighsInf)))
     lp.row_upper_ = np.concatenate((np.ones(len(pairs)), -fixed))
-    lp.integrality_ = [highs.HighsVarType.kInteger] * lp.num_col_
+    load_type = highs.HighsVarType.kInteger if whole else highs.HighsVarType.kContinuous
+    lp.integrality_ = [highs.HighsVarType.kInteger] * len(column) + [load_type]
     lp.a_matrix_.format_ = highs.MatrixFormat.kColwise
     lp.a_matrix_.start_ = np.concatenate((start, [start[-1] + channels]))
     lp.a_matrix_.index_ = np.concatenate((index, len(pairs) + np.arange(channels)))
-    lp.a_matrix_.value_ = np.concatenate((value, np.full(channels, -1.0)))
+    lp.a_matrix_.value_ = np.concatenate((value, -1.0 / channel_factors(routes.topology)))
     return lp

@@ -7,10 +7,11 @@ whose solution splits flows; then a greedy algorithm constructs paths for each p
 optimal loads "through a possibility of additional paths for a source-destination pair".
 
 What follows is our reading of both stages. Stage 1: the flows of each source on its shortest legal
-routes, one variable an edge of the routing graph, least maximum load (see `program`). Stage 2: from
-each target back to the source over the largest flow that is left, as much as fits, until nothing is
-left (see `kernels.decompose`). So the loads of stage 1 are attained exactly, by weighted paths.
-With `paths=single` each pair keeps one of its paths, and the load is what rounding makes of it.
+routes, one variable an edge of the routing graph, least maximum relative load (see `program`).
+Stage 2: from each target back to the source over the largest flow that is left, as much as fits,
+until nothing is left (see `kernels.decompose`). So the loads of stage 1 are attained exactly, by
+weighted paths. With `paths=single` each pair keeps one of its paths, and the load is what rounding
+makes of it.
 
 Measured on one core with the rules `angara~turns=exact`: 0.03 s on 4x2x2x2 (3,737 columns), 0.3 s
 on 4x4x4 (13,441), 6 s on 4x4x4x2 (65,601), 14 s on 8x8x4 (187,393); 4x4x4x4 (237,313) is beyond
@@ -39,6 +40,7 @@ from routelab.api.topology import Float64Array, Int32Array, Int64Array
 from routelab.kernels.graph import route_lengths
 from routelab.kernels.least_loaded import least_loaded_paths
 from routelab.kernels.route_dag import shortest_routes
+from routelab.metrics import channel_factors
 
 from .kernels import SourceGraphs, decompose
 from .program import solve
@@ -155,7 +157,7 @@ def _single(table: RouteTable, lengths: Int32Array) -> RouteTable:
         table.path_start,
         table.hop_channel,
         (topology.demand[:, None] * topology.demand[None, :]).reshape(-1),
-        topology.num_channels,
+        channel_factors(topology),
     )
     kept = np.isin(np.arange(table.num_paths), chosen)
     hops = table.hop_channel[np.repeat(kept, table.path_length)]

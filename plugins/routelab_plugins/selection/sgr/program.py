@@ -5,17 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from routelab.api import RoutingGraph, UnsupportedError
 from routelab.api.topology import Float64Array, Int64Array
+from routelab.metrics import channel_factors
 
 from .kernels import SourceGraphs
+
+_Entries = tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]], Float64Array | float]
+"""Rows and columns of a sparse matrix, with a value each or one value for all."""
 
 
 def solve(
     graph: RoutingGraph, sources: SourceGraphs, seconds: float
 ) -> tuple[float, Float64Array, Float64Array]:
-    """Find flows of least maximum channel load.
+    """Find flows of least maximum relative load.
 
     Columns are the flows on the edges of all source graphs, the flows that leave by their exits,
     and the maximum load. Rows keep the flow at every vertex but the source's own, let each pair's
@@ -24,7 +29,7 @@ def solve(
     Returns
     -------
     load : float
-        Maximum channel load, in terminal pairs.
+        Maximum relative load, in terminal pairs.
     flow : float64 array
         On each edge of the source graphs.
     leaving : float64 array
@@ -75,7 +80,7 @@ def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
     first_pair, first_channel = len(vertices), len(vertices) + len(pairs)
     inner = graph.begin[topology.endpoints][source] != graph.edge_source[sources.edge]
     column = np.arange(edges)
-    entries = [
+    entries: list[_Entries] = [
         (np.searchsorted(vertices, entered), column, 1.0),
         (np.searchsorted(vertices, left[inner]), column[inner], -1.0),
         (first_channel + graph.edge_channel[sources.edge], column, 1.0),
@@ -84,7 +89,7 @@ def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
         (
             first_channel + np.arange(topology.num_channels),
             np.full(topology.num_channels, edges + exits),
-            -1.0,
+            -1.0 / channel_factors(topology),
         ),
     ]
     demand = topology.demand
@@ -106,12 +111,12 @@ def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
 
 
 def _columns(
-    entries: list[tuple[Int64Array, Int64Array, float]], num_columns: int
+    entries: list[_Entries], num_columns: int
 ) -> tuple[Int64Array, Int64Array, Float64Array]:
     """A sparse matrix by columns: where each starts, rows and values."""
     row = np.concatenate([rows for rows, _, _ in entries])
     column = np.concatenate([columns for _, columns, _ in entries])
-    value = np.concatenate([np.full(len(rows), value) for rows, _, value in entries])
+    value = np.concatenate([np.broadcast_to(value, len(rows)) for rows, _, value in entries])
     order = np.lexsort((row, column))
     start = np.searchsorted(column[order], np.arange(num_columns + 1))
     return start, row[order], value[order]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -180,6 +181,18 @@ def test_genetic_stops_at_once_on_a_perfect_table() -> None:
     assert sigma(channel_loads(table), perfect_load(graph.topology)) == 0
     patient = Genetic(seed=0, solved=0).select(graph)
     assert table.counters["generations"] <= patient.counters["generations"]
+
+
+def test_genetic_sends_less_over_slow_channels() -> None:
+    # clockwise is three times as fast: in perfect balance it would have 3/4 of the hops
+    ring = build_grid("torus", (4,), True)
+    mixed = replace(ring, channel_capacity=np.array([3.0, 1.0] * 4))
+    even, uneven = (
+        channel_loads(Genetic(seed=0).select(Unrestricted().routing_graph(network)))
+        for network in (ring, mixed)
+    )
+    assert set(even) == {2}
+    assert uneven.tolist() == [3, 1] * 4
 
 
 def test_genetic_says_where_it_ends() -> None:

@@ -1,0 +1,96 @@
+"""Loads of channels of different speeds, in units of the fastest channel.
+
+A channel of half the capacity needs twice the time for what crosses it. So the *relative load* of
+a channel is its load times the greatest capacity of the network over its own capacity, and the
+busiest channel is the one of the greatest relative load. On a network of one speed, whatever that
+is, relative loads are the loads.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isclose
+
+import numpy as np
+
+from routelab.api import Topology
+from routelab.api.topology import Float64Array, Int64Array, frozen_array
+
+SIMPLE = 1000
+"""Greatest denominator of a fraction that a float is taken for."""
+
+ROUNDING = 1e-14
+"""Relative distance from a simple fraction that is put down to rounding."""
+
+
+def as_fraction(number: float) -> Fraction:
+    """Return the fraction that a float stands for.
+
+    That is the fraction with a denominator of at most `SIMPLE`, if one is so close that only
+    rounding keeps them apart; otherwise the float's exact value. So 100 / 56 is 25/14, and loads
+    that are equal compare equal, whatever the unit of the capacities.
+    """
+    exact = Fraction(number)
+    simple = exact.limit_denominator(SIMPLE)
+    return simple if isclose(simple, exact, rel_tol=ROUNDING) else exact
+
+
+def load_factors(topology: Topology) -> tuple[tuple[Fraction, ...], Int64Array]:
+    """Find how much a route adds to the relative load of each channel.
+
+    Returns
+    -------
+    factors : tuple of Fraction
+        Greatest capacity over capacity, for each of the different speeds, the slowest first; the
+        last one is 1. Empty for a network without channels.
+    speed : int64 array, shape (C,)
+        Index of each channel's factor.
+    """
+    speeds, number = np.unique(topology.channel_capacity, return_inverse=True)
+    factors = tuple(as_fraction(float(speeds[-1] / speed)) for speed in speeds)
+    return factors, frozen_array(number.reshape(-1), np.int64)
+
+
+def channel_factors(topology: Topology) -> Float64Array:
+    """Return the factor of each channel (see `load_factors`) as float64, shape (C,)."""
+    return relative_loads(topology, np.ones(topology.num_channels))
+
+
+def relative_loads(topology: Topology, loads: Float64Array) -> Float64Array:
+    """Multiply the load of each channel by its factor: greatest capacity over its capacity.
+
+    Parameters
+    ----------
+    topology : Topology
+    loads : float64 array, shape (C,)
+        Routes, messages or bytes that cross each channel.
+
+    Returns
+    -------
+    relative : float64 array, shape (C,)
+        In the unit of `loads`, on the fastest channel. The loads themselves on a network of one
+        speed.
+    """
+    factors, speed = load_factors(topology)
+    over = np.array([float(factor.numerator) for factor in factors])
+    under = np.array([float(factor.denominator) for factor in factors])
+    # first times, then divided: a whole number of routes is rounded once
+    relative: Float64Array = loads * over[speed] / under[speed]
+    return relative
+
+
+def total_capacity(topology: Topology) -> Fraction:
+    """Add up the capacities of all channels, in units of the fastest: C if all have one speed."""
+    factors, speed = load_factors(topology)
+    counts = np.bincount(speed, minlength=len(factors)).tolist()
+    return sum((count / factor for count, factor in zip(counts, factors, strict=True)), Fraction(0))
+
+
+def least_attainable(topology: Topology, load: Fraction) -> Fraction:
+    """Round a load up to the least relative load of a channel that whole routes cross.
+
+    Relative loads of whole routes are k × factor for an integer k and the factor of one of the
+    speeds. On a network of one speed this rounds up to the next integer.
+    """
+    factors, _ = load_factors(topology)
+    return min((-(-load // factor) * factor for factor in factors), default=load)

@@ -1,0 +1,188 @@
+"""Relative loads: the naive twin, laws of units, and a network of two speeds by hand."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import naive_metrics as naive
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from random_tables import networks, tables
+
+from routelab.api import Demand, InputError, RouteTable, Topology
+from routelab.metrics import (
+    as_fraction,
+    channel_factors,
+    channel_load_bound,
+    channel_loads,
+    effective_bisection,
+    least_attainable,
+    load_factors,
+    mean_load,
+    perfect_load,
+    perfect_traffic_load,
+    phase_load,
+    phase_maxima_of,
+    relative_loads,
+    sigma,
+    total_capacity,
+    traffic_loads,
+    worst_permutation,
+)
+
+
+def at(table: RouteTable, capacity: np.ndarray) -> RouteTable:
+    """The table on the network with other capacities."""
+    return replace(table, topology=replace(table.topology, channel_capacity=capacity))
+
+
+def busiest(table: RouteTable) -> float:
+    return float(relative_loads(table.topology, channel_loads(table)).max(initial=0))
+
+
+@given(tables())
+def test_loads_are_those_of_the_definition(table):
+    topology = table.topology
+    loads = channel_loads(table)
+    assert relative_loads(topology, loads) == pytest.approx(
+        [float(load) for load in naive.relative(topology, loads.tolist())]
+    )
+    factors, speed = load_factors(topology)
+    assert [factors[k] for k in speed] == naive.factors(topology)
+    assert total_capacity(topology) == naive.total_capacity(topology)
+    assert mean_load(topology, loads) == pytest.approx(
+        float(sum(loads) / (naive.total_capacity(topology) or 1))
+    )
+
+
+@given(tables())
+def test_on_a_network_of_one_speed_nothing_changes(table):
+    count = table.topology.num_channels
+    loads = channel_loads(table)
+    for capacity in (1.0, 0.1, 12.5e9):
+        topology = at(table, np.full(count, capacity)).topology
+        assert relative_loads(topology, loads).tolist() == loads.tolist()
+        assert total_capacity(topology) == count
+        if count:
+            assert mean_load(topology, loads) == loads.mean()
+            assert least_attainable(topology, Fraction(7, 2)) == 4
+
+
+@given(tables(), st.sampled_from([0.1, 3.0, 1e-9 / 7, 12.5e9]))
+def test_the_unit_of_capacities_does_not_matter(table, unit):
+    other = at(table, table.topology.channel_capacity * unit)
+    assert load_factors(other.topology)[0] == load_factors(table.topology)[0]
+    assert busiest(other) == busiest(table)
+    assert perfect_load(other.topology) == perfect_load(table.topology)
+    assert worst_permutation(other).load == worst_permutation(table).load
+    assert phase_load(other, "shift") == phase_load(table, "shift")
+    assert effective_bisection(other, 30, 0) == effective_bisection(table, 30, 0)
+    demand = Demand.uniform(table.topology, "everybody to everybody")
+    assert channel_load_bound(other, demand) == channel_load_bound(table, demand)
+
+
+@given(tables(), st.data())
+def test_half_the_capacity_is_twice_the_load(table, data):
+    capacity = table.topology.channel_capacity.copy()
+    # as long as a channel of the greatest capacity is left
+    assume(len(capacity) > 1)
+    fastest = int(capacity.argmax())
+    channel = data.draw(st.sampled_from([c for c in range(len(capacity)) if c != fastest]))
+    capacity[channel] /= 2
+    loads = channel_loads(table)
+    before, after = (
+        relative_loads(topology, loads)
+        for topology in (table.topology, at(table, capacity).topology)
+    )
+    expected = before.copy()
+    expected[channel] *= 2
+    assert after == pytest.approx(expected, rel=1e-15)
+
+
+@given(tables())
+def test_no_table_is_better_than_perfect(table):
+    assume(table.topology.num_channels)
+    topology, loads = table.topology, channel_loads(table)
+    perfect, mean = perfect_load(topology), mean_load(topology, loads)
+    relative = relative_loads(topology, loads)
+    assert relative.min() * (1 - 1e-12) <= mean <= relative.max() * (1 + 1e-12)
+    if np.diff(table.pair_start).all():
+        assert perfect <= mean * (1 + 1e-12)
+    # perfect balance: every channel has routes in proportion to its capacity
+    even = perfect / channel_factors(topology)
+    assert sigma(relative_loads(topology, even), perfect) <= 1e-9 * perfect
+    assert mean_load(topology, even) == pytest.approx(perfect)
+
+
+@given(networks(), st.fractions(0, 1000, max_denominator=50))
+def test_the_least_attainable_load_is_that_of_whole_routes(topology, load):
+    assume(topology.num_channels)
+    found = least_attainable(topology, load)
+    options = [k * f for f in naive.factors(topology) for k in range(1001)]
+    assert found == min(option for option in options if option >= load)
+
+
+def test_what_rounding_left_of_a_fraction_is_the_fraction():
+    assert as_fraction(100 / 56) == Fraction(25, 14)
+    assert as_fraction(0.3 / 0.1) == 3
+    assert as_fraction(7 * (100 / 56)) == Fraction(25, 2)
+    # what no small fraction is near to stays what it is
+    assert as_fraction(2**0.5) == Fraction(2**0.5)
+    assert as_fraction(1e6 + 1e-6) == Fraction(1e6 + 1e-6)
+
+
+@pytest.mark.parametrize("capacity", [0, -1, np.nan, np.inf])
+def test_a_channel_without_a_capacity_is_refused(capacity):
+    with pytest.raises(InputError, match="channel 1 has capacity"):
+        Topology.create(
+            num_switches=2,
+            channel_source=[0, 1],
+            channel_target=[1, 0],
+            channel_capacity=[1, capacity],
+        )
+
+
+def pair_of_switches() -> RouteTable:
+    """Two switches of two terminals, joined by channels of capacity 100 there and 25 back."""
+    topology = Topology.create(
+        num_switches=2,
+        channel_source=[0, 1],
+        channel_target=[1, 0],
+        channel_capacity=[100, 25],
+        terminal_switch=[0, 0, 1, 1],
+    )
+    return RouteTable.from_next_hops(topology, [[-1, 0], [1, -1]])
+
+
+def test_two_speeds_by_hand():
+    table = pair_of_switches()
+    topology = table.topology
+    loads = channel_loads(table)
+    assert loads.tolist() == [4, 4]
+    relative = relative_loads(topology, loads)
+    assert relative.tolist() == [4, 16]
+    # 8 hops on the capacity of 1 1/4 fast channels
+    assert perfect_load(topology) == mean_load(topology, loads) == 6.4
+    assert sigma(relative, 6.4, 2) == pytest.approx(((2.4**2 + 9.6**2) / 2) ** 0.5)
+    assert worst_permutation(table).load == 8
+    assert worst_permutation(table).channel == 1
+    # shifts by 1 and 3 send one message each way, the shift by 2 two
+    assert phase_maxima_of(table, "shift").tolist() == [4, 8, 4]
+    assert phase_load(table, "xor") == 0 + 8 + 8
+    demand = Demand.permutation([2, 3, 0, 1], "to the other switch")
+    assert channel_load_bound(table, demand) == 1 / 8
+    matrix = np.full((4, 4), 10.0)
+    assert relative_loads(topology, traffic_loads(table, matrix)).tolist() == [40, 160]
+    assert perfect_traffic_load(topology, matrix) == 64
+
+
+def test_the_bisection_of_two_speeds_by_hand():
+    # the message over the fast channel has all of it, the one over the slow channel a quarter
+    topology = Topology.create(
+        num_switches=2, channel_source=[0, 1], channel_target=[1, 0], channel_capacity=[4, 1]
+    )
+    table = RouteTable.from_next_hops(topology, [[-1, 0], [1, -1]])
+    both = effective_bisection(table, 30, 0, both_ways=True)
+    assert both.mean == (1 + 1 / 4) / 2
+    assert both.half_width == 0
