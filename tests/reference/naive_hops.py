@@ -55,6 +55,7 @@ class CompiledRoutes:
         row = self.rows[packet.number]
         source, target = twin.switch_of(packet.source), twin.switch_of(packet.target)
         row[[abi.SOURCE, abi.TARGET, abi.DESTINATION, abi.WAYPOINT]] = source, target, target, -1
+        row[abi.TARGET_TERMINAL] = packet.target
         if self.program.inject is not None:
             bits = np.uint64(self.rng.getrandbits(64))
             reals = self.program.reals.copy()

@@ -3,12 +3,17 @@
 from routelab.metrics.bisection import BisectionBandwidth, effective_bisection
 from routelab.metrics.diversity import RouteDiversity, route_diversity
 from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
-from routelab.metrics.load import channel_loads, perfect_load, sigma, terminal_pairs
+from routelab.metrics.load import (
+    channel_loads,
+    perfect_load,
+    served_pairs,
+    sigma,
+    terminal_pairs,
+)
 from routelab.metrics.offered import channel_load_bound, ejection_bound, offered_loads
 from routelab.metrics.phases import phase_load, phase_maxima_of
 from routelab.metrics.reachability import (
     connected_parts,
-    destination_based,
     joined_pairs,
     pairs,
     reachable_pairs,
@@ -23,7 +28,6 @@ __all__ = [
     "channel_load_bound",
     "channel_loads",
     "connected_parts",
-    "destination_based",
     "effective_bisection",
     "ejection_bound",
     "joined_pairs",
@@ -39,6 +43,7 @@ __all__ = [
     "phase_maxima_of",
     "reachable_pairs",
     "route_diversity",
+    "served_pairs",
     "sigma",
     "terminal_pairs",
     "traffic_loads",

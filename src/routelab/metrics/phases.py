@@ -42,8 +42,8 @@ def phase_maxima_of(table: RouteTable, pattern: Pattern) -> Float64Array | None:
         table.path_start,
         table.path_weight,
         table.hop_channel,
-        np.searchsorted(topology.endpoints, topology.terminal_switch),
-        len(topology.endpoints),
+        topology.terminal_endpoint * table.num_destinations,
+        table.terminal_destination,
         pattern == "shift",
         np.zeros(topology.num_channels),
     )
