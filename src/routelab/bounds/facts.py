@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,12 @@ def bound_of(numbers: Mapping[str, Any]) -> LoadBound:
     )
 
 
+def _method(bound: LoadBound | None, finer: bool) -> str | None:
+    if bound is None:
+        return None
+    return "lp" if finer and bound.method == "milp" else bound.method
+
+
 def bound_facts(
     facts: Mapping[str, Any], rules: LoadBound | None, topology: LoadBound | None
 ) -> dict[str, Any]:
@@ -56,7 +63,7 @@ def bound_facts(
     ----------
     facts : mapping
         Of the table, as `routelab.stages.facts.routing_facts` makes them: ``max_load``,
-        ``multipath``, ``minimal``, ``shortest_legal``.
+        ``multipath``, ``per_terminal``, ``minimal``, ``shortest_legal``.
     rules : LoadBound or None
         Of the rules that the routes were chosen from; None for a complete algorithm.
     topology : LoadBound or None
@@ -69,10 +76,15 @@ def bound_facts(
         tables with detours or without some of the pairs, of which the bound tells nothing;
         ``optimal`` has none for tables that split pairs.
     """
-    whole = not facts.get("multipath")
+    whole, finer = not facts.get("multipath"), facts.get("per_terminal")
 
     def holds(bound: LoadBound | None) -> float | int | None:
-        return None if bound is None else bound.load if whole else bound.value
+        if bound is None:
+            return None
+        if finer and bound.method == "milp":
+            # the program took all terminals of a switch to share one route
+            return ceil(bound.value - 1e-9) if whole else bound.value
+        return bound.load if whole else bound.value
 
     nearest, applies = (
         (topology, facts.get("minimal")) if rules is None else (rules, facts.get("shortest_legal"))
@@ -82,7 +94,7 @@ def bound_facts(
     return {
         "lower_bound_rules": holds(rules),
         "lower_bound_topology": holds(topology),
-        "bound_method": None if nearest is None else nearest.method,
+        "bound_method": _method(nearest, bool(finer)),
         "gap": gap,
         "optimal": gap == 0 if whole and gap is not None else None,
         "turn_set": None if nearest is None else nearest.turn_set,

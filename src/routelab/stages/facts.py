@@ -138,6 +138,7 @@ def _shape_facts(routed: Routed, hops: float, diversity: RouteDiversity | None) 
     joined = reachable_pairs(routed.table)
     legal = None if routed.graph is None else takes_shortest(routed.graph, joined, hops, diversity)
     return {
+        "per_terminal": routed.table.per_terminal,
         "multipath": bool((routed.table.path_weight != 1).any()),
         "minimal": takes_shortest(network_graph(routed.table.topology), joined, hops),
         "shortest_legal": legal,
