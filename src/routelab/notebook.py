@@ -257,12 +257,14 @@ class RoutedNetwork:
         return frame
 
     def routes(self, source: str | int, target: str | int) -> pd.DataFrame:
-        """The routes between two switches with terminals.
+        """The routes between two switches with terminals, or from a switch to a terminal.
 
         Parameters
         ----------
-        source, target : str or int
-            Names of switches, or their numbers.
+        source : str or int
+            Name of a switch, or its number.
+        target : str or int
+            Likewise; of a table that is made per terminal, name of a terminal, or its number.
 
         Returns
         -------
@@ -274,16 +276,17 @@ class RoutedNetwork:
         Raises
         ------
         InputError
-            If there is no such switch or it has no terminal.
+            If there is no such switch or terminal, or the switch has no terminal.
         """
         table, names = self.table, self.topology.switch_names
-        ends = self._switch(source), self._switch(target)
-        pair = table.pair(*ends)
+        start = self._switch(source)
+        goal = self._terminal(target) if table.per_terminal else self._switch(target)
+        pair = table.pair(start, goal)
         rows = []
         for path in range(table.pair_start[pair], table.pair_start[pair + 1]):
             hops = slice(table.path_start[path], table.path_start[path + 1])
             channels = table.hop_channel[hops]
-            way = (ends[0], *self.topology.channel_target[channels].tolist())
+            way = (start, *self.topology.channel_target[channels].tolist())
             rows.append(
                 (
                     float(table.path_weight[path]),
@@ -318,6 +321,17 @@ class RoutedNetwork:
         raise InputError(
             f"the network has no switch {name!r}{did_you_mean(str(name), names)} (switches are "
             f"called {names[0]} to {names[-1]}, or numbered 0 to {len(names) - 1})"
+        )
+
+    def _terminal(self, name: str | int) -> int:
+        names, count = self.topology.terminal_names, self.topology.num_terminals
+        if isinstance(name, str) and name in names:
+            return names.index(name)
+        if not isinstance(name, str) and 0 <= name < count:
+            return int(name)
+        raise InputError(
+            f"the network has no terminal {name!r}{did_you_mean(str(name), names)} (terminals are "
+            f"numbered 0 to {count - 1})"
         )
 
     def _shown(self) -> dict[str, str]:

@@ -6,6 +6,8 @@ Written from decision record 7; knows nothing of heaps, bundles, rings or tapes 
 import math
 from dataclasses import dataclass, field
 
+from simulated import between
+
 from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND
 
 CLOSE = 1e-12
@@ -85,10 +87,9 @@ class Network:
         if ends[0] == ends[1]:
             crossed, delay = [("memory", ends[0])], self.machine.memory_latency
         else:
-            switches = [int(self.paths.topology.terminal_switch[end]) for end in ends]
             table = self.paths.table
-            pair = table.pair(*switches)
-            choices = table.paths(*switches)
+            pair = table.pair(*between(table, *ends))
+            choices = table.paths(*between(table, *ends))
             weights = table.path_weight[table.pair_start[pair] : table.pair_start[pair + 1]]
             point = (mixed(mixed((place << 32) + number) ^ self.seed) >> 11) * 2.0**-53
             which, upto = 0, float(weights[0])

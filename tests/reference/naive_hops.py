@@ -12,19 +12,24 @@ from routelab.kernels import hops as abi
 
 
 class ListedRoutes:
-    """Routing by lists: (source switch, destination switch) to hops as (channel, class)."""
+    """Routing by lists: (source switch, destination) to hops as (channel, class).
+
+    Destinations are switches, or terminals with `per_terminal`.
+    """
 
     phases = 1
     by_occupancy, rest = False, None
 
-    def __init__(self, routes, classes=1, bubble=()):
+    def __init__(self, routes, classes=1, bubble=(), per_terminal=False):
         self.routes, self.vc_classes, self.bubble = routes, classes, bubble
+        self.per_terminal = per_terminal
 
     def start(self, packet, twin):
         packet.waypoint = -1
 
     def candidates(self, packet, switch, channel, vc, twin):
-        ends = twin.switch_of(packet.source), twin.switch_of(packet.target)
+        target = packet.target if self.per_terminal else twin.switch_of(packet.target)
+        ends = twin.switch_of(packet.source), target
         return [(*self.routes[ends][packet.hops], 0)]
 
 
@@ -55,6 +60,7 @@ class CompiledRoutes:
         row = self.rows[packet.number]
         source, target = twin.switch_of(packet.source), twin.switch_of(packet.target)
         row[[abi.SOURCE, abi.TARGET, abi.DESTINATION, abi.WAYPOINT]] = source, target, target, -1
+        row[abi.TARGET_TERMINAL] = packet.target
         if self.program.inject is not None:
             bits = np.uint64(self.rng.getrandbits(64))
             reals = self.program.reals.copy()

@@ -7,14 +7,20 @@ from itertools import pairwise, permutations
 def routes(table):
     """For every ordered pair of different terminals its (weight, channels) paths."""
     topology = table.topology
-    ends = topology.endpoints.tolist()
+    ends = sorted(set(topology.terminal_switch.tolist()))
     found = {}
     for a, b in permutations(range(topology.num_terminals), 2):
         source, target = (int(topology.terminal_switch[t]) for t in (a, b))
-        first = table.pair_start[ends.index(source) * len(ends) + ends.index(target)]
+        if table.per_terminal:
+            pair = ends.index(source) * topology.num_terminals + b
+        else:
+            pair = ends.index(source) * len(ends) + ends.index(target)
         found[a, b] = [
-            (float(table.path_weight[first + k]), way)
-            for k, way in enumerate(table.paths(source, target))
+            (
+                float(table.path_weight[k]),
+                table.hop_channel[table.path_start[k] : table.path_start[k + 1]].tolist(),
+            )
+            for k in range(table.pair_start[pair], table.pair_start[pair + 1])
         ]
     return found
 
@@ -93,7 +99,7 @@ def phase_maxima(table, partner):
 def destination_based(table):
     step = {}
     for (_, b), ways in routes(table).items():
-        target = int(table.topology.terminal_switch[b])
+        target = b if table.per_terminal else int(table.topology.terminal_switch[b])
         for _, way in ways:
             for channel in way:
                 key = int(table.topology.channel_source[channel]), target

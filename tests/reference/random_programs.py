@@ -58,8 +58,10 @@ def reachable_tables(draw):
         channel_capacity=[random.choice([1.0, 1.0, 0.5, 2.0]) for _ in ends],
     )
     pair_start, path_start, weights, hops = [0], [0], [], []
+    per_terminal = draw(st.booleans())
+    targets = topology.terminal_switch if per_terminal else topology.endpoints
     for source in topology.endpoints.tolist():
-        for target in topology.endpoints.tolist():
+        for target in targets.tolist():
             ways = []
             while not ways or (source != target and random.random() < 0.3 and len(ways) < 3):
                 way = walk(topology, source, target, random)
@@ -75,6 +77,7 @@ def reachable_tables(draw):
         path_start=path_start,
         path_weight=weights,
         hop_channel=hops,
+        per_terminal=per_terminal,
     )
 
 

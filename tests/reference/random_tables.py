@@ -49,14 +49,20 @@ def walk(topology, source, target, random):
 
 
 @st.composite
-def tables(draw, topologies=None):
-    """Tables with none, one or several weighted paths a pair, not necessarily shortest."""
+def tables(draw, topologies=None, per_terminal=None):
+    """Tables with none, one or several weighted paths a pair, not necessarily shortest.
+
+    To switches or to terminals; `per_terminal` says which, if it matters.
+    """
     topology = draw(networks() if topologies is None else topologies)
     random = draw(st.randoms(use_true_random=False))
+    if per_terminal is None:
+        per_terminal = draw(st.booleans())
     ends = topology.endpoints.tolist()
+    targets = topology.terminal_switch.tolist() if per_terminal else ends
     pair_start, path_start, weights, hops = [0], [0], [], []
     for source in ends:
-        for target in ends:
+        for target in targets:
             wanted = 1 if source == target else random.choice([0, 1, 1, 3])
             ways = [walk(topology, source, target, random) for _ in range(wanted)]
             ways = [way for way in ways if way is not None]
@@ -71,4 +77,5 @@ def tables(draw, topologies=None):
         path_start=path_start,
         path_weight=weights,
         hop_channel=hops,
+        per_terminal=per_terminal,
     )

@@ -52,11 +52,12 @@ def shortest_way(topology, source, target, random):
     return way
 
 
-def layered_table(topology, find, most_paths=1, random=None):
+def layered_table(topology, find, most_paths=1, random=None, per_terminal=False):
     """A table of found ways, hop i on virtual channel i: no cycle of dependencies is possible."""
     pair_start, path_start, weights, hops, vcs = [0], [0], [], [], []
+    targets = topology.terminal_switch if per_terminal else topology.endpoints
     for source in topology.endpoints.tolist():
-        for target in topology.endpoints.tolist():
+        for target in targets.tolist():
             count = 1 if source == target or random is None else random.randint(1, most_paths)
             ways = [find(source, target) for _ in range(count)]
             ways = [way for way in ways if way is not None]
@@ -73,6 +74,7 @@ def layered_table(topology, find, most_paths=1, random=None):
         path_weight=weights,
         hop_channel=hops,
         hop_vc=vcs,
+        per_terminal=per_terminal,
     )
 
 
@@ -91,16 +93,19 @@ def grids(draw):
 
 @st.composite
 def layered_tables(draw, most_paths=1):
-    """Tables that cannot deadlock, of random networks (any ways) and grids (shortest ones)."""
+    """Tables that cannot deadlock, of random networks (any ways) and grids (shortest ones).
+
+    To switches or to terminals.
+    """
     random = draw(st.randoms(use_true_random=False))
-    if draw(st.booleans()):
-        topology = draw(networks(max_switches=6, speeds=((1,),)))
-        return layered_table(
-            topology, lambda s, t: walk(topology, s, t, random), most_paths, random
-        )
-    topology = draw(grids())
+    search = draw(st.sampled_from([walk, shortest_way]))
+    topology = draw(networks(max_switches=6, speeds=((1,),)) if search is walk else grids())
     return layered_table(
-        topology, lambda s, t: shortest_way(topology, s, t, random), most_paths, random
+        topology,
+        lambda s, t: search(topology, s, t, random),
+        most_paths,
+        random,
+        per_terminal=draw(st.booleans()),
     )
 
 
@@ -131,11 +136,18 @@ def reachable_terminals(table):
     """For each terminal, the others that it has a route to."""
     topology = table.topology
     place = np.searchsorted(topology.endpoints, topology.terminal_switch)
+    column = np.arange(topology.num_terminals) if table.per_terminal else place
     routed = np.diff(table.pair_start).reshape(len(topology.endpoints), -1) > 0
     return [
-        [t for t in np.flatnonzero(routed[here][place]).tolist() if t != terminal]
+        [t for t in np.flatnonzero(routed[here][column]).tolist() if t != terminal]
         for terminal, here in enumerate(place)
     ]
+
+
+def between(table, terminal, other):
+    """What the table calls the way from a terminal to another: its switch and the destination."""
+    switch = table.topology.terminal_switch.tolist()
+    return switch[terminal], other if table.per_terminal else switch[other]
 
 
 def reachable_demand(table):

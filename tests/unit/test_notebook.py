@@ -137,6 +137,24 @@ def test_routes_are_walks_over_the_channels_they_name(routed):
 
 
 @builtins
+def test_routes_to_a_terminal_by_its_name(tmp_path):
+    """Two hosts of a leaf are reached over a spine each."""
+    lines = ['{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "s"}, {"id": "t"}']
+    lines += [f', {{"id": "n{host}", "kind": "host"}}' for host in range(4)]
+    links = ["as", "at", "bs", "bt"]
+    ends = [*((a, b) for a, b in links), ("n0", "a"), ("n1", "a"), ("n2", "b"), ("n3", "b")]
+    text = ", ".join(f'{{"source": "{a}", "target": "{b}"}}' for a, b in ends)
+    (tmp_path / "tree.json").write_text("".join(lines) + f'], "links": [{text}]}}')
+    routed = routelab.route(f"graph~file={tmp_path / 'tree.json'}", "dfsssp~routes=terminals")
+    assert routed.facts["destination_based"] is routed.facts["per_terminal"] is True
+    (one,), (other,) = (routed.routes("a", host).itertuples() for host in ("n2", "n3"))
+    assert {one.switches, other.switches} == {("a", "s", "b"), ("a", "t", "b")}
+    pd.testing.assert_frame_equal(routed.routes("a", 2), routed.routes("a", "n2"))
+    with pytest.raises(InputError, match=r"no terminal 'n5'.*numbered 0 to 3"):
+        routed.routes("a", "n5")
+
+
+@builtins
 def test_a_switch_that_is_not_there(routed):
     with pytest.raises(InputError, match=r"no switch '0\.0\.9'.*called 0\.0\.0 to 3\.1\.1"):
         routed.routes("0.0.9", 0)

@@ -38,6 +38,8 @@ class Capabilities:
         Virtual channels needed; None: depends on the network.
     max_switches : int or None
         Largest network it is meant for; None: no limit known.
+    destination_based : bool
+        Tables have one next hop for each switch and destination.
     """
 
     families: tuple[str, ...] = ()
@@ -48,6 +50,7 @@ class Capabilities:
     flow_control: FlowControl | None = None
     virtual_channels: int | None = 1
     max_switches: int | None = None
+    destination_based: bool = False
 
 
 class Plugin(ABC):

@@ -22,6 +22,7 @@ from routelab.api.topology import (
     frozen_array,
 )
 from routelab.kernels.routes import (
+    TableEnds,
     first_broken_path,
     next_hops,
     rises,
@@ -32,16 +33,19 @@ from routelab.kernels.routes import (
 
 @dataclass(frozen=True, eq=False)
 class RouteTable:
-    """The routes of all ordered pairs of endpoints; arrays are read-only.
+    """The routes from all endpoints to all destinations; arrays are read-only.
 
-    Endpoints are the switches with terminals (`Topology.endpoints`); pair ``i * P + j`` goes from
-    endpoint i to endpoint j. A pair may have several weighted paths; none means unreachable; a
-    pair of an endpoint with itself has one path of no hops.
+    Endpoints are the P switches with terminals (`Topology.endpoints`). They are the D destinations
+    too, unless the table is made per terminal: then every terminal is a destination of its own, as
+    in InfiniBand, where terminals of one switch have their own entries in every forwarding table.
+    Pair ``i * D + j`` goes from endpoint i to destination j. A pair may have several weighted
+    paths; none means unreachable; from an endpoint to itself, or to a terminal of its own, there is
+    one path of no hops.
 
     Attributes
     ----------
     topology : Topology
-    pair_start : int64 array, shape (P * P + 1,)
+    pair_start : int64 array, shape (P * D + 1,)
         Paths ``pair_start[p]:pair_start[p + 1]`` belong to pair p.
     path_start : int64 array, shape (K + 1,)
         Hops ``path_start[k]:path_start[k + 1]`` belong to path k.
@@ -54,6 +58,8 @@ class RouteTable:
         ``"plain"`` or ``"bubble"``: what the table claims to be deadlock-free under.
     counters : mapping of str to number
         What the algorithm tells of its own work, e.g. ``{"group_trees": 210}``.
+    per_terminal : bool
+        Whether the destinations are terminals.
     """
 
     topology: Topology
@@ -64,6 +70,7 @@ class RouteTable:
     hop_vc: Int16Array
     flow_control: str = "plain"
     counters: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    per_terminal: bool = False
 
     @classmethod
     def create(
@@ -77,6 +84,7 @@ class RouteTable:
         hop_vc: ArrayLike | None = None,
         flow_control: str = "plain",
         counters: Mapping[str, float] | None = None,
+        per_terminal: bool = False,
     ) -> RouteTable:
         """Build a table and check its form (lengths, ranges, weights) and every path's course.
 
@@ -106,6 +114,7 @@ class RouteTable:
             hop_vc=_adopted("hop_vc", layers, np.int16),
             flow_control=flow_control,
             counters=_counted(counters or {}),
+            per_terminal=per_terminal,
         )
         table._check_form()
         if hop_vc is not None:
@@ -123,10 +132,12 @@ class RouteTable:
 
         Parameters
         ----------
-        lengths : array of int, shape (P, P) or (P * P,)
+        lengths : array of int, shape (P, D) or (P * D,)
             Hops of each pair's path; negative where a pair is unreachable.
         hop_channel : array of int
             The paths' channels, pair after pair.
+        **more
+            Further arguments of `create`, such as ``per_terminal=True``.
         """
         flat = np.ascontiguousarray(_numbers("lengths", lengths, np.int64)).reshape(-1)
         # numpy's arrays, unlike those that compiled code makes, come in few large pages
@@ -142,13 +153,19 @@ class RouteTable:
         )
 
     @classmethod
-    def from_next_hops(cls, topology: Topology, table: ArrayLike, **more: Any) -> RouteTable:
+    def from_next_hops(
+        cls, topology: Topology, table: ArrayLike, *, per_terminal: bool = False, **more: Any
+    ) -> RouteTable:
         """A destination-based table from its next hops.
 
         Parameters
         ----------
-        table : array of int, shape (S, P)
-            Channel that packets for each endpoint take out of each switch; −1 for none.
+        table : array of int, shape (S, D)
+            Channel that packets for each destination take out of each switch; −1 for none.
+        per_terminal : bool
+            Whether the destinations are the terminals.
+        **more
+            Further arguments of `create`.
 
         Raises
         ------
@@ -157,34 +174,38 @@ class RouteTable:
             exist, or following the next hops runs in a loop.
         """
         steps = np.ascontiguousarray(_numbers("next hops", table, np.int32))
-        expected = (topology.num_switches, len(topology.endpoints))
+        destinations = topology.terminal_switch if per_terminal else topology.endpoints
+        expected = (topology.num_switches, len(destinations))
         if steps.shape != expected:
             raise PluginError(f"next-hop table: has shape {steps.shape}, expected {expected}")
         if steps.size and (steps.min() < -1 or steps.max() >= topology.num_channels):
             raise PluginError("next-hop table: a hop names a channel that does not exist")
         lengths, hops = table_from_next_hops(
-            steps, topology.endpoints, topology.channel_source, topology.channel_target
+            steps,
+            topology.endpoints,
+            destinations,
+            topology.channel_source,
+            topology.channel_target,
         )
         looping = np.argwhere(lengths == -2)
         if looping.size:
-            ends = topology.endpoints[looping[0]]
-            raise PluginError(
-                "next-hop table: packets from switch "
-                f"{topology.switch_names[ends[0]]} to {topology.switch_names[ends[1]]} never arrive"
-            )
-        return cls.from_lengths(topology, lengths, hops, **more)
+            source, target = looping[0].tolist()
+            text = _pair_text(topology, per_terminal, source, target)
+            raise PluginError(f"next-hop table: packets from {text} never arrive")
+        return cls.from_lengths(topology, lengths, hops, per_terminal=per_terminal, **more)
 
     def _check_form(self) -> None:
-        ends = len(self.topology.endpoints)
+        ends, destinations = len(self.topology.endpoints), self.num_destinations
         paths, hops = len(self.path_start) - 1, len(self.hop_channel)
         if self.flow_control not in ("plain", "bubble"):
             raise PluginError(
                 f"route table: flow_control is {self.flow_control!r}, expected 'plain' or 'bubble'"
             )
-        if self.pair_start.shape != (ends * ends + 1,):
+        if self.pair_start.shape != (ends * destinations + 1,):
+            to = f" and {destinations} terminals" if self.per_terminal else ""
             raise PluginError(
                 f"route table: pair_start has shape {self.pair_start.shape}, "
-                f"expected ({ends * ends + 1},) for {ends} endpoints"
+                f"expected ({ends * destinations + 1},) for {ends} endpoints{to}"
             )
         for name, start, total in (
             ("pair_start", self.pair_start, paths),
@@ -221,24 +242,67 @@ class RouteTable:
             self.path_start,
             self.hop_channel,
             self.topology.endpoints,
+            self.destination_switch,
             self.topology.channel_source,
             self.topology.channel_target,
         )
         if broken >= 0:
             pair = int(np.searchsorted(self.pair_start, broken, side="right")) - 1
-            names = [
-                self.topology.switch_names[self.topology.endpoints[i]]
-                for i in divmod(pair, len(self.topology.endpoints))
-            ]
             raise PluginError(
-                f"route table: the path from switch {names[0]} to {names[1]} is not a walk "
+                f"route table: the path from {self.describe_pair(pair)} is not a walk "
                 f"between them: {self.describe_path(broken)}"
             )
 
     @property
     def num_pairs(self) -> int:
-        """Ordered pairs of endpoints, pairs of an endpoint with itself included."""
+        """Pairs of an endpoint and a destination, those at one switch included."""
         return len(self.pair_start) - 1
+
+    @property
+    def num_destinations(self) -> int:
+        """D: the number of endpoints, or of terminals."""
+        return len(self.destination_switch)
+
+    @property
+    def destination_switch(self) -> Int32Array:
+        """Switch of each destination; int32, shape (D,)."""
+        return self.topology.terminal_switch if self.per_terminal else self.topology.endpoints
+
+    @cached_property
+    def destination_endpoint(self) -> Int64Array:
+        """Place of each destination's switch among the endpoints; int64, shape (D,)."""
+        if self.per_terminal:
+            return self.topology.terminal_endpoint
+        return frozen_array(np.arange(self.num_destinations), np.int64)
+
+    @cached_property
+    def destination_demand(self) -> Int64Array:
+        """Terminals that each destination stands for; int64, shape (D,)."""
+        if self.per_terminal:
+            return frozen_array(np.ones(self.num_destinations), np.int64)
+        return self.topology.demand
+
+    @cached_property
+    def terminal_destination(self) -> Int64Array:
+        """Destination of packets for each terminal; int64, shape (T,)."""
+        if self.per_terminal:
+            return frozen_array(np.arange(self.num_destinations), np.int64)
+        return self.topology.terminal_endpoint
+
+    def pair_between(self, source: Int64Array, target: Int64Array) -> Int64Array:
+        """The pairs that packets from terminals `source` to terminals `target` belong to."""
+        rows: Int64Array = self.topology.terminal_endpoint[source] * self.num_destinations
+        return rows + self.terminal_destination[target]
+
+    @cached_property
+    def ends(self) -> TableEnds:
+        """Switches and terminals at both ends of the pairs, as kernels take them."""
+        return TableEnds(
+            self.topology.endpoints,
+            self.topology.demand,
+            self.destination_switch,
+            self.destination_demand,
+        )
 
     @property
     def num_paths(self) -> int:
@@ -262,34 +326,59 @@ class RouteTable:
         """Hops of each path; int64, shape (K,)."""
         return frozen_array(np.diff(self.path_start), np.int64)
 
+    def pair_switches(self, pair: int) -> tuple[int, int]:
+        """The switches at both ends of a pair."""
+        source, target = divmod(pair, self.num_destinations)
+        return int(self.topology.endpoints[source]), int(self.destination_switch[target])
+
+    def describe_pair(self, pair: int) -> str:
+        """The ends of a pair for people, e.g. ``switch 3 to 4``."""
+        return _pair_text(self.topology, self.per_terminal, *divmod(pair, self.num_destinations))
+
     def describe_path(self, path: int) -> str:
         """The channels of one path for people."""
         hops = self.hop_channel[self.path_start[path] : self.path_start[path + 1]]
         return ", ".join(self.topology.channel_name(int(hop)) for hop in hops) or "no hops"
 
     def pair(self, source: int, target: int) -> int:
-        """The pair of two switches with terminals.
+        """The pair of a switch with terminals and a destination.
+
+        Parameters
+        ----------
+        source : int
+            Switch.
+        target : int
+            Switch, or terminal if the table is made per terminal.
 
         Raises
         ------
         InputError
-            If one of the switches has no terminal.
+            If a switch has no terminal, or the terminal does not exist.
         """
         ends = self.topology.endpoints
-        where = np.searchsorted(ends, (source, target))
-        if np.any(where >= len(ends)) or np.any(ends[where % len(ends)] != (source, target)):
+        switches = (source,) if self.per_terminal else (source, target)
+        where = np.searchsorted(ends, switches)
+        if np.any(where >= len(ends)) or np.any(ends[where % len(ends)] != switches):
+            which = " and ".join(map(str, switches))
             raise InputError(
-                f"no routes between switches {source} and {target}: no terminals there"
+                f"no routes between switches {which}: no terminals there"
+                if len(switches) > 1
+                else f"no routes from switch {which}: no terminals there"
             )
-        return int(where[0]) * len(ends) + int(where[1])
+        if self.per_terminal and not 0 <= target < self.num_destinations:
+            raise InputError(
+                f"no routes to terminal {target}: terminals are 0 to {self.num_destinations - 1}"
+            )
+        destination = target if self.per_terminal else where[1]
+        return int(where[0]) * self.num_destinations + int(destination)
 
     def paths(self, source: int, target: int) -> list[list[int]]:
-        """The paths between two switches with terminals, as lists of channels.
+        """The paths from a switch to a destination, as lists of channels; see `pair`.
 
         Raises
         ------
         InputError
-            If one of the switches has no terminal.
+            If a switch has no terminal, or the terminal does not exist.
         """
         pair = self.pair(source, target)
         return [
@@ -309,7 +398,7 @@ class RouteTable:
         return table
 
     def next_hops(self) -> Int32Array | None:
-        """Next hops, int32 of shape (S, P), or None if the table is not destination-based.
+        """Next hops, int32 of shape (S, D), or None if the table is not destination-based.
 
         A table is destination-based if the channel that a packet takes out of a switch depends
         on nothing but the switch and the target. −1 where no route for the target comes by.
@@ -320,9 +409,23 @@ class RouteTable:
             self.hop_channel,
             self.topology.channel_source,
             self.topology.num_switches,
-            len(self.topology.endpoints),
+            self.num_destinations,
         )
         return frozen_array(steps, np.int32) if ok else None
+
+    @cached_property
+    def destination_based(self) -> bool:
+        """Whether one next hop for each switch and destination says it all; see `next_hops`."""
+        return self.next_hops() is not None
+
+
+def _pair_text(topology: Topology, per_terminal: bool, source: int, target: int) -> str:
+    names = topology.switch_names
+    start = f"switch {names[topology.endpoints[source]]}"
+    if not per_terminal:
+        return f"{start} to {names[topology.endpoints[target]]}"
+    at = names[topology.terminal_switch[target]]
+    return f"{start} to terminal {topology.terminal_name(target)} at {at}"
 
 
 def _counted(counters: Mapping[str, float]) -> Mapping[str, float]:

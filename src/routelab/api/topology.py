@@ -6,10 +6,11 @@ torus, a tree and a stranger's edge list differ only in the optional labels they
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from types import MappingProxyType
 from typing import Any
 
@@ -101,6 +102,13 @@ class Topology:
         The direction labels in use, in the order that direction-ordered algorithms follow.
     coordinates : int32 array, shape (S, n), or None
     switch_names : tuple of str
+    terminal_names : tuple of str
+        Name of each terminal (a host), "" where unknown; empty if no terminal has one.
+    terminal_guids, switch_guids : tuple of str
+        Identifiers that the hardware has for life, as a network's tools print them; "" where
+        unknown, empty if none is known.
+    terminal_port : int32 array, shape (T,)
+        Port of its switch that each terminal hangs on; −1 where unknown.
     failed_switches, failed_links : tuple of str
         What was taken away from the whole network, by name; it is not in the arrays any more.
     attributes : mapping
@@ -121,6 +129,10 @@ class Topology:
     directions: tuple[Direction, ...] = ()
     coordinates: Int32Array | None = None
     switch_names: tuple[str, ...] = ()
+    terminal_names: tuple[str, ...] = ()
+    terminal_guids: tuple[str, ...] = ()
+    switch_guids: tuple[str, ...] = ()
+    terminal_port: Int32Array = field(default_factory=lambda: frozen_array([], np.int32))
     failed_switches: tuple[str, ...] = ()
     failed_links: tuple[str, ...] = ()
     attributes: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -143,6 +155,10 @@ class Topology:
         directions: Sequence[Direction] = (),
         coordinates: ArrayLike | None = None,
         switch_names: Sequence[str] | None = None,
+        terminal_names: Sequence[str] = (),
+        terminal_guids: Sequence[str] = (),
+        switch_guids: Sequence[str] = (),
+        terminal_port: ArrayLike | None = None,
         failed_switches: Sequence[str] = (),
         failed_links: Sequence[str] = (),
         attributes: Mapping[str, Any] | None = None,
@@ -155,10 +171,13 @@ class Topology:
         ------
         InputError
             If an array has the wrong length, an index is out of range, a channel joins a switch
-            to itself, or two switches have one name.
+            to itself, two terminals hang on one port, or a name or GUID is not unique.
         """
         source = frozen_array(channel_source, np.int32)
         count = len(source)
+        terminals = frozen_array(
+            np.arange(num_switches) if terminal_switch is None else terminal_switch, np.int32
+        )
 
         def per_channel(values: ArrayLike | None, default: float, dtype: Any) -> NDArray[Any]:
             return frozen_array(np.full(count, default) if values is None else values, dtype)
@@ -168,9 +187,7 @@ class Topology:
             num_switches=int(num_switches),
             channel_source=source,
             channel_target=frozen_array(channel_target, np.int32),
-            terminal_switch=frozen_array(
-                np.arange(num_switches) if terminal_switch is None else terminal_switch, np.int32
-            ),
+            terminal_switch=terminals,
             source_port=per_channel(source_port, -1, np.int32),
             target_port=per_channel(target_port, -1, np.int32),
             channel_direction=per_channel(channel_direction, -1, np.int16),
@@ -181,6 +198,12 @@ class Topology:
             coordinates=None if coordinates is None else frozen_array(coordinates, np.int32),
             switch_names=tuple(
                 map(str, range(num_switches)) if switch_names is None else map(str, switch_names)
+            ),
+            terminal_names=_known(terminal_names),
+            terminal_guids=_known(terminal_guids),
+            switch_guids=_known(switch_guids),
+            terminal_port=frozen_array(
+                np.full(len(terminals), -1) if terminal_port is None else terminal_port, np.int32
             ),
             failed_switches=tuple(failed_switches),
             failed_links=tuple(failed_links),
@@ -231,6 +254,7 @@ class Topology:
             )
         if len(set(self.switch_names)) != self.num_switches:
             raise InputError("topology: two switches have the same name")
+        self._check_identities()
         if self.coordinates is not None and (
             self.coordinates.ndim != 2 or len(self.coordinates) != self.num_switches
         ):
@@ -238,6 +262,39 @@ class Topology:
                 f"topology: coordinates have shape {self.coordinates.shape}, expected one row "
                 f"for each of {self.num_switches} switches"
             )
+
+    def _check_identities(self) -> None:
+        terminals = self.num_terminals
+        for name, expected, of in (
+            ("terminal_names", terminals, "terminals"),
+            ("terminal_guids", terminals, "terminals"),
+            ("switch_guids", self.num_switches, "switches"),
+        ):
+            found = len(getattr(self, name))
+            if found not in (0, expected):
+                raise InputError(f"topology: {found} {name} for {expected} {of}")
+        for what, given in (
+            ("two terminals have the name", self.terminal_names),
+            ("two devices have the GUID", self.terminal_guids + self.switch_guids),
+        ):
+            twice = _repeated(given)
+            if twice:
+                raise InputError(f"topology: {what} {twice!r}; each must have its own")
+        if self.terminal_port.shape != (terminals,):
+            raise InputError(
+                f"topology: terminal_port has shape {self.terminal_port.shape}, expected "
+                f"({terminals},) for {terminals} terminals"
+            )
+        on = np.flatnonzero(self.terminal_port >= 0)
+        ports = zip(self.terminal_switch[on].tolist(), self.terminal_port[on].tolist(), strict=True)
+        seen: dict[tuple[int, int], int] = {}
+        for terminal, (switch, port) in zip(on.tolist(), ports, strict=True):
+            if (switch, port) in seen:
+                raise InputError(
+                    f"topology: terminals {seen[switch, port]} and {terminal} are both on port "
+                    f"{port} of switch {self.switch_names[switch]}"
+                )
+            seen[switch, port] = terminal
 
     def __repr__(self) -> str:
         return (
@@ -274,6 +331,26 @@ class Topology:
         The routes of two endpoints serve as many terminal pairs as the product of theirs.
         """
         return frozen_array(self.terminals_per_switch[self.endpoints], np.int64)
+
+    @cached_property
+    def terminal_endpoint(self) -> Int64Array:
+        """Place of each terminal's switch among the endpoints; int64, shape (T,)."""
+        return frozen_array(np.searchsorted(self.endpoints, self.terminal_switch), np.int64)
+
+    def terminal_name(self, terminal: int) -> str:
+        """A terminal for people: its name, or its number if it has none."""
+        name = self.terminal_names[terminal] if self.terminal_names else ""
+        return name or str(terminal)
+
+    @cached_property
+    def host_names(self) -> tuple[str, ...]:
+        """Names of all terminals for files: t0, t1, and so on, unless each has its own.
+
+        Names with spaces do not count: programs read lists of hosts word by word.
+        """
+        if self.terminal_names and all(len(name.split()) == 1 for name in self.terminal_names):
+            return self.terminal_names
+        return tuple(f"t{terminal}" for terminal in range(self.num_terminals))
 
     @cached_property
     def outgoing(self) -> tuple[Int32Array, Int32Array]:
@@ -336,8 +413,8 @@ class Topology:
         named = _marked("channel", [c for c in channels if c != -1], self.num_channels)
         keep_switch = ~gone_switch
         keep = ~named & keep_switch[self.channel_source] & keep_switch[self.channel_target]
-        terminals = self.terminal_switch[keep_switch[self.terminal_switch]]
-        if not terminals.size:
+        keep_terminal = keep_switch[self.terminal_switch]
+        if not keep_terminal.any():
             raise InputError(f"{self.family}: no switch with a terminal is left; fail fewer")
         number = np.cumsum(keep_switch) - 1
         broken = np.isin(self.channel_ring, self.channel_ring[~keep]) | (self.channel_ring < 0)
@@ -349,7 +426,7 @@ class Topology:
             num_switches=int(keep_switch.sum()),
             channel_source=number[self.channel_source[keep]],
             channel_target=number[self.channel_target[keep]],
-            terminal_switch=number[terminals],
+            terminal_switch=number[self.terminal_switch[keep_terminal]],
             source_port=self.source_port[keep],
             target_port=self.target_port[keep],
             channel_direction=self.channel_direction[keep],
@@ -359,6 +436,10 @@ class Topology:
             directions=self.directions,
             coordinates=None if self.coordinates is None else self.coordinates[keep_switch],
             switch_names=names[keep_switch].tolist(),
+            terminal_names=_those(self.terminal_names, keep_terminal),
+            terminal_guids=_those(self.terminal_guids, keep_terminal),
+            switch_guids=_those(self.switch_guids, keep_switch),
+            terminal_port=self.terminal_port[keep_terminal],
             failed_switches=[*self.failed_switches, *names[gone_switch].tolist()],
             failed_links=[*self.failed_links, *self._link_names(named)],
             attributes=self.attributes,
@@ -380,6 +461,24 @@ class Topology:
         text = f"{self.switch_names[source]}>{self.switch_names[target]}"
         direction = int(self.channel_direction[channel])
         return text if direction < 0 else f"{text} {self.directions[direction].name}"
+
+
+def _known(texts: Sequence[str]) -> tuple[str, ...]:
+    """The texts; none at all if each of them is empty."""
+    given = tuple(map(str, texts))
+    return given if any(given) else ()
+
+
+def _those(texts: tuple[str, ...], keep: BoolArray) -> tuple[str, ...]:
+    return tuple(compress(texts, keep.tolist()))
+
+
+def _repeated(texts: Sequence[str]) -> str:
+    """A text that stands twice, apart from empty ones; "" if none does."""
+    given = [text for text in texts if text]
+    if len(set(given)) == len(given):
+        return ""
+    return next(text for text, count in Counter(given).items() if count > 1)
 
 
 def _marked(kind: str, indices: Sequence[int], size: int) -> BoolArray:

@@ -63,16 +63,17 @@ def difference(table: RouteTable, other: RouteTable) -> str | None:
         expected, found = getattr(table.topology, name), getattr(other.topology, name)
         if not np.array_equal(expected, found):
             return f"the network is another one: {name} {_unlike(expected, found)}"
+    if table.per_terminal != other.per_terminal:
+        kinds = [
+            "routes to terminals" if each else "routes to switches"
+            for each in (table.per_terminal, other.per_terminal)
+        ]
+        return f"the table has {kinds[0]}, the files {kinds[1]}"
     pair = _first_pair(table, other)
     if pair is None:
         return None
-    topology = table.topology
-    source, target = (
-        topology.switch_names[topology.endpoints[end]]
-        for end in divmod(pair, len(topology.endpoints))
-    )
     expected, found = (_paths(each, pair) for each in (table, other))
-    return f"from {source} to {target} the routes take {expected}, the files {found}"
+    return f"from {table.describe_pair(pair)} the routes take {expected}, the files {found}"
 
 
 def _unlike(expected: object, found: object) -> str:

@@ -29,7 +29,8 @@ def save_routes(
 
     Arrays: ``pair_paths`` (number of paths of each pair, sources first), ``path_hops`` (hops of
     each path), ``path_weight``, ``hop_channel`` and ``hop_vc``, all in unsigned integers but the
-    weights. The metadata has the digest of the topology, without which a table means nothing.
+    weights. The metadata has the digest of the topology, without which a table means nothing,
+    and ``per_terminal`` if the destinations are terminals.
 
     Raises
     ------
@@ -47,6 +48,7 @@ def save_routes(
             "channels": topology.num_channels,
             "endpoints": len(topology.endpoints),
         },
+        **({"per_terminal": True} if table.per_terminal else {}),
         "provenance": provenance or {},
     }
     arrays = {
@@ -86,6 +88,7 @@ def load_routes(path: str | os.PathLike[str], topology: Topology) -> RouteTable:
             hop_channel=arrays["hop_channel"],
             hop_vc=arrays["hop_vc"],
             flow_control=metadata["flow_control"],
+            per_terminal=metadata.get("per_terminal", False),
         )
     except (KeyError, TypeError, ValueError, PluginError) as error:
         raise InputError(

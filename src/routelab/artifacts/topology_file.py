@@ -33,11 +33,15 @@ _FACTS = (
     "failed_links",
     "attributes",
 )
+_IDENTITIES = ("terminal_names", "terminal_guids", "switch_guids")
+"""Facts that files have only where something is known."""
 
 
 def topology_digest(topology: Topology) -> str:
-    """SHA-256 over all arrays and the switches' names: what routes on a topology refer to."""
-    return arrays_digest(_arrays(topology), topology.switch_names)
+    """SHA-256 over all arrays and names: what routes on a topology refer to."""
+    identities = _identities(topology)
+    names = topology.switch_names
+    return arrays_digest(_arrays(topology), [names, identities] if identities else names)
 
 
 def save_topology(
@@ -47,7 +51,7 @@ def save_topology(
 ) -> None:
     """Write a topology as npz: every array under its own name, the rest as JSON metadata.
 
-    ``coordinates`` is there only if the topology has them.
+    ``coordinates``, ``terminal_port``, names and GUIDs are there only if the topology has them.
 
     Raises
     ------
@@ -57,6 +61,7 @@ def save_topology(
     metadata = {
         "format": FORMAT,
         **{name: getattr(topology, name) for name in _FACTS},
+        **_identities(topology),
         "directions": [asdict(direction) for direction in topology.directions],
         "digest": topology_digest(topology),
         "provenance": provenance or {},
@@ -76,6 +81,7 @@ def load_topology(path: str | os.PathLike[str]) -> Topology:
     try:
         directions = [Direction(**direction) for direction in metadata["directions"]]
         values: dict[str, Any] = {name: metadata[name] for name in _FACTS} | arrays
+        values |= {name: metadata[name] for name in _IDENTITIES if name in metadata}
         topology = Topology.create(directions=directions, **values)
     except InputError as error:
         raise InputError(f"{path}: {error}") from error
@@ -134,7 +140,13 @@ def _arrays(topology: Topology) -> Arrays:
     arrays: Arrays = {name: getattr(topology, name) for name in _ARRAYS}
     if topology.coordinates is not None:
         arrays["coordinates"] = topology.coordinates
+    if (topology.terminal_port >= 0).any():
+        arrays["terminal_port"] = topology.terminal_port
     return arrays
+
+
+def _identities(topology: Topology) -> dict[str, tuple[str, ...]]:
+    return {name: getattr(topology, name) for name in _IDENTITIES if getattr(topology, name)}
 
 
 def _known(value: int) -> int | None:

@@ -27,7 +27,9 @@ COLUMNS: Final = (
     _column(
         "bound_method",
         "where the bound comes from. `lp` and `dual` (a linear program, multiplicative weights): "
-        "channel weights that anyone can check. `milp`: the word of an integer program's solver",
+        "channel weights that anyone can check. `milp`: the word of an integer program's solver; "
+        "it holds where the terminals of a switch share their routes, and is not used for tables "
+        "with routes per terminal",
     ),
     _column(
         "gap",

@@ -39,6 +39,12 @@ def bound_of(numbers: Mapping[str, Any]) -> LoadBound:
     )
 
 
+def _method(bound: LoadBound | None, finer: bool) -> str | None:
+    if bound is None:
+        return None
+    return "lp" if finer and bound.method == "milp" else bound.method
+
+
 def bound_facts(
     facts: Mapping[str, Any], rules: LoadBound | None, topology: LoadBound | None
 ) -> dict[str, Any]:
@@ -53,7 +59,7 @@ def bound_facts(
     ----------
     facts : mapping
         Of the table, as `routelab.stages.facts.routing_facts` makes them: ``max_load``,
-        ``multipath``, ``minimal``, ``shortest_legal``.
+        ``multipath``, ``per_terminal``, ``minimal``, ``shortest_legal``.
     rules : LoadBound or None
         Of the rules that the routes were chosen from; None for a complete algorithm.
     topology : LoadBound or None
@@ -66,10 +72,15 @@ def bound_facts(
         tables with detours or without some of the pairs, of which the bound tells nothing;
         ``optimal`` has none for tables that split pairs.
     """
-    whole = not facts.get("multipath")
+    whole, finer = not facts.get("multipath"), facts.get("per_terminal")
 
     def holds(bound: LoadBound | None) -> float | int | None:
-        return None if bound is None else _plain(bound.load) if whole else bound.value
+        if bound is None:
+            return None
+        if finer and bound.method == "milp":
+            # the program took all terminals of a switch to share one route
+            return bound.value
+        return _plain(bound.load) if whole else bound.value
 
     nearest, applies = (
         (topology, facts.get("minimal")) if rules is None else (rules, facts.get("shortest_legal"))
@@ -81,7 +92,7 @@ def bound_facts(
     return {
         "lower_bound_rules": holds(rules),
         "lower_bound_topology": holds(topology),
-        "bound_method": None if nearest is None else nearest.method,
+        "bound_method": _method(nearest, bool(finer)),
         "gap": gap,
         "optimal": gap == 0 if whole and gap is not None else None,
         "turn_set": None if nearest is None else nearest.turn_set,

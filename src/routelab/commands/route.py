@@ -159,17 +159,25 @@ def _print(arguments: argparse.Namespace) -> int:
 
 
 def _routes(table: RouteTable) -> Iterator[tuple[Any, ...]]:
-    """The routes, one line a path; channels as the switches on the way."""
+    """The routes, one line a path; channels as the switches on the way.
+
+    Of a table per terminal ``target`` is the terminal's switch, ``terminal`` its name or number.
+    """
     topology = table.topology
-    names, ends = topology.switch_names, topology.endpoints
-    yield "source", "target", "path", "weight", "hops", "switches", "virtual_channels"
+    names = topology.switch_names
+    terminal = ("terminal",) if table.per_terminal else ()
+    yield "source", "target", *terminal, "path", "weight", "hops", "switches", "virtual_channels"
     for k in range(table.num_paths):
-        source, target = divmod(int(table.path_pair[k]), len(ends))
+        pair = int(table.path_pair[k])
+        source, target = table.pair_switches(pair)
+        if table.per_terminal:
+            terminal = (topology.terminal_name(pair % table.num_destinations),)
         hops = slice(table.path_start[k], table.path_start[k + 1])
-        way = [ends[source], *topology.channel_target[table.hop_channel[hops]]]
+        way = [source, *topology.channel_target[table.hop_channel[hops]]]
         yield (
-            names[ends[source]],
-            names[ends[target]],
+            names[source],
+            names[target],
+            *terminal,
             k - int(table.pair_start[table.path_pair[k]]),
             float(table.path_weight[k]),
             int(table.path_length[k]),

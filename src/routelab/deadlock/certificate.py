@@ -14,10 +14,12 @@ JSON fields, beside ``format``, ``provenance``, ``flow_control``, ``precondition
     ``[channel, vc, rank]``: every resource that a route uses.
 ``dependencies``
     ``[i, j]``: places in ``resources`` of two consecutive hops.
-``endpoints``, ``routes``
-    ``routes[i * len(endpoints) + j]`` goes from endpoint i to endpoint j: hops as
-    ``channel`` or, on another virtual channel than 0, ``channel:vc``, separated by spaces; several
-    paths separated by ``;``; null where unreachable.
+``endpoints``, ``destinations``, ``routes``
+    Switches where routes begin, and where they end. ``routes[i * len(destinations) + j]`` goes from
+    endpoint i to destination j: hops as ``channel`` or, on another virtual channel than 0,
+    ``channel:vc``, separated by spaces; several paths separated by ``;``; null where unreachable.
+    Where the destinations are terminals a switch is there once for each of its own; where they are
+    the endpoints, ``destinations`` is left out.
 ``digests``
     SHA-256 of the topology and of the routes (`topology_digest`, `routes_digest`), to tell which
     table the certificate is about.
@@ -49,7 +51,8 @@ def topology_digest(topology: Topology) -> str:
 
 def routes_digest(table: RouteTable) -> str:
     """SHA-256 of a table's paths and virtual channels, as little-endian 64-bit integers."""
-    return _digest(table.pair_start, table.path_start, table.hop_channel, table.hop_vc)
+    ends = (table.destination_switch,) if table.per_terminal else ()
+    return _digest(table.pair_start, table.path_start, table.hop_channel, table.hop_vc, *ends)
 
 
 def _digest(*arrays: NDArray[Any]) -> str:
@@ -97,6 +100,11 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         "resources": np.column_stack((used // vcs, used % vcs, rank[used])).tolist(),
         "dependencies": place[verdict.dependencies].tolist(),
         "endpoints": [names[switch] for switch in topology.endpoints],
+        **(
+            {"destinations": [names[switch] for switch in table.destination_switch]}
+            if table.per_terminal
+            else {}
+        ),
         "routes": _routes(table),
     }
 

@@ -212,7 +212,7 @@ def _refusal(
     dependencies: Int32Array,
     graph: tuple[Int64Array, Int32Array, Int32Array, BoolArray],
 ) -> Verdict:
-    vcs, ends = table.virtual_channels, table.topology.endpoints
+    vcs = table.virtual_channels
     resources = short_cycle(*graph, CYCLE_BUDGET)
     following = np.full(len(graph[2]), -1, dtype=np.int32)
     following[resources] = np.roll(resources, -1)
@@ -227,5 +227,5 @@ def _refusal(
         vcs,
         dependencies,
         cycle=tuple((int(r) // vcs, int(r) % vcs) for r in resources),
-        cycle_routes=tuple((int(ends[p // len(ends)]), int(ends[p % len(ends)])) for p in pairs),
+        cycle_routes=tuple(table.pair_switches(pair) for pair in pairs.tolist()),
     )

@@ -50,7 +50,7 @@ def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels
 
 
 @njit(cache=True)
-def assignment_bounds(start, pair, share, demand):
+def assignment_bounds(start, pair, share, sends, receives):
     """What no assignment of a channel's pairs exceeds: every unit takes its best entry.
 
     The less of what can be sent and of what can be received that way.
@@ -59,53 +59,55 @@ def assignment_bounds(start, pair, share, demand):
     ----------
     start, pair, share : arrays
         As `channel_pairs` returns them.
-    demand : int64 array, shape (P,)
-        Units that each endpoint can send, and can receive.
+    sends, receives : int64 array, shape (P,) and (D,)
+        Units that each source can send, and each destination can receive.
 
     Returns
     -------
     bounds : float64 array, shape (C,)
     """
-    count = len(demand)
+    count = len(receives)
     bounds = np.zeros(len(start) - 1)
-    best = np.zeros((2, count))
+    best_sent, best_received = np.zeros(len(sends)), np.zeros(count)
     for c in range(len(bounds)):
-        best[:] = 0
+        best_sent[:] = 0
+        best_received[:] = 0
         for e in range(start[c], start[c + 1]):
             i, j = pair[e] // count, pair[e] % count
-            best[0, i] = max(best[0, i], share[e])
-            best[1, j] = max(best[1, j], share[e])
+            best_sent[i] = max(best_sent[i], share[e])
+            best_received[j] = max(best_received[j], share[e])
         sent = received = 0.0
-        for i in range(count):
-            sent += best[0, i] * demand[i]
-            received += best[1, i] * demand[i]
+        for i in range(len(sends)):
+            sent += best_sent[i] * sends[i]
+        for j in range(count):
+            received += best_received[j] * receives[j]
         bounds[c] = min(sent, received)
     return bounds
 
 
 @njit(cache=True)
-def heaviest_assignment(pair, weight, demand):
-    """Send units between endpoints so that the weights of the pairs used are most together.
+def heaviest_assignment(pair, weight, sends, receives):
+    """Send units from sources to destinations so that the pairs used weigh most together.
 
     Shortest augmenting paths with potentials, one path for each unit (Kuhn 1955, Tomizawa 1971).
 
     Parameters
     ----------
     pair : int64 array, shape (E,)
-        ``source * P + target``, ascending, each pair once.
+        ``source * D + destination``, ascending, each pair once.
     weight : float64 array, shape (E,)
         Positive.
-    demand : int64 array, shape (P,)
-        Units that each endpoint sends at most, and receives at most.
+    sends, receives : int64 array, shape (P,) and (D,)
+        Units that each source sends at most, and each destination receives at most.
 
     Returns
     -------
     total : float
     sender, receiver : int64 array, shape (U,)
-        Endpoint that each of the units is sent from, and the one that it is sent to, or −1.
+        Source of each of the units, and the destination that it is sent to, or −1.
     """
-    count = len(demand)
-    row_start = np.zeros(count + 1, np.int64)
+    rows, count = len(sends), len(receives)
+    row_start = np.zeros(rows + 1, np.int64)
     number = np.full(count, -1, np.int64)
     columns = np.empty(count, np.int64)
     capacity = np.empty(count, np.int64)
@@ -117,18 +119,18 @@ def heaviest_assignment(pair, weight, demand):
         if number[j] < 0:
             number[j] = used
             columns[used] = j
-            capacity[used] = demand[j]
+            capacity[used] = receives[j]
             used += 1
         column[e] = number[j]
     units = 0
-    for i in range(count):
-        units += demand[i] if row_start[i + 1] else 0
+    for i in range(rows):
+        units += sends[i] if row_start[i + 1] else 0
         row_start[i + 1] += row_start[i]
     sender = np.empty(units, np.int64)
     unit = 0
-    for i in range(count):
+    for i in range(rows):
         if row_start[i + 1] > row_start[i]:
-            for _ in range(demand[i]):
+            for _ in range(sends[i]):
                 sender[unit] = i
                 unit += 1
     price = np.zeros(used)  # of columns, never negative, 0 while there is room

@@ -3,6 +3,8 @@
 import numpy as np
 from numba import njit
 
+from routelab.kernels.routes import terminal_pairs
+
 
 @njit(cache=True)
 def hop_distances(out_start, out_channel, channel_target, source, distance, queue):
@@ -86,17 +88,15 @@ def eccentricities(out_start, out_channel, channel_target):
 
 
 @njit(cache=True)
-def joined_demand(out_start, out_channel, channel_target, endpoints, demand, routes):
+def joined_demand(out_start, out_channel, channel_target, ends, routes):
     """Terminal pairs that the network joins, and those of them with shortest routes only.
 
     Parameters
     ----------
     out_start, out_channel : int32 array, shape (S + 1,) and (C,)
     channel_target : int32 array, shape (C,)
-    endpoints : int32 array, shape (P,)
-    demand : int64 array, shape (P,)
-        Terminals at each endpoint.
-    routes : tuple of two int arrays, shape (P * P + 1,) and (K + 1,)
+    ends : TableEnds
+    routes : tuple of two int arrays, shape (P * D + 1,) and (K + 1,)
         ``pair_start`` and ``path_start`` of a route table.
 
     Returns
@@ -107,17 +107,18 @@ def joined_demand(out_start, out_channel, channel_target, endpoints, demand, rou
         Those that have routes, all of them as short as the network allows.
     """
     pair_start, path_start = routes
-    size, count = len(out_start) - 1, len(endpoints)
+    size, count = len(out_start) - 1, len(ends.destination_switch)
     distance = np.empty(size, np.int32)
     queue = np.empty(size, np.int32)
     joined, shortest = np.int64(0), np.int64(0)
-    for i in range(count):
-        hop_distances(out_start, out_channel, channel_target, endpoints[i], distance, queue)
+    for i in range(len(ends.source_switch)):
+        source = ends.source_switch[i]
+        hop_distances(out_start, out_channel, channel_target, source, distance, queue)
         for j in range(count):
-            hops = distance[endpoints[j]]
+            hops = distance[ends.destination_switch[j]]
             if hops < 0:
                 continue
-            pairs = demand[i] * (demand[j] - (i == j))
+            pairs = terminal_pairs(ends, i, j)
             joined += pairs
             p = i * count + j
             short = pair_start[p + 1] > pair_start[p]

@@ -33,6 +33,8 @@ HOPS = 5
 STATE = 8
 """First of `STATES` columns that are the algorithm's own; 0 at injection and in a new phase."""
 STATES = 4
+TARGET_TERMINAL = 12
+"""Terminal where the packet will leave."""
 PACKET_COLUMNS = 16
 
 # Columns of a queue's row. A queue is the buffer of one virtual channel at the far end of a

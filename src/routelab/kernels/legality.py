@@ -5,7 +5,7 @@ from numba import njit
 
 
 @njit(cache=True)
-def first_illegal_path(graph, pair_start, path_start, hop_channel, endpoints):
+def first_illegal_path(graph, pair_start, path_start, hop_channel, sources, num_destinations):
     """The first path of a table that a deterministic routing graph does not spell; −1 if none.
 
     Parameters
@@ -13,12 +13,13 @@ def first_illegal_path(graph, pair_start, path_start, hop_channel, endpoints):
     graph : GraphArrays
     pair_start, path_start, hop_channel
         As in `routelab.api.RouteTable`.
-    endpoints : int32 array, shape (P,)
+    sources : int32 array, shape (P,)
+        Switches.
+    num_destinations : int
     """
-    count = len(endpoints)
     for p in range(len(pair_start) - 1):
         for k in range(pair_start[p], pair_start[p + 1]):
-            v = np.int64(graph.begin[endpoints[p // count]])
+            v = np.int64(graph.begin[sources[p // num_destinations]])
             for h in range(path_start[k], path_start[k + 1]):
                 following = np.int64(-1)
                 for e in range(graph.edge_start[v], graph.edge_start[v + 1]):

@@ -10,8 +10,8 @@ def phase_maxima(
     path_start,
     path_weight,
     hop_channel,
-    rank_endpoint,
-    num_endpoints,
+    rank_row,
+    rank_destination,
     shift,
     factor,
     load,
@@ -23,11 +23,11 @@ def phase_maxima(
     Parameters
     ----------
     pair_start, path_start, path_weight, hop_channel : arrays
-        Of a route table with P·P pairs; a pair without paths sends nothing.
-    rank_endpoint : int64 array, shape (T,)
-        Endpoint (0 … P−1) that each rank is at. Without `shift`, T must be a power of two.
-    num_endpoints : int
-        P.
+        Of a route table; a pair without paths sends nothing.
+    rank_row : int64 array, shape (T,)
+        First pair of the endpoint that each rank is at. Without `shift`, T must be a power of two.
+    rank_destination : int64 array, shape (T,)
+        Destination of packets for each rank.
     shift : bool
     factor : float64 array, shape (C,)
         What a message adds to the load of each channel.
@@ -39,14 +39,14 @@ def phase_maxima(
     maxima : float64 array, shape (T − 1,)
         Messages on the busiest channel times its factor; 0 where no message uses a channel.
     """
-    ranks = len(rank_endpoint)
+    ranks = len(rank_row)
     maxima = np.zeros(max(ranks - 1, 0), np.float64)
     for phase in range(1, ranks):
         # a second round takes back what the first one added: cheaper than clearing all
         for clearing in (False, True):
             for i in range(ranks):
                 j = (i + phase) % ranks if shift else i ^ phase
-                p = rank_endpoint[i] * num_endpoints + rank_endpoint[j]
+                p = rank_row[i] + rank_destination[j]
                 for k in range(pair_start[p], pair_start[p + 1]):
                     for h in range(path_start[k], path_start[k + 1]):
                         c = hop_channel[h]

@@ -61,3 +61,42 @@ def routes_by_root(search, from_source, each_pair):
             route = hops[start[i * count + j] : start[i * count + j + 1]]
             add_route(weight, route, search.demand[i] * search.demand[j])
     return hops
+
+
+@njit(cache=True)
+def routes_to_terminals(search, lengths, destination_endpoint, order):
+    """Route terminal after terminal: all endpoints on one tree towards each, on the loads so far.
+
+    Parameters
+    ----------
+    search : SearchArrays
+        Its own `order` and `lengths` are not used.
+    lengths : int32 array, shape (P, T)
+        Hops of the shortest legal route to each terminal's switch, −1 for none.
+    destination_endpoint : int64 array, shape (T,)
+        Place of each terminal's switch among the endpoints.
+    order : int64 array, shape (T,)
+        Terminals in the order in which they take their turn.
+
+    Returns
+    -------
+    hops : int32 array
+        Channels of all routes, pair after pair.
+    """
+    graph = search.graph
+    sources, count = lengths.shape
+    start = route_offsets(lengths)
+    hops = np.empty(start[-1], np.int32)
+    weight = np.zeros(graph.num_channels, np.int64)
+    tree = tree_scratch(len(graph.vertex_switch))
+    for t in order:
+        end = destination_endpoint[t]
+        grow_tree_to(graph, search.endpoints[end], weight, search.backwards[end], tree)
+        for i in range(sources):
+            if lengths[i, t] > 0:
+                route = hops[start[i * count + t] : start[i * count + t + 1]]
+                follow_route(graph, tree, graph.begin[search.endpoints[i]], route)
+        for i in range(sources):
+            route = hops[start[i * count + t] : start[i * count + t + 1]]
+            add_route(weight, route, search.demand[i])
+    return hops

@@ -1,30 +1,56 @@
 """Walks over route tables: validity, loads, turns, next hops.
 
-Tables come as the arrays of `routelab.api.RouteTable`: ``pair_start`` (P·P + 1), ``path_start``
-(K + 1), ``hop_channel`` (H).
+Tables come as the arrays of `routelab.api.RouteTable`: ``pair_start`` (P·D + 1), ``path_start``
+(K + 1), ``hop_channel`` (H); P endpoints, D destinations.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
+
+
+class TableEnds(NamedTuple):
+    """Both ends of a table's pairs: pair ``i * D + j`` is from source i to destination j.
+
+    The ``*_switch`` (int32) are where they are, the ``*_demand`` (int64) how many terminals each
+    stands for. Made by `routelab.api.RouteTable.ends`.
+    """
+
+    source_switch: NDArray[np.int32]
+    source_demand: NDArray[np.int64]
+    destination_switch: NDArray[np.int32]
+    destination_demand: NDArray[np.int64]
+
+
+@njit(cache=True)
+def terminal_pairs(ends, i, j):
+    """Ordered pairs of different terminals that the routes from source i to destination j serve."""
+    same = ends.source_switch[i] == ends.destination_switch[j]
+    return (ends.source_demand[i] - same) * ends.destination_demand[j]
 
 
 @njit(cache=True)
 def first_broken_path(
-    pair_start, path_start, hop_channel, endpoints, channel_source, channel_target
+    pair_start, path_start, hop_channel, sources, destinations, channel_source, channel_target
 ):
-    """The first path that is no walk from its pair's source to its target; −1 if all are."""
-    count = len(endpoints)
-    for i in range(count):
+    """The first path that is no walk from its pair's source to its target; −1 if all are.
+
+    `sources` and `destinations` are switches; int32, shape (P,) and (D,).
+    """
+    count = len(destinations)
+    for i in range(len(sources)):
         for j in range(count):
             p = i * count + j
             for k in range(pair_start[p], pair_start[p + 1]):
-                here = endpoints[i]
+                here = sources[i]
                 for h in range(path_start[k], path_start[k + 1]):
                     c = hop_channel[h]
                     if channel_source[c] != here:
                         return k
                     here = channel_target[c]
-                if here != endpoints[j]:
+                if here != destinations[j]:
                     return k
     return -1
 
@@ -46,9 +72,9 @@ def single_path_offsets(lengths, pair_start, path_start):
 
     Parameters
     ----------
-    lengths : int array, shape (P * P,)
+    lengths : int array, shape (P * D,)
         Hops of each pair's path; negative where a pair is unreachable.
-    pair_start : int64 array, shape (P * P + 1,)
+    pair_start : int64 array, shape (P * D + 1,)
         Overwritten.
     path_start : int64 array, shape (K + 1,)
         Overwritten; K pairs are reachable.
@@ -68,15 +94,15 @@ def channel_loads(pair_start, path_start, path_weight, hop_channel, pair_weight,
 
     Parameters
     ----------
-    pair_weight : float64 array, shape (P, P)
+    pair_weight : float64 array, shape (P, D)
 
     Returns
     -------
     loads : float64 array, shape (C,)
     """
     loads = np.zeros(num_channels, np.float64)
-    count = len(pair_weight)
-    for i in range(count):
+    sources, count = pair_weight.shape
+    for i in range(sources):
         for j in range(count):
             p = i * count + j
             for k in range(pair_start[p], pair_start[p + 1]):
@@ -87,42 +113,42 @@ def channel_loads(pair_start, path_start, path_weight, hop_channel, pair_weight,
 
 
 @njit(cache=True)
-def demand_loads(pair_start, path_start, path_weight, hop_channel, demand, num_channels):
+def demand_loads(pair_start, path_start, path_weight, hop_channel, ends, num_channels):
     """Load of every channel if every terminal sends to every other one.
 
     Source after source, so that nothing as large as all pairs is needed beside the table.
 
     Parameters
     ----------
-    demand : int64 array, shape (P,)
-        Terminals at each endpoint.
+    ends : TableEnds
 
     Returns
     -------
     loads : float64 array, shape (C,)
     """
     loads = np.zeros(num_channels, np.float64)
-    count = len(demand)
-    for i in range(count):
+    count = len(ends.destination_switch)
+    for i in range(len(ends.source_switch)):
         for j in range(count):
-            if i == j:
+            if ends.source_switch[i] == ends.destination_switch[j]:
                 continue
             p = i * count + j
+            pairs = ends.source_demand[i] * ends.destination_demand[j]
             for k in range(pair_start[p], pair_start[p + 1]):
-                share = demand[i] * demand[j] * path_weight[k]
+                share = pairs * path_weight[k]
                 for h in range(path_start[k], path_start[k + 1]):
                     loads[hop_channel[h]] += share
     return loads
 
 
 @njit(cache=True)
-def demand_mean(pair_start, path_weight, values, demand):
+def demand_mean(pair_start, path_weight, values, ends):
     """Mean of a value of paths over the ordered pairs of different terminals that are joined.
 
     Parameters
     ----------
     values : array, shape (K,)
-    demand : int64 array, shape (P,)
+    ends : TableEnds
 
     Returns
     -------
@@ -131,12 +157,12 @@ def demand_mean(pair_start, path_weight, values, demand):
     joined : int
         Pairs of terminals that a path joins.
     """
-    count = len(demand)
+    count = len(ends.destination_switch)
     total, weight, joined = 0.0, 0.0, np.int64(0)
-    for i in range(count):
+    for i in range(len(ends.source_switch)):
         for j in range(count):
             p = i * count + j
-            pairs = demand[i] * (demand[j] - (i == j))
+            pairs = terminal_pairs(ends, i, j)
             if pair_start[p + 1] > pair_start[p]:
                 joined += pairs
             for k in range(pair_start[p], pair_start[p + 1]):
@@ -157,19 +183,19 @@ def path_turns(path_start, hop_channel, channel_direction):
 
 
 @njit(cache=True)
-def next_hops(pair_start, path_start, hop_channel, channel_source, num_switches, num_endpoints):
+def next_hops(pair_start, path_start, hop_channel, channel_source, num_switches, num_destinations):
     """Next hops of a table, if one next hop per switch and target is all there is.
 
     Returns
     -------
     ok : bool
         False if packets for one target leave one switch over different channels.
-    steps : int32 array, shape (S, P)
+    steps : int32 array, shape (S, D)
         −1 where no path for the target comes by.
     """
-    steps = np.full((num_switches, num_endpoints), -1, np.int32)
+    steps = np.full((num_switches, num_destinations), -1, np.int32)
     for p in range(len(pair_start) - 1):
-        j = p % num_endpoints
+        j = p % num_destinations
         for k in range(pair_start[p], pair_start[p + 1]):
             for h in range(path_start[k], path_start[k + 1]):
                 c = hop_channel[h]
@@ -181,27 +207,29 @@ def next_hops(pair_start, path_start, hop_channel, channel_source, num_switches,
 
 
 @njit(cache=True)
-def table_from_next_hops(steps, endpoints, channel_source, channel_target):
-    """Follow next hops for every ordered pair of endpoints.
+def table_from_next_hops(steps, sources, destinations, channel_source, channel_target):
+    """Follow next hops from every source to every destination.
 
     Parameters
     ----------
-    steps : int32 array, shape (S, P)
+    steps : int32 array, shape (S, D)
+    sources, destinations : int32 array, shape (P,) and (D,)
+        Switches.
 
     Returns
     -------
-    lengths : int64 array, shape (P, P)
+    lengths : int64 array, shape (P, D)
         Hops; −1 where a next hop is missing or does not leave its switch, −2 for a loop.
     hops : int32 array
         Channels of all complete paths, pair after pair.
     """
-    count = len(endpoints)
-    lengths = np.zeros((count, count), np.int64)
+    count = len(destinations)
+    lengths = np.zeros((len(sources), count), np.int64)
     total = 0
-    for i in range(count):
+    for i in range(len(sources)):
         for j in range(count):
-            here = endpoints[i]
-            while here != endpoints[j]:
+            here = sources[i]
+            while here != destinations[j]:
                 c = steps[here, j]
                 if c < 0 or channel_source[c] != here:
                     lengths[i, j] = -1
@@ -214,9 +242,9 @@ def table_from_next_hops(steps, endpoints, channel_source, channel_target):
             total += max(lengths[i, j], 0)
     hops = np.empty(total, np.int32)
     at = 0
-    for i in range(count):
+    for i in range(len(sources)):
         for j in range(count):
-            here = endpoints[i]
+            here = sources[i]
             for _ in range(lengths[i, j]):
                 c = steps[here, j]
                 hops[at] = c

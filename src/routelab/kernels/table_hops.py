@@ -5,7 +5,8 @@ from __future__ import annotations
 from routelab.kernels import hops as of
 from routelab.kernels.hops import hop_kernel, pick, table
 
-ENDPOINT, PAIR, PATH, UPTO, HOPS, SIZE, CLASSES = range(7)
+ENDPOINT, DESTINATION, COLUMN, PAIR, PATH, UPTO, HOPS, SIZE, CLASSES = range(9)
+"""COLUMN is the packet's column that DESTINATION is by: its target switch, or its terminal."""
 
 
 @hop_kernel
@@ -14,9 +15,9 @@ def follow(tables, packets, packet, queues, switch, channel, vc, random, out):
     place = packets[packet, of.STATE]
     if place == 0:
         size = tables[table(tables, SIZE)]
-        ends = table(tables, ENDPOINT)
-        target = tables[ends + packets[packet, of.TARGET]]
-        pair = tables[ends + switch] * size + target
+        heading = packets[packet, tables[table(tables, COLUMN)]]
+        target = tables[table(tables, DESTINATION) + heading]
+        pair = tables[table(tables, ENDPOINT) + switch] * size + target
         path = tables[table(tables, PAIR) + pair]
         last = tables[table(tables, PAIR) + pair + 1] - 1
         if path > last:

@@ -8,7 +8,9 @@ from routelab.kernels.symmetry import source_images
 
 
 @njit(cache=True)
-def first_longer_path(pair_start, path_start, lengths, symmetry, endpoints, num_channels):
+def first_longer_path(
+    pair_start, path_start, lengths, symmetry, endpoints, destination_endpoint, num_channels
+):
     """The first path of a table with more hops than the shortest legal routes; −1 if none.
 
     Parameters
@@ -19,9 +21,11 @@ def first_longer_path(pair_start, path_start, lengths, symmetry, endpoints, num_
         Of the shortest legal routes from the representatives.
     symmetry : SymmetryArrays
     endpoints : int32 array, shape (P,)
+    destination_endpoint : int64 array, shape (D,)
+        Place of each destination's switch among the endpoints.
     num_channels : int
     """
-    ends = len(endpoints)
+    ends, destinations = len(endpoints), len(destination_endpoint)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
     channel_image = np.empty(num_channels, np.int32)
     own = np.empty(ends, np.int32)
@@ -29,10 +33,11 @@ def first_longer_path(pair_start, path_start, lengths, symmetry, endpoints, num_
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
         own_targets(endpoints, switch_image, own)
-        for j in range(ends):
-            p = i * ends + j
+        for j in range(destinations):
+            p = i * destinations + j
+            shortest = lengths[q, own[destination_endpoint[j]]]
             for k in range(pair_start[p], pair_start[p + 1]):
-                if path_start[k + 1] - path_start[k] > lengths[q, own[j]]:
+                if path_start[k + 1] - path_start[k] > shortest:
                     return k
     return -1
 

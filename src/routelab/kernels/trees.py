@@ -69,12 +69,12 @@ def route_offsets(lengths):
 
     Parameters
     ----------
-    lengths : int32 array, shape (P, P)
+    lengths : int32 array, shape (P, D)
         Negative: unreachable.
 
     Returns
     -------
-    start : int64 array, shape (P * P + 1,)
+    start : int64 array, shape (P * D + 1,)
     """
     flat = lengths.reshape(-1)
     start = np.zeros(len(flat) + 1, np.int64)

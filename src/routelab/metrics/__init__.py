@@ -12,12 +12,18 @@ from routelab.metrics.capacity import (
 )
 from routelab.metrics.diversity import RouteDiversity, route_diversity
 from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
-from routelab.metrics.load import channel_loads, mean_load, perfect_load, sigma, terminal_pairs
+from routelab.metrics.load import (
+    channel_loads,
+    mean_load,
+    perfect_load,
+    served_pairs,
+    sigma,
+    terminal_pairs,
+)
 from routelab.metrics.offered import channel_load_bound, ejection_bound, offered_loads
 from routelab.metrics.phases import phase_load, phase_maxima_of
 from routelab.metrics.reachability import (
     connected_parts,
-    destination_based,
     joined_pairs,
     pairs,
     reachable_pairs,
@@ -35,7 +41,6 @@ __all__ = [
     "channel_loads",
     "columns",
     "connected_parts",
-    "destination_based",
     "effective_bisection",
     "ejection_bound",
     "joined_pairs",
@@ -55,6 +60,7 @@ __all__ = [
     "reachable_pairs",
     "relative_loads",
     "route_diversity",
+    "served_pairs",
     "sigma",
     "terminal_pairs",
     "total_capacity",

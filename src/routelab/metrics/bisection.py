@@ -63,16 +63,15 @@ def effective_bisection(
     half = topology.num_terminals // 2
     if not half:
         return None
-    ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
     rng = np.random.default_rng(seed)
     load, factor = np.zeros(topology.num_channels), channel_factors(topology)
     found = np.empty(samples)
     for i in range(samples):
-        mixed = ends[rng.permutation(len(ends))]
+        mixed = rng.permutation(topology.num_terminals)
         one, other = mixed[:half], mixed[half : 2 * half]
-        pairs = one * len(topology.endpoints) + other
+        pairs = table.pair_between(one, other)
         if both_ways:
-            pairs = np.concatenate([pairs, other * len(topology.endpoints) + one])
+            pairs = np.concatenate([pairs, table.pair_between(other, one)])
         found[i] = pairing_bandwidth(
             table.pair_start,
             table.path_start,

@@ -173,9 +173,4 @@ REACHABILITY: Final = (
         better="higher",
         group=_REACHED,
     ),
-    Column(
-        "destination_based",
-        "1 if the table is no more than one next hop for each switch and target, else 0",
-        group=_REACHED,
-    ),
 )

@@ -55,5 +55,5 @@ def mean_turns(table: RouteTable) -> float | None:
 
 def _mean(table: RouteTable, values: Float64Array | Int64Array) -> float | None:
     """Average a number of each path over the terminal pairs that use it."""
-    mean, joined = demand_mean(table.pair_start, table.path_weight, values, table.topology.demand)
+    mean, joined = demand_mean(table.pair_start, table.path_weight, values, table.ends)
     return float(mean) if joined else None

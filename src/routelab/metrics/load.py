@@ -23,6 +23,21 @@ def terminal_pairs(topology: Topology) -> Float64Array:
     return np.outer(demand, demand) - np.diag(demand)
 
 
+def served_pairs(table: RouteTable) -> Float64Array:
+    """Count the ordered pairs of different terminals that each pair of a table serves.
+
+    Returns
+    -------
+    pairs : float64 array, shape (P, D)
+    """
+    ends = table.ends
+    same = np.equal.outer(ends.source_switch, ends.destination_switch)
+    pairs: Float64Array = np.multiply(
+        ends.source_demand[:, None] - same, ends.destination_demand, dtype=np.float64
+    )
+    return pairs
+
+
 def channel_loads(table: RouteTable) -> Float64Array:
     """Count the terminal pairs whose route crosses each channel.
 
@@ -39,7 +54,7 @@ def channel_loads(table: RouteTable) -> Float64Array:
         table.path_start,
         table.path_weight,
         table.hop_channel,
-        table.topology.demand,
+        table.ends,
         table.topology.num_channels,
     )
     return loads

@@ -1,4 +1,4 @@
-"""Which pairs a table joins, and whether next hops can express it."""
+"""Which pairs a table joins."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def pairs(topology: Topology) -> int:
 
 def reachable_pairs(table: RouteTable) -> int:
     """Count the ordered pairs of different terminals that have a path."""
-    demand = table.topology.demand
-    return int(demand_mean(table.pair_start, table.path_weight, table.path_weight, demand)[1])
+    weights = table.path_weight
+    return int(demand_mean(table.pair_start, weights, weights, table.ends)[1])
 
 
 def joined_pairs(table: RouteTable) -> tuple[int, int]:
@@ -37,8 +37,7 @@ def joined_pairs(table: RouteTable) -> tuple[int, int]:
         start,
         channel,
         topology.channel_target,
-        topology.endpoints,
-        topology.demand,
+        table.ends,
         (table.pair_start, table.path_start),
     )
     return int(connected), int(shortest)
@@ -70,8 +69,3 @@ def connected_parts(topology: Topology) -> list[Int32Array]:
     members = np.argsort(label, kind="stable").astype(np.int32)
     starts = np.flatnonzero(np.diff(label[members], prepend=-1))
     return sorted(np.split(members, starts[1:]), key=len, reverse=True)
-
-
-def destination_based(table: RouteTable) -> bool:
-    """Tell whether a packet's next channel depends on nothing but switch and target."""
-    return table.next_hops() is not None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import RouteTable, Topology
-from routelab.api.topology import Float64Array
+from routelab.api.topology import Float64Array, Int64Array
 from routelab.kernels import routes
 from routelab.kernels.distances import hop_distances
 from routelab.metrics.capacity import total_capacity
@@ -31,7 +31,7 @@ def traffic_loads(table: RouteTable, matrix: Float64Array) -> Float64Array:
         table.path_start,
         table.path_weight,
         table.hop_channel,
-        _between_endpoints(table.topology, matrix),
+        _between(table.topology, matrix, table.terminal_destination, table.num_destinations),
         table.topology.num_channels,
     )
     return loads
@@ -53,7 +53,7 @@ def perfect_traffic_load(topology: Topology, matrix: Float64Array) -> float:
     load : float
         In the unit of `matrix`; 0 for a network without channels.
     """
-    between = _between_endpoints(topology, matrix)
+    between = _between(topology, matrix, topology.terminal_endpoint, len(topology.endpoints))
     start, channel = topology.outgoing
     distance = np.empty(topology.num_switches, np.int32)
     queue = np.empty_like(distance)
@@ -65,9 +65,10 @@ def perfect_traffic_load(topology: Topology, matrix: Float64Array) -> float:
     return total / float(total_capacity(topology) or 1)
 
 
-def _between_endpoints(topology: Topology, matrix: Float64Array) -> Float64Array:
-    """What endpoints send each other; float64, shape (P, P)."""
-    ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
-    between = np.zeros((len(topology.endpoints), len(topology.endpoints)))
-    np.add.at(between, (ends[:, None], ends[None, :]), matrix)
+def _between(
+    topology: Topology, matrix: Float64Array, destination: Int64Array, count: int
+) -> Float64Array:
+    """What endpoints send to `count` destinations, of which each terminal has one; float64."""
+    between = np.zeros((len(topology.endpoints), count))
+    np.add.at(between, (topology.terminal_endpoint[:, None], destination[None, :]), matrix)
     return between

@@ -7,6 +7,7 @@ that loads it most is a heaviest assignment of senders to receivers.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,7 +54,8 @@ def worst_permutation(table: RouteTable) -> WorstPermutation:
         topology.num_channels,
     )
     factor = channel_factors(topology)
-    bounds = assignment_bounds(start, pair, share, topology.demand) * factor
+    sends, receives = topology.demand, table.destination_demand
+    bounds = assignment_bounds(start, pair, share, sends, receives) * factor
     load, channel = 0.0, -1
     sender = receiver = np.empty(0, np.int64)
     for c in np.argsort(-bounds, kind="stable").tolist():
@@ -61,27 +63,32 @@ def worst_permutation(table: RouteTable) -> WorstPermutation:
         if bounds[c] <= load * (1 + 1e-12):
             break
         mine = slice(start[c], start[c + 1])
-        found = heaviest_assignment(pair[mine], share[mine], topology.demand)
+        found = heaviest_assignment(pair[mine], share[mine], sends, receives)
         if found[0] * factor[c] > load:
             load, channel = float(found[0] * factor[c]), c
             sender, receiver = found[1:]
-    ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
-    target = _by_terminal(ends, sender[receiver >= 0], receiver[receiver >= 0])
+    sent = receiver >= 0
+    target = _by_terminal(table, sender[sent], receiver[sent])
     return WorstPermutation(load, channel, frozen_array(target, np.int32))
 
 
-def _by_terminal(ends: Int64Array, sender: Int64Array, receiver: Int64Array) -> Int64Array:
+def _by_terminal(table: RouteTable, sender: Int64Array, receiver: Int64Array) -> Int64Array:
     """Give the messages between endpoints to their terminals; what is left completes it."""
-    terminals = np.argsort(ends, kind="stable")
-    first = np.searchsorted(ends[terminals], np.arange(len(ends)))
-    target = np.full(len(ends), -1)
-    taken = np.zeros(len(ends), dtype=bool)
-    sent, got = np.zeros(len(ends), dtype=int), np.zeros(len(ends), dtype=int)
-    for i, j in zip(sender, receiver, strict=True):
-        to = terminals[first[j] + got[j]]
-        target[terminals[first[i] + sent[i]]] = to
+    count = table.topology.num_terminals
+    sources = _members(table.topology.terminal_endpoint)
+    destinations = _members(table.terminal_destination)
+    target = np.full(count, -1)
+    taken = np.zeros(count, dtype=bool)
+    for i, j in zip(sender.tolist(), receiver.tolist(), strict=True):
+        to = next(destinations[j])
+        target[next(sources[i])] = to
         taken[to] = True
-        sent[i] += 1
-        got[j] += 1
     target[target < 0] = np.flatnonzero(~taken)
     return target
+
+
+def _members(group: Int64Array) -> list[Iterator[int]]:
+    """The terminals of each group, ascending."""
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], np.arange(1, group.max() + 1))
+    return [iter(part.tolist()) for part in np.split(order, starts)]

@@ -30,7 +30,7 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 """What rows are made of: the file, and the columns that it has at least."""
 
-TEXTS = ("source", "target", "direction", "switch")
+TEXTS = ("source", "target", "direction", "switch", "name")
 """Columns with names, which may look like numbers."""
 
 THROUGHPUT = "terminal_throughput"

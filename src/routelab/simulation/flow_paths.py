@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,8 +18,8 @@ class Ways:
     Attributes
     ----------
     start : int64 array, shape (pairs + 1,)
-        Ways ``start[p]:start[p + 1]`` are those of pair p: the paths of the route table between
-        the terminals' switches; one if that is the same terminal.
+        Ways ``start[p]:start[p + 1]`` are those of pair p: the paths that the route table has for
+        the two terminals; one if that is the same terminal.
     source, target : int32 array, shape (W,)
         Terminals of each way.
     upto : float64 array, shape (W,)
@@ -83,12 +82,6 @@ class Paths:
         """How many."""
         return len(self.terminal)
 
-    @cached_property
-    def endpoint(self) -> Int64Array:
-        """Endpoint (place in `Topology.endpoints`) of each terminal; int64, shape (T,)."""
-        topology = self.topology
-        return frozen_array(np.searchsorted(topology.endpoints, topology.terminal_switch), np.int64)
-
     def between(self, source: ArrayLike, target: ArrayLike) -> Ways:
         """Ways of ordered pairs of terminals.
 
@@ -99,7 +92,7 @@ class Paths:
         """
         sources, targets = np.asarray(source, np.int64), np.asarray(target, np.int64)
         table = self.table
-        pair = self.endpoint[sources] * len(self.topology.endpoints) + self.endpoint[targets]
+        pair = table.pair_between(sources, targets)
         counts = np.where(sources == targets, 1, np.diff(table.pair_start)[pair])
         if (counts == 0).any():
             self._refuse(sources[counts == 0], targets[counts == 0])
@@ -124,10 +117,9 @@ class Paths:
         )
 
     def _refuse(self, sources: Int64Array, targets: Int64Array) -> None:
-        switches = self.topology.terminal_switch
-        names = [self.topology.switch_names[switches[end[0]]] for end in (sources, targets)]
+        pair = int(self.table.pair_between(sources[:1], targets[:1])[0])
         more = f", nor for {len(sources) - 1} other pairs of terminals" if len(sources) > 1 else ""
         raise InputError(
-            f"paths: the routes have none from switch {names[0]} to {names[1]}{more}; "
+            f"paths: the routes have none from {self.table.describe_pair(pair)}{more}; "
             "place the ranks elsewhere, or use a routing that reaches all"
         )

@@ -239,9 +239,8 @@ def _hops(table: RouteTable) -> Float64Array:
     topology = table.topology
     total = np.zeros(table.num_pairs)
     np.add.at(total, table.path_pair, table.path_weight * table.path_length)
-    ends = np.searchsorted(topology.endpoints, topology.terminal_switch)
     between = total.reshape(len(topology.endpoints), -1)
-    return between[np.ix_(ends, ends)]
+    return between[np.ix_(topology.terminal_endpoint, table.terminal_destination)]
 
 
 def _largest_load(terminal: NDArray[np.integer], between: Float64Array, table: RouteTable) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 
 from routelab.api import HopProgram, RouteTable, UnsupportedError, pack_tables
 from routelab.api.topology import Int64Array
+from routelab.kernels.hops import TARGET, TARGET_TERMINAL
 
 
 def table_program(table: RouteTable) -> HopProgram:
@@ -32,11 +33,13 @@ def table_program(table: RouteTable) -> HopProgram:
         tables=pack_tables(
             topology,
             endpoint,
+            table.terminal_destination if table.per_terminal else endpoint,
+            [TARGET_TERMINAL if table.per_terminal else TARGET],
             table.pair_start,
             table.path_start,
             _upto(table),
             table.hop_channel.astype(np.int64) * classes + table.hop_vc,
-            [len(topology.endpoints)],
+            [table.num_destinations],
             [classes],
         ),
         vc_classes=classes,

@@ -133,7 +133,12 @@ def _check_legality(table: RouteTable, graph: RoutingGraph, routing: Routing) ->
     """Refuse routes that the rules forbid, whatever the selection says of itself."""
     ends = table.topology.endpoints
     path = first_illegal_path(
-        graph.arrays, table.pair_start, table.path_start, table.hop_channel, ends
+        graph.arrays,
+        table.pair_start,
+        table.path_start,
+        table.hop_channel,
+        ends,
+        table.num_destinations,
     )
     if path < 0 and graph.minimal_only:
         # such a graph speaks for shortest routes only
@@ -145,6 +150,7 @@ def _check_legality(table: RouteTable, graph: RoutingGraph, routing: Routing) ->
             shortest,
             symmetry,
             ends,
+            table.destination_endpoint,
             table.topology.num_channels,
         )
     if path >= 0:

@@ -9,6 +9,7 @@ from routelab.metrics import columns
 
 _ALL: Final = ("evaluate-all",)
 _NETWORK, _PROOF, _WORK = "The network", "The proof", "Work of the algorithm"
+_FORM = "The form of the table"
 _EVERY: Final = ("routes", "simulations", "loads", "flows", "benchmarks")
 
 NAMES: Final = (
@@ -65,6 +66,20 @@ ROUTED: Final = (
     columns.MAX_HOPS,
     columns.MEAN_HOPS,
     columns.SINGLE_ROUTE_SHARE,
+    Column(
+        "destination_based",
+        "whether one next hop for each switch and destination is all of the table, as forwarding "
+        "tables of InfiniBand need it. Found from the routes; a plugin may claim it, and the "
+        "conformance kit checks the claim",
+        shown=_ALL,
+        group=_FORM,
+    ),
+    Column(
+        "per_terminal",
+        "whether the destinations are single terminals; else they are switches, whose terminals "
+        "share their routes",
+        group=_FORM,
+    ),
     Column(
         "deadlock",
         "`proven`: free of deadlock, with a certificate. `not-proven`: the dependencies have a "

@@ -81,6 +81,7 @@ def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
         "max_hops": max_hops(table),
         "mean_hops": mean_hops(table),
         "single_route_share": None if diversity is None else diversity.single_route_share,
+        "destination_based": table.destination_based,
         "deadlock": verdict.status,
         "deadlock_reason": verdict.reason,
         **({"deadlock_cycle": _cycle(routed, verdict)} if verdict.cycle else {}),
@@ -119,6 +120,7 @@ def _shape_facts(routed: Routed, hops: float, diversity: RouteDiversity | None) 
     joined = reachable_pairs(routed.table)
     legal = None if routed.graph is None else takes_shortest(routed.graph, joined, hops, diversity)
     return {
+        "per_terminal": routed.table.per_terminal,
         "multipath": bool((routed.table.path_weight != 1).any()),
         "minimal": takes_shortest(network_graph(routed.table.topology), joined, hops),
         "shortest_legal": legal,

@@ -295,9 +295,11 @@ def channel_table(run: FlowRun) -> Columns:
 def rank_table(run: FlowRun, terminal: Int32Array) -> Columns:
     """Where each rank is, and its times; see `Flows`."""
     topology = run.topology
+    names = [topology.terminal_names[t] for t in terminal] if topology.terminal_names else []
     return {
         "rank": list(range(len(terminal))),
         "terminal": terminal.tolist(),
+        **({"name": names} if names else {}),
         "switch": [topology.switch_names[s] for s in topology.terminal_switch[terminal]],
         "begin": run.begin.tolist(),
         "end": run.end.tolist(),

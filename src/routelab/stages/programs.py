@@ -118,6 +118,11 @@ class Tabled:
             If there is no table, it needs more virtual channels, or some pairs have no route.
         """
         table = self.table(topology)
+        if table.per_terminal:
+            raise UnsupportedError(
+                f"{self.name}: its routes lead to terminals; an algorithm that is built on it "
+                "needs routes to switches"
+            )
         if (np.diff(table.pair_start) == 0).any():
             raise UnsupportedError(f"{self.name}: some pairs have no route")
         made = table_program(table)

@@ -26,6 +26,7 @@ CHANNELS = ("load", "channel", "source", "target", "direction", "flits", "utilis
 TERMINALS = (
     "load",
     "terminal",
+    "name",
     "switch",
     "offered",
     "accepted",
@@ -34,11 +35,11 @@ TERMINALS = (
     "latency_mean_received",
     "finished_at",
 )
-"""Flits per cycle: ``offered`` by the terminal, ``accepted``, which have arrived of those, and
-``received`` by it; empty for a terminal that has nothing to send, or that nothing is sent to, and
-of several seeds over those in which there is something. Mean latencies of packets that it sent and
-got; empty where a saturated network has none. ``finished_at``: cycle of its last arrival where
-messages are to be finished."""
+"""``name`` is left out where terminals have none. Flits per cycle: ``offered`` by the terminal,
+``accepted``, which have arrived of those, and ``received`` by it; empty for a terminal that has
+nothing to send, or that nothing is sent to, and of several seeds over those in which there is
+something. Mean latencies of packets that it sent and got; empty where a saturated network has none.
+``finished_at``: cycle of its last arrival where messages are to be finished."""
 
 LATENCIES = (
     "load",
@@ -92,6 +93,7 @@ def terminal_table(
         last = np.max([run.counts.finished_at for run in runs], axis=0)
         return {
             "terminal": list(range(topology.num_terminals)),
+            "name": list(topology.terminal_names),
             "switch": switches,
             "offered": _means(_sum(runs, lambda counts: counts.generated), sending),
             "accepted": _means(sent * runs[0].settings.packet_flits, sending),
@@ -101,7 +103,8 @@ def terminal_table(
             "finished_at": [c if finished and c >= 0 else None for c in last.tolist()],
         }
 
-    return _stacked(TERMINALS, points, columns)
+    known = [name for name in TERMINALS if name != "name" or topology.terminal_names]
+    return _stacked(known, points, columns)
 
 
 def latency_table(points: Iterable[Point]) -> Columns:

@@ -114,4 +114,4 @@ def _platform(paths: Paths, machine: Machine, settings: FlowSettings) -> tuple[s
     if reason is not None:
         raise UnsupportedError(f"{exporter.name}: {reason}")
     platform = exporter.export(paths.table, machine)[FILE]
-    return platform, [f"t{terminal}" for terminal in paths.terminal.tolist()]
+    return platform, [paths.topology.host_names[terminal] for terminal in paths.terminal.tolist()]

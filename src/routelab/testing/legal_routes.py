@@ -55,7 +55,9 @@ def first_routes(table: RouteTable) -> RouteTable:
     lengths = np.full(table.num_pairs, -1)
     lengths[table.path_pair[first]] = table.path_length[first]
     hops = [table.hop_channel[table.path_start[k] : table.path_start[k + 1]] for k in first]
-    return RouteTable.from_lengths(table.topology, lengths, np.concatenate([*hops, []]))
+    return RouteTable.from_lengths(
+        table.topology, lengths, np.concatenate([*hops, []]), per_terminal=table.per_terminal
+    )
 
 
 def every_turn(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:

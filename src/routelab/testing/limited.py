@@ -81,6 +81,7 @@ def _load_kernels() -> None:
         table.path_start,
         table.hop_channel,
         graph.topology.endpoints,
+        table.num_destinations,
     )
 
 

@@ -48,7 +48,11 @@ def tie_order(graph: RoutingGraph, tie_seed: int) -> GraphArrays:
 
 def endpoint_order(graph: RoutingGraph, tie_seed: int) -> Int64Array:
     """Order in which endpoints take their turn, as indices into them; int64, shape (P,)."""
-    count = len(graph.topology.endpoints)
+    return turns(tie_seed, len(graph.topology.endpoints))
+
+
+def turns(tie_seed: int, count: int) -> Int64Array:
+    """Order in which `count` ends take their turn: ascending for seed 0, else a random one."""
     if tie_seed == 0:
         return frozen_array(np.arange(count), np.int64)
     return frozen_array(np.random.default_rng((tie_seed, 1)).permutation(count), np.int64)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from random_tables import tables
 
 from routelab.api import InputError, RouteTable, Topology
 from routelab.artifacts.array_files import narrowest, read_arrays, read_metadata, write_arrays
@@ -25,6 +26,25 @@ def test_routes_come_back_in_canonical_types(tmp_path: Path, table: RouteTable) 
         assert not second.flags.writeable
         np.testing.assert_array_equal(first, second, err_msg=name)
     assert read_metadata(tmp_path / "r.npz")["provenance"] == {"seed": 5}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tables")
+
+
+@given(table=tables())
+def test_random_tables_come_back(folder: Path, table: RouteTable) -> None:
+    save_routes(table, folder / "r.npz")
+    loaded = load_routes(folder / "r.npz", table.topology)
+    assert loaded.per_terminal == table.per_terminal
+    for name in ARRAYS:
+        np.testing.assert_array_equal(getattr(loaded, name), getattr(table, name), name)
+
+
+def test_tables_to_switches_are_stored_as_ever(tmp_path: Path, table: RouteTable) -> None:
+    save_routes(table, tmp_path / "r.npz")
+    assert "per_terminal" not in read_metadata(tmp_path / "r.npz")
 
 
 def test_empty_table_comes_back(tmp_path: Path) -> None:

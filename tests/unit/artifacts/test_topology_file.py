@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from routelab.api import InputError, Topology
-from routelab.artifacts.array_files import read_metadata, write_arrays
+from routelab.artifacts.array_files import read_arrays, read_metadata, write_arrays
 from routelab.artifacts.topology_file import (
     load_topology,
     save_topology,
@@ -44,6 +44,41 @@ def test_bare_topology_comes_back(tmp_path: Path, switches: int) -> None:
     )
     save_topology(bare, tmp_path / "t.npz")
     assert_same(load_topology(tmp_path / "t.npz"), bare)
+
+
+IDENTITIES = {
+    "terminal_names": ("n1", "", "n 3", "ü"),
+    "terminal_guids": ("0x0002c903000e0b72", "", "", "0x1"),
+    "switch_guids": ("", "0x2", "", ""),
+    "terminal_port": [17, -1, 3, -1],
+}
+
+
+def identified(topology: Topology, **known: object) -> Topology:
+    values = {field.name: getattr(topology, field.name) for field in dataclasses.fields(Topology)}
+    return Topology.create(**(values | known))
+
+
+def test_who_is_who_comes_back(tmp_path: Path, topology: Topology) -> None:
+    known = identified(topology, **IDENTITIES)
+    save_topology(known, tmp_path / "t.npz")
+    assert_same(load_topology(tmp_path / "t.npz"), known)
+
+
+@pytest.mark.parametrize("part", IDENTITIES)
+def test_every_identity_is_in_the_digest(topology: Topology, part: str) -> None:
+    known = identified(topology, **{part: IDENTITIES[part]})
+    assert topology_digest(known) != topology_digest(topology)
+
+
+def test_files_from_before_there_were_identities_are_read(
+    tmp_path: Path, topology: Topology
+) -> None:
+    save_topology(topology, tmp_path / "t.npz")
+    metadata, arrays = read_arrays(tmp_path / "t.npz", "topology/1", ())
+    assert not {*metadata, *arrays} & set(IDENTITIES)
+    # as it was computed when topologies had no identities
+    assert metadata["digest"] == "dd424c9001852796bdef91581cc7602ce268dc40f2cdd3d4688b05eb9c931059"
 
 
 def test_equal_topologies_make_equal_files(tmp_path: Path, topology: Topology) -> None:

@@ -46,6 +46,15 @@ def test_a_table_of_single_paths_is_held_against_whole_loads_under_its_rules() -
     assert bound_facts(facts(26), RULES, NETWORK) == told(26, 16, "lp", 0, True, "few turns")
 
 
+def test_what_single_routes_between_switches_need_says_nothing_of_routes_to_terminals() -> None:
+    """The integer program's word is about tables in which terminals of a switch share routes."""
+    exact = LoadBound(25.5, Fraction(30), "milp", "few turns", 0.1, NOTHING)
+    assert bound_facts(facts(30), exact, NETWORK) == told(30, 16, "milp", 0, True, "few turns")
+    found = bound_facts(facts(26, per_terminal=True), exact, NETWORK)
+    # the quotient holds, and it is not known which loads are attainable
+    assert found == told(25.5, 16, "lp", 0.5, False, "few turns")
+
+
 def test_a_table_that_splits_pairs_is_held_against_the_quotient() -> None:
     found = bound_facts(facts(25.75, multipath=True), RULES, NETWORK)
     assert found == told(25.5, 16.0, "lp", 0.25, None, "few turns")

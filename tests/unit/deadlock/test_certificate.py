@@ -17,7 +17,7 @@ from deadlock_cases import clockwise_ring_table, random_table, ring, table_of, t
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from routelab.api import InputError, RouteTable
+from routelab.api import InputError, RouteTable, Topology
 from routelab.deadlock import (
     certificate,
     check,
@@ -55,7 +55,19 @@ def dateline_table() -> RouteTable:
     return table_of(ring(4), paths)
 
 
+def terminals_table() -> RouteTable:
+    """Two switches joined twice; the terminals of one are reached over a channel each."""
+    topology = Topology.create(
+        num_switches=2,
+        channel_source=[0, 0, 1],
+        channel_target=[1, 1, 0],
+        terminal_switch=[1, 0, 1],
+    )
+    return RouteTable.from_next_hops(topology, [[0, -1, 1], [-1, 2, -1]], per_terminal=True)
+
+
 GOOD = {
+    "to terminals, plain": (terminals_table(), "plain"),
     "torus, bubble": (torus_table(4, 4), "bubble"),
     "dateline, plain": (dateline_table(), "plain"),
     "no routes": (table_of(ring(3), lambda s, t: []), "plain"),
@@ -72,6 +84,22 @@ def test_good_certificates_are_accepted(name: str, tmp_path: Path) -> None:
     assert answer.stdout.startswith("proven: ")
     assert json.loads(path.read_text())["provenance"] == {"host": "here"}
     assert [file.name for file in tmp_path.iterdir()] == ["certificate.json"]
+
+
+def test_routes_to_terminals_name_their_ends(tmp_path: Path) -> None:
+    table = terminals_table()
+    proof = proof_of(table, "plain")
+    assert proof["endpoints"] == ["0", "1"]
+    assert proof["destinations"] == ["1", "0", "1"]
+    assert proof["routes"] == ["0", "", "1", "", "2", ""]
+    path = tmp_path / "certificate.json"
+    write_certificate(check(table), table, path)
+    said = "3 of 3 pairs of switches and terminals routed"
+    assert said in recheck(path).stdout
+    # the same arrays lead elsewhere if the first two terminals change places
+    path.write_text(json.dumps(proof | {"destinations": ["0", "1", "1"]}), encoding="utf-8")
+    assert "route 0 misses its target" in recheck(path).stderr
+    assert "destinations" not in proof_of(dateline_table(), "plain")
 
 
 def test_routes_are_one_text_a_pair() -> None:

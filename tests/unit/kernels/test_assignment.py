@@ -42,7 +42,7 @@ def heaviest_by_networkx(matrix, demand):
 @given(problems())
 def test_heaviest_assignments_are_those_of_networkx(problem):
     matrix, demand = problem
-    edges = arrays(matrix, demand)
+    edges = *arrays(matrix, demand), arrays(matrix, demand)[-1]
     total, sender, receiver = heaviest_assignment(*edges)
     one_channel = np.array([0, len(edges[0])])
     assert np.isclose(total, heaviest_by_networkx(matrix, demand))
@@ -68,7 +68,7 @@ def test_a_large_assignment_is_optimal_by_duality():
     slack[np.arange(size), planted] = 0
     weight = np.maximum(u[:, None] + v[None, :] - slack, 1e-6)
     total, _, receiver = heaviest_assignment(
-        np.arange(size * size), weight.reshape(-1), np.ones(size, dtype=np.int64)
+        np.arange(size * size), weight.reshape(-1), *np.ones((2, size), dtype=np.int64)
     )
     assert np.isclose(total, u.sum() + v.sum())
     assert receiver.tolist() == planted.tolist()

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from random_tables import networks, tables
 
 from routelab.api import RouteTable, Topology
-from routelab.metrics import channel_loads, perfect_load, sigma, terminal_pairs
+from routelab.metrics import channel_loads, perfect_load, served_pairs, sigma, terminal_pairs
 from routelab.toolkit import build_grid
 
 
@@ -18,7 +18,7 @@ def test_loads_are_those_of_the_definition(table):
     assert loads == pytest.approx(naive.channel_loads(table))
     # conservation: every hop of every route loads one channel
     hops = table.path_length * table.path_weight
-    pairs = terminal_pairs(table.topology).reshape(-1)[table.path_pair]
+    pairs = served_pairs(table).reshape(-1)[table.path_pair]
     assert loads.sum() == pytest.approx((hops * pairs).sum())
 
 

@@ -9,7 +9,6 @@ from random_tables import tables
 from routelab.api import RouteTable, Topology
 from routelab.metrics import (
     connected_parts,
-    destination_based,
     joined_pairs,
     pairs,
     reachable_pairs,
@@ -25,7 +24,7 @@ def test_reachability_is_that_of_the_definition(table):
 
 @given(tables())
 def test_destination_based_is_what_the_definition_says(table):
-    assert destination_based(table) == naive.destination_based(table)
+    assert table.destination_based == naive.destination_based(table)
 
 
 @given(tables())
@@ -48,7 +47,7 @@ def test_a_one_way_line_by_hand():
     assert pairs(line) == 6
     # two on switch 0 reach each other, and both reach switch 2
     assert reachable_pairs(table) == 4
-    assert destination_based(table)
+    assert table.destination_based
 
 
 @given(st.data())

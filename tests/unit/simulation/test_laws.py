@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba.core.event import install_recorder
 from simulated import (
+    between,
     layered_tables,
     line,
     line_table,
@@ -128,8 +129,8 @@ def test_a_drained_run_ends_empty_and_crossed_exactly_its_routes(case, message_p
     sent = np.diff(messages.start)
     for terminal in range(topology.num_terminals):
         for message in range(messages.start[terminal], messages.start[terminal + 1]):
-            ends = topology.terminal_switch[[terminal, messages.target[message]]]
-            path = table.pair_start[table.pair(*ends.tolist())]
+            ends = between(table, terminal, int(messages.target[message]))
+            path = table.pair_start[table.pair(*ends)]
             along = slice(table.path_start[path], table.path_start[path + 1])
             np.add.at(crossed, (table.hop_channel[along], table.hop_vc[along]), flits)
             hops[along.stop - along.start] += message_packets

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from simulated import layered_tables, line, line_table, reachable_terminals, routers
+from simulated import between, layered_tables, line, line_table, reachable_terminals, routers
 
 from routelab.api import Demand, RouteTable, Topology
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel, pick
@@ -60,7 +60,6 @@ def valiant(table):
 def test_no_channel_carries_more_than_it_can(table, data):
     """The least that any flow gets, times the flows of the busiest channel, is at most 1."""
     topology = table.topology
-    switches = topology.terminal_switch.tolist()
     target = [data.draw(st.sampled_from([-1, *others])) for others in reachable_terminals(table)]
     router = data.draw(routers(vcs=table.virtual_channels))
     cycles = 400
@@ -81,7 +80,7 @@ def test_no_channel_carries_more_than_it_can(table, data):
     crossing = np.zeros(topology.num_channels, dtype=int)
     for terminal, other in enumerate(target):
         if other >= 0:
-            way = table.paths(switches[terminal], switches[other])[0]
+            way = table.paths(*between(table, terminal, other))[0]
             crossing[way] += router.packet_flits * counts.delivered[terminal]
     assert np.all(crossing <= counts.channel_flits)
 

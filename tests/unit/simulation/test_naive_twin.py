@@ -25,14 +25,15 @@ LIMIT = 20_000
 def listed(table):
     """The table's only path of each pair."""
     ends, routes = table.topology.endpoints.tolist(), {}
+    targets = range(table.topology.num_terminals) if table.per_terminal else ends
     for pair in range(table.num_pairs):
         for path in range(table.pair_start[pair], table.pair_start[pair + 1]):
             along = slice(table.path_start[path], table.path_start[path + 1])
             hops = zip(table.hop_channel[along].tolist(), table.hop_vc[along].tolist(), strict=True)
-            routes[ends[pair // len(ends)], ends[pair % len(ends)]] = list(hops)
+            routes[ends[pair // len(targets)], targets[pair % len(targets)]] = list(hops)
     classes = table.virtual_channels
     bubble = range(classes) if table.flow_control == "bubble" else ()
-    return ListedRoutes(routes, classes, tuple(bubble))
+    return ListedRoutes(routes, classes, tuple(bubble), table.per_terminal)
 
 
 def naive(table, router, messages, message_packets=1, routing=None):

@@ -46,6 +46,17 @@ def test_all_plugins_take_part() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["valiant~base=[dfsssp~routes=terminals]", "angara-adaptive~escape=[dfsssp~routes=terminals]"],
+)
+def test_routes_to_terminals_are_nothing_to_build_on(text) -> None:
+    """A waypoint is a switch, and so is the place where an escape begins."""
+    topology = build_grid("torus", (3, 3), wrap=True, terminals=2)
+    with pytest.raises(UnsupportedError, match="its routes lead to terminals"):
+        program(load_routing(text), topology, 8)
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("valiant~base=valliant", "valiant~base=valliant: base: no routing plugin is called"),

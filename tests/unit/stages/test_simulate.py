@@ -131,6 +131,25 @@ def test_the_facts_are_those_of_the_highest_load(folder: Path) -> None:
     }
 
 
+def test_terminals_with_names_are_listed_by_them(tmp_path: Path) -> None:
+    """And each way of a table per terminal is the one that its packets take."""
+    (tmp_path / "pair.json").write_text(
+        '{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "n1", "kind": "host"}, {"id": "n2", "kind":'
+        ' "host"}, {"id": "n3", "kind": "host"}], "links": [{"source": "a", "target": "b"},'
+        ' {"source": "a", "target": "b"}, {"source": "n1", "target": "a"}, {"source": "n2",'
+        ' "target": "b"}, {"source": "n3", "target": "b"}]}'
+    )
+    task = simulate.task_of(
+        f"graph~file={tmp_path / 'pair.json'}", "dfsssp~routes=terminals", "uniform", settings()
+    )
+    result = simulate.simulate(task.network, task.algorithm, task.work, task.settings)
+    assert result.terminals["name"][:3] == ["n1", "n2", "n3"]
+    assert result.facts["worst_terminal_name"] in {"n1", "n2", "n3"}
+    # a sends to n2 over one of the parallel links and to n3 over the other one
+    flits = dict(zip(result.channels["channel"], result.channels["flits"], strict=True))
+    assert min(flits[0], flits[2]) > 0
+
+
 def test_files_agree_with_each_other(folder: Path) -> None:
     for point in rows(folder, "curve.csv"):
         mine = [line for line in rows(folder, "terminals.csv") if line["load"] == point["load"]]

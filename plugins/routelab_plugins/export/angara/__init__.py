@@ -54,6 +54,8 @@ class Angara(ExportPlugin):
         shape = shape_of(table.topology)
         if isinstance(shape, str):
             return shape
+        if table.per_terminal:
+            return "the routes lead to terminals, and a node's table has routes to nodes"
         if np.diff(table.pair_start).max(initial=0) > 1:
             return "pairs have several paths, and a node's table has one route to a node"
         if table.virtual_channels > 1:

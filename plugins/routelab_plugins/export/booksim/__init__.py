@@ -5,6 +5,7 @@ computes shortest routes on it and reads no others: ``routes.txt`` is for users 
 routing function of their own. Each of its lines is a path, ``SOURCE TARGET WEIGHT PORT PORT ...``:
 routers, the share of the packets, and the output port at each router on the way. Ports are
 numbered as `AnyNet` numbers them: first a router's nodes, then its neighbours, both ascending.
+Names of routers, and of nodes that have any, are comments in it.
 Jiang et al., *A Detailed and Flexible Cycle-Accurate Network-on-Chip Simulator*, ISPASS 2013.
 """
 
@@ -63,6 +64,8 @@ class BookSim(ExportPlugin):
 
     def supports(self, table: RouteTable) -> str | None:
         """BookSim's links have two ways, at most one joins two routers, and all nodes can talk."""
+        if table.per_terminal:
+            return "the routes lead to terminals, and this file has routes to routers"
         ends = _ends(table.topology)
         if len(set(ends)) < len(ends):
             return "two routers are joined by several links, and BookSim takes them for one"
@@ -78,9 +81,13 @@ class BookSim(ExportPlugin):
         ports = _ports(topology)
         hops = [str(ports[source][target]) for source, target in _ends(topology)]
         names = (f"# router {s} {json.dumps(n)}" for s, n in enumerate(topology.switch_names))
+        nodes = (
+            f"# node {terminal} {json.dumps(name)}"
+            for terminal, name in enumerate(topology.terminal_names)
+        )
         return {
             NETWORK: "\n".join(self._network(topology)) + "\n",
-            ROUTES: "\n".join((*names, *route_lines(table, hops))) + "\n",
+            ROUTES: "\n".join((*names, *nodes, *route_lines(table, hops))) + "\n",
         }
 
     def _network(self, topology: Topology) -> Iterator[str]:
@@ -140,15 +147,16 @@ def _topology(network: str, routes: str) -> Topology:
         else:
             routers += 1
             nodes.update((int(node), int(words[1])) for node in words[3::2])
-    names = [
-        json.loads(line.split(maxsplit=3)[3])
-        for line in routes.splitlines()
-        if line.startswith("# router ")
-    ]
+    named: dict[str, list[str]] = {"router": [], "node": []}
+    for line in routes.splitlines():
+        words = line.split(maxsplit=3)
+        if words[:1] == ["#"] and words[1] in named:
+            named[words[1]].append(json.loads(words[3]))
     return Topology.create(
         family="booksim",
         num_switches=routers,
-        switch_names=names,
+        switch_names=named["router"],
+        terminal_names=named["node"],
         terminal_switch=[nodes[node] for node in range(len(nodes))],
         channel_source=[source for source, _ in ends],
         channel_target=[target for _, target in ends],

@@ -9,9 +9,10 @@ bandwidth from every node to every other, without contention inside the network.
   (``net_latency_ns_file`` and ``net_bw_mbps_file``; the unit of the latter is MiB/s), and
   ``codes.conf``, a configuration with one node a terminal that names them;
 - ``network.txt`` and ``routes.txt``, all of the network and the routes as text for models of
-  one's own: lines ``switch NUMBER "NAME"``, ``terminal NUMBER SWITCH`` and ``channel NUMBER SOURCE
-  TARGET BANDWIDTH LATENCY`` (bytes per second, seconds), and a path a line, ``SOURCE TARGET WEIGHT
-  CHANNEL CHANNEL ...`` (switches, the share of the packets).
+  one's own: lines ``switch NUMBER "NAME"``, ``terminal NUMBER SWITCH "NAME"`` (without a name where
+  terminals have none) and ``channel NUMBER SOURCE TARGET BANDWIDTH LATENCY`` (bytes per second,
+  seconds), and a path a line, ``SOURCE TARGET WEIGHT CHANNEL CHANNEL ...`` (switches, the share of
+  the packets).
 
 Mubarak, Carothers, Ross and Carns, *Enabling Parallel Simulation of Large-Scale HPC Network
 Systems*, IEEE TPDS 28(1), 2017.
@@ -64,6 +65,8 @@ class Codes(ExportPlugin):
 
     def supports(self, table: RouteTable) -> str | None:
         """Its matrices have a bandwidth for every pair."""
+        if table.per_terminal:
+            return "the routes lead to terminals, and this file has routes to switches"
         if (np.diff(table.pair_start) == 0).any():
             return "there are pairs without a route, and CODES' simplep2p has a link for each"
         return None
@@ -108,8 +111,7 @@ def _matrices(
             np.minimum(narrowest, limit, out=narrowest)
     # from a switch to itself nothing is in the way
     narrowest[np.isinf(narrowest)] = capacity.max(initial=machine.link_bandwidth)
-    ends = len(topology.endpoints)
-    place = np.searchsorted(topology.endpoints, topology.terminal_switch)
+    ends, place = len(topology.endpoints), topology.terminal_endpoint
 
     def between_terminals(of_path: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
         mean = np.zeros(ends * ends)
@@ -146,7 +148,10 @@ def _network(topology: Topology, machine: MachineSpeeds) -> Iterator[str]:
     for switch, name in enumerate(topology.switch_names):
         yield f"switch {switch} {json.dumps(name)}"
     for terminal, switch in enumerate(topology.terminal_switch.tolist()):
-        yield f"terminal {terminal} {switch}"
+        name = (
+            f" {json.dumps(topology.terminal_names[terminal])}" if topology.terminal_names else ""
+        )
+        yield f"terminal {terminal} {switch}{name}"
     channels = zip(
         topology.channel_source.tolist(),
         topology.channel_target.tolist(),
@@ -160,13 +165,15 @@ def _network(topology: Topology, machine: MachineSpeeds) -> Iterator[str]:
 def _topology(text: str) -> Topology:
     lines = [line.split(maxsplit=2) for line in text.splitlines()]
     names = [json.loads(rest) for kind, _, rest in lines if kind == "switch"]
+    terminals = [rest.split(maxsplit=1) for kind, _, rest in lines if kind == "terminal"]
     channels = [rest.split() for kind, _, rest in lines if kind == "channel"]
     bandwidth = np.array([float(words[2]) for words in channels])
     return Topology.create(
         family="codes",
         num_switches=len(names),
         switch_names=names,
-        terminal_switch=[int(rest) for kind, _, rest in lines if kind == "terminal"],
+        terminal_switch=[int(words[0]) for words in terminals],
+        terminal_names=[json.loads(name) for _, *given in terminals for name in given],
         channel_source=[int(words[0]) for words in channels],
         channel_target=[int(words[1]) for words in channels],
         channel_capacity=bandwidth / bandwidth.max(initial=0) if len(bandwidth) else None,

@@ -1,11 +1,12 @@
 """simgrid: a platform of SimGrid with the routes of a table.
 
-Hosts are terminals (``t0``, ``t1``, ... in order of rank), links are directed channels
-(``c<number>_<from>_<to>``), ways into and out of the network where the machine limits them
-(``in0``, ``out0``) and each host's memory (``memory0``). Every ordered pair of hosts has a route of
-its own. The format is that of the SimGrid documentation, "The XML reference" and "Modeling
-Hints", version 4.1 of its DTD; Casanova, Giersch, Legrand, Quinson and Suter, *Versatile,
-Scalable, and Accurate Simulation of Distributed Applications and Platforms*, JPDC 74(10), 2014.
+Hosts are terminals in order of rank, by their names if each has one without spaces (else ``t0``,
+``t1``, ...), links are directed channels (``c<number>_<from>_<to>``), ways into and out of the
+network where the machine limits them (``in0``, ``out0``) and each host's memory (``memory0``).
+Every ordered pair of hosts has a route of its own. The format is that of the SimGrid documentation,
+"The XML reference" and "Modeling Hints", version 4.1 of its DTD; Casanova, Giersch, Legrand,
+Quinson and Suter, *Versatile, Scalable, and Accurate Simulation of Distributed Applications and
+Platforms*, JPDC 74(10), 2014.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ class SimGrid(ExportPlugin):
             '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
             '<platform version="4.1">',
             ' <zone id="network" routing="Full">',
-            *_switches(table.topology),
+            *_switches(table),
             *self._hosts(table.topology, machine),
             *self._links(table, machine),
             *self._routes(table, machine),
@@ -94,9 +95,11 @@ class SimGrid(ExportPlugin):
 
     def _hosts(self, topology: Topology, machine: MachineSpeeds) -> Iterator[str]:
         speed = f"{machine.compute_rate or UNLIMITED!r}f"
-        for terminal, switch in enumerate(topology.terminal_switch.tolist()):
+        for name, switch in zip(
+            topology.host_names, topology.terminal_switch.tolist(), strict=True
+        ):
             yield (
-                f'  <host id="t{terminal}" speed="{speed}" core="{self.parameters.cores}">'
+                f'  <host id={quoteattr(name)} speed="{speed}" core="{self.parameters.cores}">'
                 f'<prop id="switch" value="{switch}"/></host>'
             )
 
@@ -130,14 +133,15 @@ class SimGrid(ExportPlugin):
         ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
         link = [f'<link_ctn id="c{c}_{s}_{t}"/>' for c, (s, t) in enumerate(ends)]
         limits = dict(_ways(machine))
-        for terminal in range(topology.num_terminals):
-            yield _route(terminal, terminal, f'<link_ctn id="memory{terminal}"/>')
+        host = [quoteattr(name) for name in topology.host_names]
+        for terminal, name in enumerate(host):
+            yield _route(name, name, f'<link_ctn id="memory{terminal}"/>')
         for source, target, hops in _routed(table):
             first = f'<link_ctn id="in{source}"/>' if "in" in limits else ""
             last = f'<link_ctn id="out{target}"/>' if "out" in limits else ""
             waits = "latency" if self._per_link else f"latency{source}_{target}"
             way = "".join(link[channel] for channel in hops)
-            yield _route(source, target, f'{first}<link_ctn id="{waits}"/>{way}{last}')
+            yield _route(host[source], host[target], f'{first}<link_ctn id="{waits}"/>{way}{last}')
 
     @property
     def _per_link(self) -> bool:
@@ -156,9 +160,15 @@ class SimGrid(ExportPlugin):
             raise InputError(f"simgrid: {FILE} cannot be read: {error}") from error
 
 
-def _switches(topology: Topology) -> Iterator[str]:
-    for switch, name in enumerate(topology.switch_names):
+def _switches(table: RouteTable) -> Iterator[str]:
+    """Names of the switches, and whether hosts of one switch have routes of their own."""
+    for switch, name in enumerate(table.topology.switch_names):
         yield f'  <prop id="switch{switch}" value={quoteattr(name, _SPACES)}/>'
+    if table.per_terminal:
+        yield f'  <prop id="{_PER_TERMINAL}" value="yes"/>'
+
+
+_PER_TERMINAL = "routes-per-terminal"
 
 
 _SPACES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
@@ -180,8 +190,8 @@ def _link(name: str, bandwidth: float, latency: float, *, shared: bool = True) -
     )
 
 
-def _route(source: int, target: int, links: str) -> str:
-    return f'  <route src="t{source}" dst="t{target}" symmetrical="NO">{links}</route>'
+def _route(source: str, target: str, links: str) -> str:
+    return f'  <route src={source} dst={target} symmetrical="NO">{links}</route>'
 
 
 def _mean_hops(table: RouteTable) -> float:
@@ -192,23 +202,23 @@ def _mean_hops(table: RouteTable) -> float:
 
 def _routed(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:
     """Source, target and channels of each ordered pair of different terminals with a route."""
-    topology = table.topology
-    place = np.searchsorted(topology.endpoints, topology.terminal_switch).tolist()
-    ends = len(topology.endpoints)
     pairs = table.pair_start.tolist()
     starts = table.path_start.tolist()
     channels = table.hop_channel.tolist()
-    for source, i in enumerate(place):
-        for target, j in enumerate(place):
-            path = pairs[i * ends + j]
-            if source != target and path < pairs[i * ends + j + 1]:
+    everywhere = np.arange(table.topology.num_terminals)
+    for source in everywhere.tolist():
+        sources = np.full_like(everywhere, source)
+        for target, pair in enumerate(table.pair_between(sources, everywhere).tolist()):
+            path = pairs[pair]
+            if source != target and path < pairs[pair + 1]:
                 yield source, target, channels[starts[path] : starts[path + 1]]
 
 
 def _table(zone: ET.Element) -> RouteTable:
     names = {prop.attrib["id"]: prop.attrib["value"] for prop in zone.findall("prop")}
+    per_terminal = names.pop(_PER_TERMINAL, "no") == "yes"
     hosts = {host.attrib["id"]: host for host in zone.findall("host")}
-    terminals = [_switch_of(hosts[f"t{terminal}"]) for terminal in range(len(hosts))]
+    numbered = [f"t{terminal}" for terminal in range(len(hosts))]
     ends: dict[int, tuple[int, int]] = {}
     bandwidth: dict[int, float] = {}
     for link in zone.findall("link"):
@@ -223,12 +233,13 @@ def _table(zone: ET.Element) -> RouteTable:
         family="simgrid",
         num_switches=len(names),
         switch_names=[names[f"switch{switch}"] for switch in range(len(names))],
-        terminal_switch=terminals,
+        terminal_switch=[_switch_of(host) for host in hosts.values()],
+        terminal_names=() if list(hosts) == numbered else list(hosts),
         channel_source=[ends[channel][0] for channel in order],
         channel_target=[ends[channel][1] for channel in order],
         channel_capacity=[bandwidth[channel] / widest for channel in order],
     )
-    return _routes_on(topology, zone)
+    return _routes_on(topology, zone, per_terminal)
 
 
 def _switch_of(host: ET.Element) -> int:
@@ -238,23 +249,29 @@ def _switch_of(host: ET.Element) -> int:
     raise InputError(f"host {host.attrib['id']} does not say its switch")
 
 
-def _routes_on(topology: Topology, zone: ET.Element) -> RouteTable:
-    place = np.searchsorted(topology.endpoints, topology.terminal_switch)
-    count = len(topology.endpoints)
-    found: dict[int, list[int]] = {i * count + i: [] for i in range(count)}
+def _routes_on(topology: Topology, zone: ET.Element, per_terminal: bool) -> RouteTable:
+    row = topology.terminal_endpoint
+    column = np.arange(topology.num_terminals) if per_terminal else row
+    count = topology.num_terminals if per_terminal else len(topology.endpoints)
+    number = {name: terminal for terminal, name in enumerate(topology.host_names)}
+    # of a switch to itself
+    found: dict[int, list[int]] = {
+        int(row[t]) * count + int(column[t]): [] for t in range(topology.num_terminals)
+    }
     for route in zone.findall("route"):
-        source, target = (int(route.attrib[end].removeprefix("t")) for end in ("src", "dst"))
+        source, target = (number[route.attrib[end]] for end in ("src", "dst"))
         if source == target:
             continue
         matches = (_CHANNEL.fullmatch(hop.attrib["id"]) for hop in route.findall("link_ctn"))
         way = [int(match[1]) for match in matches if match]
-        pair = int(place[source]) * count + int(place[target])
+        pair = int(row[source]) * count + int(column[target])
         if found.setdefault(pair, way) != way:
             raise InputError(
-                f"the route from t{source} to t{target} differs from that of other hosts of the "
-                "same switches"
+                f"the route from {route.attrib['src']} to {route.attrib['dst']} differs from that "
+                "of other hosts of the same switches"
             )
-    lengths = np.full(count * count, -1)
+    lengths = np.full(len(topology.endpoints) * count, -1)
     lengths[list(found)] = [len(way) for way in found.values()]
     channels = [channel for pair in sorted(found) for channel in found[pair]]
-    return RouteTable.from_lengths(topology, lengths, np.array(channels, dtype=np.int32))
+    hops = np.array(channels, dtype=np.int32)
+    return RouteTable.from_lengths(topology, lengths, hops, per_terminal=per_terminal)

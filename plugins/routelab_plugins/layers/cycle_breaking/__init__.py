@@ -82,10 +82,9 @@ class CycleBreaking(LayersPlugin):
         )
         if path < 0:
             return None
-        ends = topology.endpoints[list(divmod(int(table.path_pair[path]), len(topology.endpoints)))]
+        pair = table.describe_pair(int(table.path_pair[path]))
         return (
-            f"the path from switch {topology.switch_names[ends[0]]} to "
-            f"{topology.switch_names[ends[1]]} crosses channel {topology.channel_name(channel)} "
+            f"the path from {pair} crosses channel {topology.channel_name(channel)} "
             "twice, so it waits for itself on any single virtual channel"
         )
 

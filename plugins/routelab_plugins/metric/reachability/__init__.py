@@ -1,4 +1,4 @@
-"""How many pairs a table joins, and whether next hops can express it."""
+"""How many pairs a table joins."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from routelab.api import Measurement, MetricPlugin, RouteTable, RoutingGraph
 
 
 class Reachability(MetricPlugin):
-    """Pairs with a route, with one as short as can be, and the form of a switch's table.
+    """Pairs with a route, and with one as short as can be.
 
     Of a damaged network only those pairs count that it still joins: a system is fully routable if
     all of them have a route, and fully minimal if none of these is longer than what is left of the
@@ -15,7 +15,7 @@ class Reachability(MetricPlugin):
     """
 
     name = "reachability"
-    summary = "Ordered terminal pairs, those of them with a route, and whether next hops suffice"
+    summary = "Ordered terminal pairs, and those of them with a route"
 
     columns = metrics.columns.REACHABILITY
 
@@ -30,7 +30,6 @@ class Reachability(MetricPlugin):
             Measurement("minimal_pairs", float(minimal)),
             Measurement("fully_routable", float(reachable == connected)),
             Measurement("fully_minimal", float(minimal == connected)),
-            Measurement("destination_based", float(metrics.destination_based(table))),
         ]
         if connected:
             shares = {"routable_share": reachable, "minimal_share": minimal}

@@ -20,7 +20,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.api.topology import BoolArray, Float64Array, Int64Array
-from routelab.metrics import terminal_pairs
+from routelab.metrics import served_pairs
 
 from .kernels import changed_pairs, crossing_pairs
 
@@ -107,7 +107,7 @@ class ReroutingChurn(ContextMetricPlugin):
         """
         table = context.table
         links = self._links(len(table.topology.links))
-        weight = terminal_pairs(table.topology).reshape(-1)
+        weight = served_pairs(table).reshape(-1)
         found = list(_tried(context, links, weight))
         numbers = [
             Measurement("churn_links", float(len(links))),

@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def crossing_pairs(pair_start, path_start, hop_channel, lost):
-    """Pairs with a path over a lost channel; bool, shape (P * P,).
+    """Pairs with a path over a lost channel; bool, shape (P * D,).
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def changed_pairs(before, after, old_channel):
 
     Returns
     -------
-    changed : bool array, shape (P * P,)
+    changed : bool array, shape (P * D,)
     """
     pair_a, path_a, weight_a, hop_a = before
     pair_b, path_b, weight_b, hop_b = after

@@ -82,6 +82,8 @@ class AngaraAdaptive(HopRoutingPlugin):
             table = self._deterministic.table(topology)
         except UnsupportedError as error:
             return f"escape {self._deterministic.name}: {error}"
+        if table.per_terminal:
+            return f"escape {self._deterministic.name}: its routes lead to terminals, not switches"
         if (np.diff(table.pair_start) == 0).any():
             return f"escape {self._deterministic.name}: some pairs have no route"
         if virtual_channels <= table.virtual_channels:

@@ -8,7 +8,10 @@ from routelab.api import Capabilities, Citation, Composition
 
 
 class Dfsssp(Composition):
-    """`p-sssp~root=destination@unrestricted@cycle-breaking`."""
+    """`p-sssp~root=destination@unrestricted@cycle-breaking`.
+
+    With ``routes=terminals`` every terminal has routes of its own, as in OpenSM.
+    """
 
     name = "dfsssp"
     summary = "Destination-based P-SSSP on any network, deadlocks broken by virtual layers"
@@ -23,7 +26,9 @@ class Dfsssp(Composition):
             doi="10.1109/IPDPS.2011.65",
         ),
     )
-    capabilities = Capabilities(minimal=True, flow_control="plain", virtual_channels=None)
+    capabilities = Capabilities(
+        minimal=True, flow_control="plain", virtual_channels=None, destination_based=True
+    )
     rules = "unrestricted"
     selection = "p-sssp~root=destination"
     layers = "cycle-breaking"

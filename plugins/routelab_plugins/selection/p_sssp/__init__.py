@@ -1,13 +1,20 @@
-"""P-SSSP: one lightest shortest tree for every endpoint.
+"""P-SSSP: one lightest shortest tree for every endpoint, or for every destination terminal.
 
 Hoefler, Schneider, Lumsdaine, *Optimized Routing for Large-Scale InfiniBand Networks*, HOTI 2009,
 doi 10.1109/HOTI.2009.9. The weights there start at |N|² so that no detour is ever lighter; here
 hops are compared before loads, which is the same.
+
+InfiniBand forwards by destination terminals (LIDs): with ``routes=terminals`` each of them gets a
+tree of its own, as in the engines ``sssp`` and ``dfsssp`` of OpenSM (Domke, Hoefler, Nagel,
+*Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011, doi 10.1109/IPDPS.2011.65).
+The loads grow after each tree by the routes that it gives the other terminals.
 """
 
 from __future__ import annotations
 
 from typing import Literal
+
+import numpy as np
 
 from routelab.api import (
     Capabilities,
@@ -17,8 +24,9 @@ from routelab.api import (
     SelectionPlugin,
     parameter,
 )
-from routelab.kernels.rooted import routes_by_root
+from routelab.kernels.rooted import routes_by_root, routes_to_terminals
 from routelab.toolkit import TieParameters, search_arrays
+from routelab.toolkit.ties import turns
 
 
 class PSsspParameters(TieParameters):
@@ -29,10 +37,15 @@ class PSsspParameters(TieParameters):
         description="Trees from sources, or towards destinations; where the rules have one state "
         "a switch the latter gives a destination-based table",
     )
+    routes: Literal["switches", "terminals"] = parameter(
+        "switches",
+        description="Destinations: switches, whose terminals share a route from each switch, or "
+        "single terminals, each with a tree of its own; the latter needs root=destination",
+    )
 
 
 class PSssp(SelectionPlugin):
-    """All routes of one endpoint at once, loads updated between endpoints."""
+    """All routes of one tree at once, loads updated between trees."""
 
     name = "p-sssp"
     summary = "One lightest shortest tree an endpoint, loads updated in between (P-SSSP)"
@@ -46,12 +59,33 @@ class PSssp(SelectionPlugin):
             cited_for="P-SSSP",
             doi="10.1109/HOTI.2009.9",
         ),
+        Citation(
+            key="domke2011",
+            title="Deadlock-Free Oblivious Routing for Arbitrary Topologies",
+            authors="Domke, Jens and Hoefler, Torsten and Nagel, Wolfgang E.",
+            year=2011,
+            venue="IEEE International Parallel and Distributed Processing Symposium, pp. 616-627",
+            cited_for="trees towards single terminals",
+            doi="10.1109/IPDPS.2011.65",
+        ),
     )
     capabilities = Capabilities(minimal=None)
     Parameters = PSsspParameters
 
+    def supports(self, graph: RoutingGraph) -> str | None:
+        """A tree from a source gives all terminals of a switch the same route."""
+        if self.parameters.routes == "terminals" and self.parameters.root == "source":
+            return "routes=terminals needs root=destination: trees towards the terminals"
+        return None
+
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Lightest shortest legal routes from P trees of O(V + E)."""
+        """Lightest shortest legal routes from P trees of O(V + E), or T of them."""
         search = search_arrays(graph, self.parameters)
+        if self.parameters.routes == "terminals":
+            ends = graph.topology.terminal_endpoint
+            lengths = np.ascontiguousarray(search.lengths[:, ends])
+            order = turns(self.parameters.tie_seed, len(ends))
+            hops = routes_to_terminals(search, lengths, ends, order)
+            return RouteTable.from_lengths(graph.topology, lengths, hops, per_terminal=True)
         hops = routes_by_root(search, self.parameters.root == "source", False)
         return RouteTable.from_lengths(graph.topology, search.lengths, hops)

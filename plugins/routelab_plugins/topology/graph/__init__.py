@@ -17,7 +17,8 @@ class GraphParameters(Parameters):
 
     file: Path = parameter(
         description="Edge list (.txt, .edges: two names a line; .csv: columns source, target, "
-        "optionally capacity, latency), GraphML (.graphml) or node-link JSON (.json)"
+        "optionally capacity, latency, source_port, target_port), GraphML (.graphml) or node-link "
+        "JSON (.json)"
     )
     format: Literal["auto", "edges", "csv", "graphml", "json"] = parameter(
         "auto", description="Format of the file; auto: by its suffix"
@@ -31,7 +32,8 @@ class GraphParameters(Parameters):
         1,
         ge=0,
         le=MAX_TERMINALS,
-        description="Terminals at each switch that has no attribute of that name in the file",
+        description="Terminals at each switch that has no attribute of that name in the file; not "
+        "used where nodes of the file are hosts",
     )
     self_loops: Literal["drop", "refuse"] = parameter(
         "drop", description="What to do with edges that join a switch to itself"
@@ -57,9 +59,10 @@ class Graph(TopologyPlugin):
     def build(self) -> Topology:
         """Read the file.
 
-        An undirected edge becomes two channels, parallel edges stay apart. A switch is called by
-        its label if no other has it, else by its name (id) in the file. The number of self-loops
-        that were dropped is in ``attributes["self_loops_dropped"]``. Random failures are those
+        An undirected edge becomes two channels, parallel edges stay apart. A switch or host is
+        called by its label if no other has it, else by its name (id) in the file. Nodes of kind
+        ``host`` are terminals, in the order of the file. The number of self-loops that were
+        dropped is in ``attributes["self_loops_dropped"]``. Random failures are those
         of `routelab.api.with_random_failures`.
 
         Raises

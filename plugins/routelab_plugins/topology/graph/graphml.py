@@ -11,13 +11,23 @@ from xml.parsers import expat
 
 from routelab.api import InputError
 
-from .network import MAX_TERMINALS, Edge, Network, Node, quantity, whole_number
+from .network import (
+    MAX_TERMINALS,
+    Edge,
+    Network,
+    Node,
+    host_kind,
+    port,
+    quantity,
+    whole_number,
+)
 
 
 def read_graphml(content: bytes, file: str) -> Network:
     """Read the graph of a GraphML file.
 
-    Nodes may have data named ``label`` and ``terminals``, edges ``capacity`` and ``latency``.
+    Nodes may have data named ``label``, ``terminals``, ``guid`` and ``kind`` (switch or host),
+    edges ``capacity``, ``latency``, ``source_port`` and ``target_port``.
 
     Raises
     ------
@@ -127,6 +137,8 @@ class _Reader:
                 terminals=None
                 if terminals is None
                 else whole_number(terminals, "terminals", self._place, MAX_TERMINALS),
+                guid=data.get("guid", ""),
+                host=host_kind(data.get("kind") or "switch", self._place),
             )
         )
 
@@ -144,5 +156,7 @@ class _Reader:
                 capacity=quantity(data.get("capacity", 1), "capacity", self._place, zero=False),
                 latency=quantity(data.get("latency", 0), "latency", self._place, zero=True),
                 directed=None if directed is None else directed == "true",
+                source_port=port(data.get("source_port"), "source_port", self._place),
+                target_port=port(data.get("target_port"), "target_port", self._place),
             )
         )

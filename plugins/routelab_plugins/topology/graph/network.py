@@ -16,20 +16,28 @@ from routelab.api import InputError, Topology
 MAX_TERMINALS = 10_000
 """Terminals at one switch; more are taken for a slip of the pen."""
 
+MAX_PORT = 65_535
+"""Largest number of a port."""
+
 
 @dataclass(frozen=True)
 class Node:
-    """A switch as the file has it; `place` says where, `terminals` is None where not given."""
+    """A switch or a host as the file has it; `place` says where, None is what is not given."""
 
     key: str
     place: str
     label: str = ""
     terminals: int | None = None
+    guid: str = ""
+    host: bool = False
 
 
 @dataclass(frozen=True)
 class Edge:
-    """A link as the file has it; `directed` is None where the file's default holds."""
+    """A link as the file has it; `directed` is None where the file's default holds.
+
+    Ports are −1 where they are not given.
+    """
 
     source: str
     target: str
@@ -37,6 +45,8 @@ class Edge:
     capacity: float = 1.0
     latency: float = 0.0
     directed: bool | None = None
+    source_port: int = -1
+    target_port: int = -1
 
 
 @dataclass
@@ -137,6 +147,30 @@ def quantity(value: Any, what: str, place: str, *, zero: bool) -> float:
     return number
 
 
+def host_kind(value: Any, place: str) -> bool:
+    """Read whether a node is a host.
+
+    Raises
+    ------
+    InputError
+        If `value` is neither ``switch`` nor ``host``.
+    """
+    if value not in ("switch", "host"):
+        raise InputError(f"{place}: kind is {value!r}, expected switch or host")
+    return bool(value == "host")
+
+
+def port(value: Any, what: str, place: str) -> int:
+    """Read a port number; −1 where there is none.
+
+    Raises
+    ------
+    InputError
+        If `value` is no port number.
+    """
+    return -1 if value in (None, "") else whole_number(value, what, place, MAX_PORT)
+
+
 def _number(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
@@ -162,7 +196,7 @@ def topology_of(
     path : Path
         The file, for messages; its name becomes an attribute.
     terminals : int
-        At each switch that does not say how many it has.
+        At each switch that does not say how many it has; not used where the file has hosts.
     directed : bool or None
         Take all edges as directed, or none; None: as the file says.
     self_loops : {"drop", "refuse"}
@@ -170,7 +204,8 @@ def topology_of(
     Raises
     ------
     InputError
-        If there is no switch, no terminal, or a self-loop that is refused.
+        If there is no switch, no terminal, a self-loop that is refused, or a host that is not
+        linked to just one switch by one link.
     """
     if not network.nodes:
         raise InputError(f"{path}: no node and no edge in it")
@@ -180,31 +215,85 @@ def topology_of(
             f"{loops[0].place}: an edge joins node {loops[0].source!r} to itself; remove it or "
             "set self_loops=drop"
         )
-    index = {key: number for number, key in enumerate(network.nodes)}
-    at_switch = [
-        terminals if node.terminals is None else node.terminals for node in network.nodes.values()
-    ]
-    if not any(at_switch):
-        raise InputError(f"{path}: no switch has a terminal; set terminals=1")
+    switches = [node for node in network.nodes.values() if not node.host]
+    index = {node.key: number for number, node in enumerate(switches)}
 
-    def channels() -> Iterator[tuple[int, int, float, float]]:
+    def channels() -> Iterator[tuple[float, ...]]:
         for edge in network.edges:
-            if edge.source == edge.target:
+            if edge.source == edge.target or not {edge.source, edge.target} <= index.keys():
                 continue
             source, target = index[edge.source], index[edge.target]
-            yield source, target, edge.capacity, edge.latency
+            ports = edge.source_port, edge.target_port
+            yield source, target, *ports, edge.capacity, edge.latency
             own = network.directed if edge.directed is None else edge.directed
             if not (own if directed is None else directed):
-                yield target, source, edge.capacity, edge.latency
+                yield target, source, *ports[::-1], edge.capacity, edge.latency
 
-    columns = np.array(list(channels()), dtype=np.float64).reshape(-1, 4).T
-    return Topology.create(
-        num_switches=len(index),
-        channel_source=columns[0],
-        channel_target=columns[1],
-        terminal_switch=np.repeat(np.arange(len(index)), at_switch),
-        channel_capacity=columns[2],
-        channel_latency=columns[3],
-        switch_names=network.names(),
-        attributes={"file": path.name, "self_loops_dropped": len(loops)},
-    )
+    columns = np.array(list(channels()), dtype=np.float64).reshape(-1, 6).T
+    names = dict(zip(network.nodes, network.names(), strict=True))
+    if len(switches) < len(network.nodes):
+        ends = list(_hosts(network))
+        hosts: dict[str, Any] = {
+            "terminal_switch": [index[switch] for _, switch, _ in ends],
+            "terminal_names": [names[host.key] for host, _, _ in ends],
+            "terminal_guids": [host.guid for host, _, _ in ends],
+            "terminal_port": [number for _, _, number in ends],
+        }
+    else:
+        at_switch = [terminals if s.terminals is None else s.terminals for s in switches]
+        if not any(at_switch):
+            raise InputError(f"{path}: no switch has a terminal; set terminals=1")
+        hosts = {"terminal_switch": np.repeat(np.arange(len(switches)), at_switch)}
+    try:
+        return Topology.create(
+            num_switches=len(switches),
+            channel_source=columns[0],
+            channel_target=columns[1],
+            source_port=columns[2],
+            target_port=columns[3],
+            channel_capacity=columns[4],
+            channel_latency=columns[5],
+            switch_names=[names[switch.key] for switch in switches],
+            switch_guids=[switch.guid for switch in switches],
+            attributes={"file": path.name, "self_loops_dropped": len(loops)},
+            **hosts,
+        )
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+
+
+def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
+    """Every host with the key of its switch and the port there, in the order of the file.
+
+    Raises
+    ------
+    InputError
+        If a host is not linked to just one switch by one link, or a switch says how many
+        terminals it has besides its hosts.
+    """
+    links: dict[str, list[tuple[str, int, bool]]] = {}
+    for edge in network.edges:
+        for host, other, number, out in (
+            (edge.source, edge.target, edge.target_port, True),
+            (edge.target, edge.source, edge.source_port, False),
+        ):
+            if network.nodes[host].host:
+                links.setdefault(host, []).append((other, number, out))
+    for node in network.nodes.values():
+        if not node.host:
+            if node.terminals is not None:
+                raise InputError(
+                    f"{node.place}: node {node.key!r} says how many terminals it has, and the file "
+                    "has hosts; leave one of them out"
+                )
+            continue
+        found = links.get(node.key, [])
+        # in a directed network a link may be two edges, one each way
+        two_ways = len(found) == 2 and found[0][2] != found[1][2]
+        if len({other for other, _, _ in found}) != 1 or (len(found) > 1 and not two_ways):
+            raise InputError(
+                f"{node.place}: host {node.key!r} has {len(found)} links, expected one, to a switch"
+            )
+        if network.nodes[found[0][0]].host:
+            raise InputError(f"{node.place}: host {node.key!r} is linked to another host")
+        yield node, found[0][0], max(number for _, number, _ in found)

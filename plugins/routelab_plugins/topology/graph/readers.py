@@ -13,7 +13,16 @@ from typing import Any
 from routelab.api import InputError
 
 from .graphml import read_graphml
-from .network import MAX_TERMINALS, Edge, Network, Node, quantity, whole_number
+from .network import (
+    MAX_TERMINALS,
+    Edge,
+    Network,
+    Node,
+    host_kind,
+    port,
+    quantity,
+    whole_number,
+)
 
 SUFFIXES = {
     ".txt": "edges",
@@ -110,9 +119,10 @@ def _ignorable(words: list[str]) -> bool:
 
 
 def read_csv(text: str, file: str) -> Network:
-    """Read an edge list in CSV: columns source, target, optionally capacity and latency.
+    """Read an edge list in CSV: columns source, target, optionally capacity, latency and ports.
 
-    Capacity in multiples of the common unit, latency in seconds; other columns are ignored.
+    Capacity in multiples of the common unit, latency in seconds, ``source_port`` and
+    ``target_port`` as numbers; other columns are ignored.
 
     Raises
     ------
@@ -138,7 +148,7 @@ def read_csv(text: str, file: str) -> Network:
 
 def _header(row: list[str], place: str) -> list[str]:
     header = [name.strip().lower() for name in row]
-    for name in ("source", "target", "capacity", "latency"):
+    for name in ("source", "target", "capacity", "latency", "source_port", "target_port"):
         needed = name in ("source", "target")
         if header.count(name) > 1 or (needed and name not in header):
             raise InputError(
@@ -161,6 +171,8 @@ def _row_edge(header: list[str], row: list[str], place: str) -> Edge:
         place,
         capacity=quantity(cells.get("capacity") or 1, "capacity", place, zero=False),
         latency=quantity(cells.get("latency") or 0, "latency", place, zero=True),
+        source_port=port(cells.get("source_port"), "source_port", place),
+        target_port=port(cells.get("target_port"), "target_port", place),
     )
 
 
@@ -174,7 +186,8 @@ def _with_ends(network: Network, file: str) -> Network:
 def read_node_link(text: str, file: str) -> Network:
     """Read node-link JSON, as `networkx.node_link_data` gives it (``links`` or ``edges``).
 
-    Nodes may have ``label`` and ``terminals``, edges ``capacity`` and ``latency``.
+    Nodes may have ``label``, ``terminals``, ``guid`` and ``kind`` (switch or host), edges
+    ``capacity``, ``latency``, ``source_port`` and ``target_port``.
 
     Raises
     ------
@@ -203,6 +216,8 @@ def read_node_link(text: str, file: str) -> Network:
                 terminals=None
                 if terminals is None
                 else whole_number(terminals, "terminals", place, MAX_TERMINALS),
+                guid=str(node.get("guid") or ""),
+                host=host_kind(node.get("kind") or "switch", place),
             )
         )
     for place, edge in _objects(document, ("links", "edges"), file):
@@ -213,6 +228,8 @@ def read_node_link(text: str, file: str) -> Network:
                 place,
                 capacity=quantity(edge.get("capacity", 1), "capacity", place, zero=False),
                 latency=quantity(edge.get("latency", 0), "latency", place, zero=True),
+                source_port=port(edge.get("source_port"), "source_port", place),
+                target_port=port(edge.get("target_port"), "target_port", place),
             )
         )
     network.check_ends()

@@ -28,6 +28,21 @@ def multipath(trial: Trial) -> str:
     return ""
 
 
+def destination_based(trial: Trial) -> str:
+    """One next hop for each switch and destination, if it claims so."""
+    if not trial.subject.capabilities.destination_based:
+        raise Skipped("no claim to be destination-based")
+    if hops.decides(trial):
+        raise Failed("it claims to be destination-based, as only tables can be, and has none")
+    table: RouteTable = trial.result
+    if not table.destination_based:
+        raise Failed(
+            "it claims to be destination-based, and packets for one destination leave a switch "
+            "over different channels"
+        )
+    return "to terminals" if table.per_terminal else "to switches"
+
+
 def virtual_channels(trial: Trial) -> str:
     """No more virtual channels than it claims to need."""
     if hops.decides(trial):

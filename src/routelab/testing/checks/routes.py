@@ -17,7 +17,7 @@ def every_legal_pair(trial: Trial) -> str:
     table: RouteTable = trial.result
     lost = np.flatnonzero((_legal_lengths(trial) >= 0) & (np.diff(table.pair_start) == 0))
     if lost.size:
-        pair = pair_text(table, int(lost[0]))
+        pair = table.describe_pair(int(lost[0]))
         raise Failed(f"{len(lost)} pairs have a legal route and get none, such as {pair}")
     return ""
 
@@ -32,9 +32,10 @@ def legal(trial: Trial) -> str:
         table.path_start,
         table.hop_channel,
         table.topology.endpoints,
+        table.num_destinations,
     )
     if path >= 0:
-        pair = pair_text(table, int(table.path_pair[path]))
+        pair = table.describe_pair(int(table.path_pair[path]))
         raise Failed(f"the rules forbid its route from {pair}: {table.describe_path(path)}")
     return ""
 
@@ -47,20 +48,15 @@ def as_short_as_legal(trial: Trial) -> str:
         raise Skipped("no claim to be minimal")
     longer = np.flatnonzero(table.path_length > _legal_lengths(trial)[table.path_pair])
     if longer.size:
-        pair = pair_text(table, int(table.path_pair[longer[0]]))
+        pair = table.describe_pair(int(table.path_pair[longer[0]]))
         why = "these rules speak for shortest routes only" if graph.minimal_only else "it claims so"
         raise Failed(f"its route from {pair} is not a shortest legal one, and {why}")
     return ""
 
 
-def pair_text(table: RouteTable, pair: int) -> str:
-    """A pair for people."""
-    ends = table.topology.endpoints
-    source, target = (table.topology.switch_names[ends[end]] for end in divmod(pair, len(ends)))
-    return f"switch {source} to {target}"
-
-
 def _legal_lengths(trial: Trial) -> Int32Array:
+    """Hops of the shortest legal route of each pair of the table, −1 where there is none."""
     graph: RoutingGraph = trial.value
+    table: RouteTable = trial.result
     lengths: Int32Array = route_lengths(graph.arrays, graph.topology.endpoints)
-    return lengths.reshape(-1)
+    return lengths[:, table.destination_endpoint].reshape(-1)

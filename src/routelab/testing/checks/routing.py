@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import RouteTable
+from routelab.api.topology import Int64Array
 from routelab.testing.bare import require_minimal, require_routes
 from routelab.testing.checks import hops
 from routelab.testing.results import Skipped
@@ -20,8 +21,9 @@ def reachable(trial: Trial) -> str:
     if hops.decides(trial):
         return hops.dead_ends(trial)
     table: RouteTable = trial.result
-    count = len(table.topology.endpoints)
-    lost = (np.diff(table.pair_start) == 0).reshape(count, count)
+    source, target = _ends(table, np.flatnonzero(np.diff(table.pair_start) == 0))
+    lost = np.zeros((len(table.topology.endpoints),) * 2, dtype=np.bool_)
+    lost[source, target] = True
     return require_routes(table.topology, lost, "route")
 
 
@@ -32,7 +34,12 @@ def minimal(trial: Trial) -> str:
         raise Skipped("no claim to be minimal")
     if hops.decides(trial):
         return hops.minimal(trial)
-    count = len(table.topology.endpoints)
-    lengths = np.full(count * count, -1, dtype=np.int32)
-    np.maximum.at(lengths, table.path_pair, table.path_length)
-    return require_minimal(table.topology, lengths.reshape(count, count))
+    lengths = np.full((len(table.topology.endpoints),) * 2, -1, dtype=np.int32)
+    np.maximum.at(lengths, _ends(table, table.path_pair), table.path_length)
+    return require_minimal(table.topology, lengths)
+
+
+def _ends(table: RouteTable, pairs: Int64Array) -> tuple[Int64Array, Int64Array]:
+    """Endpoints at both ends of pairs."""
+    source, destination = np.divmod(pairs, table.num_destinations)
+    return source, table.destination_endpoint[destination]

@@ -26,13 +26,19 @@ MACHINE = Machine(link_bandwidth=4e9, injection_bandwidth=6e9, latency=5e-7, hop
 
 @st.composite
 def named(draw):
-    """Networks whose switches are called anything, with channels of different capacity."""
+    """Networks whose parts are called anything, with channels of different capacity.
+
+    Hosts have names without spaces, or none at all.
+    """
     topology = draw(networks())
+    hosts = topology.num_terminals if draw(st.booleans()) else 0
+    host = NAMES.map(lambda name: "".join(name.split()) or "_")
     size, channels = topology.num_switches, topology.num_channels
     capacity = st.floats(0.125, 8.0, allow_subnormal=False)
     return replace(
         topology,
         switch_names=tuple(draw(st.lists(NAMES, min_size=size, max_size=size, unique=True))),
+        terminal_names=tuple(draw(st.lists(host, min_size=hosts, max_size=hosts, unique=True))),
         channel_capacity=np.array(
             draw(st.lists(capacity, min_size=channels, max_size=channels)), dtype=np.float64
         ),
@@ -47,6 +53,7 @@ def two_way(topology):
         num_switches=topology.num_switches,
         switch_names=topology.switch_names,
         terminal_switch=topology.terminal_switch,
+        terminal_names=topology.terminal_names,
         channel_source=[end for a, b in ends for end in (a, b)],
         channel_target=[end for a, b in ends for end in (b, a)],
     )
@@ -64,17 +71,19 @@ def one_path(table):
         table.topology,
         [-1 if way is None else len(way) for way in hops],
         [channel for way in hops for channel in way or ()],
+        per_terminal=table.per_terminal,
     )
 
 
 def same(found, table):
-    for name in ("num_switches", "switch_names", "terminal_switch"):
+    for name in ("num_switches", "switch_names", "terminal_switch", "terminal_names"):
         assert np.array_equal(getattr(found.topology, name), getattr(table.topology, name)), name
     for name in ("channel_source", "channel_target"):
         assert np.array_equal(getattr(found.topology, name), getattr(table.topology, name)), name
     for name in ("pair_start", "path_start", "hop_channel"):
         assert np.array_equal(getattr(found, name), getattr(table, name)), name
     assert found.path_weight.tolist() == table.path_weight.tolist()
+    assert found.per_terminal == table.per_terminal
 
 
 def relative(capacity):
@@ -87,7 +96,7 @@ def test_simgrid(table, latency):
     plugin = SimGrid(latency=latency)
     assert plugin.supports(table) is None
     found = plugin.read(plugin.export(table, MACHINE))
-    # routes between switches are those of their terminals
+    # routes between switches are those of their terminals, unless each has its own
     same(found, table)
     assert np.allclose(found.topology.channel_capacity, relative(table.topology.channel_capacity))
 
@@ -110,6 +119,26 @@ def test_codes(table):
     found = plugin.read(plugin.export(table, MACHINE))
     same(found, table)
     assert np.allclose(found.topology.channel_capacity, relative(table.topology.channel_capacity))
+
+
+@pytest.mark.parametrize("plugin", [BookSim(), Codes()])
+def test_what_has_routes_to_switches_only_says_so(plugin):
+    ring = build_grid("torus", (4,), wrap=True, terminals=2)
+    steps = np.tile(np.flatnonzero(ring.channel_direction == 0)[:, None], 8)
+    table = RouteTable.from_next_hops(ring, steps, per_terminal=True)
+    assert "the routes lead to terminals" in plugin.supports(table)
+
+
+def test_hosts_of_a_platform_keep_names_that_can_be_read(clockwise):
+    """Names with spaces would be two words in a list of hosts."""
+    spaced = replace(clockwise.topology, terminal_names=("a b", "c", "d", "e", "f"))
+    plain = replace(clockwise.topology, terminal_names=("ab", "c", "d", "e", "t0"))
+    assert spaced.host_names == ("t0", "t1", "t2", "t3", "t4")
+    table = RouteTable.from_next_hops(plain, clockwise.next_hops())
+    text = SimGrid().export(table, MACHINE)["platform.xml"]
+    assert '<host id="t0"' in text
+    assert '<route src="ab" dst="t0"' in text
+    same(SimGrid().read({"platform.xml": text}), table)
 
 
 @pytest.fixture

@@ -95,7 +95,6 @@ def test_reachability(table, apart):
         "minimal_pairs": (12, "pairs", "higher"),
         "fully_routable": (1, "", "higher"),
         "fully_minimal": (1, "", "higher"),
-        "destination_based": (1, "", ""),
         "routable_share": (1, "", "higher"),
         "minimal_share": (1, "", "higher"),
     }

@@ -283,3 +283,109 @@ def test_failures_strike_any_network(tmp_path):
         assert len(damaged.failed_links) == 2
     with pytest.raises(InputError, match="5 links cannot fail, only 4 are left"):
         Graph(file=file, fail_links=5).build()
+
+
+HOSTS = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="k" for="node" attr.name="kind"/><key id="g" for="node" attr.name="guid"/>
+  <key id="l" for="node" attr.name="label"/>
+  <key id="s" for="edge" attr.name="source_port"/><key id="t" for="edge" attr.name="target_port"/>
+  <graph edgedefault="undirected">
+    <node id="H2"><data key="k">host</data><data key="l">node02</data></node>
+    <node id="S1"><data key="g">0x10</data></node>
+    <node id="H1"><data key="k">host</data><data key="g">0x1</data></node>
+    <node id="S2"><data key="k">switch</data></node>
+    <edge source="S1" target="S2"><data key="s">3</data><data key="t">5</data></edge>
+    <edge source="H2" target="S2"><data key="t">7</data></edge>
+    <edge source="S1" target="H1"><data key="s">1</data><data key="t">1</data></edge>
+  </graph>
+</graphml>
+"""
+
+
+def assert_hosts(topology):
+    assert topology.switch_names == ("S1", "S2")
+    assert topology.switch_guids == ("0x10", "")
+    assert topology.terminal_names == ("node02", "H1")
+    assert topology.terminal_guids == ("", "0x1")
+    assert topology.terminal_switch.tolist() == [1, 0]
+    assert topology.terminal_port.tolist() == [7, 1]
+    assert channels(topology) == [(0, 1), (1, 0)]
+    assert topology.source_port.tolist() == [3, 5]
+    assert topology.target_port.tolist() == [5, 3]
+
+
+def test_hosts_of_graphml_are_terminals_with_names_guids_and_ports(build):
+    assert_hosts(build("net.graphml", HOSTS))
+
+
+def test_hosts_of_json_are_the_same(build):
+    nodes = [
+        {"id": "H2", "kind": "host", "label": "node02"},
+        {"id": "S1", "guid": "0x10"},
+        {"id": "H1", "kind": "host", "guid": "0x1"},
+        {"id": "S2", "kind": "switch"},
+    ]
+    links = [
+        {"source": "S1", "target": "S2", "source_port": 3, "target_port": 5},
+        {"source": "H2", "target": "S2", "target_port": 7},
+        {"source": "S1", "target": "H1", "source_port": 1, "target_port": 1},
+    ]
+    assert_hosts(build("net.json", json.dumps({"nodes": nodes, "links": links})))
+    both_ways = [
+        *links,
+        *(
+            {
+                "source": link["target"],
+                "target": link["source"],
+                "source_port": link.get("target_port"),
+                "target_port": link.get("source_port"),
+            }
+            for link in links
+        ),
+    ]
+    assert_hosts(
+        build("two.json", json.dumps({"directed": True, "nodes": nodes, "links": both_ways}))
+    )
+
+
+def test_ports_of_csv(build):
+    topology = build("net.csv", "source,target,source_port,target_port\na,b,1,2\nb,c,,4\n")
+    assert topology.source_port.tolist() == [1, 2, -1, 4]
+    assert topology.target_port.tolist() == [2, 1, 4, -1]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"switch"', '"ca"', "kind is 'ca', expected switch or host"),
+        ('"source_port": 3', '"source_port": "x"', "source_port is 'x', expected a whole number"),
+        ('"target": "H1"', '"target": "S2"', "host 'H1' has 0 links, expected one, to a switch"),
+        ('"target": "S2", "source_port"', '"target": "H1", "source_port"', "host 'H1' has 2 links"),
+        ('"source": "S1", "target": "H1"', '"source": "H2", "target": "H1"', "host 'H2' has 2 l"),
+        ('"guid": "0x10"', '"terminals": 3', "says how many terminals it has, and the file has h"),
+        ('"0x10"', '"0x1"', "two devices have the GUID '0x1'"),
+    ],
+)
+def test_what_is_no_host_is_refused(build, old, new, said):
+    nodes = [
+        {"id": "H2", "kind": "host"},
+        {"id": "S1", "guid": "0x10"},
+        {"id": "H1", "kind": "host", "guid": "0x1"},
+        {"id": "S2", "kind": "switch"},
+    ]
+    links = [
+        {"source": "S1", "target": "S2", "source_port": 3, "target_port": 5},
+        {"source": "H2", "target": "S2", "target_port": 7},
+        {"source": "S1", "target": "H1", "source_port": 1, "target_port": 1},
+    ]
+    text = json.dumps({"nodes": nodes, "links": links})
+    assert old in text
+    with pytest.raises(InputError, match=said):
+        build("net.json", text.replace(old, new))
+
+
+def test_hosts_that_are_linked_to_each_other_are_refused(build):
+    nodes = [{"id": name, "kind": "host"} for name in ("a", "b")] + [{"id": "c"}]
+    text = json.dumps({"nodes": nodes, "links": [{"source": "a", "target": "b"}]})
+    with pytest.raises(InputError, match="host 'a' is linked to another host"):
+        build("net.json", text)

@@ -91,6 +91,7 @@ def test_equal_messages_at_once_take_the_largest_load(table, size, seed):
         path_start=table.path_start,
         path_weight=table.path_weight,
         hop_channel=table.hop_channel,
+        per_terminal=table.per_terminal,
     )
     ranks = topology.num_terminals
     schedule = schedule_of(linear(ranks, size))

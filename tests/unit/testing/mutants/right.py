@@ -166,7 +166,11 @@ class RightRouting(RoutingPlugin):
     name = "right"
     summary = "Shortest routes"
     capabilities = Capabilities(
-        families=("torus", "mesh"), minimal=True, flow_control="plain", virtual_channels=None
+        families=("torus", "mesh"),
+        minimal=True,
+        flow_control="plain",
+        virtual_channels=None,
+        destination_based=True,
     )
 
     def route(self, topology):

@@ -11,8 +11,10 @@ import numpy as np
 from right import RightLayers, RightSelection
 
 from routelab.api import Capabilities, RouteTable
+from routelab.kernels.rooted import routes_by_root
 from routelab.testing.graphs import walks
 from routelab.testing.legal_routes import first_routes, shortest_routes
+from routelab.toolkit import TieParameters, search_arrays
 
 
 class Dice(RightSelection):
@@ -98,6 +100,19 @@ class GivesAll(RightSelection):
 
     def select(self, graph):
         return shortest_routes(graph)
+
+
+class ClaimsNextHops(RightSelection):
+    """Routes from sources: what comes by on the way to a target does not agree on the next hop."""
+
+    name = "claims-next-hops"
+    capabilities = Capabilities(destination_based=True)
+    caught = "destination-based", "leave a switch over different channels"
+
+    def select(self, graph):
+        search = search_arrays(graph, TieParameters())
+        hops = routes_by_root(search, from_source=True, each_pair=True)
+        return RouteTable.from_lengths(graph.topology, search.lengths, hops)
 
 
 class TwoChannels(RightSelection):
