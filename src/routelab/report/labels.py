@@ -19,6 +19,8 @@ LABELS = {
     "mean_hops": "mean hops",
     "load": "channel load",
     "single_route_share": "pairs with a single route",
+    "destination_based": "destination-based",
+    "per_terminal": "routes per terminal",
     "routing_seconds": "routing time (s)",
     "cpu_seconds": "CPU time (s)",
     "optimal": "proven optimal",
