@@ -71,6 +71,7 @@ ROUTED: Final = (
         "whether one next hop for each switch and destination is all of the table, as forwarding "
         "tables of InfiniBand need it. Found from the routes; a plugin may claim it, and the "
         "conformance kit checks the claim",
+        heading="destination-based",
         shown=_ALL,
         group=_FORM,
     ),
@@ -78,6 +79,7 @@ ROUTED: Final = (
         "per_terminal",
         "whether the destinations are single terminals; else they are switches, whose terminals "
         "share their routes",
+        heading="routes per terminal",
         group=_FORM,
     ),
     Column(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,7 +28,7 @@ from routelab.testing.hop_by_hop import least_channels, part, states
 from routelab.testing.launches import launch
 from routelab.testing.rehearsal import rehearsed
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.tables import table_on
+from routelab.testing.tables import table_like
 from routelab.testing.well_formed import check_form
 
 T = TypeVar("T")
@@ -264,7 +264,9 @@ def run(plugin: Any, value: Any) -> Any:
         "layers": ("assign()", lambda: plugin.assign(value)),
         "metric": (
             "measure_in()",
-            lambda: plugin.measure_in(MetricContext(value[0], value[1], table_on)),
+            lambda: plugin.measure_in(
+                MetricContext(value[0], value[1], partial(table_like, value[0]))
+            ),
         ),
         "traffic": ("demand()", lambda: sent(plugin, value, SEED)),
         "workload": ("program()", lambda: plugin.program(value)),

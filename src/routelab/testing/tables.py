@@ -10,7 +10,7 @@ import numpy as np
 from routelab.api import RouteTable, Topology
 from routelab.testing.graphs import walks
 from routelab.testing.legal_routes import first_routes, shortest_routes
-from routelab.testing.networks import NETWORKS
+from routelab.testing.networks import NETWORKS, WITH_TERMINALS
 
 
 def table_on(topology: Topology) -> RouteTable:
@@ -24,6 +24,29 @@ def _single(network: str) -> RouteTable:
 
 def _multipath(network: str) -> RouteTable:
     return shortest_routes(walks(NETWORKS[network]()))
+
+
+def table_to_terminals(topology: Topology) -> RouteTable:
+    """One shortest route to each terminal; those of one switch are reached in different ways."""
+    several = shortest_routes(walks(topology))
+    targets = topology.terminal_switch.tolist()
+    lengths, hops = [], [np.empty(0, np.int32)]
+    for source in topology.endpoints.tolist():
+        for terminal, target in enumerate(targets):
+            pair = several.pair(source, target)
+            first, last = several.pair_start[pair : pair + 2].tolist()
+            if first == last:
+                lengths.append(-1)
+                continue
+            path = first + terminal % (last - first)
+            lengths.append(int(several.path_length[path]))
+            hops.append(several.hop_channel[several.path_start[path] :][: lengths[-1]])
+    return RouteTable.from_lengths(topology, lengths, np.concatenate(hops), per_terminal=True)
+
+
+def table_like(table: RouteTable, topology: Topology) -> RouteTable:
+    """One shortest route a pair on another network, to terminals if `table` leads there."""
+    return table_to_terminals(topology) if table.per_terminal else table_on(topology)
 
 
 def _bubble() -> RouteTable:
@@ -55,5 +78,6 @@ TABLES: Mapping[str, Callable[[], RouteTable]] = {
     "torus+bubble": _bubble,
     "petersen+two-channels": _two_channels,
     "one-way-ring+once-more-round": _once_more_round,
+    "torus-with-two+to-terminals": lambda: table_to_terminals(WITH_TERMINALS["torus-with-two"]()),
 }
 """Builders by name."""

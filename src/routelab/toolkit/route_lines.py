@@ -10,9 +10,14 @@ from routelab.api.errors import InputError, PluginError
 from routelab.api.route_table import RouteTable
 from routelab.api.topology import Topology
 
+TO_TERMINALS = "# routes to terminals"
+"""Line that says that targets are terminals."""
+
 
 def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
     """The paths between different switches with terminals, pair after pair.
+
+    A table per terminal begins with the line `TO_TERMINALS`, and has terminals for TARGET.
 
     Parameters
     ----------
@@ -20,15 +25,18 @@ def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
     hop : sequence of str
         What stands for each channel; shape (C,).
     """
-    ends = table.topology.endpoints.tolist()
+    ends, near = table.topology.endpoints.tolist(), table.destination_endpoint.tolist()
+    targets = range(len(near)) if table.per_terminal else ends
+    if table.per_terminal:
+        yield TO_TERMINALS
     for path, (pair, weight) in enumerate(
         zip(table.path_pair.tolist(), table.path_weight.tolist(), strict=True)
     ):
-        source, target = divmod(pair, len(ends))
-        if source != target:
+        source, target = divmod(pair, len(targets))
+        if source != near[target]:
             channels = table.hop_channel[table.path_start[path] : table.path_start[path + 1]]
             way = (hop[channel] for channel in channels.tolist())
-            yield " ".join((str(ends[source]), str(ends[target]), repr(weight), *way))
+            yield " ".join((str(ends[source]), str(targets[target]), repr(weight), *way))
 
 
 def table_from_lines(
@@ -40,19 +48,24 @@ def table_from_lines(
     ----------
     topology : Topology
     lines : iterable of str
-        Empty ones and those that begin with ``#`` are passed over.
+        Empty ones and those that begin with ``#`` are passed over, except for `TO_TERMINALS`.
     channel : function
         The channel that a hop's text stands for at a switch; may raise KeyError or ValueError.
 
     Raises
     ------
     InputError
-        If a line is no route between two switches with terminals, or weights do not add up.
+        If a line is no route between switches with terminals, or to a terminal, or weights do not
+        add up.
     """
+    lines = list(lines)
+    per_terminal = TO_TERMINALS in lines
     ends = topology.endpoints.tolist()
     place = {switch: index for index, switch in enumerate(ends)}
+    near = topology.terminal_endpoint.tolist() if per_terminal else list(range(len(ends)))
+    column = {terminal: terminal for terminal in range(len(near))} if per_terminal else place
     found: dict[int, list[tuple[float, list[int]]]] = {
-        index * len(ends) + index: [(1.0, [])] for index in place.values()
+        index * len(near) + target: [(1.0, [])] for target, index in enumerate(near)
     }
     for line in lines:
         words = line.split()
@@ -60,7 +73,7 @@ def table_from_lines(
             continue
         try:
             at, target, weight = int(words[0]), int(words[1]), float(words[2])
-            pair = place[at] * len(ends) + place[target]
+            pair = place[at] * len(near) + column[target]
             way: list[int] = []
             for word in words[3:]:
                 way.append(channel(at, word))
@@ -69,7 +82,7 @@ def table_from_lines(
             raise InputError(f"{line.strip()!r} is no route of this network") from None
         found.setdefault(pair, []).append((weight, way))
     paths = [path for pair in sorted(found) for path in found[pair]]
-    counts = np.zeros(len(ends) ** 2, dtype=np.int64)
+    counts = np.zeros(len(ends) * len(near), dtype=np.int64)
     counts[list(found)] = [len(of_pair) for of_pair in found.values()]
     try:
         return RouteTable.create(
@@ -78,6 +91,7 @@ def table_from_lines(
             path_start=_starts(np.array([len(way) for _, way in paths], dtype=np.int64)),
             path_weight=np.array([weight for weight, _ in paths], dtype=np.float64),
             hop_channel=np.array([hop for _, way in paths for hop in way], dtype=np.int32),
+            per_terminal=per_terminal,
         )
     except PluginError as error:
         raise InputError(str(error)) from None

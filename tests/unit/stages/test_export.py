@@ -120,7 +120,7 @@ def test_a_folder_is_proved_to_hold_the_routes(tmp_path, capsys):
         main(["export", "angara", NETWORK, "first@direction-order", "--verify", str(folder)]) == 1
     )
     told = capsys.readouterr().err
-    assert f"{folder} does not hold these routes: from 0.0 to 2.1 the routes take" in told
+    assert f"{folder} does not hold these routes: from switch 0.0 to 2.1 the routes take" in told
     # another network
     assert main(["export", "angara", "mesh~dims=4x2", ROUTING, "--verify", str(folder)]) == 1
     assert "the network is another one: channel_source has 20 entries" in capsys.readouterr().err

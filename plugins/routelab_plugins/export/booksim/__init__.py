@@ -5,7 +5,8 @@ computes shortest routes on it and reads no others: ``routes.txt`` is for users 
 routing function of their own. Each of its lines is a path, ``SOURCE TARGET WEIGHT PORT PORT ...``:
 routers, the share of the packets, and the output port at each router on the way. Ports are
 numbered as `AnyNet` numbers them: first a router's nodes, then its neighbours, both ascending.
-Names of routers, and of nodes that have any, are comments in it.
+Names of routers, and of nodes that have any, are comments in it. Below the line ``# routes to
+terminals`` TARGET is a node, else a router.
 Jiang et al., *A Detailed and Flexible Cycle-Accurate Network-on-Chip Simulator*, ISPASS 2013.
 """
 
@@ -64,8 +65,6 @@ class BookSim(ExportPlugin):
 
     def supports(self, table: RouteTable) -> str | None:
         """BookSim's links have two ways, at most one joins two routers, and all nodes can talk."""
-        if table.per_terminal:
-            return "the routes lead to terminals, and this file has routes to routers"
         ends = _ends(table.topology)
         if len(set(ends)) < len(ends):
             return "two routers are joined by several links, and BookSim takes them for one"

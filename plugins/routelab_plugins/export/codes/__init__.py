@@ -12,7 +12,7 @@ bandwidth from every node to every other, without contention inside the network.
   one's own: lines ``switch NUMBER "NAME"``, ``terminal NUMBER SWITCH "NAME"`` (without a name where
   terminals have none) and ``channel NUMBER SOURCE TARGET BANDWIDTH LATENCY`` (bytes per second,
   seconds), and a path a line, ``SOURCE TARGET WEIGHT CHANNEL CHANNEL ...`` (switches, the share of
-  the packets).
+  the packets; below the line ``# routes to terminals`` TARGET is a terminal).
 
 Mubarak, Carothers, Ross and Carns, *Enabling Parallel Simulation of Large-Scale HPC Network
 Systems*, IEEE TPDS 28(1), 2017.
@@ -65,8 +65,6 @@ class Codes(ExportPlugin):
 
     def supports(self, table: RouteTable) -> str | None:
         """Its matrices have a bandwidth for every pair."""
-        if table.per_terminal:
-            return "the routes lead to terminals, and this file has routes to switches"
         if (np.diff(table.pair_start) == 0).any():
             return "there are pairs without a route, and CODES' simplep2p has a link for each"
         return None
@@ -111,12 +109,14 @@ def _matrices(
             np.minimum(narrowest, limit, out=narrowest)
     # from a switch to itself nothing is in the way
     narrowest[np.isinf(narrowest)] = capacity.max(initial=machine.link_bandwidth)
-    ends, place = len(topology.endpoints), topology.terminal_endpoint
+    source, target = topology.terminal_endpoint, table.terminal_destination
 
     def between_terminals(of_path: NDArray[np.floating[Any]]) -> NDArray[np.float64]:
-        mean = np.zeros(ends * ends)
+        mean = np.zeros(table.num_pairs)
         np.add.at(mean, table.path_pair, table.path_weight * of_path)
-        matrix: NDArray[np.float64] = mean.reshape(ends, ends)[np.ix_(place, place)]
+        matrix: NDArray[np.float64] = mean.reshape(len(topology.endpoints), -1)[
+            np.ix_(source, target)
+        ]
         np.fill_diagonal(matrix, 0.0)
         return matrix
 

@@ -15,6 +15,7 @@ from routelab.api import (
     Measurement,
     MetricContext,
     Parameters,
+    PluginError,
     RouteTable,
     UnsupportedError,
     parameter,
@@ -151,6 +152,8 @@ def _tried(context: MetricContext, links: Int64Array, weight: Float64Array) -> I
         except (InputError, UnsupportedError):
             # an input error is about parameters that do not fit what is left
             continue
+        if after.per_terminal != table.per_terminal:
+            raise PluginError("rerouting-churn: the new routes are not to what the old ones are to")
         yield _churn(table, after, lost, weight)
 
 

@@ -14,6 +14,7 @@ from random_tables import networks, tables
 from routelab.api import InputError, RouteTable, Topology
 from routelab.simulation.machine import Machine
 from routelab.toolkit import build_grid
+from routelab_plugins.export.angara import Angara
 from routelab_plugins.export.booksim import BookSim
 from routelab_plugins.export.codes import Codes
 from routelab_plugins.export.simgrid import SimGrid
@@ -121,12 +122,32 @@ def test_codes(table):
     assert np.allclose(found.topology.channel_capacity, relative(table.topology.channel_capacity))
 
 
-@pytest.mark.parametrize("plugin", [BookSim(), Codes()])
-def test_what_has_routes_to_switches_only_says_so(plugin):
+def test_angara_has_routes_to_switches_only_and_says_so():
     ring = build_grid("torus", (4,), wrap=True, terminals=2)
     steps = np.tile(np.flatnonzero(ring.channel_direction == 0)[:, None], 8)
     table = RouteTable.from_next_hops(ring, steps, per_terminal=True)
-    assert "the routes lead to terminals" in plugin.supports(table)
+    assert "the routes lead to terminals" in Angara().supports(table)
+
+
+def test_matrices_of_codes_know_the_routes_of_each_terminal():
+    """Both terminals of switch 2 from switch 0: over the fast channel, and over the slow one."""
+    pair = Topology.create(
+        num_switches=2,
+        channel_source=[0, 0, 1],
+        channel_target=[1, 1, 0],
+        terminal_switch=[0, 1, 1],
+        channel_capacity=[1.0, 0.25, 1.0],
+    )
+    table = RouteTable.from_next_hops(pair, [[-1, 0, 1], [2, -1, -1]], per_terminal=True)
+    files = Codes().export(table, Machine(link_bandwidth=2**22))
+    first = files["bandwidth_mbps.conf"].splitlines()[0].split()
+    assert [float(cell.split(",")[0]) for cell in first] == [0, 4, 1]
+    assert files["routes.txt"].splitlines() == [
+        "# routes to terminals",
+        "0 1 1.0 0",
+        "0 2 1.0 1",
+        "1 0 1.0 2",
+    ]
 
 
 def test_hosts_of_a_platform_keep_names_that_can_be_read(clockwise):

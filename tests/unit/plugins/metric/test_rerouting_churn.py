@@ -77,7 +77,7 @@ def test_churn_is_that_of_the_definition(dims, fail_links, routing, seed):
 @given(
     st.sampled_from([(4, 3), (3, 2, 2), (5,)]),
     st.integers(1, 2),
-    st.sampled_from(["first@unrestricted", "sssp@unrestricted"]),
+    st.sampled_from(["first@unrestricted", "sssp@unrestricted", "dfsssp~routes=terminals"]),
 )
 def test_every_crossing_is_forced_once(dims, terminals, routing):
     # a shortest route crosses a link at most once, so forced changes add up to the load

@@ -10,12 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_selection import Loads, shortest_routes
+from random_programs import linear, schedule_of
 
-from routelab.api import Topology, UnsupportedError
+from routelab.api import Messages, Topology, UnsupportedError
 from routelab.bounds import lower_bound_topology
 from routelab.deadlock import check
 from routelab.metrics import channel_loads, perfect_load
 from routelab.registry.instances import load_routing
+from routelab.simulation.engine import Simulation
+from routelab.simulation.flow import run_flows
+from routelab.simulation.flow_paths import Paths
+from routelab.simulation.machine import Machine
+from routelab.simulation.router import Router
+from routelab.simulation.tables import table_program
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 from routelab.toolkit.ties import backwards_at
@@ -166,6 +173,35 @@ def test_a_two_level_tree_is_balanced_as_well_as_can_be(tmp_path):
     # 32 hosts send to 28 others over 2 hops each, on 64 channels
     assert perfect_load(topology) == 32 * 28 * 2 / 64 == 28
     assert channel_loads(table).tolist() == [28.0] * 64
+
+
+@pytest.mark.parametrize("routes", ["switches", "terminals"])
+def test_the_engines_load_channels_as_the_metric_says(tmp_path, routes):
+    """All hosts send to all others, once: exact flits, and the time of the busiest channel."""
+    nx.write_graphml(two_level_tree(4, 2, 2), tmp_path / "tree.graphml")
+    topology = Graph(file=tmp_path / "tree.graphml").build()
+    table = apply_routing(topology, load_routing(f"dfsssp~routes={routes}")).table
+    loads = channel_loads(table)
+    assert loads.max() == {"switches": 12, "terminals": 6}[routes]
+    hosts, router = topology.num_terminals, Router(vcs=table.virtual_channels)
+    packets = Simulation(
+        topology, table_program(table), router, messages=Messages.create(*everybody(hosts))
+    )
+    while not packets.finished:
+        packets.run(100)
+    np.testing.assert_array_equal(packets.counts().channel_flits, loads * router.packet_flits)
+    machine = Machine(
+        link_bandwidth=4e9, latency=0, hop_latency=0, memory_latency=0, overhead=0, compute_rate=0
+    )
+    flows = run_flows(schedule_of(linear(hosts, 2**20)), Paths.create(table, range(hosts)), machine)
+    np.testing.assert_allclose(flows.channel_bytes, loads * 2**20)
+    assert flows.seconds == pytest.approx(loads.max() * 2**20 / 4e9, rel=1e-12)
+
+
+def everybody(hosts):
+    """Messages of each host to all others."""
+    targets = [other for host in range(hosts) for other in range(hosts) if other != host]
+    return np.arange(hosts + 1) * (hosts - 1), targets
 
 
 def test_a_tree_of_a_k_ary_tree_is_what_its_definition_says():
