@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 
-from routelab.api import HopProgram, Topology, needed_classes
+from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import Int32Array
 from routelab.kernels import hop_states as kernel
 from routelab.kernels.distances import hop_distances
 from routelab.kernels.hop_search import compiled
 from routelab.kernels.hop_states import ROUNDS, WORDS, Findings, Task
-from routelab.kernels.hops import CAPACITY, CREDITS, QUEUE_COLUMNS
+from routelab.kernels.hops import CREDITS
 
 MAX_SWITCHES = 64
 """Largest network that is explored by itself."""
@@ -161,9 +161,7 @@ def explored(
     classes = needed_classes(program)
     vcs = max(virtual_channels or classes, classes)
     size = topology.num_channels * classes
-    tables = program.tables.copy()
-    first = int(tables[0])
-    tables[first : first + topology.num_channels] = np.arange(topology.num_channels) * vcs
+    made = run_tables(program, topology, vcs, capacity=_UNITS)
     most = UNBOUNDED_HOPS if program.max_hops is None else program.max_hops
     limits = (
         *(program.phases, program.vc_classes, program.candidates, most),
@@ -182,11 +180,11 @@ def explored(
         seen=np.zeros(1, dtype=np.int64),
     )
     task = Task(
-        tables=tables,
+        tables=made.tables,
         reals=program.reals.copy(),
         channel_source=topology.channel_source.copy(),
         channel_target=topology.channel_target.copy(),
-        pictures=_pictures(topology.num_channels * vcs),
+        pictures=_pictures(made),
         limits=np.array(limits, dtype=np.int64),
     )
     explore, choose_nothing = compiled()
@@ -206,11 +204,11 @@ def _joined_pairs(topology: Topology) -> Int32Array:
     return np.array(pairs, dtype=np.int32).reshape(-1, 2)
 
 
-def _pictures(queues: int) -> Int32Array:
+def _pictures(made: RunTables) -> Int32Array:
     """Queues as functions may find them: empty, full, and at random."""
-    pictures = np.zeros((_PICTURES, max(queues, 1), QUEUE_COLUMNS), dtype=np.int32)
-    pictures[:, :, CAPACITY] = _UNITS
-    pictures[:, :, CREDITS] = np.random.default_rng(0).integers(_UNITS + 1, size=pictures.shape[:2])
-    pictures[0, :, CREDITS] = _UNITS
-    pictures[1, :, CREDITS] = 0
+    pictures = np.repeat(made.queues[None], _PICTURES, axis=0)
+    shape = (_PICTURES, made.buffers)
+    known = np.random.default_rng(0).integers(_UNITS + 1, size=shape)
+    known[0], known[1] = _UNITS, 0
+    pictures[:, : made.buffers, CREDITS] = known
     return pictures

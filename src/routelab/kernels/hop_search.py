@@ -110,7 +110,7 @@ def _sound(task, findings, search, count):
 
 
 @njit
-def _inject(inject, task, findings, search, ends, pair):
+def _inject(hop, inject, task, findings, search, ends, pair):
     """All states in which packets of a pair enter; how many there are."""
     source, destination = ends
     row, random = search.packets[1], search.random
@@ -124,7 +124,7 @@ def _inject(inject, task, findings, search, ends, pair):
         copy(row, before)
         queues = task.pictures[k % len(task.pictures)]
         word = word_of(k, INJECT_WORDS, random[0])
-        inject(task.tables, task.reals, search.packets, 1, queues, word)
+        inject(task.tables, task.reals, search.packets, 1, queues, hop, word, search.out)
         for column in range(PACKET_COLUMNS):
             own = column == WAYPOINT or STATE <= column < STATE + STATES
             if not own and row[column] != before[column]:
@@ -289,7 +289,7 @@ def compiled() -> tuple[Any, Any]:
     return njit(signature, cache=True, nogil=True)(explore), inject_kernel(_choose_nothing)
 
 
-def _choose_nothing(tables, reals, packets, packet, queues, random):
+def _choose_nothing(tables, reals, packets, packet, queues, hop, random, out):
     return 0
 
 
@@ -329,7 +329,7 @@ def explore(hop, inject, task, pairs, findings):
     )
     for pair in range(len(pairs)):
         ends = (np.int64(pairs[pair, 0]), np.int64(pairs[pair, 1]))
-        count = _inject(inject, task, findings, search, ends, pair)
+        count = _inject(hop, inject, task, findings, search, ends, pair)
         done = 0
         while done < count:
             count = _ask(hop, task, findings, search, ends, pair, done, count)
