@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 from naive_deadlock import ring_successors
 
-from routelab.api import HopProgram, Topology
+from routelab.api import HopProgram, Topology, run_tables
 from routelab.kernels import hops as abi
 
 Resource = tuple[int, int]
@@ -21,7 +21,7 @@ class NaiveStates:
         self.program, self.topology = program, topology
         rng = np.random.default_rng(7)
         self.words = rng.integers(2**64, size=words, dtype=np.uint64)
-        self.tables = program.tables.copy()
+        self.tables = run_tables(program, topology, 8, capacity=1).tables
         self.packets = np.zeros((1, abi.PACKET_COLUMNS), np.int32)
         self.out = np.zeros((program.candidates, 3), np.int32)
         self.queues = np.zeros((topology.num_channels * 8, abi.QUEUE_COLUMNS), np.int32)

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 
-from routelab.api.hops import HopProgram
+from routelab.api.hops import HopProgram, run_tables
 from routelab.api.topology import Topology
 from routelab.kernels import hops as abi
 
@@ -36,9 +36,7 @@ class CompiledRoutes:
         self.phases, self.vc_classes = program.phases, program.vc_classes
         self.by_occupancy, self.rest = program.by_occupancy, program.rest
         self.bubble = program.bubble
-        self.tables = program.tables.copy()
-        first = self.tables[0]
-        self.tables[first : first + topology.num_channels] = np.arange(topology.num_channels) * vcs
+        self.tables = run_tables(program, topology, vcs, capacity=1).tables
         self.rows = np.zeros((packets, abi.PACKET_COLUMNS), dtype=np.int32)
         self.queues = np.zeros((topology.num_channels * vcs, abi.QUEUE_COLUMNS), dtype=np.int32)
         self.out = np.zeros((program.candidates, 3), dtype=np.int32)
@@ -58,7 +56,16 @@ class CompiledRoutes:
         if self.program.inject is not None:
             bits = np.uint64(self.rng.getrandbits(64))
             reals = self.program.reals.copy()
-            self.program.inject(self.tables, reals, self.rows, packet.number, self.queues, bits)
+            self.program.inject(
+                self.tables,
+                reals,
+                self.rows,
+                packet.number,
+                self.queues,
+                self.program.hop,
+                bits,
+                self.out,
+            )
         packet.waypoint = int(row[abi.WAYPOINT])
 
     def candidates(self, packet, switch, channel, vc, twin):

@@ -8,8 +8,7 @@ from itertools import product
 
 import numpy as np
 
-from routelab.api import HopProgram, Topology, needed_classes
-from routelab.api.hops import RunTables, run_tables
+from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels import hop_states as kernel
 from routelab.kernels.distances import hop_distances

@@ -23,7 +23,7 @@ _BLOCK = 64
 
 
 @of.inject_kernel
-def inject_nothing(tables, reals, packets, packet, queues, random):
+def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
     """No choices at injection."""
     return 0
 
@@ -165,7 +165,7 @@ def advance(engine, hop, inject, begin, end):
     looked = 0
     for now in range(begin, end):
         _take_credits(engine, now)
-        inject_from(engine, inject, now)
+        inject_from(engine, hop, inject, now)
         found = _take_heads(engine, now)
         looked += found
         begin_block = 0

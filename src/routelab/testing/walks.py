@@ -8,7 +8,7 @@ from random import Random
 
 import numpy as np
 
-from routelab.api import HopProgram, Topology, needed_classes
+from routelab.api import HopProgram, Topology, needed_classes, run_tables
 from routelab.kernels.hops import (
     CAPACITY,
     CREDITS,
@@ -17,7 +17,6 @@ from routelab.kernels.hops import (
     HOPS,
     PACKET_COLUMNS,
     PHASE,
-    QUEUE_COLUMNS,
     SOURCE,
     STATE,
     STATES,
@@ -100,12 +99,8 @@ class Walker:
         self.random = Random(seed)
         self.classes = needed_classes(program)
         # compiled functions take arrays that may be written to
-        self.tables, self.reals = program.tables.copy(), program.reals.copy()
-        first = int(self.tables[0])
-        places = np.arange(topology.num_channels) * self.classes
-        self.tables[first : first + topology.num_channels] = places
-        self.queues = np.zeros((topology.num_channels * self.classes, QUEUE_COLUMNS), np.int32)
-        self.queues[:, [CAPACITY, CREDITS]] = FREE
+        self.reals = program.reals.copy()
+        self.tables, self.queues, _ = run_tables(program, topology, self.classes, capacity=FREE)
         self._packets = np.zeros((1, PACKET_COLUMNS), np.int32)
         self._out = np.zeros((program.candidates, 3), np.int32)
 
@@ -153,7 +148,14 @@ class Walker:
         packet[WAYPOINT] = -1
         if self.program.inject is not None and source != target:
             self.program.inject(
-                self.tables, self.reals, self._packets, 0, self.queues, self._word()
+                self.tables,
+                self.reals,
+                self._packets,
+                0,
+                self.queues,
+                self.program.hop,
+                self._word(),
+                self._out,
             )
         if packet[WAYPOINT] >= 0:
             packet[TARGET] = packet[WAYPOINT]

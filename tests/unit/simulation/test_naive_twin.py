@@ -117,7 +117,7 @@ def test_engine_and_twin_agree_on_output_queues(table, speedup, queue, data):
 
 
 @inject_kernel
-def by_a_third_switch(tables, reals, packets, packet, queues, random):
+def by_a_third_switch(tables, reals, packets, packet, queues, hop, random, out):
     """A waypoint that follows from the ends; the source or the target for some."""
     packets[packet, WAYPOINT] = packets[packet, SOURCE] * packets[packet, DESTINATION] % 9
     return 0

@@ -45,7 +45,7 @@ def both_ways(tables, packets, packet, queues, switch, channel, vc, random, out)
 
 
 @inject_kernel
-def by_way_of_3(tables, reals, packets, packet, queues, random):
+def by_way_of_3(tables, reals, packets, packet, queues, hop, random, out):
     packets[packet, WAYPOINT] = 3
     packets[packet, STATE] = 0
     return 0

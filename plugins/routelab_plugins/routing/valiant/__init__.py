@@ -28,6 +28,7 @@ from routelab.api import (
     Proof,
     RoutingPart,
     Topology,
+    append_tables,
     parameter,
 )
 from routelab.api.parameters import RoutingName
@@ -101,7 +102,7 @@ class Valiant(HopRoutingPlugin):
         return replace(
             base,
             inject=inject,
-            tables=np.concatenate((base.tables, ends, [len(ends)]), dtype=np.int32),
+            tables=append_tables(base.tables, [len(ends)], ends),
             phases=2,
             bubble=(*base.bubble, *(vc + base.vc_classes for vc in base.bubble)),
             max_hops=None if base.max_hops is None else 2 * base.max_hops,

@@ -72,7 +72,7 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
 
 
 @inject_kernel
-def by_way_of(tables, reals, packets, packet, queues, random):
+def by_way_of(tables, reals, packets, packet, queues, hop, random, out):
     """A waypoint, which no phase is for."""
     packets[packet, WAYPOINT] = 0
     return 0
