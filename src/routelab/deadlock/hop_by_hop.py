@@ -305,6 +305,11 @@ def _not_applicable(
     exploration: Exploration, proof: Proof, options: tuple[Switching, int, bool]
 ) -> str:
     switching, packets_per_buffer, shared_buffers = options
+    if proof == "duato" and exploration.program.ranking == "best":
+        return (
+            "a packet waits for its best candidate, whether an escape has room or not; the ranking "
+            "best-or-escape takes the escape"
+        )
     bubble = exploration.program.bubble and complete_rings(exploration.topology)
     if bubble and switching == "wormhole":
         return "bubble flow control needs virtual cut-through; the switching is wormhole"

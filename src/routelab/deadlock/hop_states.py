@@ -16,7 +16,6 @@ from routelab.kernels.hop_search import compiled
 from routelab.kernels.hop_states import ROUNDS, WORDS, Findings, Task
 from routelab.kernels.hops import (
     BUSY_UNTIL,
-    CAPACITY,
     CREDITS,
     FRONT_FLITS,
     NOW,

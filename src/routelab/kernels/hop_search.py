@@ -57,6 +57,7 @@ from routelab.kernels.hop_states import (
     word_of,
 )
 from routelab.kernels.hops import (
+    DESTINATION,
     ESCAPE,
     HOP,
     INJECT,

@@ -96,7 +96,10 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
 
 def _hop_problems(plugin: type[HopRoutingPlugin]) -> Iterator[str]:
     if plugin.abi != ABI:
-        yield f"expected abi {ABI}, that of this routelab, found {plugin.abi!r}; rebuild it"
+        yield (
+            f"it was written for ABI {plugin.abi!r} of hop-by-hop routing, this routelab has ABI "
+            f"{ABI}; adapt its functions (docs/concepts/hop-by-hop.md) and set abi to {ABI}"
+        )
     proof = getattr(plugin, "proof", None)
     if proof not in get_args(Proof):
         yield f"expected proof to be one of {', '.join(get_args(Proof))}, found {proof!r}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from random import Random
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy as np
 
 from routelab.api import HopProgram, Topology
 from routelab.kernels import hops as abi
+from routelab.kernels.hops import PHASE
 from routelab.testing.plain_python import plain_python
-from routelab.testing.walks import Candidate, Walker
+from routelab.testing.walks import FREE, Candidate, Walker
 
-WALKS = 120
+WALKS = 400
 """Most pairs whose packets are followed."""
-CALLS = 600
+CALLS = 4000
 """Calls of hop after which no further walk begins."""
 
 _READABLE = {
@@ -28,6 +29,9 @@ _READABLE = {
     abi.HOPS,
     *range(abi.STATE, abi.STATE + abi.STATES),
 }
+_OF_CLASS = (abi.class_flits, abi.class_packets)
+_OF_CHANNEL = (abi.channel_flits, abi.channel_packets)
+_OF_WAITING = (abi.waiting_flits, abi.waiting_packets)
 _TERMINALS = {abi.SOURCE_TERMINAL: "SOURCE_TERMINAL", abi.TARGET_TERMINAL: "TARGET_TERMINAL"}
 
 
@@ -81,9 +85,10 @@ class BoundsArray(np.ndarray):
             if not isinstance(place, (int, np.integer)) or axis >= self.ndim:
                 continue
             if not 0 <= place < self.shape[axis]:
+                size = self.shape[axis]
+                there = f"0..{size - 1}" if size else "an empty axis"
                 raise BoundsError(
-                    f"{self.label}[{_written(key)}]: index {place} is outside "
-                    f"0..{self.shape[axis] - 1}"
+                    f"{self.label}[{_written(key)}]: index {place} is outside {there}"
                 )
             if axis == self.ndim - 1 and int(place) in self.secret:
                 raise BoundsError(f"{self.label}[{_written(key)}]: {self.secret[int(place)]}")
@@ -105,31 +110,153 @@ def _labelled(array: Any, label: str, secret: Mapping[int, str] | None = None) -
 class BoundsWalker(Walker):
     """Packets that take any of their candidates, with every index of both functions checked.
 
-    Its functions raise `BoundsError`.
+    Parameters
+    ----------
+    program : HopProgram
+    topology : Topology
+    seed : int
     """
 
     def __init__(self, program: HopProgram, topology: Topology, seed: int = 0) -> None:
         super().__init__(program, topology, seed)
-        self.calls = 0
+        self._calls = 0
         helpers = _helpers(program, topology)
         self._hop = plain_python(program.hop, helpers)
-        if program.inject is not None:
-            self._inject = plain_python(program.inject, helpers)
-        self._given_tables = _labelled(self.tables, "tables")
-        self._given_reals = _labelled(self.reals, "reals")
-        self._given_packets = _labelled(self._packets, "packets", _secret(program))
-        self._given_queues = _labelled(self.queues, "queues")
-        self._given_out = _labelled(self._out, "out")
+        self._inject = plain_python(program.inject, helpers) if program.inject else None
+        self._given = {
+            "tables": _labelled(self.tables, "tables"),
+            "reals": _labelled(self.reals, "reals"),
+            "packets": _labelled(self._packets, "packets", _secrets(program)),
+            "queues": _labelled(self.queues, "queues"),
+            "out": _labelled(self._out, "out"),
+        }
 
-    def walk_everywhere(self) -> int:
-        """Follow packets of many pairs through queues that change; return the number of calls."""
+    def explore(self) -> int:
+        """Send packets between switches, through queues that are filled at random.
+
+        Returns
+        -------
+        int
+            Calls of hop.
+
+        Raises
+        ------
+        BoundsError
+            If a function uses an index that does not exist, or a column that it may not read.
+        """
         ends = self.topology.endpoints.tolist()
         pairs = [(a, b) for a in ends for b in ends if a != b]
-        if len(pairs) > WALKS:
-            pairs = self.random.sample(pairs, WALKS)
-        for source, target in pairs:
-            if self.calls >= CALLS:
+        self.random.shuffle(pairs)
+        for source, target in pairs[:WALKS]:
+            if self._calls >= CALLS:
                 break
-            self.fill(self.random)
-            self.walk(source, target, terminals=self._terminals(source, target))
-        return self.calls
+            self._fill()
+            first, last = (self.random.choice(self.terminals_of(end)) for end in (source, target))
+            self.walk(source, target, terminals=(first, last))
+        return self._calls
+
+    def _fill(self) -> None:
+        for channel in range(self.topology.num_channels):
+            for vc in range(self.classes):
+                self.occupy(channel, vc, self.random.randint(0, FREE))
+            if self.program.waiting:
+                self.keep_waiting(channel, self.random.randint(0, FREE))
+
+    def _call_inject(self, word: Any) -> None:
+        given = self._given
+        with _place("inject"):
+            self._inject(
+                *(given["tables"], given["reals"], given["packets"], 0, given["queues"]),
+                *(self._hop, word, given["out"]),
+            )
+
+    def _call_hop(self, here: int, channel: int, vc: int, word: Any) -> int:
+        given = self._given
+        self._calls += 1
+        with _place("hop"):
+            return int(
+                self._hop(
+                    *(given["tables"], given["packets"], 0, given["queues"]),
+                    *(here, channel, vc, word, given["out"]),
+                )
+            )
+
+    def _offers(self, here: int, last: Candidate) -> tuple[Candidate, ...] | None:
+        """Candidates that a packet can follow; others are wrong in another respect."""
+        shift = int(self._packets[0, PHASE]) * self.program.vc_classes
+        leaving = set(np.flatnonzero(self.topology.channel_source == here).tolist())
+        offered = super()._offers(here, last)
+        return offered and tuple(
+            one
+            for one in offered
+            if one.channel in leaving and 0 <= one.vc - shift < self.program.vc_classes
+        )
+
+    def _choice(
+        self, offered: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
+    ) -> Candidate | None:
+        """Any of them, so that all are followed somewhere."""
+        return self.random.choice(offered) if offered else None
+
+
+@contextmanager
+def _place(function: str) -> Iterator[None]:
+    """Say in which function an error is; pass no error of Python as one of the check."""
+    try:
+        with np.errstate(over="ignore"):
+            yield
+    except BoundsError as error:
+        raise BoundsError(f"{function}: {error}") from None
+    except (ArithmeticError, ValueError) as error:
+        raise BoundsError(f"{function}: {type(error).__name__}: {error}") from error
+
+
+def _secrets(program: HopProgram) -> dict[int, str]:
+    """Why a column of packets may not be used, by column."""
+    secrets = {
+        column: "the column is the engine's"
+        for column in range(abi.PACKET_COLUMNS)
+        if column not in _READABLE
+    }
+    for column, name in _TERMINALS.items():
+        secrets[column] = f"{name} is read, and the program has by_terminal=False"
+        if program.by_terminal:
+            del secrets[column]
+    return secrets
+
+
+def _helpers(program: HopProgram, topology: Topology) -> dict[Any, Callable[..., Any]]:
+    """The helpers that read queues, with their channels and classes checked, by what they check."""
+
+    def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
+        for what, number, count in (
+            ("channel", channel, topology.num_channels),
+            ("phase", phase, program.phases),
+            ("class", vc, program.vc_classes),
+        ):
+            if not 0 <= number < count:
+                raise BoundsError(f"{name}: {what} {number} is outside 0..{count - 1}")
+
+    def of_class(helper: Any) -> Callable[..., Any]:
+        plain = plain_python(helper)
+
+        def checked(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> Any:
+            check(helper.__name__, channel, phase, vc)
+            return plain(tables, queues, channel, phase, vc)
+
+        return checked
+
+    def of_channel(helper: Any) -> Callable[..., Any]:
+        plain = plain_python(helper)
+
+        def checked(tables: Any, queues: Any, channel: int) -> Any:
+            check(helper.__name__, channel)
+            if helper in _OF_WAITING and not program.waiting:
+                raise BoundsError(f"{helper.__name__}: the program has waiting=False")
+            return plain(tables, queues, channel)
+
+        return checked
+
+    return {helper: of_class(helper) for helper in _OF_CLASS} | {
+        helper: of_channel(helper) for helper in _OF_CHANNEL + _OF_WAITING
+    }

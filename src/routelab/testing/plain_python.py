@@ -41,9 +41,7 @@ class _Plain:
             return self._known[id(body)]
         names = dict(body.__globals__)
         cells = tuple(CellType() for _ in body.__closure__ or ())
-        twin = FunctionType(
-            body.__code__, names, body.__name__, body.__defaults__, cells or None
-        )
+        twin = FunctionType(body.__code__, names, body.__name__, body.__defaults__, cells or None)
         self._known[id(body)] = twin
         for name in _names(body.__code__):
             if name in names:
@@ -60,10 +58,7 @@ class _Plain:
             return _Module(value, self)
         if not hasattr(value, "py_func"):
             return value
-        for original, own in self._instead.items():
-            if value is original:
-                return own
-        return self.function(value)
+        return self._instead[value] if value in self._instead else self.function(value)
 
 
 class _Module:

@@ -9,8 +9,6 @@ import pytest
 
 from routelab.api import HopProgram, Topology, pack_tables
 from routelab.kernels.hops import (
-    CAPACITY,
-    CREDITS,
     DESTINATION,
     ESCAPE,
     PHASE,
@@ -122,9 +120,8 @@ def test_occupied_buffers_count_where_the_program_says_so() -> None:
     topology, by_penalty = ring()
     for program, taken in ((by_penalty, 1), (ring(by_occupancy=True)[1], 6)):
         walker = Walker(program, topology)
-        # more than the escape's penalty is behind channel 1, on every class
-        walker.queues[3:6, CAPACITY] = 2 * ESCAPE
-        walker.queues[3:6, CREDITS] = 0
+        for vc in range(3):
+            walker.occupy(1, vc, 2 * ESCAPE)
         assert walker.walk(1, 2, blocked=lambda one: False).channels[0] == taken
 
 
