@@ -102,7 +102,7 @@ def _written(key: Any) -> str:
 
 
 def _labelled(array: Any, label: str, secret: Mapping[int, str] | None = None) -> BoundsArray:
-    found = array.view(BoundsArray)
+    found: BoundsArray = array.view(BoundsArray)
     found.label, found.secret = label, secret or {}
     return found
 
@@ -122,7 +122,7 @@ class BoundsWalker(Walker):
         self._calls = 0
         helpers = _helpers(program, topology)
         self._hop = plain_python(program.hop, helpers)
-        self._inject = plain_python(program.inject, helpers) if program.inject else None
+        self._inject: Any = plain_python(program.inject, helpers) if program.inject else None
         self._given = {
             "tables": _labelled(self.tables, "tables"),
             "reals": _labelled(self.reals, "reals"),

@@ -168,8 +168,8 @@ class Walker:
             there is none).
         """
         packet = self._packets[0]
-        first, last = ((*self.terminals_of(end), -1)[0] for end in (source, target))
-        self._enter(source, target, terminals or (first, last))
+        sender, receiver = ((*self.terminals_of(end), -1)[0] for end in (source, target))
+        self._enter(source, target, terminals or (sender, receiver))
         most = self.program.max_hops
         limit = 4 * self.topology.num_switches + 4 if most is None else most
         here, last = source, Candidate(-1, -1, 0)
