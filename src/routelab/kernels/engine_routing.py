@@ -120,7 +120,8 @@ def _turn(engine, packet, switch):
     packets = engine.packets
     waypoint = packets[u(packet)].waypoint
     allowed = engine.setting[at.S_PHASES] == 2 and packets[u(packet)].phase == 0
-    if not allowed or waypoint == switch or not -1 <= waypoint < len(engine.sleeping):
+    target = waypoint if waypoint >= 0 else packets[u(packet)].destination
+    if not allowed or target == switch or not -1 <= waypoint < len(engine.sleeping):
         return False
-    packets[u(packet)].target = waypoint if waypoint >= 0 else packets[u(packet)].destination
+    packets[u(packet)].target = target
     return True
