@@ -16,6 +16,7 @@ class ListedRoutes:
 
     phases = 1
     by_occupancy, rest = False, None
+    ranking, again = "room", False
 
     def __init__(self, routes, classes=1, bubble=()):
         self.routes, self.vc_classes, self.bubble = routes, classes, bubble
@@ -36,32 +37,48 @@ class CompiledRoutes:
         self.phases, self.vc_classes = program.phases, program.vc_classes
         self.by_occupancy, self.rest = program.by_occupancy, program.rest
         self.bubble = program.bubble
-        self.tables = run_tables(program, topology, vcs, capacity=1).tables
+        self.ranking, self.again = program.ranking, program.again
+        self.made = None
+        self.topology = topology
         self.rows = np.zeros((packets, abi.PACKET_COLUMNS), dtype=np.int32)
-        self.queues = np.zeros((topology.num_channels * vcs, abi.QUEUE_COLUMNS), dtype=np.int32)
         self.out = np.zeros((program.candidates, 3), dtype=np.int32)
         self.rng = random.Random(0)
 
     def _look(self, twin):
+        """Run-time tables, and rows of queues as credits and what waits have them now."""
+        capacity = twin.units(twin.capacity)
+        if self.made is None:
+            unit, packet = twin.piece, twin.length
+            self.made = run_tables(
+                self.program,
+                self.topology,
+                self.vcs,
+                capacity=capacity,
+                unit_flits=unit,
+                packet_flits=packet,
+            )
+        tables, queues, buffers = self.made
         for channel, port in enumerate(twin.channels):
             for vc in range(self.vcs):
-                self.queues[channel * self.vcs + vc, abi.CAPACITY] = twin.units(twin.capacity)
-                self.queues[channel * self.vcs + vc, abi.CREDITS] = twin.units(port.credits[vc])
+                queues[channel * self.vcs + vc, abi.CREDITS] = twin.units(port.credits[vc])
+            if self.program.waiting:
+                queues[buffers + channel, abi.FRONT_FLITS] = twin.waiting_flits(channel)
+        return tables, queues
 
     def start(self, packet, twin):
-        self._look(twin)
+        tables, queues = self._look(twin)
         row = self.rows[packet.number]
         source, target = twin.switch_of(packet.source), twin.switch_of(packet.target)
         row[[abi.SOURCE, abi.TARGET, abi.DESTINATION, abi.WAYPOINT]] = source, target, target, -1
+        row[[abi.SOURCE_TERMINAL, abi.TARGET_TERMINAL]] = packet.source, packet.target
         if self.program.inject is not None:
             bits = np.uint64(self.rng.getrandbits(64))
-            reals = self.program.reals.copy()
             self.program.inject(
-                self.tables,
-                reals,
+                tables,
+                self.program.reals.copy(),
                 self.rows,
                 packet.number,
-                self.queues,
+                queues,
                 self.program.hop,
                 bits,
                 self.out,
@@ -69,14 +86,16 @@ class CompiledRoutes:
         packet.waypoint = int(row[abi.WAYPOINT])
 
     def candidates(self, packet, switch, channel, vc, twin):
-        self._look(twin)
+        tables, queues = self._look(twin)
         row = self.rows[packet.number]
-        if packet.phase != row[abi.PHASE]:
+        if packet.phase != row[abi.PHASE] and not self.program.keeps_state:
             row[abi.STATE : abi.STATE + abi.STATES] = 0
         ahead = twin.switch_of(packet.target) if packet.waypoint < 0 else packet.waypoint
         row[[abi.TARGET, abi.PHASE, abi.HOPS]] = ahead, packet.phase, packet.hops
         bits = np.uint64(self.rng.getrandbits(64))
         count = self.program.hop(
-            self.tables, self.rows, packet.number, self.queues, switch, channel, vc, bits, self.out
+            tables, self.rows, packet.number, queues, switch, channel, vc, bits, self.out
         )
+        if packet.phase == 0:
+            packet.waypoint = int(row[abi.WAYPOINT])
         return self.out[:count].tolist()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from routelab.api import (
     HopProgram,
     InputError,
     Messages,
+    Ranking,
     Topology,
     class_lanes,
     needed_classes,
@@ -163,6 +164,8 @@ def build(
         outputs=outputs,
         slots=_rows(queues * capacity, at.SLOT),
         crossed=np.zeros(queues, i32),
+        decided=np.zeros(queues if program.waiting else 1, i32),
+        tried=np.zeros(queues if program.again else 1, i32),
         class_of=_class_of(program, router),
         candidates=np.zeros(queues * most if most > 1 else 1, at.CANDIDATE),
         packets=packets,
@@ -361,6 +364,11 @@ def _settings(
     setting[at.S_TO_SELF] = demand is None or demand.to_self
     setting[at.S_WAYS_OUT] = ports.ways_in
     setting[at.S_MOST] = program.candidates
+    setting[at.S_PHASES] = program.phases
+    setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
+    setting[at.S_AGAIN] = program.again
+    setting[at.S_KEEPS_STATE] = program.keeps_state
+    setting[at.S_WAITING] = ports.ways_in * router.vcs if program.waiting else -1
     return setting
 
 
