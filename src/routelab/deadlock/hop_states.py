@@ -129,9 +129,11 @@ class Exploration:
     def _against_waypoint(self, example: list[int]) -> str:
         if self.program.phases == 1:
             return "the program has one phase"
-        if not 0 <= example[4] < self.topology.num_switches:
+        _, destination, switch, _, waypoint, *_ = example
+        if not -1 <= waypoint < self.topology.num_switches:
             return f"there are switches 0..{self.topology.num_switches - 1}"
-        return "the packet is there" if example[2] == example[4] else "the packet is in phase 1"
+        there = destination if waypoint < 0 else waypoint
+        return "the packet is there" if switch == there else "the packet is in phase 1"
 
     def _where(self, example: list[int]) -> str:
         names = self.topology.switch_names

@@ -133,11 +133,12 @@ def _sound(task, findings, search, count):
 def _turns(task, row, place):
     """Send a packet to the waypoint that hop has set, or took away; whether hop may do that."""
     waypoint = row[WAYPOINT]
-    if task.limits[PHASES] < 2 or row[PHASE] != 0 or waypoint == place[0]:
+    target = waypoint if waypoint >= 0 else row[DESTINATION]
+    if task.limits[PHASES] < 2 or row[PHASE] != 0 or target == place[0]:
         return False
     if not -1 <= waypoint < task.limits[SWITCHES]:
         return False
-    row[TARGET] = waypoint if waypoint >= 0 else row[DESTINATION]
+    row[TARGET] = target
     return True
 
 

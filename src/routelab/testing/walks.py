@@ -264,11 +264,12 @@ class Walker:
         """Send the packet to the waypoint that hop has set or taken away, if it may do that."""
         packet, program = self._packets[0], self.program
         waypoint = int(packet[WAYPOINT])
-        if program.phases < 2 or packet[PHASE] or waypoint == here:
+        target = waypoint if waypoint >= 0 else int(packet[DESTINATION])
+        if program.phases < 2 or packet[PHASE] or target == here:
             return False
         if not -1 <= waypoint < self.topology.num_switches:
             return False
-        packet[TARGET] = waypoint if waypoint >= 0 else packet[DESTINATION]
+        packet[TARGET] = target
         return True
 
     def _choice(

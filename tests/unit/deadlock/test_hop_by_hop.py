@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
@@ -24,7 +25,7 @@ from hypothesis import strategies as st
 from naive_deadlock import ring_successors
 from naive_hop_states import NaiveStates
 
-from routelab.api import HopProgram, InputError, Topology
+from routelab.api import HopProgram, InputError, Topology, needed_classes
 from routelab.api.traffic import Demand
 from routelab.deadlock import HopVerdict, check_hop_routing, check_hops
 from routelab.deadlock.hop_states import explored
@@ -140,14 +141,14 @@ def test_waypoints_on_the_way_and_later_looks_agree_with_the_naive_twin(seed: in
     assert edges_of(wormhole) <= naive.wormhole() <= set(edges)
 
 
-def flood(topology: Topology, program: HopProgram, seed: int):
-    """Uniform traffic at full load, then silence: what cannot move any more."""
+def flood(topology: Topology, program: HopProgram, seed: int, *, lanes: int = 2, cycles: int = 600):
+    """What cannot move any more after some cycles of uniform traffic at full load."""
     router = Router(
-        vcs=2 * program.vc_classes, buffer_flits=2, packet_flits=1, priority="round-robin"
+        vcs=lanes * needed_classes(program), buffer_flits=2, packet_flits=1, priority="round-robin"
     )
     demand = Demand.uniform(topology, "uniform")
     simulation = Simulation(topology, program, router, demand=demand, load=1.0, seed=seed)
-    simulation.run(600)
+    simulation.run(cycles)
     return simulation.blocked()
 
 
@@ -164,6 +165,36 @@ def test_what_is_proven_never_deadlocks_in_the_engine() -> None:
             assert blocked is None, seed
         stuck += blocked is not None
     assert min(proven, stuck) > 5
+
+
+def test_what_steers_and_looks_again_and_is_proven_never_deadlocks_in_the_engine() -> None:
+    proven, stuck = Counter(), Counter()
+    for seed in range(160):
+        topology = NETWORKS[seed % len(NETWORKS)]
+        program = random_steered_program(topology, seed)
+        verdicts = [check_hops(program, topology, proof) for proof in ("bubble", "duato")]
+        # the engine waits for 1000 cycles before it calls a packet stuck that is asked again
+        blocked = flood(topology, program, seed, lanes=1, cycles=2500)
+        kind = program.ranking, program.again
+        if any(verdict.proven for verdict in verdicts):
+            proven[kind] += 1
+            assert blocked is None, seed
+        else:
+            stuck[kind] += blocked is not None
+    # every ranking, with one look and with many
+    assert len(proven) == 6
+    assert len(+stuck) == 6
+
+
+def test_an_escape_does_not_help_a_packet_that_waits_for_its_best_candidate() -> None:
+    """What is refused under ranking ``best`` alone locks in the engine under ``best`` alone."""
+    topology = ring(5)
+    locked = {
+        ranking: flood(topology, around(topology, ahead, 3, ranking=ranking), seed=1)
+        for ranking in ("room", "best-or-escape", "best")
+    }
+    assert locked["room"] is locked["best-or-escape"] is None
+    assert locked["best"].kind == "deadlock"
 
 
 def test_unrestricted_shortest_ways_on_a_ring_wait_in_a_circle() -> None:
@@ -329,6 +360,20 @@ def test_waypoints_that_break_the_contract(waypoint, phases, when, cause) -> Non
     program = steered_program(ring(5), steps, 1, phases=phases)
     verdict = check_hops(program, ring(5), "none")
     assert [problem for problem in verdict.problems if problem.startswith(cause)]
+
+
+def test_a_waypoint_is_not_given_up_where_the_packet_would_have_to_leave() -> None:
+    topology = ring(5)
+
+    def steps(s, t, phase, own, vc):
+        # to 4 by way of 2, where hop thinks better of it
+        waypoint = {0: 4, 2: -1}.get(s, KEEP) if phase == 0 else KEEP
+        return [(waypoint, 0, [(s, 0, 0)])]
+
+    program = steered_program(topology, steps, 1)
+    verdict = check_hops(program, topology, "none")
+    told = "waypoint -1 is set, and the packet is there: 0 to 2, at switch 2, come over 1>2"
+    assert told in verdict.problems
 
 
 def test_a_packet_that_is_asked_again_may_change_its_mind() -> None:
