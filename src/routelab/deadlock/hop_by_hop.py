@@ -25,8 +25,8 @@ Three things may change what a packet waits for:
   those of the call before. What hop writes into the packet makes a new state at the same place,
   which is asked in turn. The candidates of all calls count as dependencies.
 - *Waypoints.* Inject or hop may set one, and hop may change it in phase 0. The candidates of that
-  call are resources of phase 0, as all before them. Behind the waypoint follow resources of phase
-  1. The dependency from the last resource of phase 0 to the first one of phase 1 is one like all
+  call are resources of phase 0, as all before them; those of phase 1 follow behind the waypoint.
+  The dependency from the last resource of phase 0 to the first one of phase 1 is one like all
   others. A waypoint that is changed again and again keeps the packet in phase 0, whose resources
   may then form a cycle; the search finds it, because the changed target is part of the state.
 

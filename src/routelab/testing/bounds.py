@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import permutations
 from types import MappingProxyType
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from routelab.api import HopProgram, Topology
 from routelab.kernels import hops as abi
-from routelab.kernels.hops import PHASE
+from routelab.kernels.hops import CREDITS, FRONT_FLITS, PHASE
 from routelab.testing.plain_python import plain_python
 from routelab.testing.walks import FREE, Candidate, Walker
 
@@ -101,7 +102,7 @@ def _written(key: Any) -> str:
     )
 
 
-def _labelled(array: Any, label: str, secret: Mapping[int, str] | None = None) -> BoundsArray:
+def _label(array: Any, label: str, secret: Mapping[int, str] | None = None) -> BoundsArray:
     found: BoundsArray = array.view(BoundsArray)
     found.label, found.secret = label, secret or {}
     return found
@@ -124,11 +125,11 @@ class BoundsWalker(Walker):
         self._hop = plain_python(program.hop, helpers)
         self._inject: Any = plain_python(program.inject, helpers) if program.inject else None
         self._given = {
-            "tables": _labelled(self.tables, "tables"),
-            "reals": _labelled(self.reals, "reals"),
-            "packets": _labelled(self._packets, "packets", _secrets(program)),
-            "queues": _labelled(self.queues, "queues"),
-            "out": _labelled(self._out, "out"),
+            "tables": _label(self.tables, "tables"),
+            "reals": _label(self.reals, "reals"),
+            "packets": _label(self._packets, "packets", _secrets(program)),
+            "queues": _label(self.queues, "queues"),
+            "out": _label(self._out, "out"),
         }
 
     def explore(self) -> int:
@@ -144,10 +145,7 @@ class BoundsWalker(Walker):
         BoundsError
             If a function uses an index that does not exist, or a column that it may not read.
         """
-        ends = self.topology.endpoints.tolist()
-        pairs = [(a, b) for a in ends for b in ends if a != b]
-        self.random.shuffle(pairs)
-        for source, target in pairs[:WALKS]:
+        for source, target in self._pairs():
             if self._calls >= CALLS:
                 break
             self._fill()
@@ -155,12 +153,22 @@ class BoundsWalker(Walker):
             self.walk(source, target, terminals=(first, last))
         return self._calls
 
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        """All pairs of switches with terminals, or `WALKS` of them drawn at random."""
+        ends = self.topology.endpoints.tolist()
+        if len(ends) ** 2 <= WALKS:
+            yield from permutations(ends, 2)
+            return
+        for _ in range(WALKS):
+            source, target = self.random.sample(ends, 2)
+            yield source, target
+
     def _fill(self) -> None:
-        for channel in range(self.topology.num_channels):
-            for vc in range(self.classes):
-                self.occupy(channel, vc, self.random.randint(0, FREE))
-            if self.program.waiting:
-                self.keep_waiting(channel, self.random.randint(0, FREE))
+        draw = np.random.default_rng(self.random.getrandbits(64)).integers
+        self.queues[: self._inside, CREDITS] = draw(FREE + 1, size=self._inside)
+        if self.program.waiting:
+            channels = self.topology.num_channels
+            self.queues[self._inside : -1, FRONT_FLITS] = draw(FREE + 1, size=channels)
 
     def _call_inject(self, word: Any) -> None:
         given = self._given
@@ -201,13 +209,13 @@ class BoundsWalker(Walker):
 
 @contextmanager
 def _place(function: str) -> Iterator[None]:
-    """Say in which function an error is; pass no error of Python as one of the check."""
+    """Say in which function an error is, and make one of what compiled code would not notice."""
     try:
         with np.errstate(over="ignore"):
             yield
     except BoundsError as error:
         raise BoundsError(f"{function}: {error}") from None
-    except (ArithmeticError, ValueError) as error:
+    except (ArithmeticError, IndexError, ValueError) as error:
         raise BoundsError(f"{function}: {type(error).__name__}: {error}") from error
 
 
@@ -226,7 +234,7 @@ def _secrets(program: HopProgram) -> dict[int, str]:
 
 
 def _helpers(program: HopProgram, topology: Topology) -> dict[Any, Callable[..., Any]]:
-    """The helpers that read queues, with their channels and classes checked, by what they check."""
+    """Functions that check channels and classes, by the helper that each stands for."""
 
     def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
         for what, number, count in (
@@ -240,22 +248,22 @@ def _helpers(program: HopProgram, topology: Topology) -> dict[Any, Callable[...,
     def of_class(helper: Any) -> Callable[..., Any]:
         plain = plain_python(helper)
 
-        def checked(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> Any:
+        def ask(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> Any:
             check(helper.__name__, channel, phase, vc)
             return plain(tables, queues, channel, phase, vc)
 
-        return checked
+        return ask
 
     def of_channel(helper: Any) -> Callable[..., Any]:
         plain = plain_python(helper)
 
-        def checked(tables: Any, queues: Any, channel: int) -> Any:
+        def ask(tables: Any, queues: Any, channel: int) -> Any:
             check(helper.__name__, channel)
             if helper in _OF_WAITING and not program.waiting:
                 raise BoundsError(f"{helper.__name__}: the program has waiting=False")
             return plain(tables, queues, channel)
 
-        return checked
+        return ask
 
     return {helper: of_class(helper) for helper in _OF_CLASS} | {
         helper: of_channel(helper) for helper in _OF_CHANNEL + _OF_WAITING
