@@ -57,12 +57,8 @@ def weighed(tables, packets, packet, queues, switch, channel, vc, random, out):
     later it may change its mind.
     """
     head = table(tables, 0)
-    size, weigh, escapes, turns = (
-        tables[head],
-        tables[head + 1],
-        tables[head + 2],
-        tables[head + 3],
-    )
+    size, weigh = tables[head], tables[head + 1]
+    escapes, turns, places = tables[head + 2], tables[head + 3], tables[head + 4]
     start, over = table(tables, 1), table(tables, 2)
     here = switch * size
     phase = packets[packet, PHASE]
@@ -102,7 +98,7 @@ def weighed(tables, packets, packet, queues, switch, channel, vc, random, out):
             cost = (packets[packet, STATE] + k) % 2
         out[count, 0] = onward
         out[count, 1] = vc + 1
-        out[count, 2] = _FEW * cost + count
+        out[count, 2] = _FEW * cost + count if places else cost
         if escapes and (onward + packets[packet, HOPS]) % 2 == 0:
             out[count, 2] += ESCAPE
         count += 1
@@ -128,9 +124,19 @@ def by_the_freer_way(tables, reals, packets, packet, queues, hop, random, out):
 
 
 def decision_program(
-    topology: Topology, weigh: int = NOTHING, *, escapes=False, turns=False, detours=False, **more
+    topology: Topology,
+    weigh: int = NOTHING,
+    *,
+    escapes=False,
+    turns=False,
+    detours=False,
+    places=True,
+    **more,
 ) -> HopProgram:
-    """A program of `weighed`; `detours` chooses waypoints at injection, `turns` on the way."""
+    """A program of `weighed`; `detours` chooses waypoints at injection, `turns` on the way.
+
+    Without `places` candidates may cost the same.
+    """
     ways = nearer(topology)
     size = topology.num_switches
     rows = [ways(s, t) if s != t else [] for s in range(size) for t in range(size)]
@@ -140,7 +146,7 @@ def decision_program(
         inject=by_the_freer_way if detours else None,
         tables=pack_tables(
             topology,
-            [size, weigh, int(escapes), int(turns)],
+            [size, weigh, int(escapes), int(turns), int(places)],
             np.cumsum([0, *map(len, rows)]),
             [channel for row in rows for channel in row],
         ),

@@ -44,8 +44,8 @@ class CompiledRoutes:
         self.out = np.zeros((program.candidates, 3), dtype=np.int32)
         self.rng = random.Random(0)
 
-    def _look(self, twin):
-        """Run-time tables, and rows of queues as credits and what waits have them now."""
+    def _look(self, twin, switch):
+        """Run-time tables, and rows of queues as they are now, of channels that leave a switch."""
         capacity = twin.units(twin.capacity)
         if self.made is None:
             unit, packet = twin.piece, twin.length
@@ -58,7 +58,9 @@ class CompiledRoutes:
                 packet_flits=packet,
             )
         tables, queues, buffers = self.made
-        for channel, port in enumerate(twin.channels):
+        starts, leaving = self.topology.outgoing
+        for channel in leaving[starts[switch] : starts[switch + 1]].tolist():
+            port = twin.channels[channel]
             for vc in range(self.vcs):
                 queues[channel * self.vcs + vc, abi.CREDITS] = twin.units(port.credits[vc])
             if self.program.waiting:
@@ -66,9 +68,9 @@ class CompiledRoutes:
         return tables, queues
 
     def start(self, packet, twin):
-        tables, queues = self._look(twin)
         row = self.rows[packet.number]
         source, target = twin.switch_of(packet.source), twin.switch_of(packet.target)
+        tables, queues = self._look(twin, source)
         row[[abi.SOURCE, abi.TARGET, abi.DESTINATION, abi.WAYPOINT]] = source, target, target, -1
         row[[abi.SOURCE_TERMINAL, abi.TARGET_TERMINAL]] = packet.source, packet.target
         if self.program.inject is not None:
@@ -86,7 +88,7 @@ class CompiledRoutes:
         packet.waypoint = int(row[abi.WAYPOINT])
 
     def candidates(self, packet, switch, channel, vc, twin):
-        tables, queues = self._look(twin)
+        tables, queues = self._look(twin, switch)
         row = self.rows[packet.number]
         if packet.phase != row[abi.PHASE] and not self.program.keeps_state:
             row[abi.STATE : abi.STATE + abi.STATES] = 0

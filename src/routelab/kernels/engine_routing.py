@@ -63,6 +63,7 @@ def route(engine, hop, queue, port, packet):
         and (packets[u(packet)].waypoint == waypoint or _turn(engine, packet, switch))
     ):
         engine.totals[at.LOST] = -1 - packet
+        packets[u(packet)].waypoint = waypoint
         count = 0
     ranking = setting[at.S_RANKING]
     if ranking != at.ROOM_NOW and count > 1:
