@@ -14,9 +14,12 @@ from routelab.kernels.hops import (
     TARGET,
     TARGET_TERMINAL,
     WAYPOINT,
+    channel_packets,
+    class_flits,
     hop_kernel,
     pick,
     table,
+    waiting_flits,
 )
 
 Candidates = list[tuple[int, int, int]]  # (channel, class, penalty)
@@ -220,3 +223,31 @@ def parity_program(topology: Topology, datelines: int, **more) -> HopProgram:
     """Packets to even terminals go clockwise; `datelines`: 1 for even ones only, 2 for all."""
     tables = pack_tables(topology, [topology.num_switches, datelines])
     return HopProgram(by_parity, tables, 2, max_hops=topology.num_switches, **more)
+
+
+@hop_kernel
+def by_queues(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Clockwise round a ring with a dateline, which is forgotten when the queues look like that."""
+    size, when = tables[table(tables, 0)], tables[table(tables, 0) + 1]
+    behind = (switch + size - 1) % size
+    near = class_flits(tables, queues, switch, 0, 0)
+    forgets = False
+    if when == 1:
+        forgets = channel_packets(tables, queues, switch) > 0
+    elif when == 2:
+        forgets = near > class_flits(tables, queues, switch, 0, 1) + 3
+    elif when == 3:
+        forgets = near > class_flits(tables, queues, behind, 0, 0) + 3
+    elif when == 4:
+        forgets = waiting_flits(tables, queues, switch) > waiting_flits(tables, queues, behind)
+    out[0, 0] = switch
+    out[0, 1] = 1 if not forgets and (vc == 1 or switch == size - 1) else 0
+    out[0, 2] = 0
+    return 1
+
+
+def by_queues_program(topology: Topology, when: int) -> HopProgram:
+    """A program that forgets its dateline: never, or if a channel is taken, or class 0 is fuller
+    than class 1, or a channel is fuller than the one before it, or more waits for it."""
+    tables = pack_tables(topology, [topology.num_switches, when])
+    return HopProgram(by_queues, tables, 2, max_hops=topology.num_switches, waiting=when == 4)

@@ -51,7 +51,7 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
         return dict(NETWORKS) | dict(WITH_TERMINALS) | added_networks
     networks = dict(NETWORKS) | added_networks
     if kind == "routing":
-        return dict(SEVERAL_TERMINALS) | networks
+        return dict(NETWORKS) | dict(SEVERAL_TERMINALS) | added_networks
     if kind == "rules":
         return networks
     if kind == "selection":

@@ -10,8 +10,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from deadlock_cases import ring, torus
+from decision_programs import CHANNEL_FLITS, decision_program
 from hop_cases import (
     KEEP,
+    by_queues_program,
     listed,
     nearer,
     parity_program,
@@ -389,6 +391,30 @@ def test_a_packet_that_is_asked_again_may_change_its_mind() -> None:
     verdict = check_hops(again, topology, "acyclic")
     assert verdict.cycle == tuple((channel, 0) for channel in range(5))
     assert_certified(verdict, NaiveStates(again, topology).dependencies(), ())
+
+
+@pytest.mark.parametrize("when", range(5))
+def test_what_depends_on_queues_is_seen(when) -> None:
+    topology = ring(5)
+    verdict = check_hops(by_queues_program(topology, when), topology, "acyclic")
+    assert verdict.proven is (when == 0)
+    if when:
+        assert verdict.cycle == tuple((channel, 0) for channel in range(5))
+
+
+@pytest.mark.parametrize("how", ["turns", "detours"])
+def test_what_looks_ahead_keeps_its_contract(how) -> None:
+    """Every hop has a class of its own, whatever inject learns from hop and hop changes later."""
+    topology = torus(3, 3)
+    program = decision_program(topology, CHANNEL_FLITS, waiting=True, **{how: True})
+    # where hop turns, the packet first takes a hop towards what it headed for before
+    program = replace(program, vc_classes=program.vc_classes + (how == "turns"))
+    exploration = explored(program, topology)
+    assert exploration.problems == {}
+    # some packets go by way of another switch, some do not
+    straight = explored(decision_program(topology, CHANNEL_FLITS), topology)
+    assert exploration.findings.longest.max() > straight.findings.longest.max()
+    assert check_hops(program, topology, "acyclic").proven
 
 
 def test_packets_that_go_by_terminal_are_explored_by_terminal() -> None:
