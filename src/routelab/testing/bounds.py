@@ -33,6 +33,7 @@ _READABLE = {
 _OF_CLASS = (abi.class_flits, abi.class_packets)
 _OF_CHANNEL = (abi.channel_flits, abi.channel_packets)
 _OF_WAITING = (abi.waiting_flits, abi.waiting_packets)
+_HELPERS_ONLY = "queues are read with class_flits and its relatives only"
 _TERMINALS = {abi.SOURCE_TERMINAL: "SOURCE_TERMINAL", abi.TARGET_TERMINAL: "TARGET_TERMINAL"}
 
 
@@ -41,14 +42,14 @@ class BoundsError(Exception):
 
 
 class BoundsArray(np.ndarray):
-    """An array that refuses indices below 0 and beyond its end, and single elements of a kind.
+    """An array that refuses indices below 0, beyond its end, and some others.
 
     Attributes
     ----------
     label : str
         Name of the array in messages.
     secret : mapping
-        Why a column may not be used, by column; of rows, too.
+        Why an index of the last axis may not be used, by index; holds for single rows, too.
     """
 
     label: str = ""
@@ -121,14 +122,14 @@ class BoundsWalker(Walker):
     def __init__(self, program: HopProgram, topology: Topology, seed: int = 0) -> None:
         super().__init__(program, topology, seed)
         self._calls = 0
-        helpers = _helpers(program, topology)
+        helpers = self._helpers()
         self._hop = plain_python(program.hop, helpers)
         self._inject: Any = plain_python(program.inject, helpers) if program.inject else None
         self._given = {
-            "tables": _label(self.tables, "tables"),
+            "tables": _label(self.tables, "tables", self._engine_block()),
             "reals": _label(self.reals, "reals"),
             "packets": _label(self._packets, "packets", _secrets(program)),
-            "queues": _label(self.queues, "queues"),
+            "queues": _label(self.queues, "queues", dict.fromkeys(range(2), _HELPERS_ONLY)),
             "out": _label(self._out, "out"),
         }
 
@@ -152,6 +153,44 @@ class BoundsWalker(Walker):
             first, last = (self.random.choice(self.terminals_of(end)) for end in (source, target))
             self.walk(source, target, terminals=(first, last))
         return self._calls
+
+    def _engine_block(self) -> dict[int, str]:
+        """The indices of tables that functions leave to the helpers."""
+        block = range(int(self.tables[0]), len(self.tables))
+        return dict.fromkeys(block, "it is behind the program's own tables")
+
+    def _helpers(self) -> dict[Any, Callable[..., Any]]:
+        """Functions that check channels and classes, by the helper that each stands for."""
+        program, channels = self.program, self.topology.num_channels
+
+        def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
+            for what, number, count in (
+                ("channel", channel, channels),
+                ("phase", phase, program.phases),
+                ("class", vc, program.vc_classes),
+            ):
+                if not 0 <= number < count:
+                    raise BoundsError(f"{name}: {what} {number} is outside 0..{count - 1}")
+
+        def of_class(helper: Any) -> Callable[..., Any]:
+            def ask(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> int:
+                check(helper.__name__, channel, phase, vc)
+                return int(helper(self.tables, self.queues, channel, phase, vc))
+
+            return ask
+
+        def of_channel(helper: Any) -> Callable[..., Any]:
+            def ask(tables: Any, queues: Any, channel: int) -> int:
+                check(helper.__name__, channel)
+                if helper in _OF_WAITING and not program.waiting:
+                    raise BoundsError(f"{helper.__name__}: the program has waiting=False")
+                return int(helper(self.tables, self.queues, channel))
+
+            return ask
+
+        return {helper: of_class(helper) for helper in _OF_CLASS} | {
+            helper: of_channel(helper) for helper in _OF_CHANNEL + _OF_WAITING
+        }
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
         """All pairs of switches with terminals, or `WALKS` of them drawn at random."""
@@ -231,40 +270,3 @@ def _secrets(program: HopProgram) -> dict[int, str]:
         if program.by_terminal:
             del secrets[column]
     return secrets
-
-
-def _helpers(program: HopProgram, topology: Topology) -> dict[Any, Callable[..., Any]]:
-    """Functions that check channels and classes, by the helper that each stands for."""
-
-    def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
-        for what, number, count in (
-            ("channel", channel, topology.num_channels),
-            ("phase", phase, program.phases),
-            ("class", vc, program.vc_classes),
-        ):
-            if not 0 <= number < count:
-                raise BoundsError(f"{name}: {what} {number} is outside 0..{count - 1}")
-
-    def of_class(helper: Any) -> Callable[..., Any]:
-        plain = plain_python(helper)
-
-        def ask(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> Any:
-            check(helper.__name__, channel, phase, vc)
-            return plain(tables, queues, channel, phase, vc)
-
-        return ask
-
-    def of_channel(helper: Any) -> Callable[..., Any]:
-        plain = plain_python(helper)
-
-        def ask(tables: Any, queues: Any, channel: int) -> Any:
-            check(helper.__name__, channel)
-            if helper in _OF_WAITING and not program.waiting:
-                raise BoundsError(f"{helper.__name__}: the program has waiting=False")
-            return plain(tables, queues, channel)
-
-        return ask
-
-    return {helper: of_class(helper) for helper in _OF_CLASS} | {
-        helper: of_channel(helper) for helper in _OF_CHANNEL + _OF_WAITING
-    }

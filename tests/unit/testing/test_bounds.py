@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
-from deadlock_cases import ring
+from deadlock_cases import ring, torus
+from decision_programs import TERMINALS, decision_program
 from grid_walks import GridWalks
 from hop_cases import parity_program, random_steered_program
 
+from routelab.api import HopProgram, pack_tables
 from routelab.kernels import grid_hops
-from routelab.kernels.hops import another, hop_kernel, inject_kernel, offers, pick
+from routelab.kernels.hops import (
+    another,
+    channel_flits,
+    hop_kernel,
+    inject_kernel,
+    offers,
+    pick,
+    table,
+    waiting_flits,
+)
 from routelab.testing.bounds import BoundsArray, BoundsError, BoundsWalker
 from routelab.testing.plain_python import plain_python
 
@@ -68,6 +80,16 @@ def test_plain_python_steers_as_compiled_code_does(seed) -> None:
     assert Twin(random_steered_program(topology, seed), topology).explore() > 12
 
 
+@pytest.mark.parametrize("what", range(9))
+@pytest.mark.parametrize("how", ["turns", "detours"])
+def test_helpers_and_offers_do_what_compiled_ones_do(what, how) -> None:
+    topology = torus(3, 3)
+    more = {"by_terminal": what == TERMINALS, "waiting": True, how: True}
+    program = decision_program(topology, what, **more)
+    program = replace(program, vc_classes=program.vc_classes + 1)
+    assert Twin(program, topology).explore() > 72
+
+
 def test_terminals_are_readable_only_if_the_program_says_so() -> None:
     topology = ring(4, both=True)
     assert BoundsWalker(parity_program(topology, 2, by_terminal=True), topology).explore()
@@ -120,3 +142,40 @@ def test_functions_of_modules_and_closures_are_plain_too() -> None:
     # compiled code would have written behind the array
     with np.errstate(over="ignore"), pytest.raises(BoundsError, match=r"index 1 is outside 0..0"):
         plain_python(hop)(tables, packets, 0, packets, 4, -1, -1, word, found[:1])
+
+
+@hop_kernel
+def intrudes(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Read what is the engine's, as the tables say; then clockwise round a ring."""
+    where = tables[table(tables, 0)]
+    if where == 1:
+        out[0, 2] = tables[tables[0]]
+    elif where == 2:
+        out[0, 2] = queues[switch, 0]
+    elif where == 3:
+        out[0, 2] = waiting_flits(tables, queues, switch)
+    elif where == 4:
+        out[0, 2] = channel_flits(tables, queues, 5)
+    out[0, 0], out[0, 1] = switch, 0
+    return 1
+
+
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [
+        (0, None),
+        (1, r"hop: tables\[3\]: it is behind the program's own tables"),
+        (2, r"hop: queues\[\d, 0\]: queues are read with class_flits"),
+        (3, "hop: waiting_flits: the program has waiting=False"),
+        (4, r"hop: channel_flits: channel 5 is outside 0\.\.4"),
+    ],
+)
+def test_what_is_the_engine_s_is_left_to_the_helpers(where, said) -> None:
+    topology = ring(5)
+    walker = BoundsWalker(HopProgram(intrudes, pack_tables(topology, [where]), 1), topology)
+    if said is None:
+        # all 20 pairs, 1 + 2 + 3 + 4 hops from every switch
+        assert walker.explore() == 50
+        return
+    with pytest.raises(BoundsError, match=said):
+        walker.explore()

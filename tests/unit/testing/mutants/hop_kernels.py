@@ -35,7 +35,7 @@ from routelab.kernels.hops import (
     OVERWRITES,
     EMPTIEST,
     BY_TERMINAL,
-    ENGINE_S_OWN,
+    PRIVATE,
 ) = range(18)
 
 
@@ -73,7 +73,7 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
             out[k, 2] = class_flits(tables, queues, out[k, 0], 0, hops + 1)
     elif fault == BY_TERMINAL:
         out[0, 2] = packets[packet, TARGET_TERMINAL] % 2
-    elif fault == ENGINE_S_OWN:
+    elif fault == PRIVATE:
         out[0, 2] = 0 * packets[packet, PACKET_COLUMNS - 1]
     elif fault == NEGATIVE:
         out[0, 2] = -1
@@ -102,6 +102,6 @@ def by_way_of(tables, reals, packets, packet, queues, hop, random, out):
 
 @inject_kernel
 def by_real(tables, reals, packets, packet, queues, hop, random, out):
-    """A probability that nobody gave."""
+    """Read a probability that the program does not have."""
     packets[packet, STATE] = reals[0] > 0.5
     return 0

@@ -137,35 +137,35 @@ class ReadsBeforeItsTables(RightHops):
     caught = "bounds", "hop: tables[-1]: index -1 is outside 0.."
 
 
-class ReadsProbabilitiesThatNobodyGave(RightHops):
-    name = "reads-probabilities-that-nobody-gave"
+class ReadsMissingReals(RightHops):
+    name = "reads-missing-reals"
     caught = "bounds", "inject: reals[0]: index 0 is outside an empty axis"
 
     def prepare(self, topology, virtual_channels):
         return replace(super().prepare(topology, virtual_channels), inject=hop_kernels.by_real)
 
 
-class WritesBehindItsCandidates(RightHops):
-    name = "writes-behind-its-candidates"
+class WritesBeyondItsCandidates(RightHops):
+    name = "writes-beyond-its-candidates"
     fault = hop_kernels.OVERWRITES
     caught = "bounds", "hop: out[4, 0]: index 4 is outside 0..3"
 
 
-class AsksForTheClassBehindTheLast(RightHops):
-    name = "asks-for-the-class-behind-the-last"
+class AsksForANonexistentClass(RightHops):
+    name = "asks-for-a-nonexistent-class"
     fault = hop_kernels.EMPTIEST
     caught = "bounds", "hop: class_flits: class 1 is outside 0..0"
 
 
-class LooksAtTerminalsInSecret(RightHops):
-    name = "looks-at-terminals-in-secret"
+class ReadsTerminalsUndeclared(RightHops):
+    name = "reads-terminals-undeclared"
     fault = hop_kernels.BY_TERMINAL
     caught = "bounds", "TARGET_TERMINAL is read, and the program has by_terminal=False"
 
 
-class LooksAtTheEngineSColumns(RightHops):
-    name = "looks-at-the-engine-s-columns"
-    fault = hop_kernels.ENGINE_S_OWN
+class ReadsPrivateColumns(RightHops):
+    name = "reads-private-columns"
+    fault = hop_kernels.PRIVATE
     caught = "bounds", "packets[0, 15]: the column is the engine's"
 
 
