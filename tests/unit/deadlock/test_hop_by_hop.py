@@ -546,3 +546,10 @@ def test_small_networks_keep_parity(dims, most, small) -> None:
     torus = build_grid("torus", dims, wrap=True)
     assert tuple(small_network(torus, most).attributes["dims"]) == small
     assert np.prod(small) <= most
+
+
+@pytest.mark.parametrize(("terminals", "kept"), [(1, 1), (2, 2), (7, 2)])
+def test_small_networks_have_several_terminals_where_large_ones_do(terminals, kept) -> None:
+    torus = build_grid("torus", (9, 9), wrap=True, terminals=terminals)
+    small = small_network(torus, 25)
+    assert np.bincount(small.terminal_switch).tolist() == [kept] * small.num_switches
