@@ -46,6 +46,7 @@ VARIANTS = (
 PLUGINS = [f"{kind}/{key}" for kind in KINDS for key in installed().keys(kind)]
 QUICK = [
     "result",
+    "bounds",
     "candidates",
     "progress",
     "reachable",
@@ -73,6 +74,9 @@ def test_an_installed_plugin_conforms(plugin):
     assert failures(results) == []
     worked = [each for each in results if (each.check, each.status) == ("result", "passed")]
     assert worked, "nothing was tried"
+    passed = {(each.check, each.input) for each in results if each.status == "passed"}
+    explored = {tried for check, tried in passed if check == "candidates"}
+    assert explored <= {tried for check, tried in passed if check == "bounds"}
 
 
 @pytest.mark.parametrize("text", VARIANTS)

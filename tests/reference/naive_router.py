@@ -14,6 +14,7 @@ from naive_deadlock import ring_successors
 
 from routelab.api.topology import Topology
 from routelab.api.traffic import Messages
+from routelab.kernels.hops import ESCAPE
 from routelab.simulation.router import Router
 
 
@@ -38,7 +39,8 @@ class Port:
 
     Flits of a (port, virtual channel) are promised, queued, flying, buffered, gone (sent on while
     their packet's tail is still there) or returning as credits. Of the packet at the front of
-    each buffer, `choices` are the candidates and `ways` the (port, virtual channel) granted.
+    each buffer, `choices` are the candidates, `ways` the (port, virtual channel) granted, and
+    `moved` the flits that went there.
     """
 
     index: int
@@ -56,6 +58,7 @@ class Port:
     buffers: list = field(init=False)
     choices: list = field(init=False)
     ways: list = field(init=False)
+    moved: list = field(init=False)
     granted_at: list = field(init=False)
     flying: deque = field(default_factory=deque)
     returning: deque = field(default_factory=deque)
@@ -71,7 +74,7 @@ class Port:
     def __post_init__(self):
         self.credits = [self.capacity] * self.vcs
         self.granted_at = [-1] * self.vcs
-        self.promised, self.gone, self.flits = ([0] * self.vcs for _ in range(3))
+        self.promised, self.gone, self.flits, self.moved = ([0] * self.vcs for _ in range(4))
         self.holder, self.choices, self.ways = ([None] * self.vcs for _ in range(3))
         self.buffers = [deque() for _ in range(self.vcs)]
 
@@ -178,6 +181,7 @@ class NaiveNetwork:
         for terminal in range(len(self.ways_in)):
             self._inject(terminal)
         for switch in range(self.topology.num_switches):
+            self._ask(switch)
             for _ in range(self.router.speedup):
                 self._allocate(switch)
         for out, vc in self.left:
@@ -234,6 +238,31 @@ class NaiveNetwork:
             port.promised[vc] += self.piece
             assert port.credits[vc] >= 0
 
+    def _ask(self, switch):
+        """Look the fronts of buffers up, before anything moves at their switch in this cycle."""
+        for port in self.inputs[switch]:
+            # settled: a port that still sends a packet on is not asked about another one
+            if port.moving is not None:
+                continue
+            for vc in range(self.vcs):
+                if not port.buffers[vc] or port.buffers[vc][0][0] > self.now:
+                    continue
+                _, packet, number = port.buffers[vc][0]
+                if number == 0 and (port.choices[vc] is None or self.routing.again):
+                    port.choices[vc] = self._look_up(packet, switch, port, vc)
+
+    def waiting_flits(self, channel):
+        """Flits at the switch that are to leave over a channel: queued for it, or decided."""
+        out = self.channels[channel]
+        flits = len(out.queue)
+        for port in self.inputs[int(self.topology.channel_source[channel])]:
+            for choices, way, moved in zip(port.choices, port.ways, port.moved, strict=True):
+                if way is not None:
+                    flits += (self.length - moved) * (way[0] is out)
+                elif choices and (len(choices) == 1 or self.routing.ranking != "room"):
+                    flits += self.length * (choices[0][0] is out)
+        return flits
+
     def _allocate(self, switch):
         inputs = self.inputs[switch]
         # settled: an input that sends a packet on has nothing left for another one
@@ -283,9 +312,10 @@ class NaiveNetwork:
         best = None
         for out, options, penalty, need in port.choices[vc]:
             for out_vc in options:
-                cost = penalty
+                # settled: of the virtual channels of a class the one with the most room goes first
+                cost = (penalty, -out.credits[out_vc])
                 if self.routing.by_occupancy and out.kind == "channel":
-                    cost += self.units(self.capacity - out.credits[out_vc])
+                    cost = (penalty + self.units(self.capacity - out.credits[out_vc]), 0)
                 if self._has_room(out, out_vc, need) and (best is None or cost < best[0]):
                     best = (cost, out, out_vc)
         return best and best[1:]
@@ -294,10 +324,12 @@ class NaiveNetwork:
         """Candidates as (port, virtual channels that will do, penalty, flits of room needed)."""
         classes, lanes = self.routing.vc_classes, self.lanes
         name = next((k for k, vcs in enumerate(lanes) if vc in vcs), 0)
-        came = (port.channel, name - packet.phase * classes)
         if packet.waypoint == switch:
+            packet.waypoint, packet.phase = -1, 1
+        came = (port.channel, name - packet.phase * classes)
+        if came[1] < 0:
             # settled: behind its waypoint a packet is as if injected there
-            packet.waypoint, packet.phase, came = -1, 1, (-1, -1)
+            came = (-1, -1)
         if packet.waypoint < 0 and self.switch_of(packet.target) == switch:
             return [(self.ways_out[packet.target], [0], 0, 0)]
         if port.kind == "in":
@@ -312,8 +344,22 @@ class NaiveNetwork:
                     options = [vc]
                 else:
                     need = 2 * self.length
-            found.append((self.channels[channel], options, penalty, need))
-        return found
+            found.append((self.channels[channel], options, penalty, need, lanes[kind]))
+        return [one[:4] for one in self._ranked(found)]
+
+    def _ranked(self, found):
+        """The candidates that stand; the best one, if there is such, comes first at no cost."""
+        if self.routing.ranking == "room":
+            return found
+        costs = [penalty for _, _, penalty, _, _ in found]
+        if self.routing.by_occupancy:
+            for k, (out, _, _, _, lanes) in enumerate(found):
+                costs[k] += sum(self.units(self.capacity - out.credits[vc]) for vc in lanes)
+        best = costs.index(min(costs))
+        stand = [(*found[best][:2], float("-inf"), *found[best][3:])]
+        if self.routing.ranking == "best-or-escape":
+            stand += [one for k, one in enumerate(found) if k != best and one[2] >= ESCAPE]
+        return stand
 
     def _has_room(self, out, vc, need, held_by=None):
         """Whether a head (or a flit of the packet that holds the virtual channel) can move."""
@@ -332,7 +378,7 @@ class NaiveNetwork:
         port.granted_at[vc] = self.now
         self._take_room(out, out_vc)
         if number == 0:
-            port.ways[vc], port.choices[vc] = (out, out_vc), None
+            port.ways[vc], port.choices[vc], port.moved[vc] = (out, out_vc), None, 0
             packet.hops += out.kind == "channel"
             if self.wormhole and self.length > 1 and out.kind != "out":
                 # settled: nothing is held at a terminal's way out, packets may mix there
@@ -360,6 +406,7 @@ class NaiveNetwork:
         else:
             out.send(self.now, out_vc, packet, number)
         port.gone[vc] += 1
+        port.moved[vc] += 1
         last = number == self.length - 1
         if last or self.wormhole:
             back = (self.now + port.credit_delay, vc, port.gone[vc])

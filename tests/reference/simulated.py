@@ -1,11 +1,14 @@
 """Networks, tables, settings and traffic for tests of the packet engine and of its naive twin."""
 
+from dataclasses import fields
+
 import numpy as np
 from hypothesis import strategies as st
 from random_tables import networks, walk
 
 from routelab.api import RouteTable, Topology
 from routelab.api.traffic import Demand, Messages
+from routelab.simulation.counts import Histogram
 from routelab.simulation.router import Router
 from routelab.toolkit import build_grid
 
@@ -180,3 +183,15 @@ def messages_of(lists):
     """Messages from the targets of each terminal."""
     start = np.concatenate(([0], np.cumsum([len(targets) for targets in lists])))
     return Messages.create(start, [target for targets in lists for target in targets])
+
+
+def numbers(counts):
+    """Everything that was counted, as one list."""
+    found = []
+    for field in fields(counts):
+        value = getattr(counts, field.name)
+        if isinstance(value, Histogram):
+            found += [*value.bins.tolist(), value.total, value.sum, value.maximum]
+        else:
+            found += np.ravel(value).tolist()
+    return found

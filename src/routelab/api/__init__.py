@@ -15,7 +15,17 @@ from routelab.api.cluster_plugins import BenchmarkPlugin, FabricPlugin
 from routelab.api.columns import Column
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.api.fabric import FabricError, FabricJob, Switch
-from routelab.api.hops import HopProgram, Proof, needed_classes, pack_tables
+from routelab.api.hops import (
+    HopProgram,
+    Proof,
+    Ranking,
+    RunTables,
+    append_tables,
+    class_lanes,
+    needed_classes,
+    pack_tables,
+    run_tables,
+)
 from routelab.api.machine_speeds import MachineSpeeds
 from routelab.api.parameters import Bytes, Dims, Integers, Parameters, Words, parameter
 from routelab.api.plugin import (
@@ -91,6 +101,7 @@ __all__ = [
     "PluginError",
     "Program",
     "Proof",
+    "Ranking",
     "RouteTable",
     "RoutelabError",
     "RoutingGraph",
@@ -98,6 +109,7 @@ __all__ = [
     "RoutingPlugin",
     "RulesPlugin",
     "RunOutput",
+    "RunTables",
     "SelectionPlugin",
     "Step",
     "Switch",
@@ -108,8 +120,11 @@ __all__ = [
     "Words",
     "WorkloadModel",
     "WorkloadPlugin",
+    "append_tables",
+    "class_lanes",
     "frozen_array",
     "needed_classes",
     "pack_tables",
     "parameter",
+    "run_tables",
 ]

@@ -8,14 +8,27 @@ compiled once for all algorithms.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from routelab.api.errors import PluginError
 from routelab.api.topology import Float64Array, Int32Array, Topology, frozen_array
-from routelab.kernels.hops import HOP, INJECT
+from routelab.kernels.hops import (
+    BLOCK_ALL_CLASSES,
+    BLOCK_CHANNELS,
+    BLOCK_CLASSES,
+    BLOCK_PACKET_FLITS,
+    BLOCK_QUEUES,
+    BLOCK_UNIT_FLITS,
+    BLOCK_WAITING,
+    CAPACITY,
+    CREDITS,
+    HOP,
+    INJECT,
+    QUEUE_COLUMNS,
+)
 
 Proof = Literal["acyclic", "bubble", "duato", "recovery", "none"]
 """Why an algorithm cannot deadlock.
@@ -27,6 +40,14 @@ Proof = Literal["acyclic", "bubble", "duato", "recovery", "none"]
 - ``none``: it may deadlock.
 """
 
+Ranking = Literal["room", "best", "best-or-escape"]
+"""Which candidate a packet takes.
+
+- ``room``: of the candidates that have room now, the one of least penalty.
+- ``best``: the one of least cost of all; the packet waits for it.
+- ``best-or-escape``: the same, but as long as it has no room, an escape that has room is taken.
+"""
+
 
 @dataclass(frozen=True, eq=False)
 class HopProgram:
@@ -35,13 +56,14 @@ class HopProgram:
     Attributes
     ----------
     hop : compiled function
-        Of signature `routelab.kernels.hops.HOP`, made by `hop_kernel`. Called once for a packet
-        at a switch, when it reaches the front of its buffer: writes candidates (channel, class,
-        penalty) and returns their number. The packet takes the candidate of least penalty whose
-        channel is idle and has room behind it; it waits while there is none. Equal penalties are
-        decided at random. Penalties from `ESCAPE` on count as escape hops.
+        Of signature `routelab.kernels.hops.HOP`, made by `hop_kernel`: writes candidates (channel,
+        class, penalty) and returns their number. Called when a packet reaches the front of its
+        buffer; see `again`. A candidate can be taken if its channel is idle and has room behind
+        it; see `ranking`. Equal costs are decided at random. Penalties from `ESCAPE` on count as
+        escape hops.
     inject : compiled function or None
-        Of signature `INJECT`, made by `inject_kernel`. Called once a packet; None: no choices.
+        Of signature `INJECT`, made by `inject_kernel`. Called once for a packet that enters the
+        network for another switch; None: no choices.
     tables : int32 array
         What both read; see `pack_tables`.
     reals : float64 array
@@ -50,11 +72,26 @@ class HopProgram:
         Classes of virtual channels that `hop` names, from 0 on; with waypoints, those of one phase:
         the classes of phase 1 follow those of phase 0.
     phases : {1, 2}
-        2 if inject may set a WAYPOINT.
+        2 if inject or hop may set a WAYPOINT.
     candidates : int
         Most candidates that `hop` ever writes.
     by_occupancy : bool
-        Add the occupied units of a candidate's buffer to its penalty.
+        Add the occupied room behind a candidate to its penalty, in packets under virtual
+        cut-through and in flits under wormhole switching: of the virtual channel that it would
+        take (ranking ``room``), or of the whole class (the other rankings).
+    ranking : {'room', 'best', 'best-or-escape'}
+        Which candidate a packet takes; see `Ranking`.
+    again : bool
+        False: `hop` is called once for a packet at a switch and its candidates stand; under the
+        rankings ``best`` and ``best-or-escape`` so does the choice. True: `hop` is called, and the
+        choice is made, each time that the packet is examined; a packet that waits is examined in
+        every cycle.
+    keeps_state : bool
+        STATE survives the waypoint.
+    waiting : bool
+        Keep what `routelab.kernels.hops.waiting_flits` reads.
+    by_terminal : bool
+        `hop` or `inject` reads SOURCE_TERMINAL or TARGET_TERMINAL.
     bubble : tuple of int
         Classes (of all phases) whose rings are entered only with two free packets of room.
     max_hops : int or None
@@ -74,6 +111,11 @@ class HopProgram:
     phases: int = 1
     candidates: int = 1
     by_occupancy: bool = False
+    ranking: Ranking = "room"
+    again: bool = False
+    keeps_state: bool = False
+    waiting: bool = False
+    by_terminal: bool = False
     bubble: tuple[int, ...] = ()
     max_hops: int | None = None
     rest: int | None = None
@@ -100,6 +142,11 @@ class HopProgram:
                 f"hop program: expected 1 or 2 phases and at least one class of virtual channels "
                 f"and one candidate, found {self.phases}, {self.vc_classes}, {self.candidates}"
             )
+        if self.ranking not in get_args(Ranking):
+            raise PluginError(
+                f"hop program: ranking is {self.ranking!r}, expected one of "
+                f"{', '.join(get_args(Ranking))}"
+            )
         total = self.phases * self.vc_classes
         if self.rest is not None and not 0 <= self.rest < total:
             raise PluginError(f"hop program: rest is class {self.rest}, there are 0..{total - 1}")
@@ -121,25 +168,138 @@ def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
     PluginError
         If an array does not hold integers that fit into 32 bits.
     """
-    parts = [np.zeros(1 + len(arrays), dtype=np.int32), np.zeros(topology.num_channels, np.int32)]
-    begin = len(parts[0]) + len(parts[1])
-    # the engine fills in the place of its queues, behind the header
-    parts[0][0] = len(parts[0])
+    header = np.zeros(1 + len(arrays), dtype=np.int32)
+    begin = len(header)
+    parts = [header]
     for number, values in enumerate(arrays):
-        array = np.ascontiguousarray(values).reshape(-1)
-        if array.dtype.kind not in "biu":
-            raise PluginError(f"pack_tables: array {number} is of {array.dtype}, expected integers")
-        limits = np.iinfo(np.int32)
-        if array.size and (array.min() < limits.min or array.max() > limits.max):
-            raise PluginError(f"pack_tables: array {number} does not fit into 32 bits")
-        if begin > limits.max:
-            raise PluginError("pack_tables: the arrays are larger than 2^31 numbers together")
-        parts[0][1 + number] = begin
-        parts.append(array.astype(np.int32, copy=False))
-        begin += array.size
+        array = _integers("pack_tables", number, values)
+        header[1 + number] = begin
+        parts.append(array)
+        begin = _end(begin + array.size)
+    # where the engine block will begin
+    header[0] = begin
     return np.concatenate(parts)
+
+
+def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
+    """Tables of another program with further arrays, for a program that builds on it.
+
+    The other program's functions find theirs as before. In a compiled function further array k
+    begins at ``appended(tables, k)``.
+
+    Raises
+    ------
+    PluginError
+        If an array does not hold integers that fit into 32 bits.
+    """
+    begin, parts, begins = len(tables), [tables], []
+    for number, values in enumerate(arrays):
+        array = _integers("append_tables", number, values)
+        begins.append(begin)
+        parts.append(array)
+        begin = _end(begin + array.size)
+    longer = np.concatenate((*parts, np.array(begins[::-1], dtype=np.int32)))
+    longer[0] = _end(len(longer))
+    return longer
+
+
+def _integers(function: str, number: int, values: ArrayLike) -> Int32Array:
+    array = np.ascontiguousarray(values).reshape(-1)
+    if array.dtype.kind not in "biu":
+        raise PluginError(f"{function}: array {number} is of {array.dtype}, expected integers")
+    limits = np.iinfo(np.int32)
+    if array.size and (array.min() < limits.min or array.max() > limits.max):
+        raise PluginError(f"{function}: array {number} does not fit into 32 bits")
+    whole: Int32Array = array.astype(np.int32, copy=False)
+    return whole
+
+
+def _end(size: int) -> int:
+    if size > np.iinfo(np.int32).max:
+        raise PluginError("the arrays of a hop program are larger than 2^31 numbers together")
+    return size
 
 
 def needed_classes(program: HopProgram) -> int:
     """Virtual channels that a program cannot do without."""
     return program.phases * program.vc_classes
+
+
+def class_lanes(program: HopProgram, virtual_channels: int) -> Int32Array:
+    """First virtual channel and number of virtual channels of each class of all phases; (k, 2)."""
+    count = needed_classes(program)
+    share = np.full(count, 1 if program.rest is not None else virtual_channels // count)
+    if program.rest is not None:
+        share[program.rest] = virtual_channels - count + 1
+    return np.column_stack((np.cumsum(share) - share, share)).astype(np.int32)
+
+
+class RunTables(NamedTuple):
+    """What the functions of a program get at run time.
+
+    Attributes
+    ----------
+    tables : int32 array
+        The program's tables and the engine block behind them.
+    queues : int32 array, shape (rows, QUEUE_COLUMNS)
+        All buffers, empty. If the program asks for what waits, they are followed by one row for
+        each channel (FRONT_FLITS, BUSY_UNTIL) and one row with the cycle (NOW), all 0.
+    buffers : int
+        How many of the rows are buffers.
+    """
+
+    tables: Int32Array
+    queues: Int32Array
+    buffers: int
+
+
+def run_tables(
+    program: HopProgram,
+    topology: Topology,
+    virtual_channels: int,
+    *,
+    capacity: int,
+    unit_flits: int = 1,
+    packet_flits: int = 1,
+    first_row: ArrayLike | None = None,
+    buffers: int | None = None,
+    unit_cycles: ArrayLike | None = None,
+) -> RunTables:
+    """Make the run-time tables of a program and the rows of empty queues.
+
+    Parameters
+    ----------
+    program : HopProgram
+    topology : Topology
+    virtual_channels : int
+        Of every channel; at least `needed_classes`.
+    capacity : int
+        Units that each buffer holds.
+    unit_flits, packet_flits : int
+        Flits of a unit, and of a packet. A unit is a packet under virtual cut-through and a flit
+        under wormhole switching.
+    first_row : array of int, shape (C,), optional
+        Row of the first virtual channel of each channel (default: ``channel * virtual_channels``).
+    buffers : int, optional
+        Rows of buffers in all (default: ``C * virtual_channels``).
+    unit_cycles : array of int, shape (C,), optional
+        Cycles that a unit takes on each channel (default: `unit_flits`).
+    """
+    channels = topology.num_channels
+    lanes = class_lanes(program, virtual_channels)
+    rows = channels * virtual_channels if buffers is None else buffers
+    numbers = np.zeros(BLOCK_QUEUES, dtype=np.int32)
+    numbers[BLOCK_CHANNELS] = channels
+    numbers[BLOCK_CLASSES] = program.vc_classes
+    numbers[BLOCK_ALL_CLASSES] = len(lanes)
+    numbers[BLOCK_UNIT_FLITS] = unit_flits
+    numbers[BLOCK_PACKET_FLITS] = packet_flits
+    numbers[BLOCK_WAITING] = rows if program.waiting else -1
+    first = np.arange(channels) * virtual_channels if first_row is None else np.asarray(first_row)
+    cycles = np.full(channels, unit_flits) if unit_cycles is None else np.asarray(unit_cycles)
+    block = np.concatenate((numbers, first, cycles, lanes[:, 0], lanes[:, 1]))
+    tables = np.concatenate((program.tables, block), dtype=np.int32, casting="same_kind")
+    tables[0] = len(program.tables)
+    queues = np.zeros((max(rows, 1) + (channels + 1) * program.waiting, QUEUE_COLUMNS), np.int32)
+    queues[:rows, [CAPACITY, CREDITS]] = capacity
+    return RunTables(tables, queues, rows)

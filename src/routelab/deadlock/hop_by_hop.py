@@ -1,27 +1,46 @@
-"""Whether a hop-by-hop algorithm can deadlock, by the kind of proof that it names.
+"""Prove hop-by-hop algorithms free of deadlock, by the kind of proof that they name.
 
 Model
 -----
 A *resource* is a class of virtual channels of a channel. A packet at the front of a buffer has
-candidates, which stand until it moves; it moves as soon as one of them is feasible. Candidates
-are asked for in every *state* that a packet can come to: (switch, channel and class that it came
-over, phase, target, hops, the algorithm's own columns), for every pair of switches with
-terminals. So nothing is believed of an algorithm: its compiled functions are called
-(`hop_states`). What they draw at random is tried out: every first draw among up to 60 outcomes is
-met for certain; further draws, and what depends on the queues, are sampled.
+*candidates*, which are resources. The functions of an algorithm are called in every *state* that a
+packet can come to, for every pair of switches with terminals, or of terminals if the program is
+`by_terminal`. A state is where the packet is, the resource that it came over, and every column of
+the packet that functions may read: target, waypoint, phase, hops and the algorithm's own. So the
+checker relies on no claim of the algorithm (`hop_states`).
 
-(a, b) is a *dependency* if a packet that came over resource a may have b among its candidates.
+What functions draw at random is tried out. Every first draw among up to 60 outcomes occurs for
+certain. Further draws, and what depends on the queues, are sampled: empty, full and partly filled
+buffers, channels and classes, and what waits inside switches.
+
+(a, b) is a *dependency* if a packet that came over resource a may have b among its candidates, in
+any outcome.
+
+Three things may change what a packet waits for:
+
+- *Ranking.* Under ``room`` a packet moves as soon as one of its candidates has room. Under
+  ``best`` it waits for one of them. Under ``best-or-escape`` it waits for one of them, but moves
+  as soon as an escape has room.
+- *Later looks.* If hop is called again while a packet waits, the candidates of one call replace
+  those of the call before. What hop writes into the packet makes a new state at the same place,
+  which is asked in turn. The candidates of all calls count as dependencies.
+- *Waypoints.* Inject or hop may set one, and hop may change it in phase 0. The candidates of that
+  call are resources of phase 0, as all before them; those of phase 1 follow behind the waypoint.
+  The dependency from the last resource of phase 0 to the first one of phase 1 is one like all
+  others. A waypoint that is changed again and again keeps the packet in phase 0, whose resources
+  may then form a cycle; the search finds it, because the changed target is part of the state.
 
 Criteria
 --------
 ``acyclic``: the dependencies are acyclic.
 
-``bubble``: every strongly connected component of them with a cycle lies inside one complete ring
-on one class, and that class is one of the program's `bubble`.
+``bubble``: every strongly connected component of the dependencies that has a cycle lies inside one
+complete ring on one class, and that class is one of the program's `bubble`.
 
-``duato``: in every state some candidate is an escape (penalty from `ESCAPE` on). E are the
-resources that are escape candidates anywhere. The following dependencies, all within E, are
-acyclic, or every cyclic component lies inside one complete ring as above.
+``duato``: in every answer in every state some candidate is an escape (penalty from `ESCAPE` on).
+It applies to the rankings ``room`` and ``best-or-escape``. E are the resources that are escape
+candidates anywhere. The following dependencies, all within E, are acyclic, or every cyclic
+component lies inside one complete ring as above.
 
 - Virtual cut-through: (a, b) for a in E and b an escape candidate of a packet that came over a,
   whether as an escape or not.
@@ -33,51 +52,63 @@ acyclic, or every cyclic component lies inside one complete ring as above.
 
 Why they suffice
 ----------------
-``acyclic`` and ``bubble`` are the criteria of `checker`, and so is the argument: take the last
-component that holds packets. A head packet in it has at least one candidate, and every candidate
-is a later resource, whose buffer is empty, or the next one of the same ring. That there are
-several only helps.
+Suppose that from some cycle on no packet moves. Then nothing changes but what functions draw, and
+what they write into packets that wait. So it is enough to find one packet that moves the next time
+that it is examined, *whatever* its candidates are at that time. Each proof below finds a packet
+all of whose candidates, or all of whose escape candidates, have room, in every outcome. It makes
+no difference then whether candidates stand or are made again: those of every later look are among
+the dependencies, too.
+
+``acyclic`` and ``bubble`` are the criteria of `checker`, and the argument is the same. Take the
+last component that holds packets. A head packet in it has at least one candidate, and every
+candidate is either a later resource, whose buffer is empty, or the next one of the same ring. A
+ring under bubble flow control always keeps a free slot, so in it some head has only candidates
+with room. As *all* candidates of this head have room, so does its best one: the argument holds for
+all rankings.
 
 ``acyclic`` under wormhole switching: of all heads at the front of a buffer take the one whose
-buffer has the highest rank. If it can go nowhere, a candidate of it is held, or filled, by packets
+buffer has the highest rank. If it cannot move, a candidate of it is held, or filled, by packets
 that have come over it. The foremost of these has its head at the front of that buffer or, over
 resources of still higher rank, of another: a higher rank than the highest (Dally and Seitz, IEEE
-Trans. Comput. C-36, 1987, doi 10.1109/TC.1987.1676939).
+Trans. Comput. C-36, 1987, doi 10.1109/TC.1987.1676939). It may be any of its candidates, so this,
+too, holds for all rankings.
 
 ``duato`` under virtual cut-through: packets at rest lie in one buffer each. If some lie in E, take
-the last component of E with packets. A head packet in it has an escape candidate, which is later
-(empty: two free slots, enough for any move) or next in the same ring, and the argument of
-`checker` goes through word for word. That its other candidates are taken, and packets elsewhere
-blocked, takes nothing away. If none lie in E, any head packet has an escape candidate, and its
-buffer is empty. Packets that enter a ring as ordinary candidates do so under the same bubble rule,
-so rings keep their free slot. (J. Duato, IEEE Trans. Parallel Distrib. Syst. 7, 1996, doi
-10.1109/71.532115; escapes under bubble: V. Puente et al., J. Parallel Distrib. Comput. 61, 2001,
-doi 10.1006/jpdc.2001.1746.)
+the last component of E with packets. In it there is, as above, a head packet all of whose escape
+candidates have room: each is later (empty: two free slots, enough for any move) or next in the
+same ring. Under ``room`` and ``best-or-escape`` this packet moves, over an escape or another
+candidate. That its other candidates are taken, and packets elsewhere blocked, does not matter. If
+no packets lie in E, any head packet has an escape candidate, and its buffer is empty. Packets that
+enter a ring as ordinary candidates do so under the same bubble rule, so rings keep their free
+slot. (J. Duato, IEEE Trans. Parallel Distrib. Syst. 7, 1996, doi 10.1109/71.532115; escapes under
+bubble: V. Puente et al., J. Parallel Distrib. Comput. 61, 2001, doi 10.1006/jpdc.2001.1746.)
 
-``duato`` under wormhole switching: a packet holds what its flits lie in. Suppose all are blocked,
-and take the escape candidate b of highest rank that a head waits for. b is held by a packet that
-came over b and waits for an escape candidate c. If it has taken no escape since b, (b, c) is a
-dependency. Else it has taken e1, e2, … ek, and (b, e1), (e1, e2), … (ek, c) are, as there is no
-escape on its way from each to the next. Either way c has a higher rank. This takes a head at the
-front of every buffer with flits that belong to it, so **a virtual channel is given to a packet
-only when its buffer is empty**. Where a buffer may hold flits of several packets, a head may stand
-behind another packet's tail, where no escape helps, and two packets can stand behind each other.
-Then ``acyclic`` alone is a proof. Bubble flow control does not go with wormhole switching. (J.
-Duato, IEEE Trans. Parallel Distrib. Syst. 4, 1993, doi 10.1109/71.250114, and 6, 1995, doi
-10.1109/71.473515.)
+Under ``best`` a packet does not take an escape that has room while it waits for another candidate,
+and such packets may wait for each other in a cycle. ``duato`` is ``not-applicable`` then.
 
-*Lanes.* With V virtual channels and k classes, class c is V // k virtual channels, any of which
-will do; along a ring under bubble a packet stays in its lane. Map every virtual channel to its
+``duato`` under wormhole switching: a packet holds the buffers that its flits lie in. Suppose that
+all are blocked, and take the escape candidate b of highest rank that any head has at this moment.
+b is held by a packet that came over b, and whose head has an escape candidate c at this moment. If
+that packet has taken no escape since b, (b, c) is a dependency. Otherwise it has taken e1, e2, …
+ek, and (b, e1), (e1, e2), … (ek, c) are dependencies, because it takes no escape between each and
+the next. In both cases c has a higher rank than b, which is a contradiction. This requires a head
+at the front of every buffer with flits that belong to it, so **a virtual channel is given to a
+packet only when its buffer is empty**. Where a buffer may hold flits of several packets, a head
+may stand behind another packet's tail, where no escape helps, and two packets can stand behind
+each other. Then only ``acyclic`` is a proof. Bubble flow control does not work with wormhole
+switching. (J. Duato, IEEE Trans. Parallel Distrib. Syst. 4, 1993, doi 10.1109/71.250114, and 6,
+1995, doi 10.1109/71.473515.)
+
+*Lanes.* With V virtual channels and k classes, class c is V // k virtual channels, and a packet
+takes any of them; along a ring under bubble it stays in its lane. Map every virtual channel to its
 class: a dependency between virtual channels becomes one between their classes. So a rank of
-classes ranks virtual channels, too; an acyclic graph stays one, and a component inside a ring on
-one class becomes one ring a lane, as nobody changes lanes within it. A change of lanes elsewhere
-is an entry with two free slots like any other. What is proven for one lane holds for all numbers.
+classes ranks virtual channels, too. An acyclic graph stays acyclic, and a component inside a ring
+on one class becomes one ring for each lane, as no packet changes lanes within it. A change of
+lanes elsewhere is an entry with two free slots like any other. So a proof for one lane holds for
+any number of lanes.
 
-*Waypoints* begin a second phase on classes of their own; the dependency from the last channel of
-the first phase to the first one of the second is one like all others.
-
-That no packet starves is another matter: ``max_hops`` bounds a walk, and the router's priority
-decides who waits.
+The criteria do not exclude starvation: ``max_hops`` bounds a walk, and the router's priority
+decides which packet waits.
 """
 
 from __future__ import annotations
@@ -106,8 +137,12 @@ from routelab.kernels.dependency import component_ranks, short_cycle, strong_com
 from routelab.kernels.hop_states import ANY, AS_ESCAPE, LATER_AS_ESCAPE
 from routelab.toolkit.rings import complete_rings
 
+_MOVES = {
+    "room": "a packet moves when one of its candidates has room",
+    "best": "a packet moves when the candidate that it chose has room",
+    "best-or-escape": "a packet moves when the candidate that it chose, or an escape, has room",
+}
 _ALWAYS = (
-    "a packet's candidates stand until it moves, and it moves when one of them is feasible",
     "every virtual channel has a buffer of its own",
     "packets at their destination are always consumed",
 )
@@ -305,6 +340,11 @@ def _not_applicable(
     exploration: Exploration, proof: Proof, options: tuple[Switching, int, bool]
 ) -> str:
     switching, packets_per_buffer, shared_buffers = options
+    if proof == "duato" and exploration.program.ranking == "best":
+        return (
+            "a packet waits for its best candidate, whether an escape has room or not; the ranking "
+            "best-or-escape takes the escape"
+        )
     bubble = exploration.program.bubble and complete_rings(exploration.topology)
     if bubble and switching == "wormhole":
         return "bubble flow control needs virtual cut-through; the switching is wormhole"
@@ -322,11 +362,12 @@ def _not_applicable(
 
 
 def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> tuple[str, ...]:
+    always = (_MOVES[program.ranking], *_ALWAYS)
     if program.bubble and proof != "acyclic":
-        return _ALWAYS + BUBBLE_PRECONDITIONS
+        return always + BUBBLE_PRECONDITIONS
     if proof != "duato":
-        return _ALWAYS
-    return (*_ALWAYS, _CUT_THROUGH if switching == "virtual-cut-through" else _EMPTY_FIRST)
+        return always
+    return (*always, _CUT_THROUGH if switching == "virtual-cut-through" else _EMPTY_FIRST)
 
 
 def _examples(exploration: Exploration, proof: Proof, switching: Switching) -> Int32Array:

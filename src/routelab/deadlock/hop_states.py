@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 
 import numpy as np
 
-from routelab.api import HopProgram, Topology, needed_classes
-from routelab.api.topology import Int32Array
+from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
+from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels import hop_states as kernel
 from routelab.kernels.distances import hop_distances
 from routelab.kernels.hop_search import compiled
 from routelab.kernels.hop_states import ROUNDS, WORDS, Findings, Task
-from routelab.kernels.hops import CAPACITY, CREDITS, QUEUE_COLUMNS
+from routelab.kernels.hops import (
+    BUSY_UNTIL,
+    CREDITS,
+    FRONT_FLITS,
+    NOW,
+)
 
 MAX_SWITCHES = 64
 """Largest network that is explored by itself."""
@@ -25,8 +31,9 @@ MAX_STATES_OF_A_PAIR = 50_000
 UNBOUNDED_HOPS = 64
 """How far walks are followed of an algorithm that claims no bound."""
 
+UNITS = 8
+"""Flits that each buffer holds in the queues that functions are shown."""
 _PICTURES = 16
-_UNITS = 8
 
 PROBLEMS = {
     "dead-end": (kernel.DEAD_END, "there is no candidate"),
@@ -35,7 +42,7 @@ PROBLEMS = {
     "count": (kernel.WRONG_COUNT, "{} candidates are returned, the program claims {candidates}"),
     "penalty": (kernel.WRONG_PENALTY, "a candidate has penalty {}, expected 0 or more"),
     "columns": (kernel.WRITES, "column {} of the packet is written to, which is the engine's"),
-    "waypoint": (kernel.WRONG_WAYPOINT, "inject sets waypoint {}, the program has {phases}"),
+    "waypoint": (kernel.WRONG_WAYPOINT, "waypoint {} is set, and {cause}"),
     "max-hops": (kernel.TOO_LONG, "{} hops are taken, the program claims at most {max_hops}"),
     "random": (kernel.OWN_RANDOM, "the same random word and queues give other candidates"),
 }
@@ -53,7 +60,8 @@ class Exploration:
     classes : int
         Of all phases; resource ``channel * classes + class``.
     pairs : int32 array, shape (N, 2)
-        Source and destination switch of every pair that the network joins.
+        Source and destination switch of every pair that the network joins; of every pair of
+        terminals, if the program is `by_terminal`.
     findings : Findings
     """
 
@@ -77,8 +85,9 @@ class Exploration:
     def coverage(self) -> str:
         """What was looked at, for people."""
         far = "" if self.program.max_hops is not None else f" up to {UNBOUNDED_HOPS} hops away"
+        of = " of terminals" if self.program.by_terminal else ""
         return (
-            f"{self.states:,} states of {len(self.pairs):,} pairs{far}, each asked with "
+            f"{self.states:,} states of {len(self.pairs):,} pairs{of}{far}, each asked with "
             f"{WORDS * ROUNDS} random words (every first draw among up to "
             f"{WORDS}; further draws and queues are sampled)"
         )
@@ -96,7 +105,7 @@ class Exploration:
                 classes=self.program.vc_classes - 1,
                 candidates=self.program.candidates,
                 max_hops=self.program.max_hops,
-                phases="one phase" if self.program.phases == 1 else "two phases",
+                cause=self._against_waypoint(example),
             )
             told[name] = f"{text}: {self._where(example)}"
         return told
@@ -117,11 +126,23 @@ class Exploration:
         example: list[int] = self.findings.problems[row].tolist()
         return None if example[0] < 0 else example
 
+    def _against_waypoint(self, example: list[int]) -> str:
+        if self.program.phases == 1:
+            return "the program has one phase"
+        _, destination, switch, _, waypoint, *_ = example
+        if not -1 <= waypoint < self.topology.num_switches:
+            return f"there are switches 0..{self.topology.num_switches - 1}"
+        there = destination if waypoint < 0 else waypoint
+        return "the packet is there" if switch == there else "the packet is in phase 1"
+
     def _where(self, example: list[int]) -> str:
         names = self.topology.switch_names
-        source, destination, switch, channel, _ = example
+        source, destination, switch, channel, _, first, last = example
         came = "at injection" if channel < 0 else f"over {self.topology.channel_name(channel)}"
-        return f"{names[source]} to {names[destination]}, at switch {names[switch]}, come {came}"
+        ends = f"{names[source]} to {names[destination]}"
+        if self.program.by_terminal:
+            ends = f"terminal {first} at {names[source]} to terminal {last} at {names[destination]}"
+        return f"{ends}, at switch {names[switch]}, come {came}"
 
 
 def too_large(topology: Topology, classes: int) -> str:
@@ -157,60 +178,87 @@ def explored(
     max_states : int
         Where the search breaks off.
     """
-    pairs = _joined_pairs(topology)
+    pairs = _joined_pairs(topology, by_terminal=program.by_terminal)
     classes = needed_classes(program)
     vcs = max(virtual_channels or classes, classes)
     size = topology.num_channels * classes
-    tables = program.tables.copy()
-    first = int(tables[0])
-    tables[first : first + topology.num_channels] = np.arange(topology.num_channels) * vcs
-    most = UNBOUNDED_HOPS if program.max_hops is None else program.max_hops
-    limits = (
-        *(program.phases, program.vc_classes, program.candidates, most),
-        *(
-            min(max_states, MAX_STATES_OF_A_PAIR),
-            max_states,
-            topology.num_switches,
-            program.inject is not None,
-        ),
-    )
+    given = run_tables(program, topology, vcs, capacity=UNITS)
     findings = Findings(
         dependencies=np.full((3 if indirect else 2, size, size), -1, dtype=np.int32),
         used=np.zeros((2, size), dtype=np.bool_),
-        problems=np.full((kernel.PROBLEMS, 5), -1, dtype=np.int64),
+        problems=np.full((kernel.PROBLEMS, kernel.PROBLEM_COLUMNS), -1, dtype=np.int64),
         longest=np.full(len(pairs), -1, dtype=np.int32),
         seen=np.zeros(1, dtype=np.int64),
     )
     task = Task(
-        tables=tables,
+        tables=given.tables,
         reals=program.reals.copy(),
         channel_source=topology.channel_source.copy(),
         channel_target=topology.channel_target.copy(),
-        pictures=_pictures(topology.num_channels * vcs),
-        limits=np.array(limits, dtype=np.int64),
+        pictures=_pictures(given, vcs, waiting=program.waiting),
+        limits=_limits(program, topology, max_states),
     )
     explore, choose_nothing = compiled()
     explore(program.hop, program.inject or choose_nothing, task, pairs, findings)
-    return Exploration(topology, program, classes, pairs, findings)
+    return Exploration(topology, program, classes, pairs[:, :2], findings)
 
 
-def _joined_pairs(topology: Topology) -> Int32Array:
-    """Ordered pairs of different switches with terminals that the network joins."""
+def _limits(program: HopProgram, topology: Topology, max_states: int) -> Int64Array:
+    limits = np.zeros(kernel.LIMITS, dtype=np.int64)
+    limits[kernel.PHASES], limits[kernel.CLASSES] = program.phases, program.vc_classes
+    limits[kernel.CANDIDATES] = program.candidates
+    limits[kernel.MOST_HOPS] = UNBOUNDED_HOPS if program.max_hops is None else program.max_hops
+    limits[kernel.MOST_OF_A_PAIR] = min(max_states, MAX_STATES_OF_A_PAIR)
+    limits[kernel.MOST_STATES] = max_states
+    limits[kernel.SWITCHES] = topology.num_switches
+    limits[kernel.CHOICES] = program.inject is not None
+    limits[kernel.KEEPS_STATE], limits[kernel.AGAIN] = program.keeps_state, program.again
+    return limits
+
+
+def _joined_pairs(topology: Topology, *, by_terminal: bool) -> Int32Array:
+    """Ordered pairs of different switches with terminals that the network joins.
+
+    Returns
+    -------
+    int32 array, shape (N, 4)
+        Source switch, destination switch, and a terminal at each: all of them if `by_terminal`,
+        else the first one.
+    """
     ends = topology.endpoints
     distance = np.empty(topology.num_switches, np.int32)
     queue = np.empty_like(distance)
-    pairs: list[tuple[int, int]] = []
+    terminals = {
+        end: np.flatnonzero(topology.terminal_switch == end).tolist() for end in ends.tolist()
+    }
+    pairs: list[tuple[int, int, int, int]] = []
     for source in ends.tolist():
         hop_distances(*topology.outgoing, topology.channel_target, source, distance, queue)
-        pairs += [(source, target) for target in ends.tolist() if distance[target] > 0]
-    return np.array(pairs, dtype=np.int32).reshape(-1, 2)
+        for target in ends.tolist():
+            if distance[target] > 0:
+                both = list(product(terminals[source], terminals[target]))
+                pairs += [(source, target, *two) for two in (both if by_terminal else both[:1])]
+    return np.array(pairs, dtype=np.int32).reshape(-1, 4)
 
 
-def _pictures(queues: int) -> Int32Array:
-    """Queues as functions may find them: empty, full, and at random."""
-    pictures = np.zeros((_PICTURES, max(queues, 1), QUEUE_COLUMNS), dtype=np.int32)
-    pictures[:, :, CAPACITY] = _UNITS
-    pictures[:, :, CREDITS] = np.random.default_rng(0).integers(_UNITS + 1, size=pictures.shape[:2])
-    pictures[0, :, CREDITS] = _UNITS
-    pictures[1, :, CREDITS] = 0
+def _pictures(given: RunTables, virtual_channels: int, *, waiting: bool) -> Int32Array:
+    """Queues as functions may find them: empty, full, and at random.
+
+    A random picture fills whole channels, or some virtual channels of all channels, or single
+    buffers; what waits inside the switches is drawn for each channel.
+    """
+    rng = np.random.default_rng(0)
+    pictures = np.repeat(given.queues[np.newaxis], _PICTURES, axis=0)
+    buffers, inside = pictures[:, : given.buffers], pictures[:, given.buffers :]
+    channels = given.buffers // virtual_channels
+    shapes = ((channels, 1), (1, virtual_channels), (channels, virtual_channels))
+    for number, picture in enumerate(buffers):
+        free = rng.integers(UNITS + 1, size=shapes[number % len(shapes)])
+        picture[:, CREDITS] = np.broadcast_to(free, (channels, virtual_channels)).reshape(-1)
+    buffers[0, :, CREDITS] = UNITS
+    buffers[1, :, CREDITS] = 0
+    if waiting:
+        inside[1:, :-1, FRONT_FLITS] = rng.integers(2 * UNITS, size=(_PICTURES - 1, channels))
+        inside[1:, :-1, BUSY_UNTIL] = rng.integers(2 * UNITS, size=(_PICTURES - 1, channels))
+        inside[1:, -1, NOW] = UNITS
     return pictures

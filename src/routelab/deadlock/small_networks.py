@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import prod
 
+import numpy as np
+
 from routelab.api import Topology
 from routelab.toolkit import build_grid, full_grid
 
@@ -13,7 +15,8 @@ def small_network(topology: Topology, most: int) -> Topology | None:
 
     Of a whole torus or mesh: rings and lines keep their parity, even ones get at most 4 switches
     and odd ones at most 5, or 3 where that is too many together; then the last dimensions are left
-    out. Every switch has one terminal.
+    out. Every switch has one terminal, or two where the network has more than one at a switch:
+    enough to tell whether packets that go by terminal share channels.
 
     Parameters
     ----------
@@ -32,4 +35,5 @@ def small_network(topology: Topology, most: int) -> Topology | None:
         dims[dims.index(5)] = 3
     while prod(dims) > most and len(dims) > 1:
         dims.pop()
-    return build_grid(topology.family, dims, wrap=True in closed)
+    terminals = min(2, int(np.bincount(topology.terminal_switch, minlength=1).max()))
+    return build_grid(topology.family, dims, wrap=True in closed, terminals=max(terminals, 1))

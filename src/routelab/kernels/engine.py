@@ -13,6 +13,7 @@ from numba import njit, types
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
 from routelab.kernels.engine_bits import lowest, mark, prefetch, u
+from routelab.kernels.engine_decisions import note_cycle
 from routelab.kernels.engine_moves import allocate
 from routelab.kernels.engine_routing import route
 from routelab.kernels.engine_sources import inject_from
@@ -23,7 +24,7 @@ _BLOCK = 64
 
 
 @of.inject_kernel
-def inject_nothing(tables, reals, packets, packet, queues, random):
+def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
     """No choices at injection."""
     return 0
 
@@ -107,6 +108,7 @@ def _gather(engine, hop, begin, end, now):
     """Keep the queues of a block whose front may leave now, routed; return where they end."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
     mask, far = engine.setting[at.S_MASK], engine.setting[at.S_FAR] != 0
+    again = engine.setting[at.S_AGAIN] != 0
     kept = begin
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
@@ -132,6 +134,10 @@ def _gather(engine, hop, begin, end, now):
     for k in range(begin, kept):
         queue = np.int64(active[u(k)].queue)
         if queues[u(queue)].choices == 0:
+            route(engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet))
+            if again:
+                engine.tried[u(queue)] = now + 1
+        elif again and engine.more[u(queue)].sent == 0:
             route(engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet))
         if far:
             _ask_for_targets(engine, queue)
@@ -165,7 +171,9 @@ def advance(engine, hop, inject, begin, end):
     looked = 0
     for now in range(begin, end):
         _take_credits(engine, now)
-        inject_from(engine, inject, now)
+        if engine.setting[at.S_WAITING] >= 0:
+            note_cycle(engine, now)
+        inject_from(engine, hop, inject, now)
         found = _take_heads(engine, now)
         looked += found
         begin_block = 0

@@ -14,12 +14,16 @@ def stuck_queues(engine, now):
 
     A front that waits can be freed if a buffer that it waits for has a credit on its way, or if
     the front of that buffer can move (and, under wormhole switching, if the packet that holds the
-    virtual channel can). What is left when nothing can be added to these is stuck for good.
+    virtual channel can). What is left when nothing can be added to these is stuck for good. If
+    candidates change while a packet waits, it counts as one that waits after `PATIENCE` cycles.
     """
-    queues = engine.queues
+    queues, again = engine.queues, engine.setting[at.S_AGAIN] != 0
     stuck = np.zeros(len(queues), np.bool_)
     for queue in range(len(queues)):
-        stuck[queue] = queues[queue].count > 0 and queues[queue].waiting != 0
+        waits = queues[queue].waiting != 0
+        if again:
+            waits = queues[queue].choices > 0 and engine.tried[queue] + at.PATIENCE <= now
+        stuck[queue] = queues[queue].count > 0 and waits
     changed = True
     while changed:
         changed = False

@@ -71,7 +71,7 @@ LEAVES = -1
 NEED, BODY, ESCAPES, LANES = 3, 4, 8, 4
 
 ROOM = _fields("capacity", "credits")
-"""What routing functions see of a queue: see routelab.kernels.hops."""
+"""What routing functions see of a queue (see `hops`); rows of what waits follow the queues."""
 
 SLOT = _fields("packet", "ready")
 """A unit in a buffer behind the one that leaves next, and when it may leave."""
@@ -109,7 +109,7 @@ PACKET = _row(
     waypoint=of.WAYPOINT,
     phase=of.PHASE,
     hops=of.HOPS,
-    terminal=6,  # where it came from
+    terminal=of.SOURCE_TERMINAL,
     born=7,  # cycle of generation
     drop=of.TARGET_TERMINAL,
     entered=13,  # cycle of injection
@@ -195,9 +195,24 @@ candidate for; 0: none."""
     S_WAYS_OUT,
     S_MOST,
     S_FAR,
+    S_PHASES,
+    S_RANKING,
+    S_AGAIN,
+    S_KEEPS_STATE,
+    S_WAITING,
     SETTINGS,
-) = range(21)
-"""S_FAR: 1 if what cycles touch is more than the caches near the processor hold."""
+) = range(26)
+"""S_FAR: 1 if what cycles touch is more than the caches near the processor hold. S_WAITING: row of
+`public` with what waits for channel 0; −1: not kept."""
+
+ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
+"""Rankings of candidates, S_RANKING."""
+
+PREFERRED = -(1 << 30)
+"""Penalty of the best candidate where only escapes stand beside it."""
+
+PATIENCE = 1000
+"""Cycles that a packet whose candidates change waits before its wait counts as one for good."""
 
 ROUND_ROBIN, RANDOM, AGE = range(3)
 
@@ -218,9 +233,9 @@ class Engine(NamedTuple):
     queues: Any
     """QUEUE (Q,)"""
     room: Any
-    """ROOM (Q,)"""
+    """ROOM (Q + rows of what waits,)"""
     public: Any
-    """int32 (Q, 2): `room` as routing functions see it"""
+    """int32 (…, 2): `room` as routing functions see it"""
     more: Any
     """QUEUE_MORE (Q,)"""
     inputs: Any
@@ -231,6 +246,10 @@ class Engine(NamedTuple):
     """SLOT (Q * K,)"""
     crossed: Any
     """int32 (Q,): units that came in since the last reset"""
+    decided: Any
+    """int32 (Q,) if what waits is kept: 1 + the channel that the unit at the front waits for"""
+    tried: Any
+    """int32 (Q,) if candidates change: 1 + the cycle in which the front was first looked at"""
     class_of: Any
     """int32 (V,): class of each virtual channel"""
     candidates: Any
@@ -319,6 +338,8 @@ def _example() -> Engine:
         outputs=np.zeros(1, OUTPUT),
         slots=np.zeros(1, SLOT),
         crossed=line,
+        decided=line,
+        tried=line,
         class_of=line,
         candidates=np.zeros(1, CANDIDATE),
         packets=np.zeros(1, PACKET),

@@ -9,6 +9,7 @@ from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
 from routelab.kernels.engine_bits import draw, mark, marked, prefetch, u
 from routelab.kernels.engine_buffers import pop, push
+from routelab.kernels.engine_decisions import note_move
 from routelab.kernels.engine_tallies import count_arrival
 from routelab.kernels.engine_waiting import release, sleep
 
@@ -232,6 +233,8 @@ def _move(engine, queue, port, packet, out, place, now):
         engine.crossed[u(place)] += 1
         room[u(place)].credits -= 1
         push(engine, place, packet, start + outputs[u(out)].delay)
+    if setting[at.S_WAITING] >= 0:
+        note_move(engine, queue, out, place, head, tail)
     if tail:
         queues[u(queue)].choices = 0
         if units > 1:

@@ -8,6 +8,7 @@ from numba import njit
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
 from routelab.kernels.engine_bits import draw, u
+from routelab.kernels.engine_decisions import decide, note_decision
 
 
 @njit(_nrt=False, forceinline=True)
@@ -22,14 +23,13 @@ def route(engine, hop, queue, port, packet):
     switch = inputs[u(port)].switch
     channel = inputs[u(port)].channel
     vcs, classes = setting[at.S_VCS], engine.classes
-    fresh = channel < 0
     if switch == packets[u(packet)].target:
         if packets[u(packet)].waypoint >= 0 and packets[u(packet)].phase == 0:
             packets[u(packet)].phase = 1
             packets[u(packet)].target = packets[u(packet)].destination
-            for k in range(of.STATES):
-                engine.states[packet, of.STATE + k] = 0
-            fresh = True
+            if setting[at.S_KEEPS_STATE] == 0:
+                for k in range(of.STATES):
+                    engine.states[packet, of.STATE + k] = 0
         if switch == packets[u(packet)].target:
             queues[u(queue)].choices = 1
             queues[u(queue)].out = setting[at.S_WAYS_OUT] + packets[u(packet)].drop
@@ -39,8 +39,10 @@ def route(engine, hop, queue, port, packet):
     shift = packets[u(packet)].phase * setting[at.S_CLASSES]
     here = queue - port * vcs
     came_by = np.int64(engine.class_of[u(here)])
+    waypoint = packets[u(packet)].waypoint
     random = draw(engine.random, 0, 0)
-    if fresh:
+    # a packet that came in phase 0 and is in phase 1 has reached its waypoint here
+    if channel < 0 or came_by < shift:
         count = hop(
             engine.tables, engine.states, packet, engine.public, switch, -1, -1, random, engine.out
         )
@@ -56,9 +58,19 @@ def route(engine, hop, queue, port, packet):
             random,
             engine.out,
         )
-    if not _are_valid(engine, switch, count, shift):
+    if not (
+        _are_valid(engine, switch, count, shift)
+        and (packets[u(packet)].waypoint == waypoint or _turn(engine, packet, switch))
+    ):
         engine.totals[at.LOST] = -1 - packet
+        packets[u(packet)].waypoint = waypoint
         count = 0
+    ranking = setting[at.S_RANKING]
+    if ranking != at.ROOM_NOW and count > 1:
+        count = decide(engine, count, shift)
+    if setting[at.S_WAITING] >= 0:
+        decided = count == 1 or (count > 1 and ranking != at.ROOM_NOW)
+        note_decision(engine, queue, np.int64(engine.out[0, 0]) if decided else np.int64(-1))
     queues[u(queue)].choices = count
     for k in range(count):
         out = engine.port_of_channel[engine.out[k, 0]]
@@ -85,6 +97,8 @@ def route(engine, hop, queue, port, packet):
             engine.candidates[u(place)].first = first
             engine.candidates[u(place)].kind = kind
             engine.candidates[u(place)].penalty = engine.out[k, 2]
+            if k == 0 and ranking != at.ROOM_NOW:
+                engine.candidates[u(place)].penalty = at.PREFERRED
 
 
 @njit(_nrt=False, forceinline=True)
@@ -98,4 +112,17 @@ def _are_valid(engine, switch, count, shift):
             return False
         if engine.inputs[u(engine.port_of_channel[channel])].from_ != switch:
             return False
+    return True
+
+
+@njit(_nrt=False, forceinline=True)
+def _turn(engine, packet, switch):
+    """Head for the waypoint that hop has set, and return whether it may set that one here."""
+    packets = engine.packets
+    waypoint = packets[u(packet)].waypoint
+    allowed = engine.setting[at.S_PHASES] == 2 and packets[u(packet)].phase == 0
+    target = waypoint if waypoint >= 0 else packets[u(packet)].destination
+    if not allowed or target == switch or not -1 <= waypoint < len(engine.sleeping):
+        return False
+    packets[u(packet)].target = target
     return True

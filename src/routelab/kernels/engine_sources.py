@@ -35,7 +35,7 @@ def first_messages(engine, sends):
 
 
 @njit(_nrt=False, forceinline=True)
-def inject_from(engine, inject, now):
+def inject_from(engine, hop, inject, now):
     """Let the terminals that are scheduled for this cycle inject."""
     sources = engine.sources
     row = now & engine.setting[at.S_SOURCE_MASK]
@@ -47,11 +47,11 @@ def inject_from(engine, inject, now):
         while bits != np.uint64(0):
             terminal = (word << 6) + lowest(bits)
             bits &= bits - np.uint64(1)
-            _serve(engine, inject, terminal, now)
+            _serve(engine, hop, inject, terminal, now)
 
 
 @njit(_nrt=False, forceinline=True)
-def _serve(engine, inject, terminal, now):
+def _serve(engine, hop, inject, terminal, now):
     """Send one unit of a terminal, if there is one and there is room; schedule the next look."""
     terminals, outputs, room = engine.terminals, engine.outputs, engine.room
     mask = engine.setting[at.S_SOURCE_MASK]
@@ -72,7 +72,7 @@ def _serve(engine, inject, terminal, now):
         if queue < 0:
             terminals[u(terminal)].waits = 1
             return
-        _begin_packet(engine, inject, terminal, queue, now)
+        _begin_packet(engine, hop, inject, terminal, queue, now)
     queue = terminals[u(terminal)].queue
     if room[u(queue)].credits == 0:
         terminals[u(terminal)].waits = 1
@@ -191,7 +191,7 @@ def _destination(engine, terminal):
 
 
 @njit(_nrt=False, forceinline=True)
-def _begin_packet(engine, inject, terminal, queue, now):
+def _begin_packet(engine, hop, inject, terminal, queue, now):
     """Make the next packet of the message at hand."""
     terminals, packets, totals = engine.terminals, engine.packets, engine.totals
     if totals[at.FREE_PACKETS] > 0:
@@ -231,7 +231,9 @@ def _begin_packet(engine, inject, terminal, queue, now):
             engine.states,
             packet,
             engine.public,
+            hop,
             draw(engine.random, 0, 0),
+            engine.out,
         )
         if packets[u(packet)].waypoint >= len(engine.sleeping):
             # no such switch: the algorithm is told off, and the packet goes straight on

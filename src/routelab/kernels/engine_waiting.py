@@ -42,6 +42,10 @@ def sleep(engine, queue, port, now):
         engine.heads,
     )
     mask = engine.setting[at.S_MASK]
+    if engine.setting[at.S_AGAIN] != 0:
+        # its candidates may be others in the next cycle
+        mark(heads, (now + 1) & mask, queue)
+        return
     count = queues[u(queue)].choices
     if count == 1:
         out = queues[u(queue)].out

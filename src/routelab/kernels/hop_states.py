@@ -16,9 +16,11 @@ from routelab.kernels.hops import (
     PACKET_COLUMNS,
     PHASE,
     SOURCE,
+    SOURCE_TERMINAL,
     STATE,
     STATES,
     TARGET,
+    TARGET_TERMINAL,
     WAYPOINT,
 )
 
@@ -48,6 +50,22 @@ ANY, AS_ESCAPE, LATER_AS_ESCAPE = range(3)
     SEVERAL_WAYS,
 ) = range(12)
 PROBLEMS = 12
+PROBLEM_COLUMNS = 7
+
+# Entries of `Task.limits`.
+(
+    PHASES,
+    CLASSES,
+    CANDIDATES,
+    MOST_HOPS,
+    MOST_OF_A_PAIR,
+    MOST_STATES,
+    SWITCHES,
+    CHOICES,
+    KEEPS_STATE,
+    AGAIN,
+) = range(10)
+LIMITS = 10
 
 AT_SWITCH, AT_CHANNEL, AT_CLASS, AT_TARGET, AT_WAYPOINT, AT_PHASE, AT_HOPS, AT_STATE = range(8)
 STATE_COLUMNS = AT_STATE + STATES
@@ -66,9 +84,10 @@ class Task(NamedTuple):
     channel_source, channel_target : int32 array, shape (C,)
     pictures : int32 array, shape (P, Q, QUEUE_COLUMNS)
         All queues, as routing functions may find them: empty, full, then any others.
-    limits : int64 array
+    limits : int64 array, shape (LIMITS,)
         Phases, classes of a phase, candidates, most hops, most states of a pair, most states in
-        all, switches, whether there are choices at injection.
+        all, switches; then 1 or 0: whether there are choices at injection, whether STATE survives
+        the waypoint, and whether hop is called again while a packet waits.
     """
 
     tables: Any
@@ -80,7 +99,7 @@ class Task(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What is found; all of it is changed. R resources, N pairs.
+    """What is found; all of it is changed. R resources, N pairs of switches or of terminals.
 
     Attributes
     ----------
@@ -90,8 +109,9 @@ class Findings(NamedTuple):
         it is there: at once or later, but before it takes an escape candidate.
     used : bool array, shape (2, R)
         Resources that are candidates; that are escape candidates.
-    problems : int64 array, shape (PROBLEMS, 5)
-        First example of each: source, destination, switch, channel, class or number; −1: none.
+    problems : int64 array, shape (PROBLEMS, PROBLEM_COLUMNS)
+        First example of each: source, destination, switch, channel, class or number, source
+        terminal, target terminal; −1: none.
     longest : int32 array, shape (N,)
         Most hops of a pair's walks; −1 if none ends.
     seen : int64 array, shape (1,)
@@ -113,11 +133,15 @@ def copy(target, values):
 
 
 @njit
-def blank(row, source, destination):
-    """A packet before injection, everything that is not its own marked."""
+def blank(row, ends):
+    """Make a packet's row before injection; what no function may read is marked.
+
+    `ends` is a row of the pairs: source, destination, source terminal, target terminal.
+    """
     for i in range(PACKET_COLUMNS):
         row[i] = _MARK
-    row[SOURCE], row[DESTINATION], row[TARGET] = source, destination, destination
+    row[SOURCE], row[DESTINATION], row[TARGET] = ends[0], ends[1], ends[1]
+    row[SOURCE_TERMINAL], row[TARGET_TERMINAL] = ends[2], ends[3]
     row[WAYPOINT], row[PHASE], row[HOPS] = -1, 0, 0
     for i in range(STATES):
         row[STATE + i] = 0
@@ -132,6 +156,8 @@ def note(problem, packet, place, value):
         problem[2] = place[0]
         problem[3] = place[1]
         problem[4] = value
+        problem[5] = packet[SOURCE_TERMINAL]
+        problem[6] = packet[TARGET_TERMINAL]
 
 
 @njit
@@ -144,9 +170,9 @@ def word_of(k, count, low):
 
 
 @njit
-def restore(row, source, destination, state):
-    """A packet's row as a state has it."""
-    blank(row, source, destination)
+def restore(row, ends, state):
+    """Make a packet's row as a state has it."""
+    blank(row, ends)
     row[TARGET], row[WAYPOINT] = state[AT_TARGET], state[AT_WAYPOINT]
     row[PHASE], row[HOPS] = state[AT_PHASE], state[AT_HOPS]
     for i in range(STATES):
@@ -154,8 +180,12 @@ def restore(row, source, destination, state):
 
 
 @njit
-def arrive(state, row, switch, channel, vc, hops):
-    """Make the state of a packet that comes to a switch; whether it leaves the network there."""
+def arrive(state, row, place, hops, keeps_state):
+    """Make the state of a packet that comes to a switch; whether it leaves the network there.
+
+    `place`: switch, channel and class of all phases that it came over.
+    """
+    switch, channel, vc = place
     state[AT_SWITCH], state[AT_CHANNEL], state[AT_CLASS] = switch, channel, vc
     state[AT_TARGET], state[AT_WAYPOINT] = row[TARGET], row[WAYPOINT]
     state[AT_PHASE], state[AT_HOPS] = row[PHASE], hops
@@ -165,9 +195,18 @@ def arrive(state, row, switch, channel, vc, hops):
         return False
     if row[PHASE] == 0 and row[WAYPOINT] >= 0:
         state[AT_PHASE], state[AT_TARGET] = 1, row[DESTINATION]
-        for i in range(STATES):
+        for i in range(0 if keeps_state else STATES):
             state[AT_STATE + i] = 0
     return switch == state[AT_TARGET]
+
+
+@njit
+def wait(state, here, row):
+    """Make the state of a packet that stays where it is, with the columns that hop has written."""
+    copy(state, here)
+    state[AT_TARGET], state[AT_WAYPOINT] = row[TARGET], row[WAYPOINT]
+    for i in range(STATES):
+        state[AT_STATE + i] = row[STATE + i]
 
 
 @njit
@@ -215,9 +254,12 @@ def forget(past):
 
 @njit
 def join(past, more):
-    """Add a set to another."""
+    """Add a set to another; whether that makes it larger."""
+    grows = False
     for w in range(len(past)):
+        grows |= (more[w] & ~past[w]) != np.uint64(0)
         past[w] |= more[w]
+    return grows
 
 
 @njit

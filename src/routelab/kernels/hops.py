@@ -3,21 +3,26 @@
 A hop-by-hop algorithm is two compiled functions of fixed signature, which the packet engine calls
 through pointers: so one compiled engine serves every algorithm. Both get rows of integers; the
 constants below name the columns.
+
+Functions name channels and *classes* of virtual channels, never virtual channels by number. How a
+class lies in the queues of a network is in the *engine block*, which whoever runs a program appends
+to a copy of its tables (`routelab.api.hops.run_tables`). The helpers below read it.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit, types
 
-ABI = 1
+ABI = 2
 """Changes whenever a signature or a column does."""
 
-# Columns of a packet's row. A routing function may read all of them, and write STATE … and, in
-# inject, WAYPOINT; what is not listed here is the engine's own.
+# Columns of a packet's row. A routing function may read all of them. It may write STATE … and, in
+# inject and in phase 0, WAYPOINT; what is not listed here is the engine's own.
 SOURCE = 0
 """Switch where the packet entered."""
 TARGET = 1
@@ -25,11 +30,13 @@ TARGET = 1
 DESTINATION = 2
 """Switch where the packet will leave."""
 WAYPOINT = 3
-"""Set by inject: a switch to visit first; −1 for none."""
+"""A switch to visit first; −1 for none. Set by inject, or by hop in phase 0."""
 PHASE = 4
 """0 on the way to the waypoint, 1 behind it; always 0 without waypoints."""
 HOPS = 5
 """Channels crossed so far."""
+SOURCE_TERMINAL = 6
+"""Terminal that sends the packet."""
 STATE = 8
 """First of `STATES` columns that are the algorithm's own; 0 at injection and in a new phase."""
 STATES = 4
@@ -38,12 +45,34 @@ TARGET_TERMINAL = 12
 PACKET_COLUMNS = 16
 
 # Columns of a queue's row. A queue is the buffer of one virtual channel at the far end of a
-# channel.
+# channel. Read it with the helpers below.
 CAPACITY = 0
 """Units that the buffer holds: packets under virtual cut-through, flits under wormhole."""
 CREDITS = 1
 """Units that the switch before the channel knows to be free."""
 QUEUE_COLUMNS = 2
+
+# If a program asks for what waits (`HopProgram.waiting`), one row for each channel follows the
+# queues, and one row more.
+FRONT_FLITS = 0
+"""Of a channel: flits inside the switch that have yet to move to its output."""
+BUSY_UNTIL = 1
+"""Of a channel: cycle in which it has sent all flits that moved to its output."""
+NOW = 0
+"""Of the row behind those of the channels: the cycle."""
+
+# The engine block of the tables, from tables[0] on: numbers, then arrays one behind the other.
+(
+    BLOCK_CHANNELS,  # how many there are
+    BLOCK_CLASSES,  # classes of one phase
+    BLOCK_ALL_CLASSES,  # of all phases
+    BLOCK_UNIT_FLITS,  # flits of a unit
+    BLOCK_PACKET_FLITS,  # flits of a packet
+    BLOCK_WAITING,  # row of channel 0 among those of what waits; −1: not kept
+    BLOCK_QUEUES,  # (channels,): row of the first virtual channel of each channel,
+) = range(7)
+"""Then (channels,) cycles that each channel takes for a unit; for each class of all phases its
+first virtual channel; and how many it has."""
 
 ESCAPE = 1 << 20
 """Penalty from which on a candidate is an escape: taken only if no other can be taken."""
@@ -71,7 +100,9 @@ INJECT = types.int64(
     _ROWS,  # packets
     types.int64,  # packet
     _ROWS,  # queues
+    types.FunctionType(HOP),  # hop: the program's own, to be asked with `offers`
     types.uint64,  # random
+    _ROWS,  # out: scratch for the candidates that hop writes
 )
 """Choices made once, as a packet enters the network; the returned number has no meaning yet."""
 
@@ -81,10 +112,12 @@ def hop_kernel(function: Callable[..., Any]) -> Any:
 
     Raises
     ------
+    TypeError
+        If the function does not take the arguments of `HOP`.
     numba.core.errors.NumbaError
-        If the function does not fit `HOP`.
+        If the function cannot be compiled.
     """
-    return _compiled(HOP, function)
+    return _compiled("hop", HOP, function)
 
 
 def inject_kernel(function: Callable[..., Any]) -> Any:
@@ -92,13 +125,27 @@ def inject_kernel(function: Callable[..., Any]) -> Any:
 
     Raises
     ------
+    TypeError
+        If the function does not take the arguments of `INJECT`.
     numba.core.errors.NumbaError
-        If the function does not fit `INJECT`.
+        If the function cannot be compiled.
     """
-    return _compiled(INJECT, function)
+    return _compiled("inject", INJECT, function)
 
 
-def _compiled(signature: Any, function: Callable[..., Any]) -> Any:
+_ARGUMENTS = {
+    "hop": "tables, packets, packet, queues, switch, channel, vc, random, out",
+    "inject": "tables, reals, packets, packet, queues, hop, random, out",
+}
+
+
+def _compiled(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
+    arguments = inspect.signature(function).parameters
+    if len(arguments) != len(signature.args):
+        raise TypeError(
+            f"{kind} function {function.__name__} takes ({', '.join(arguments)}); under ABI {ABI} "
+            f"of hop-by-hop routing it takes ({_ARGUMENTS[kind]})"
+        )
     try:
         return njit(signature, cache=True, nogil=True)(function)
     except RuntimeError:
@@ -113,16 +160,146 @@ def table(tables, number):
 
 
 @njit(_nrt=False, forceinline=True)
-def queue_of(tables, channel, vc):
-    """Row of `queues` of a virtual channel; `vc` counts virtual channels, not classes."""
-    return tables[tables[0] + channel] + vc
+def appended(tables, number):
+    """Where an array begins that `routelab.api.append_tables` put behind another program's."""
+    return tables[tables[0] - 1 - number]
 
 
 @njit(_nrt=False, forceinline=True)
-def occupied(tables, queues, channel, vc):
-    """Units in a virtual channel's buffer and on their way to it, as its credits tell."""
-    row = queue_of(tables, channel, vc)
-    return queues[row, CAPACITY] - queues[row, CREDITS]
+def class_flits(tables, queues, channel, phase, vc):
+    """Flits in the buffers of a class of virtual channels and on their way there.
+
+    As the credits tell that the switch before the channel knows of.
+
+    Parameters
+    ----------
+    channel : int
+    phase : int
+        0 or 1.
+    vc : int
+        Class, as hop names it.
+
+    Returns
+    -------
+    int
+        Over all virtual channels of the class; 0 for a channel or class that does not exist.
+    """
+    block = np.int64(tables[0])
+    channels, classes = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_CLASSES]
+    name = phase * classes + vc
+    if not (0 <= channel < channels and 0 <= vc < classes and phase >= 0):
+        return np.int64(0)
+    if name >= tables[block + BLOCK_ALL_CLASSES]:
+        return np.int64(0)
+    place = block + BLOCK_QUEUES + 2 * channels + name
+    first, count = tables[place], tables[place + tables[block + BLOCK_ALL_CLASSES]]
+    return _taken_flits(tables, queues, block, channel, first, count)
+
+
+@njit(_nrt=False, forceinline=True)
+def class_packets(tables, queues, channel, phase, vc):
+    """Packets in the buffers of a class and on their way there, rounded up; see `class_flits`."""
+    return _whole_packets(tables, class_flits(tables, queues, channel, phase, vc))
+
+
+@njit(_nrt=False, forceinline=True)
+def channel_flits(tables, queues, channel):
+    """Flits in all buffers behind a channel and on their way there; see `class_flits`."""
+    block = np.int64(tables[0])
+    channels, classes = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_ALL_CLASSES]
+    if not 0 <= channel < channels:
+        return np.int64(0)
+    # classes follow each other from virtual channel 0 on
+    last = block + BLOCK_QUEUES + 2 * channels + classes - 1
+    return _taken_flits(tables, queues, block, channel, 0, tables[last] + tables[last + classes])
+
+
+@njit(_nrt=False, forceinline=True)
+def channel_packets(tables, queues, channel):
+    """Packets in all buffers behind a channel and on their way there, rounded up."""
+    return _whole_packets(tables, channel_flits(tables, queues, channel))
+
+
+@njit(_nrt=False, forceinline=True)
+def waiting_flits(tables, queues, channel):
+    """Flits that wait for a channel inside the switch that it leaves.
+
+    Those that were moved to the channel's output and not sent yet, and those of packets at the
+    fronts of input buffers whose decision is this channel. A packet with several candidates under
+    the ranking ``room`` has not decided.
+
+    Returns
+    -------
+    int
+        0 for a channel that does not exist, and if the program has not set `HopProgram.waiting`.
+    """
+    block = np.int64(tables[0])
+    channels, row = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_WAITING]
+    if row < 0 or not 0 <= channel < channels:
+        return np.int64(0)
+    left = np.int64(queues[row + channel, BUSY_UNTIL]) - queues[row + channels, NOW]
+    flits = np.int64(queues[row + channel, FRONT_FLITS])
+    if left > 0:
+        busy = tables[block + BLOCK_QUEUES + channels + channel]
+        flits += left * tables[block + BLOCK_UNIT_FLITS] // busy
+    return flits
+
+
+@njit(_nrt=False, forceinline=True)
+def waiting_packets(tables, queues, channel):
+    """Packets that wait for a channel inside its switch, rounded up; see `waiting_flits`."""
+    return _whole_packets(tables, waiting_flits(tables, queues, channel))
+
+
+@njit(_nrt=False, forceinline=True)
+def _taken_flits(tables, queues, block, channel, first, count):
+    row = np.int64(tables[block + BLOCK_QUEUES + channel]) + first
+    units = np.int64(0)
+    for queue in range(row, row + count):
+        units += queues[queue, CAPACITY] - queues[queue, CREDITS]
+    return units * tables[block + BLOCK_UNIT_FLITS]
+
+
+@njit(_nrt=False, forceinline=True)
+def _whole_packets(tables, flits):
+    size = np.int64(tables[np.int64(tables[0]) + BLOCK_PACKET_FLITS])
+    return (flits + size - 1) // size
+
+
+@njit(_nrt=False, forceinline=True)
+def offers(hop, tables, packets, packet, queues, switch, target, random, out):
+    """Ask hop what it would offer a packet that enters at a switch, without leaving a trace.
+
+    Parameters
+    ----------
+    hop : compiled function
+        The argument of inject.
+    switch : int
+        Where the packet is; not `target`.
+    target : int
+        Switch that the packet would head for.
+    out : int32 array
+        The argument of inject; gets the candidates (channel, class, penalty).
+
+    Returns
+    -------
+    int
+        Number of candidates. WAYPOINT, TARGET and STATE of the packet are what they were.
+
+    Notes
+    -----
+    numba passes `hop` as a value of ``FunctionType(HOP)`` inside the signature `INJECT`: one
+    compiled inject function serves every program.
+    """
+    before, waypoint = packets[packet, TARGET], packets[packet, WAYPOINT]
+    own0, own1 = packets[packet, STATE], packets[packet, STATE + 1]
+    own2, own3 = packets[packet, STATE + 2], packets[packet, STATE + 3]
+    packets[packet, TARGET] = target
+    count = hop(tables, packets, packet, queues, switch, np.int64(-1), np.int64(-1), random, out)
+    packets[packet, TARGET], packets[packet, WAYPOINT] = before, waypoint
+    packets[packet, STATE], packets[packet, STATE + 1] = own0, own1
+    packets[packet, STATE + 2], packets[packet, STATE + 3] = own2, own3
+    return count
 
 
 @njit(_nrt=False, forceinline=True)

@@ -44,7 +44,7 @@ def order_hop(tables, packets, packet, queues, switch, channel, vc, random, out)
 
 
 @inject_kernel
-def quadrant_inject(tables, reals, packets, packet, queues, random):
+def quadrant_inject(tables, reals, packets, packet, queues, hop, random, out):
     """Draw directions by distance, a switch in their quadrant, and an order for both halves.
 
     The plugin's own array holds 1 if distances below a quarter of a ring go the short way.

@@ -17,7 +17,7 @@ from routelab.api import (
     Plugin,
     PluginError,
 )
-from routelab.registry.contract import checked, composition_names
+from routelab.registry.contract import abi_hint, checked, composition_names
 from routelab.registry.names import Name
 from routelab.registry.parameters import default_problems
 from routelab.registry.suggest import did_you_mean
@@ -259,7 +259,7 @@ def _import(point: EntryPoint, label: str) -> object:
         ]
         place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames[1:] else ""
         raise PluginError(
-            f"{label}: expected an importable class, found {_told(error)}{place}"
+            f"{label}: expected an importable class, found {_told(error)}{place}{abi_hint(error)}"
         ) from error
 
 

@@ -25,6 +25,7 @@ from routelab.api import (
     PluginError,
     Proof,
 )
+from routelab.kernels import hops
 from routelab.kernels.hops import ABI
 from routelab.registry.names import Name, parse_name
 from routelab.registry.parameters import default_problems, fields
@@ -100,10 +101,29 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
 
 def _hop_problems(plugin: type[HopRoutingPlugin]) -> Iterator[str]:
     if plugin.abi != ABI:
-        yield f"expected abi {ABI}, that of this routelab, found {plugin.abi!r}; rebuild it"
+        newer = isinstance(plugin.abi, int) and plugin.abi > ABI
+        advice = (
+            "install a newer routelab"
+            if newer
+            else f"adapt its functions (docs/concepts/hop-by-hop.md) and set abi to {ABI}"
+        )
+        yield (
+            f"it was written for ABI {plugin.abi!r} of hop-by-hop routing, this routelab has ABI "
+            f"{ABI}; {advice}"
+        )
     proof = getattr(plugin, "proof", None)
     if proof not in get_args(Proof):
         yield f"expected proof to be one of {', '.join(get_args(Proof))}, found {proof!r}"
+
+
+def abi_hint(error: BaseException) -> str:
+    """What an error at import may come from, if it misses a name of hop-by-hop routing; or ""."""
+    if isinstance(error, ImportError) and error.name == hops.__name__:
+        return (
+            f"; this routelab has ABI {ABI} of hop-by-hop routing, adapt what was written for "
+            "another one (docs/concepts/hop-by-hop.md)"
+        )
+    return ""
 
 
 def _parameter_problems(plugin: type[Plugin]) -> Iterator[str]:

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from routelab.api import Demand, HopProgram, InputError, Messages, Topology, needed_classes
+from routelab.api import (
+    Demand,
+    HopProgram,
+    InputError,
+    Messages,
+    Ranking,
+    Topology,
+    class_lanes,
+    needed_classes,
+    run_tables,
+)
 from routelab.api.topology import Float64Array, Int64Array
 from routelab.kernels import engine_layout as at
 from routelab.kernels import hops as of
@@ -59,13 +69,8 @@ class Ports:
 
 def class_rows(program: HopProgram, vcs: int) -> NDArray[np.int32]:
     """First virtual channel, number of them and whether under bubble, of each class; (k, 3)."""
-    count = needed_classes(program)
-    share = np.full(count, 1 if program.rest is not None else vcs // count)
-    if program.rest is not None:
-        share[program.rest] = vcs - count + 1
-    first = np.cumsum(share) - share
-    bubble = np.isin(np.arange(count), program.bubble)
-    return np.column_stack((first, share, bubble)).astype(np.int32)
+    bubble = np.isin(np.arange(needed_classes(program)), program.bubble)
+    return np.column_stack((class_lanes(program, vcs), bubble)).astype(np.int32)
 
 
 def refusal(program: HopProgram, router: Router) -> str | None:
@@ -130,7 +135,17 @@ def build(
     most_messages = (queues * capacity + terminals) if message_packets > 1 else 1
     sources = _sources(demand, messages, load, router, message_packets)
     words = (queues + 63) // 64
-    room = np.full((queues, of.QUEUE_COLUMNS), capacity, np.int32).view(at.ROOM).reshape(-1)
+    made = run_tables(
+        program,
+        topology,
+        router.vcs,
+        capacity=capacity,
+        unit_flits=router.unit_flits,
+        packet_flits=router.packet_flits,
+        first_row=ports.of_channel * router.vcs,
+        buffers=queues,
+        unit_cycles=outputs["busy"][ports.of_channel],
+    )
     packets = _rows(queues * capacity + terminals, at.PACKET)
     most = program.candidates
     i32, i64, u64 = np.int32, np.int64, np.uint64
@@ -139,16 +154,18 @@ def build(
             topology, program, router, demand, message_packets, in_order, wheel, ports
         ),
         classes=class_rows(program, router.vcs),
-        tables=_tables(program, ports, router.vcs),
+        tables=made.tables,
         reals=np.array(program.reals),
         queues=_queue_rows(router, ports),
-        room=room,
-        public=room.view(i32).reshape(-1, of.QUEUE_COLUMNS),
+        room=made.queues.view(at.ROOM).reshape(-1),
+        public=made.queues,
         more=_more_rows(queues),
         inputs=inputs,
         outputs=outputs,
         slots=_rows(queues * capacity, at.SLOT),
         crossed=np.zeros(queues, i32),
+        decided=np.zeros(queues if program.waiting else 1, i32),
+        tried=np.zeros(queues if program.again else 1, i32),
         class_of=_class_of(program, router),
         candidates=np.zeros(queues * most if most > 1 else 1, at.CANDIDATE),
         packets=packets,
@@ -195,13 +212,6 @@ def _streams(seed: int, count: int, kind: int) -> Array:
     sequence = np.random.SeedSequence([seed, kind])
     states = sequence.generate_state(max(count, 1), np.uint64)[:count]
     return np.repeat(states[:, None], 2, axis=1)
-
-
-def _tables(program: HopProgram, ports: Ports, vcs: int) -> Array:
-    tables = np.array(program.tables)
-    first = int(tables[0])
-    tables[first : first + len(ports.of_channel)] = ports.of_channel * vcs
-    return tables
 
 
 def _slowness(topology: Topology) -> Float64Array:
@@ -354,6 +364,11 @@ def _settings(
     setting[at.S_TO_SELF] = demand is None or demand.to_self
     setting[at.S_WAYS_OUT] = ports.ways_in
     setting[at.S_MOST] = program.candidates
+    setting[at.S_PHASES] = program.phases
+    setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
+    setting[at.S_AGAIN] = program.again
+    setting[at.S_KEEPS_STATE] = program.keeps_state
+    setting[at.S_WAITING] = ports.ways_in * router.vcs if program.waiting else -1
     return setting
 
 

@@ -21,8 +21,8 @@ def why_blocked(simulation: Simulation) -> Blocked | None:
     """As `Simulation.blocked`, with the cause where a packet has no route.
 
     Where the packet is, what it heads for, and what is wrong with the answer: no candidate at all,
-    more than the program says, a channel that is not there or leaves another switch, or a class of
-    virtual channels that there is not.
+    more than the program says, a channel that does not exist or leaves another switch, a class of
+    virtual channels that does not exist, or a waypoint that hop may not set.
     """
     blocked = simulation.blocked()
     if blocked is None or blocked.kind != "no-route":
@@ -59,11 +59,9 @@ def _cause(simulation: Simulation, packet: int, queue: int) -> str:
         return ""
     channel, vc = int(row["channel"]), int(engine.class_of[lane])
     came = f"over {topology.channel_name(channel)}" if channel >= 0 else "from a terminal"
-    turned = phase == 1 and int(mine[of.WAYPOINT]) == switch
+    vc -= phase * simulation.program.vc_classes
     # as the engine asks: where a packet enters, or has reached its waypoint, it came from nowhere
-    asked = (
-        (-1, -1) if channel < 0 or turned else (channel, vc - phase * simulation.program.vc_classes)
-    )
+    asked = (-1, -1) if channel < 0 or vc < 0 else (channel, vc)
     randoms = np.random.default_rng(0).integers(2**63, size=TRIES, dtype=np.uint64)
     out = np.zeros_like(engine.out)
     for random in randoms:
@@ -71,7 +69,9 @@ def _cause(simulation: Simulation, packet: int, queue: int) -> str:
         count = simulation.program.hop(
             engine.tables, states, packet, engine.public, switch, *asked, random, out
         )
-        wrong = _wrong(simulation, switch, phase, int(count), out)
+        wrong = _wrong(simulation, switch, phase, int(count), out) or _wrong_turn(
+            simulation, switch, engine.states[packet], int(mine[of.WAYPOINT])
+        )
         if wrong:
             names = topology.switch_names
             target = int(mine[of.TARGET])
@@ -107,4 +107,21 @@ def _wrong(simulation: Simulation, switch: int, phase: int, count: int, out: Any
                 f"class {name} of virtual channels on {topology.channel_name(channel)}: its "
                 f"program has 0 to {program.vc_classes - 1}"
             )
+    return ""
+
+
+def _wrong_turn(simulation: Simulation, switch: int, before: Any, waypoint: int) -> str:
+    """Why hop may not change the waypoint of a packet like that; empty if it may or did not."""
+    names = simulation.topology.switch_names
+    if waypoint == before[of.WAYPOINT]:
+        return ""
+    if simulation.program.phases == 1:
+        return f"WAYPOINT {waypoint}: its program has one phase"
+    if before[of.PHASE] == 1:
+        return f"WAYPOINT {waypoint} to a packet that has passed its waypoint"
+    if not -1 <= waypoint < len(names):
+        return f"WAYPOINT {waypoint}: switches are 0 to {len(names) - 1}, and -1 is for none"
+    target = waypoint if waypoint >= 0 else int(before[of.DESTINATION])
+    if target == switch:
+        return f"WAYPOINT {waypoint}: the packet would be at its target"
     return ""

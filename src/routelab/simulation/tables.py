@@ -45,6 +45,7 @@ def table_program(table: RouteTable) -> HopProgram:
         vc_classes=classes,
         bubble=tuple(range(classes)) if table.flow_control == "bubble" else (),
         max_hops=int(np.diff(table.path_start).max(initial=0)),
+        by_terminal=table.per_terminal,
     )
 
 

@@ -11,7 +11,7 @@ from routelab.registry.instances import load
 from routelab.testing.graphs import GRAPHS, walks
 from routelab.testing.jobs import JOBS, job_on
 from routelab.testing.launches import TASKS
-from routelab.testing.networks import NETWORKS, WITH_TERMINALS
+from routelab.testing.networks import NETWORKS, SEVERAL_TERMINALS, WITH_TERMINALS
 from routelab.testing.results import Skipped
 from routelab.testing.tables import TABLES, table_on
 from routelab.testing.well_formed import check_form
@@ -50,7 +50,9 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
     if kind == "traffic":
         return dict(NETWORKS) | dict(WITH_TERMINALS) | added_networks
     networks = dict(NETWORKS) | added_networks
-    if kind in ("rules", "routing"):
+    if kind == "routing":
+        return dict(NETWORKS) | dict(SEVERAL_TERMINALS) | added_networks
+    if kind == "rules":
         return networks
     if kind == "selection":
         return dict(_graphs(networks, topologies, catalogue))

@@ -68,10 +68,15 @@ NETWORKS: Mapping[str, Callable[[], Topology]] = {
 }
 """Builders by name. ``torus`` has an even and an odd ring; ``failed-torus`` is connected."""
 
+SEVERAL_TERMINALS: Mapping[str, Callable[[], Topology]] = {
+    "torus-with-two": lambda: build_grid("torus", (4, 2), wrap=True, terminals=2),
+}
+"""More networks for routings, whose packets may go by terminal."""
+
 WITH_TERMINALS: Mapping[str, Callable[[], Topology]] = {
     "one-switch-with-four": lambda: _linked(1, [], terminal_switch=[0] * 4),
     "unordered-terminals": lambda: _linked(4, _ring(4), terminal_switch=[3, 1, 0, 2]),
-    "torus-with-two": lambda: build_grid("torus", (4, 2), wrap=True, terminals=2),
+    **SEVERAL_TERMINALS,
     "square-torus": lambda: build_grid("torus", (4, 4), wrap=True),
 }
 """More networks for patterns of traffic: numbers of terminals that some of them need."""

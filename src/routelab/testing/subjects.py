@@ -22,6 +22,7 @@ from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.simulation.machine import Machine
 from routelab.stages.chain import apply_routing
+from routelab.testing.bounds import BoundsError, BoundsWalker
 from routelab.testing.examples import completed
 from routelab.testing.fingerprints import differences, fingerprint
 from routelab.testing.hop_by_hop import least_channels, part, states
@@ -196,14 +197,41 @@ class Trial:
             raise Skipped("there is no result, see the check 'result'") from None
 
     @cached_property
+    def bounded_calls(self) -> int:
+        """Calls of hop in which every index was checked; the result is a program.
+
+        Raises
+        ------
+        Failed
+            If an index does not exist.
+        Skipped
+            If there is no result, or its functions run compiled only.
+        """
+        walker = BoundsWalker(self.result, self.value)
+        try:
+            return walker.explore()
+        except BoundsError as error:
+            raise Failed(str(error)) from None
+        except Exception as error:
+            raise Skipped(f"the functions do not run as plain Python: {told(error)}") from None
+
+    @cached_property
     def exploration(self) -> Exploration:
         """All that packets of the result, a program, come to.
 
         Raises
         ------
         Skipped
-            If there is no result, or the network is too large.
+            If there is no result, the network is too large, or functions use indices that do not
+            exist: compiled, they would read or write anything.
         """
+        try:
+            _ = self.bounded_calls
+        except Failed:
+            raise Skipped("functions use wrong indices, see the check 'bounds'") from None
+        except Skipped:
+            # without a result there is nothing to explore, without plain Python there is
+            _ = self.result
         count, _ = least_channels(part(self.subject.plugin), self.value)
         return states(self.result, self.value, count)
 

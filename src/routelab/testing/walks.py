@@ -2,31 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Any
 
 import numpy as np
 
-from routelab.api import HopProgram, Topology, needed_classes
+from routelab.api import HopProgram, Topology, needed_classes, run_tables
 from routelab.kernels.hops import (
     CAPACITY,
     CREDITS,
     DESTINATION,
     ESCAPE,
+    FRONT_FLITS,
     HOPS,
     PACKET_COLUMNS,
     PHASE,
-    QUEUE_COLUMNS,
     SOURCE,
+    SOURCE_TERMINAL,
     STATE,
     STATES,
     TARGET,
+    TARGET_TERMINAL,
     WAYPOINT,
 )
 
 FREE = 64
-"""Units in a buffer of a walker's network; all of them are free unless its queues are changed."""
+"""Flits that a buffer of a walker's network holds; all of them are free before `Walker.occupy`."""
+ASKS = 64
+"""Times that hop is asked for a packet that cannot move, if the program is to be asked again."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +67,9 @@ class Walk:
     offers : tuple of tuple of Candidate
         All that it had, hop by hop.
     waypoint : int
-        −1 for none.
+        −1 for none; the last one, if hop changed it.
     arrived : bool
-        False if all candidates were blocked, there was none, or it took too many hops.
+        False if the packet could not move, took too many hops, or got an invalid waypoint.
     """
 
     hops: tuple[Candidate, ...]
@@ -81,18 +86,14 @@ class Walk:
 class Walker:
     """A program on a network in which nobody else is.
 
+    Every class of virtual channels is one buffer of `FREE` flits, and packets have one flit.
+
     Parameters
     ----------
     program : HopProgram
     topology : Topology
     seed : int
         Of the random words that functions get, and of the choice among equal candidates.
-
-    Attributes
-    ----------
-    queues : int32 array
-        Every class of virtual channel is one buffer of `FREE` units; lower its CREDITS to make it
-        look occupied: row ``channel * classes + class``.
     """
 
     def __init__(self, program: HopProgram, topology: Topology, seed: int = 0) -> None:
@@ -100,20 +101,60 @@ class Walker:
         self.random = Random(seed)
         self.classes = needed_classes(program)
         # compiled functions take arrays that may be written to
-        self.tables, self.reals = program.tables.copy(), program.reals.copy()
-        first = int(self.tables[0])
-        places = np.arange(topology.num_channels) * self.classes
-        self.tables[first : first + topology.num_channels] = places
-        self.queues = np.zeros((topology.num_channels * self.classes, QUEUE_COLUMNS), np.int32)
-        self.queues[:, [CAPACITY, CREDITS]] = FREE
+        self.reals = program.reals.copy()
+        made = run_tables(program, topology, self.classes, capacity=FREE)
+        self.tables, self.queues, self._inside = made.tables, made.queues, made.buffers
         self._packets = np.zeros((1, PACKET_COLUMNS), np.int32)
         self._out = np.zeros((program.candidates, 3), np.int32)
+
+    def occupy(self, channel: int, vc: int, flits: int) -> None:
+        """Set how many flits functions find in a buffer.
+
+        Parameters
+        ----------
+        channel : int
+        vc : int
+            Class of virtual channels, those of phase 1 behind those of phase 0.
+        flits : int
+            Any number, also more than `FREE`; it blocks no candidate.
+        """
+        row = self._row(channel, vc)
+        self.queues[row, CREDITS] = self.queues[row, CAPACITY] - flits
+
+    def occupancy(self, channel: int, vc: int) -> int:
+        """Return the flits in a buffer; see `occupy`."""
+        row = self.queues[self._row(channel, vc)]
+        return int(row[CAPACITY] - row[CREDITS])
+
+    def keep_waiting(self, channel: int, flits: int) -> None:
+        """Set how many flits wait for a channel inside the switch that it leaves.
+
+        Raises
+        ------
+        ValueError
+            If the program does not ask for that (`HopProgram.waiting`).
+        """
+        if not self.program.waiting:
+            raise ValueError("the program has waiting=False, so nothing is known of what waits")
+        self.queues[self._inside + self._number(channel), FRONT_FLITS] = flits
+
+    def _number(self, channel: int) -> int:
+        if not 0 <= channel < self.topology.num_channels:
+            raise ValueError(f"channel {channel}: there are 0..{self.topology.num_channels - 1}")
+        return channel
+
+    def _row(self, channel: int, vc: int) -> int:
+        if not 0 <= vc < self.classes:
+            raise ValueError(f"class {vc}: there are 0..{self.classes - 1}")
+        return self._number(channel) * self.classes + vc
 
     def walk(
         self,
         source: int,
         target: int,
         blocked: Callable[[Candidate], bool] = lambda candidate: False,
+        *,
+        terminals: tuple[int, int] | None = None,
     ) -> Walk:
         """Send a packet from switch to switch.
 
@@ -121,11 +162,14 @@ class Walker:
         ----------
         source, target : int
         blocked : function
-            Candidates that cannot be taken.
+            Candidates without room.
+        terminals : tuple of int, optional
+            Terminals that send and get the packet (default: the first of each switch, −1 where
+            there is none).
         """
-        self._inject(source, target)
         packet = self._packets[0]
-        waypoint = int(packet[WAYPOINT])
+        sender, receiver = ((*self.terminals_of(end), -1)[0] for end in (source, target))
+        self._enter(source, target, terminals or (sender, receiver))
         most = self.program.max_hops
         limit = 4 * self.topology.num_switches + 4 if most is None else most
         here, last = source, Candidate(-1, -1, 0)
@@ -136,27 +180,48 @@ class Walker:
                 self._pass_waypoint()
                 last = Candidate(-1, -1, 0)
                 continue
-            offered = self._offers(here, last)
+            offered, chosen = self._decide(here, last, blocked)
             offers.append(offered)
-            chosen = self._choice([one for one in offered if not blocked(one)])
             if chosen is None or len(hops) == limit:
-                return Walk(tuple(hops), tuple(offers), waypoint, False)
+                return Walk(tuple(hops), tuple(offers), int(packet[WAYPOINT]), False)
             hops.append(chosen)
             packet[HOPS] += 1
             here, last = int(self.topology.channel_target[chosen.channel]), chosen
-        return Walk(tuple(hops), tuple(offers), waypoint, True)
+        return Walk(tuple(hops), tuple(offers), int(packet[WAYPOINT]), True)
 
-    def _inject(self, source: int, target: int) -> None:
+    def terminals_of(self, switch: int) -> list[int]:
+        """Return the terminals of a switch."""
+        found: list[int] = np.flatnonzero(self.topology.terminal_switch == switch).tolist()
+        return found
+
+    def _enter(self, source: int, target: int, terminals: tuple[int, int]) -> None:
         packet = self._packets[0]
         packet[:] = 0
         packet[[SOURCE, TARGET, DESTINATION]] = source, target, target
+        packet[[SOURCE_TERMINAL, TARGET_TERMINAL]] = terminals
         packet[WAYPOINT] = -1
         if self.program.inject is not None and source != target:
-            self.program.inject(
-                self.tables, self.reals, self._packets, 0, self.queues, self._word()
-            )
+            self._call_inject(self._word())
         if packet[WAYPOINT] >= 0:
             packet[TARGET] = packet[WAYPOINT]
+
+    def _call_inject(self, word: Any) -> None:
+        self.program.inject(
+            self.tables,
+            self.reals,
+            self._packets,
+            0,
+            self.queues,
+            self.program.hop,
+            word,
+            self._out,
+        )
+
+    def _call_hop(self, here: int, channel: int, vc: int, word: Any) -> int:
+        count: int = self.program.hop(
+            self.tables, self._packets, 0, self.queues, here, channel, vc, word, self._out
+        )
+        return count
 
     def _is_there(self, here: int) -> bool:
         packet = self._packets[0]
@@ -166,38 +231,73 @@ class Walker:
     def _pass_waypoint(self) -> None:
         packet = self._packets[0]
         packet[PHASE], packet[TARGET] = 1, packet[DESTINATION]
-        packet[STATE : STATE + STATES] = 0
+        if not self.program.keeps_state:
+            packet[STATE : STATE + STATES] = 0
 
-    def _offers(self, here: int, last: Candidate) -> tuple[Candidate, ...]:
-        shift = int(self._packets[0, PHASE]) * self.program.vc_classes
+    def _decide(
+        self, here: int, last: Candidate, blocked: Callable[[Candidate], bool]
+    ) -> tuple[tuple[Candidate, ...], Candidate | None]:
+        """What hop offers, at the last look, and the candidate that is taken, if any."""
+        offered: tuple[Candidate, ...] = ()
+        for _ in range(ASKS if self.program.again else 1):
+            answer = self._offers(here, last)
+            if answer is None:
+                break
+            offered = answer
+            chosen = self._choice(offered, blocked)
+            if chosen is not None:
+                return offered, chosen
+        return offered, None
+
+    def _offers(self, here: int, last: Candidate) -> tuple[Candidate, ...] | None:
+        """Candidates at a switch; None if hop sets a waypoint that is invalid."""
+        packet = self._packets[0]
+        shift, waypoint = int(packet[PHASE]) * self.program.vc_classes, int(packet[WAYPOINT])
         came_by = last.vc - shift if last.channel >= 0 else -1
-        count = self.program.hop(
-            self.tables,
-            self._packets,
-            0,
-            self.queues,
-            here,
-            last.channel,
-            came_by,
-            self._word(),
-            self._out,
-        )
-        rows = self._out[:count].tolist()
+        count = self._call_hop(here, last.channel, came_by, self._word())
+        if packet[WAYPOINT] != waypoint and not self._turns(here):
+            return None
+        rows = self._out[: max(count, 0)].tolist()
         return tuple(Candidate(channel, vc + shift, penalty) for channel, vc, penalty in rows)
 
-    def _choice(self, free: list[Candidate]) -> Candidate | None:
-        if not free:
+    def _turns(self, here: int) -> bool:
+        """Send the packet to the waypoint that hop has set or taken away, if it may do that."""
+        packet, program = self._packets[0], self.program
+        waypoint = int(packet[WAYPOINT])
+        target = waypoint if waypoint >= 0 else int(packet[DESTINATION])
+        if program.phases < 2 or packet[PHASE] or target == here:
+            return False
+        if not -1 <= waypoint < self.topology.num_switches:
+            return False
+        packet[TARGET] = target
+        return True
+
+    def _choice(
+        self, offered: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
+    ) -> Candidate | None:
+        """The candidate that is taken, by the program's ranking; None: the packet waits."""
+        free = [one for one in offered if not blocked(one)]
+        if self.program.ranking == "room":
+            return self._cheapest(free)
+        best = self._cheapest(offered)
+        if best is None or not blocked(best):
+            return best
+        if self.program.ranking == "best":
             return None
-        costs = [self._cost(candidate) for candidate in free]
+        return self._cheapest([one for one in free if one.escape])
+
+    def _cheapest(self, candidates: Sequence[Candidate]) -> Candidate | None:
+        if not candidates:
+            return None
+        costs = [self._cost(candidate) for candidate in candidates]
         least = min(costs)
-        best = [one for one, cost in zip(free, costs, strict=True) if cost == least]
+        best = [one for one, cost in zip(candidates, costs, strict=True) if cost == least]
         return self.random.choice(best)
 
     def _cost(self, candidate: Candidate) -> int:
         if not self.program.by_occupancy:
             return candidate.penalty
-        row = self.queues[candidate.channel * self.classes + candidate.vc]
-        return candidate.penalty + int(row[CAPACITY] - row[CREDITS])
+        return candidate.penalty + self.occupancy(candidate.channel, candidate.vc)
 
     def _word(self) -> np.uint64:
         return np.uint64(self.random.getrandbits(64))

@@ -117,10 +117,9 @@ def _check_launch(names: Any, command: Any, files: Any) -> None:
 
 
 def _check_program(topology: Topology, program: HopProgram) -> None:
-    """Check that the engine finds its place in the tables."""
+    """Check that the tables have the form that the engine extends."""
     tables = program.tables
-    first = int(tables[0]) if tables.ndim == 1 and len(tables) else 0
-    if not 1 <= first <= len(tables) - topology.num_channels:
+    if tables.ndim != 1 or not len(tables) or int(tables[0]) != len(tables):
         raise Failed("the program's tables are not of pack_tables(topology, ...)")
 
 

@@ -243,7 +243,7 @@ def wander(tables, packets, packet, queues, switch, channel, vc, random, out):
 
 
 @inject_kernel
-def enter(tables, reals, packets, packet, queues, random):
+def enter(tables, reals, packets, packet, queues, hop, random, out):
     if packets[packet, TARGET] == 3:
         raise KeyError("no entry")
     return 0

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import networkx as nx
 import numpy as np
 import pytest
 from deadlock_cases import ring, torus
-from hop_cases import listed, nearer, program_of, random_program
+from decision_programs import CHANNEL_FLITS, decision_program
+from hop_cases import (
+    KEEP,
+    by_queues_program,
+    listed,
+    nearer,
+    parity_program,
+    program_of,
+    random_program,
+    random_steered_program,
+    steered_program,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_deadlock import ring_successors
 from naive_hop_states import NaiveStates
 
-from routelab.api import HopProgram, InputError, Topology
+from routelab.api import HopProgram, InputError, Topology, needed_classes
 from routelab.api.traffic import Demand
 from routelab.deadlock import HopVerdict, check_hop_routing, check_hops
 from routelab.deadlock.hop_states import explored
@@ -103,14 +116,41 @@ def test_wormhole_agrees_with_the_naive_twin(seed: int) -> None:
         assert edges_of(verdict) <= naive.wormhole() <= set(edges)
 
 
-def flood(topology: Topology, program: HopProgram, seed: int):
-    """Uniform traffic at full load, then silence: what cannot move any more."""
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=60)
+def test_waypoints_on_the_way_and_later_looks_agree_with_the_naive_twin(seed: int) -> None:
+    topology = NETWORKS[seed % len(NETWORKS)]
+    program = random_steered_program(topology, seed)
+    naive = NaiveStates(program, topology)
+    for proof, bubble in (("acyclic", ()), ("bubble", program.bubble)):
+        verdict = check_hops(program, topology, proof)
+        assert verdict.problems == ()
+        assert_certified(verdict, naive.dependencies(), bubble)
+    assert check_hops(program, topology, "bubble").proven == naive.holds(naive.dependencies())
+    if program.ranking == "best":
+        assert check_hops(program, topology, "duato").status == "not-applicable"
+        program = replace(program, ranking="room")
+    cut_through = check_hops(program, topology, "duato")
+    if not naive.always_an_escape():
+        assert "no candidate is an escape" in cut_through.reason
+        return
+    assert cut_through.proven == naive.holds(naive.cut_through())
+    assert_certified(cut_through, naive.cut_through(), program.bubble)
+    program = replace(program, bubble=())
+    wormhole = check_hops(program, topology, "duato", switching="wormhole")
+    assert wormhole.proven == nx.is_directed_acyclic_graph(nx.DiGraph(naive.wormhole()))
+    edges = nx.transitive_closure(nx.DiGraph(edges_of(wormhole))).edges
+    assert edges_of(wormhole) <= naive.wormhole() <= set(edges)
+
+
+def flood(topology: Topology, program: HopProgram, seed: int, *, lanes: int = 2, cycles: int = 600):
+    """What cannot move any more after some cycles of uniform traffic at full load."""
     router = Router(
-        vcs=2 * program.vc_classes, buffer_flits=2, packet_flits=1, priority="round-robin"
+        vcs=lanes * needed_classes(program), buffer_flits=2, packet_flits=1, priority="round-robin"
     )
     demand = Demand.uniform(topology, "uniform")
     simulation = Simulation(topology, program, router, demand=demand, load=1.0, seed=seed)
-    simulation.run(600)
+    simulation.run(cycles)
     return simulation.blocked()
 
 
@@ -127,6 +167,36 @@ def test_what_is_proven_never_deadlocks_in_the_engine() -> None:
             assert blocked is None, seed
         stuck += blocked is not None
     assert min(proven, stuck) > 5
+
+
+def test_what_steers_and_looks_again_and_is_proven_never_deadlocks_in_the_engine() -> None:
+    proven, stuck = Counter(), Counter()
+    for seed in range(160):
+        topology = NETWORKS[seed % len(NETWORKS)]
+        program = random_steered_program(topology, seed)
+        verdicts = [check_hops(program, topology, proof) for proof in ("bubble", "duato")]
+        # the engine waits for 1000 cycles before it calls a packet stuck that is asked again
+        blocked = flood(topology, program, seed, lanes=1, cycles=2500)
+        kind = program.ranking, program.again
+        if any(verdict.proven for verdict in verdicts):
+            proven[kind] += 1
+            assert blocked is None, seed
+        else:
+            stuck[kind] += blocked is not None
+    # every ranking, with one look and with many
+    assert len(proven) == 6
+    assert len(+stuck) == 6
+
+
+def test_an_escape_does_not_help_a_packet_that_waits_for_its_best_candidate() -> None:
+    """What is refused under ranking ``best`` alone locks in the engine under ``best`` alone."""
+    topology = ring(5)
+    locked = {
+        ranking: flood(topology, around(topology, ahead, 3, ranking=ranking), seed=1)
+        for ranking in ("room", "best-or-escape", "best")
+    }
+    assert locked["room"] is locked["best-or-escape"] is None
+    assert locked["best"].kind == "deadlock"
 
 
 def test_unrestricted_shortest_ways_on_a_ring_wait_in_a_circle() -> None:
@@ -185,6 +255,184 @@ def test_escapes_with_a_dateline_that_depends_on_the_place_are_proven() -> None:
     assert check_hops(program, topology, "acyclic").cycle
     shared = check_hops(program, topology, "duato", switching="wormhole", shared_buffers=True)
     assert shared.status == "not-applicable"
+
+
+def test_a_packet_that_waits_for_its_best_candidate_cannot_count_on_an_escape() -> None:
+    topology = ring(5)
+    for ranking, status in (
+        ("room", "proven"),
+        ("best-or-escape", "proven"),
+        ("best", "not-applicable"),
+    ):
+        verdict = check_hops(around(topology, ahead, 3, ranking=ranking), topology, "duato")
+        assert verdict.status == status
+    assert "a packet waits for its best candidate" in verdict.reason
+    # other proofs hold whichever candidate a packet waits for
+    dateline = around(topology, lambda s, t, vc: [(vc == 1 or s == 4, 0)], 2, ranking="best")
+    assert check_hops(dateline, topology, "acyclic").proven
+    clockwise = around(topology, lambda s, t, vc: [(0, 0)], bubble=(0,), ranking="best")
+    assert check_hops(clockwise, topology, "bubble").proven
+
+
+def complete(size: int) -> Topology:
+    """A channel from every switch to every other: source * size + target, without the diagonal."""
+    ends = [(a, b) for a in range(size) for b in range(size) if a != b]
+    return Topology.create(
+        num_switches=size,
+        channel_source=[a for a, _ in ends],
+        channel_target=[b for _, b in ends],
+    )
+
+
+def test_a_waypoint_that_hop_sets_leads_to_the_second_set_of_classes() -> None:
+    topology = complete(4)
+    ways = nearer(topology)
+
+    def steps(s, t, phase, own, vc):
+        direct = (KEEP, 0, [(*ways(s, t), 0, 0)])
+        if phase == 1:
+            return [direct]
+        others = [other for other in range(4) if other not in (s, t)]
+        return [direct] + [(other, 0, [(*ways(s, other), 0, 0)]) for other in others]
+
+    verdict = check_hops(steered_program(topology, steps, 1), topology, "acyclic")
+    assert verdict.proven
+    # every channel of phase 0 before every channel of phase 1 that goes on to a third switch
+    ends = list(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    )
+    assert edges_of(verdict) == {
+        ((a, 0), (b, 1))
+        for a, (first, middle) in enumerate(ends)
+        for b, (start, last) in enumerate(ends)
+        if start == middle and last != first
+    }
+
+
+def test_a_detour_without_a_second_set_of_classes_is_a_cycle() -> None:
+    topology = complete(4)
+    ways = nearer(topology)
+
+    def steps(s, t, phase, own, vc):
+        if own == 1:
+            return [(KEEP, 1, [(*ways(s, t), 0, 0)])]
+        return [(KEEP, 1, [(*ways(s, other), 0, 0)]) for other in range(4) if other != s]
+
+    program = steered_program(topology, steps, 1, phases=1)
+    verdict = check_hops(program, topology, "acyclic")
+    assert len(verdict.cycle) >= 3
+    assert_certified(verdict, NaiveStates(program, topology).dependencies(), ())
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_waypoint_that_moves_on_leads_past_the_dateline_again(changes) -> None:
+    """The dateline of each phase is enough for waypoints of injection, not for later ones."""
+    topology = ring(5)
+
+    def steps(s, t, phase, own, vc):
+        onward = [(s, 1 if vc == 1 or s == 4 else 0, 0)]
+        answers = [(KEEP, own, onward)]
+        if phase == 0 and own < 2 and (vc == -1 or changes):
+            answers += [(other, own + 1, onward) for other in range(5) if other != s]
+        return answers
+
+    verdict = check_hops(steered_program(topology, steps, 2), topology, "acyclic")
+    assert verdict.problems == ()
+    assert verdict.proven is not changes
+    if changes:
+        assert verdict.cycle == tuple((channel, 1) for channel in range(5))
+
+
+@pytest.mark.parametrize(
+    ("waypoint", "phases", "when", "cause"),
+    [
+        (3, 1, 0, "waypoint 3 is set, and the program has one phase: "),
+        (7, 2, 0, "waypoint 7 is set, and there are switches 0..4: "),
+        (2, 2, 0, "waypoint 2 is set, and the packet is there: 2 to "),
+        (3, 2, 1, "waypoint 3 is set, and the packet is in phase 1: "),
+    ],
+)
+def test_waypoints_that_break_the_contract(waypoint, phases, when, cause) -> None:
+    def steps(s, t, phase, own, vc):
+        onward = [(s, 0, 0)]
+        if (s, phase, vc) == (2, when, -1):
+            return [(waypoint, 0, onward)]
+        return [(2 if phase == 0 and when and s != 2 else KEEP, 0, onward)]
+
+    program = steered_program(ring(5), steps, 1, phases=phases)
+    verdict = check_hops(program, ring(5), "none")
+    assert [problem for problem in verdict.problems if problem.startswith(cause)]
+
+
+def test_a_waypoint_is_not_given_up_where_the_packet_would_have_to_leave() -> None:
+    topology = ring(5)
+
+    def steps(s, t, phase, own, vc):
+        # to 4 by way of 2, where hop thinks better of it
+        waypoint = {0: 4, 2: -1}.get(s, KEEP) if phase == 0 else KEEP
+        return [(waypoint, 0, [(s, 0, 0)])]
+
+    program = steered_program(topology, steps, 1)
+    verdict = check_hops(program, topology, "none")
+    told = "waypoint -1 is set, and the packet is there: 0 to 2, at switch 2, come over 1>2"
+    assert told in verdict.problems
+
+
+def test_a_packet_that_is_asked_again_may_change_its_mind() -> None:
+    """At the first look it minds the dateline, at later ones, which STATE tells, it does not."""
+    topology = ring(5)
+
+    def steps(s, t, phase, own, vc):
+        seen = vc >= 0 and own == s % 3
+        return [(KEEP, s % 3, [(s, 0 if seen else int(vc == 1 or s == 4), 0)])]
+
+    once, again = (steered_program(topology, steps, 2, again=again) for again in (False, True))
+    assert check_hops(once, topology, "acyclic").proven
+    verdict = check_hops(again, topology, "acyclic")
+    assert verdict.cycle == tuple((channel, 0) for channel in range(5))
+    assert_certified(verdict, NaiveStates(again, topology).dependencies(), ())
+
+
+@pytest.mark.parametrize("when", range(5))
+def test_what_depends_on_queues_is_seen(when) -> None:
+    topology = ring(5)
+    verdict = check_hops(by_queues_program(topology, when), topology, "acyclic")
+    assert verdict.proven is (when == 0)
+    if when:
+        assert verdict.cycle == tuple((channel, 0) for channel in range(5))
+
+
+@pytest.mark.parametrize("how", ["turns", "detours"])
+def test_what_looks_ahead_keeps_its_contract(how) -> None:
+    """Every hop has a class of its own, whatever inject learns from hop and hop changes later."""
+    topology = torus(3, 3)
+    program = decision_program(topology, CHANNEL_FLITS, waiting=True, **{how: True})
+    # where hop turns, the packet first takes a hop towards what it headed for before
+    program = replace(program, vc_classes=program.vc_classes + (how == "turns"))
+    exploration = explored(program, topology)
+    assert exploration.problems == {}
+    # some packets go by way of another switch, some do not
+    straight = explored(decision_program(topology, CHANNEL_FLITS), topology)
+    assert exploration.findings.longest.max() > straight.findings.longest.max()
+    assert check_hops(program, topology, "acyclic").proven
+
+
+def test_packets_that_go_by_terminal_are_explored_by_terminal() -> None:
+    """Odd terminals go round the other way, whose dateline is forgotten."""
+    topology = replace(ring(4, both=True), terminal_switch=np.repeat(np.arange(4), 2))
+    right = parity_program(topology, 2, by_terminal=True)
+    verdict = check_hops(right, topology, "acyclic")
+    assert verdict.proven
+    assert {channel for edge in edges_of(verdict) for channel, _ in edge} == set(range(8))
+    assert "of 48 pairs of terminals" in verdict.coverage
+    forgotten = parity_program(topology, 1, by_terminal=True)
+    verdict = check_hops(forgotten, topology, "acyclic")
+    assert sorted(verdict.cycle) == [(channel, 0) for channel in range(4, 8)]
+    assert_certified(verdict, NaiveStates(forgotten, topology).dependencies(), ())
+    # pairs of switches, with their first terminals, would all go clockwise
+    assert check_hops(parity_program(topology, 1), topology, "acyclic").proven
+    short = replace(forgotten, max_hops=2)
+    assert "terminal 0 at 0 to terminal 3 at 1" in check_hops(short, topology, "none").reason
 
 
 def test_an_escape_that_one_state_lacks_is_missed() -> None:
@@ -298,3 +546,10 @@ def test_small_networks_keep_parity(dims, most, small) -> None:
     torus = build_grid("torus", dims, wrap=True)
     assert tuple(small_network(torus, most).attributes["dims"]) == small
     assert np.prod(small) <= most
+
+
+@pytest.mark.parametrize(("terminals", "kept"), [(1, 1), (2, 2), (7, 2)])
+def test_small_networks_have_several_terminals_where_large_ones_do(terminals, kept) -> None:
+    torus = build_grid("torus", (9, 9), wrap=True, terminals=terminals)
+    small = small_network(torus, 25)
+    assert np.bincount(small.terminal_switch).tolist() == [kept] * small.num_switches

@@ -4,6 +4,7 @@ from importlib.metadata import EntryPoint
 import pytest
 
 from routelab.api import KINDS, InputError
+from routelab.kernels.hops import ABI
 from routelab.registry.catalogue import Catalogue, Entry, installed
 
 SOUND = """
@@ -48,6 +49,14 @@ def test_an_entry_tells_where_its_plugin_comes_from(site):
     assert entry.plugin is catalogue.plugin("topology", "ring")
 
 
+OLD_INJECT = """
+from routelab.kernels.hops import inject_kernel
+@inject_kernel
+def draw(tables, reals, packets, packet, queues, random):
+    return 0
+"""
+
+
 @pytest.mark.parametrize(
     ("source", "cause"),
     [
@@ -56,6 +65,11 @@ def test_an_entry_tells_where_its_plugin_comes_from(site):
         ("def broken(:", "SyntaxError"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("", "has no attribute 'Ring'"),
+        (
+            "from routelab.kernels.hops import queue_of",
+            f"; this routelab has ABI {ABI} of hop-by-hop routing, adapt what was written for",
+        ),
+        (OLD_INJECT, f"packet, queues, random); under ABI {ABI} of hop-by-hop routing it takes ("),
         ("Ring = 3", "expected a subclass of TopologyPlugin, found 3"),
         ("class Ring:\n    @property\n    def name(self): 1 / 0", "expected a subclass"),
     ],

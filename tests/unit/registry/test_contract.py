@@ -5,6 +5,7 @@ from routelab.api import (
     Citation,
     Composition,
     FabricPlugin,
+    HopRoutingPlugin,
     MetricPlugin,
     Parameters,
     PluginError,
@@ -12,6 +13,7 @@ from routelab.api import (
     TopologyPlugin,
     parameter,
 )
+from routelab.kernels.hops import ABI
 from routelab.registry.contract import checked
 
 CITED = Citation("smith2020", "On rings", "A. Smith", 2020, "J. Rings", "Algorithm 1")
@@ -219,3 +221,25 @@ def test_a_fabric_says_whether_it_changes_anything():
     assert checked(Fabric, "fabric", "ring", "label") is Fabric
     wrong = type("Wrong", (Fabric,), {"changes": "no"})
     assert "expected changes to be True or False, found 'no'" in problems(wrong, "fabric")
+
+
+@pytest.mark.parametrize(
+    ("abi", "advice"),
+    [
+        (ABI - 1, "adapt its functions (docs/concepts/hop-by-hop.md) and set abi to"),
+        (ABI + 1, "install a newer routelab"),
+        (None, "adapt its functions"),
+    ],
+)
+def test_another_abi_of_hop_by_hop_routing_is_named_with_what_to_do(abi, advice):
+    class Ring(HopRoutingPlugin):
+        name, summary, proof = "ring", "A routing", "none"
+
+        def prepare(self, topology, virtual_channels):
+            raise NotImplementedError
+
+    assert checked(Ring, "routing", "ring", "plugin routing/ring of rings 1.0") is Ring
+    Ring.abi = abi
+    message = problems(Ring, "routing")
+    assert f"written for ABI {abi!r} of hop-by-hop routing, this routelab has ABI {ABI}" in message
+    assert advice in message

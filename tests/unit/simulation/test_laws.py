@@ -17,6 +17,7 @@ from simulated import (
     line_table,
     messages_of,
     messages_on,
+    numbers,
     reachable_demand,
     routers,
 )
@@ -24,7 +25,6 @@ from simulated import (
 from routelab.api import Demand
 from routelab.kernels import engine
 from routelab.registry.instances import load_routing
-from routelab.simulation.counts import Histogram
 from routelab.simulation.engine import Simulation
 from routelab.simulation.router import Router
 from routelab.simulation.tables import table_program
@@ -32,18 +32,6 @@ from routelab.stages.programs import program
 from routelab.toolkit import build_grid
 
 MANY = 100_000
-
-
-def numbers(counts):
-    """Everything that was counted, as one list."""
-    found = []
-    for field in fields(counts):
-        value = getattr(counts, field.name)
-        if isinstance(value, Histogram):
-            found += [*value.bins.tolist(), value.total, value.sum, value.maximum]
-        else:
-            found += np.ravel(value).tolist()
-    return found
 
 
 def drained(table, router, messages, **more):

@@ -43,7 +43,7 @@ def shifted(topology, shift):
 
 
 @inject_kernel
-def anywhere(tables, reals, packets, packet, queues, random):
+def anywhere(tables, reals, packets, packet, queues, hop, random, out):
     """Valiant's choice: every switch is as likely."""
     packets[packet, WAYPOINT] = pick(random, 64)
     return 0
@@ -273,7 +273,7 @@ def test_source_and_destination_are_where_inject_finds_them():
     """The columns that an inject may read are those of the terminal's switch and its goal."""
 
     @inject_kernel
-    def there_and_back(tables, reals, packets, packet, queues, random):
+    def there_and_back(tables, reals, packets, packet, queues, hop, random, out):
         packets[packet, WAYPOINT] = packets[packet, SOURCE] ^ packets[packet, DESTINATION]
         return 0
 

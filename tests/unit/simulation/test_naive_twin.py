@@ -2,89 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from deadlock_cases import clockwise_ring_table, ring, torus_table
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_hops import CompiledRoutes, ListedRoutes
+from naive_hops import CompiledRoutes
 from naive_router import NaiveNetwork
 from simulated import layered_tables, line, line_table, messages_of, messages_on, routers
+from twins import PRIORITIES, assert_same, listed, naive
 
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel
-from routelab.simulation.engine import Simulation
 from routelab.simulation.router import Router
 from routelab.simulation.tables import table_program
-
-LIMIT = 20_000
-
-
-def listed(table):
-    """The table's only path of each pair."""
-    ends, routes = table.topology.endpoints.tolist(), {}
-    targets = range(table.topology.num_terminals) if table.per_terminal else ends
-    for pair in range(table.num_pairs):
-        for path in range(table.pair_start[pair], table.pair_start[pair + 1]):
-            along = slice(table.path_start[path], table.path_start[path + 1])
-            hops = zip(table.hop_channel[along].tolist(), table.hop_vc[along].tolist(), strict=True)
-            routes[ends[pair // len(targets)], targets[pair % len(targets)]] = list(hops)
-    classes = table.virtual_channels
-    bubble = range(classes) if table.flow_control == "bubble" else ()
-    return ListedRoutes(routes, classes, tuple(bubble), table.per_terminal)
-
-
-def naive(table, router, messages, message_packets=1, routing=None):
-    twin = NaiveNetwork(table.topology, routing or listed(table), router, messages, message_packets)
-    assert twin.run(LIMIT)
-    return twin
-
-
-def counted(histogram):
-    return {cycles: int(n) for cycles, n in enumerate(histogram.bins) if n}
-
-
-def assert_same(table, router, messages, message_packets=1, program=None):
-    """Of a table, or of a program on its network that has one candidate for every packet."""
-    routing = None
-    if program is not None:
-        packets = message_packets * len(messages.target)
-        routing = CompiledRoutes(program, table.topology, router.vcs, packets)
-    twin = naive(table, router, messages, message_packets, routing)
-    simulation = Simulation(
-        table.topology,
-        program or table_program(table),
-        router,
-        messages=messages,
-        message_packets=message_packets,
-    )
-    # what is on its last way may be counted ahead: look when it has arrived in both
-    simulation.run(twin.now + 1)
-    assert simulation.finished
-    counts = simulation.counts()
-    terminals = table.topology.num_terminals
-    finished = np.full(terminals, -1)
-    by_source, by_target = np.zeros(terminals, dtype=int), np.zeros(terminals, dtype=int)
-    for packet in twin.packets:
-        finished[packet.target] = max(finished[packet.target], packet.delivered_at)
-        by_source[packet.source] += packet.delivered_at
-        by_target[packet.target] += packet.delivered_at
-    assert counted(counts.latency) == Counter(p.delivered_at for p in twin.packets)
-    inside = Counter(p.delivered_at - p.injected_at for p in twin.packets)
-    assert counted(counts.network_latency) == inside
-    assert dict(enumerate(counts.hops)).items() >= Counter(p.hops for p in twin.packets).items()
-    np.testing.assert_array_equal(counts.finished_at, finished)
-    np.testing.assert_array_equal(counts.latency_by_source, by_source)
-    np.testing.assert_array_equal(counts.latency_by_target, by_target)
-    np.testing.assert_array_equal(
-        counts.vc_flits,
-        np.array([port.flits for port in twin.channels]).reshape(-1, router.vcs),
-    )
-
-
-PRIORITIES = st.sampled_from(["round-robin", "age"])
 
 
 @settings(max_examples=100)
@@ -118,7 +49,7 @@ def test_engine_and_twin_agree_on_output_queues(table, speedup, queue, data):
 
 
 @inject_kernel
-def by_a_third_switch(tables, reals, packets, packet, queues, random):
+def by_a_third_switch(tables, reals, packets, packet, queues, hop, random, out):
     """A waypoint that follows from the ends; the source or the target for some."""
     packets[packet, WAYPOINT] = packets[packet, SOURCE] * packets[packet, DESTINATION] % 9
     return 0

@@ -18,7 +18,7 @@ AT, TO = 2, 4
 
 
 @inject_kernel
-def nowhere(tables, reals, packets, packet, queues, random):
+def nowhere(tables, reals, packets, packet, queues, hop, random, out):
     packets[packet, WAYPOINT] = 99
     return 0
 

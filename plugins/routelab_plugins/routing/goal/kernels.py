@@ -22,7 +22,7 @@ from routelab.kernels.hops import (
 
 
 @inject_kernel
-def inject(tables, reals, packets, packet, queues, random):
+def inject(tables, reals, packets, packet, queues, hop, random, out):
     """Draw a direction for every dimension by its distances; STATE has the backward ones' bits."""
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     packets[packet, STATE] = weighted_directions(tables, source, target, random, False)

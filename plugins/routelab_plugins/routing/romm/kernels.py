@@ -5,7 +5,7 @@ from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, another, inject
 
 
 @inject_kernel
-def inject(tables, reals, packets, packet, queues, random):
+def inject(tables, reals, packets, packet, queues, hop, random, out):
     """Draw a switch of a minimal quadrant; half a ring is crossed in a random direction."""
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     backwards = minimal_directions(tables, source, target, random)

@@ -1,14 +1,14 @@
 """The random switch in between."""
 
-from routelab.kernels.hops import WAYPOINT, inject_kernel, pick
+from routelab.kernels.hops import WAYPOINT, appended, inject_kernel, pick
 
 
 @inject_kernel
-def inject(tables, reals, packets, packet, queues, random):
-    """Draw a switch with terminals, all alike; they stand in `tables` behind what the base has.
+def inject(tables, reals, packets, packet, queues, hop, random, out):
+    """Draw a switch with terminals, all with the same probability.
 
-    The last number of the tables says how many there are.
+    Arrays behind those of the base: how many such switches there are, and which.
     """
-    count = tables[len(tables) - 1]
-    packets[packet, WAYPOINT] = tables[len(tables) - 1 - count + pick(random, count)]
+    count = tables[appended(tables, 0)]
+    packets[packet, WAYPOINT] = tables[appended(tables, 1) + pick(random, count)]
     return 0

@@ -94,6 +94,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         *BEFORE,
         each("supports", common.supports),
         *RESULT,
+        each("bounds", hops.bounds),
         each("candidates", hops.candidates),
         each("progress", hops.progress),
         each("random-words", hops.random_words),

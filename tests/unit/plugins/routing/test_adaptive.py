@@ -10,10 +10,10 @@ import pytest
 from grid_walks import GridWalks, agrees
 from naive_grid_routing import closer, dimension_order, distance, rdr_chances
 
-from routelab.kernels.hops import CAPACITY, CREDITS
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing
 from routelab.stages.programs import part_of
+from routelab.testing.walks import FREE
 from routelab.toolkit import build_grid
 
 MINIMAL = [
@@ -100,13 +100,12 @@ def test_minimal_adaptive_offers_all_that_comes_nearer() -> None:
 @pytest.mark.parametrize(("text", "vcs"), [("minimal-adaptive", 2), ("goal", 3)])
 def test_the_emptier_buffer_is_taken(text, vcs) -> None:
     walks = GridWalks(text, (8, 8), vcs)
-    queues = walks.walker.queues
+    walker = walks.walker
     busy = walks.walk((0, 0), (1, 1), blocked=lambda one: one.escape).hops[0]
-    queues[:, CREDITS] = queues[:, CAPACITY] - 3
     for channel in range(walks.topology.num_channels):
         label = walks.topology.directions[walks.topology.channel_direction[channel]]
-        if label.dimension == 1:
-            queues[channel * vcs : (channel + 1) * vcs, CREDITS] -= 1
+        for vc in range(vcs):
+            walker.occupy(channel, vc, 3 + (label.dimension == 1))
     assert busy.penalty == 0
     for _ in range(50):
         told = walks.told(walks.walk((0, 0), (2, 2)))
@@ -116,7 +115,9 @@ def test_the_emptier_buffer_is_taken(text, vcs) -> None:
 
 def test_escapes_are_taken_only_if_nothing_else_can_be() -> None:
     walks = GridWalks("minimal-adaptive", (4, 4), 2)
-    walks.walker.queues[:, CREDITS] = 1
+    for channel in range(walks.topology.num_channels):
+        for vc in range(2):
+            walks.walker.occupy(channel, vc, FREE - 1)
     assert not any(hop.escape for hop in walks.walk((0, 0), (2, 2)).hops)
 
 

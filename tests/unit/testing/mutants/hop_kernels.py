@@ -5,8 +5,12 @@ import numpy as np
 from routelab.kernels.hops import (
     ESCAPE,
     HOPS,
+    PACKET_COLUMNS,
+    STATE,
     TARGET,
+    TARGET_TERMINAL,
     WAYPOINT,
+    class_flits,
     hop_kernel,
     inject_kernel,
     pick,
@@ -26,7 +30,13 @@ from routelab.kernels.hops import (
     ONE_CLASS,
     DETOUR,
     ESCAPES,
-) = range(12)
+    BEYOND,
+    BEFORE,
+    OVERWRITES,
+    EMPTIEST,
+    BY_TERMINAL,
+    PRIVATE,
+) = range(18)
 
 
 @hop_kernel
@@ -51,8 +61,20 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
     elif fault == HIGH:
         out[0, 1] = 99
     elif fault == MANY:
-        out[count, 0], out[count, 1], out[count, 2] = out[0, 0], hops, 0
         count = tables[table(tables, 0) + 3] + 1
+    elif fault == BEYOND:
+        out[0, 2] = 0 * tables[len(tables) + hops]
+    elif fault == BEFORE:
+        out[0, 2] = 0 * tables[hops - 1]
+    elif fault == OVERWRITES:
+        out[tables[table(tables, 0) + 3], 0] = 0
+    elif fault == EMPTIEST:
+        for k in range(count):
+            out[k, 2] = class_flits(tables, queues, out[k, 0], 0, hops + 1)
+    elif fault == BY_TERMINAL:
+        out[0, 2] = packets[packet, TARGET_TERMINAL] % 2
+    elif fault == PRIVATE:
+        out[0, 2] = 0 * packets[packet, PACKET_COLUMNS - 1]
     elif fault == NEGATIVE:
         out[0, 2] = -1
     elif fault == WRITES:
@@ -72,7 +94,14 @@ def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
 
 
 @inject_kernel
-def by_way_of(tables, reals, packets, packet, queues, random):
+def by_way_of(tables, reals, packets, packet, queues, hop, random, out):
     """A waypoint, which no phase is for."""
     packets[packet, WAYPOINT] = 0
+    return 0
+
+
+@inject_kernel
+def by_real(tables, reals, packets, packet, queues, hop, random, out):
+    """Read a probability that the program does not have."""
+    packets[packet, STATE] = reals[0] > 0.5
     return 0

@@ -48,7 +48,7 @@ class ForgetsItsTarget(RightHops):
 
 class HasNoPhaseForIt(RightHops):
     name = "has-no-phase-for-it"
-    caught = "candidates", "inject sets waypoint 0, the program has one phase"
+    caught = "candidates", "waypoint 0 is set, and the program has one phase"
 
     def prepare(self, topology, virtual_channels):
         program = super().prepare(topology, virtual_channels)
@@ -116,10 +116,63 @@ class LeavesOneStateWithoutEscape(RightHops):
     caught = "deadlock-free", "proof duato: no candidate is an escape: "
 
 
+class WaitsForItsBest(RightHops):
+    name = "waits-for-its-best"
+    proof = "duato"
+    caught = "deadlock-free", "proof duato: a packet waits for its best candidate"
+
+    def prepare(self, topology, virtual_channels):
+        return replace(super().prepare(topology, virtual_channels), ranking="best")
+
+
+class ReadsBeyondItsTables(RightHops):
+    name = "reads-beyond-its-tables"
+    fault = hop_kernels.BEYOND
+    caught = "bounds", "is outside 0.."
+
+
+class ReadsBeforeItsTables(RightHops):
+    name = "reads-before-its-tables"
+    fault = hop_kernels.BEFORE
+    caught = "bounds", "hop: tables[-1]: index -1 is outside 0.."
+
+
+class ReadsMissingReals(RightHops):
+    name = "reads-missing-reals"
+    caught = "bounds", "inject: reals[0]: index 0 is outside an empty axis"
+
+    def prepare(self, topology, virtual_channels):
+        return replace(super().prepare(topology, virtual_channels), inject=hop_kernels.by_real)
+
+
+class WritesBeyondItsCandidates(RightHops):
+    name = "writes-beyond-its-candidates"
+    fault = hop_kernels.OVERWRITES
+    caught = "bounds", "hop: out[4, 0]: index 4 is outside 0..3"
+
+
+class AsksForANonexistentClass(RightHops):
+    name = "asks-for-a-nonexistent-class"
+    fault = hop_kernels.EMPTIEST
+    caught = "bounds", "hop: class_flits: class 1 is outside 0..0"
+
+
+class ReadsTerminalsUndeclared(RightHops):
+    name = "reads-terminals-undeclared"
+    fault = hop_kernels.BY_TERMINAL
+    caught = "bounds", "TARGET_TERMINAL is read, and the program has by_terminal=False"
+
+
+class ReadsPrivateColumns(RightHops):
+    name = "reads-private-columns"
+    fault = hop_kernels.PRIVATE
+    caught = "bounds", "packets[0, 15]: the column is the engine's"
+
+
 class IsOfAnotherAge(RightHops):
     name = "is-of-another-age"
-    abi = 0
-    caught = "contract", "expected abi 1, that of this routelab, found 0"
+    abi = 1
+    caught = "contract", "was written for ABI 1 of hop-by-hop routing, this routelab has ABI 2"
 
 
 class ProvesItself(RightHops):

@@ -1,0 +1,133 @@
+"""ugal: minimally, or by way of a random switch where less waits for the first hop (UGAL-L).
+
+Singh, *Load-Balanced Routing in Interconnection Networks*, PhD thesis, Stanford University, 2005:
+each packet draws a random switch as in Valiant's algorithm, and goes there first only if it pays.
+Kim, Dally, Scott and Abts, *Technology-Driven, Highly-Scalable Dragonfly Topology*, ISCA 2008, doi
+10.1109/ISCA.2008.19, call the variant that knows the queues of the source switch alone UGAL-L. A
+packet goes minimally if
+
+    queue of its first hop x hops <= queue of the first hop to the random switch x hops + threshold
+
+where the hops are those of the whole way, the first over the shortest way, the second by way of the
+random switch. Both are distances on the bare network; the routes of the base may be longer.
+
+Conventions:
+
+- The random switch is drawn uniformly from all switches with terminals. If it is the source or the
+  destination, the packet goes minimally.
+- The queue is in flits. ``output``, the default, is the length of the output queue as simulators
+  with credits count it: what waits inside the switch for the channel, and what the credits of all
+  virtual channels behind it tell to be occupied or on the way. ``waiting`` and ``channel`` are
+  these two alone, ``class`` the occupied room of the class of virtual channels that would be taken.
+- Of several first hops that the base offers, the one with the shortest queue counts; escapes count
+  only if nothing else is offered.
+- A packet that goes minimally uses the virtual channels of the first half of the way only.
+
+Virtual channels and proof are those of the base, twice; see `valiant`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import Capabilities, Citation, HopProgram, Topology, parameter
+from routelab.api.topology import Int32Array
+from routelab.kernels.distances import hop_distances
+from routelab.toolkit.waypoint_routing import WaypointParameters, WaypointRouting
+
+from .kernels import QUEUES, inject
+
+MOST_ENDPOINTS = 5000
+"""Switches with terminals; the table of their distances takes 100 MB."""
+
+
+class UgalParameters(WaypointParameters):
+    """What leads to the random switch and on, and when it pays to go there."""
+
+    threshold: int = parameter(
+        0,
+        ge=0,
+        le=1 << 20,
+        description="Added to the side of the way by way of the random switch, in flits x hops: "
+        "larger values keep more packets on the shortest way",
+    )
+    queue: Literal["output", "channel", "class", "waiting"] = parameter(
+        "output",
+        description="Queue that is compared: what waits inside the switch for a channel and what "
+        "is behind the channel; only behind it; only in its class of virtual channels; only inside",
+    )
+
+
+class Ugal(WaypointRouting):
+    """Minimal or by way of a random switch, as the queues of the source switch suggest."""
+
+    name = "ugal"
+    summary = "Minimal or by way of a random switch, whichever has the shorter queue (UGAL-L)"
+    citations = (
+        Citation(
+            key="singh2005",
+            title="Load-Balanced Routing in Interconnection Networks",
+            authors="Singh, Arjun",
+            year=2005,
+            venue="PhD thesis, Stanford University",
+            cited_for="UGAL: the choice between the minimal and Valiant's way by queue length "
+            "times hops",
+        ),
+        Citation(
+            key="kim2008",
+            title="Technology-Driven, Highly-Scalable Dragonfly Topology",
+            authors="Kim, John and Dally, William J. and Scott, Steve and Abts, Dennis",
+            year=2008,
+            venue="International Symposium on Computer Architecture, pp. 77-88",
+            cited_for="UGAL-L, which knows the queues of the source switch alone",
+            doi="10.1109/ISCA.2008.19",
+        ),
+    )
+    capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
+    Parameters = UgalParameters
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Return why the base does not serve both halves, or the network is too large."""
+        count = len(topology.endpoints)
+        if count > MOST_ENDPOINTS:
+            return (
+                f"{count} switches with terminals: the table of their distances would take "
+                f"{4 * count**2 // 10**6} MB, at most {MOST_ENDPOINTS} switches are supported"
+            )
+        return super().supports(topology, virtual_channels)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the base's program with a waypoint for some packets.
+
+        Raises
+        ------
+        UnsupportedError
+            If the base does not apply.
+        """
+        ends, options = topology.endpoints, self.parameters
+        place = np.zeros(topology.num_switches, np.int32)
+        place[ends] = np.arange(len(ends))
+        more = {"waiting": True} if options.queue in ("output", "waiting") else {}
+        return self.two_halves(
+            topology,
+            virtual_channels,
+            inject,
+            [len(ends), options.threshold, QUEUES.index(options.queue)],
+            ends,
+            place,
+            _distances(topology),
+            **more,
+        )
+
+
+def _distances(topology: Topology) -> Int32Array:
+    """Hops between switches with terminals, by (source, destination)."""
+    ends = topology.endpoints
+    distances = np.empty((len(ends), len(ends)), np.int32)
+    row, queue = (np.empty(topology.num_switches, np.int32) for _ in range(2))
+    for source, end in enumerate(ends):
+        hop_distances(*topology.outgoing, topology.channel_target, end, row, queue)
+        distances[source] = row[ends]
+    return distances

@@ -1,0 +1,272 @@
+"""Functions of hop-by-hop programs with every index checked, in plain Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import permutations
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from routelab.api import HopProgram, Topology
+from routelab.kernels import hops as abi
+from routelab.kernels.hops import CREDITS, FRONT_FLITS, PHASE
+from routelab.testing.plain_python import plain_python
+from routelab.testing.walks import FREE, Candidate, Walker
+
+WALKS = 400
+"""Most pairs whose packets are followed."""
+CALLS = 4000
+"""Calls of hop after which no further walk begins."""
+
+_READABLE = {
+    abi.SOURCE,
+    abi.TARGET,
+    abi.DESTINATION,
+    abi.WAYPOINT,
+    abi.PHASE,
+    abi.HOPS,
+    *range(abi.STATE, abi.STATE + abi.STATES),
+}
+_OF_CLASS = (abi.class_flits, abi.class_packets)
+_OF_CHANNEL = (abi.channel_flits, abi.channel_packets)
+_OF_WAITING = (abi.waiting_flits, abi.waiting_packets)
+_HELPERS_ONLY = "queues are read with class_flits and its relatives only"
+_TERMINALS = {abi.SOURCE_TERMINAL: "SOURCE_TERMINAL", abi.TARGET_TERMINAL: "TARGET_TERMINAL"}
+
+
+class BoundsError(Exception):
+    """A function reads or writes what is not there, or not its own; the text says what."""
+
+
+class BoundsArray(np.ndarray):
+    """An array that refuses indices below 0, beyond its end, and some others.
+
+    Attributes
+    ----------
+    label : str
+        Name of the array in messages.
+    secret : mapping
+        Why an index of the last axis may not be used, by index; holds for single rows, too.
+    """
+
+    label: str = ""
+    secret: Mapping[int, str] = MappingProxyType({})
+
+    def __array_finalize__(self, parent: Any) -> None:
+        """Take over from the array that this one is part of."""
+        self.label = getattr(parent, "label", "")
+        self.secret = MappingProxyType({})
+
+    def __getitem__(self, key: Any) -> Any:
+        """Return Python's own numbers, and parts that check, too."""
+        self._check(key)
+        value = super().__getitem__(key)
+        if not isinstance(value, BoundsArray):
+            return value.item()
+        value.label = f"{self.label}[{_written(key)}]"
+        if isinstance(key, (int, np.integer)):
+            value.secret = self.secret
+        return value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Refuse integers that 32 bits cannot hold, which compiled code would cut off."""
+        self._check(key)
+        if np.ndim(value) == 0 and self.dtype == np.int32:
+            limits = np.iinfo(np.int32)
+            if not limits.min <= int(value) <= limits.max:
+                raise BoundsError(f"{self.label}[{_written(key)}] = {int(value)}: it has 32 bits")
+            value = int(value)
+        super().__setitem__(key, value)
+
+    def _check(self, key: Any) -> None:
+        places = key if isinstance(key, tuple) else (key,)
+        for axis, place in enumerate(places):
+            if not isinstance(place, (int, np.integer)) or axis >= self.ndim:
+                continue
+            if not 0 <= place < self.shape[axis]:
+                size = self.shape[axis]
+                there = f"0..{size - 1}" if size else "an empty axis"
+                raise BoundsError(
+                    f"{self.label}[{_written(key)}]: index {place} is outside {there}"
+                )
+            if axis == self.ndim - 1 and int(place) in self.secret:
+                raise BoundsError(f"{self.label}[{_written(key)}]: {self.secret[int(place)]}")
+
+
+def _written(key: Any) -> str:
+    places = key if isinstance(key, tuple) else (key,)
+    return ", ".join(
+        str(int(place)) if isinstance(place, (int, np.integer)) else "..." for place in places
+    )
+
+
+def _label(array: Any, label: str, secret: Mapping[int, str] | None = None) -> BoundsArray:
+    found: BoundsArray = array.view(BoundsArray)
+    found.label, found.secret = label, secret or {}
+    return found
+
+
+class BoundsWalker(Walker):
+    """Packets that take any of their candidates, with every index of both functions checked.
+
+    Parameters
+    ----------
+    program : HopProgram
+    topology : Topology
+    seed : int
+    """
+
+    def __init__(self, program: HopProgram, topology: Topology, seed: int = 0) -> None:
+        super().__init__(program, topology, seed)
+        self._calls = 0
+        helpers = self._helpers()
+        self._hop = plain_python(program.hop, helpers)
+        self._inject: Any = plain_python(program.inject, helpers) if program.inject else None
+        self._given = {
+            "tables": _label(self.tables, "tables", self._engine_block()),
+            "reals": _label(self.reals, "reals"),
+            "packets": _label(self._packets, "packets", _secrets(program)),
+            "queues": _label(self.queues, "queues", dict.fromkeys(range(2), _HELPERS_ONLY)),
+            "out": _label(self._out, "out"),
+        }
+
+    def explore(self) -> int:
+        """Send packets between switches, through queues that are filled at random.
+
+        Returns
+        -------
+        int
+            Calls of hop.
+
+        Raises
+        ------
+        BoundsError
+            If a function uses an index that does not exist, or a column that it may not read.
+        """
+        for source, target in self._pairs():
+            if self._calls >= CALLS:
+                break
+            self._fill()
+            first, last = (self.random.choice(self.terminals_of(end)) for end in (source, target))
+            self.walk(source, target, terminals=(first, last))
+        return self._calls
+
+    def _engine_block(self) -> dict[int, str]:
+        """The indices of tables that functions leave to the helpers."""
+        block = range(int(self.tables[0]), len(self.tables))
+        return dict.fromkeys(block, "it is behind the program's own tables")
+
+    def _helpers(self) -> dict[Any, Callable[..., Any]]:
+        """Functions that check channels and classes, by the helper that each stands for."""
+        program, channels = self.program, self.topology.num_channels
+
+        def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
+            for what, number, count in (
+                ("channel", channel, channels),
+                ("phase", phase, program.phases),
+                ("class", vc, program.vc_classes),
+            ):
+                if not 0 <= number < count:
+                    raise BoundsError(f"{name}: {what} {number} is outside 0..{count - 1}")
+
+        def of_class(helper: Any) -> Callable[..., Any]:
+            def ask(tables: Any, queues: Any, channel: int, phase: int, vc: int) -> int:
+                check(helper.__name__, channel, phase, vc)
+                return int(helper(self.tables, self.queues, channel, phase, vc))
+
+            return ask
+
+        def of_channel(helper: Any) -> Callable[..., Any]:
+            def ask(tables: Any, queues: Any, channel: int) -> int:
+                check(helper.__name__, channel)
+                if helper in _OF_WAITING and not program.waiting:
+                    raise BoundsError(f"{helper.__name__}: the program has waiting=False")
+                return int(helper(self.tables, self.queues, channel))
+
+            return ask
+
+        return {helper: of_class(helper) for helper in _OF_CLASS} | {
+            helper: of_channel(helper) for helper in _OF_CHANNEL + _OF_WAITING
+        }
+
+    def _pairs(self) -> Iterator[tuple[int, int]]:
+        """All pairs of switches with terminals, or `WALKS` of them drawn at random."""
+        ends = self.topology.endpoints.tolist()
+        if len(ends) ** 2 <= WALKS:
+            yield from permutations(ends, 2)
+            return
+        for _ in range(WALKS):
+            source, target = self.random.sample(ends, 2)
+            yield source, target
+
+    def _fill(self) -> None:
+        draw = np.random.default_rng(self.random.getrandbits(64)).integers
+        self.queues[: self._inside, CREDITS] = draw(FREE + 1, size=self._inside)
+        if self.program.waiting:
+            channels = self.topology.num_channels
+            self.queues[self._inside : -1, FRONT_FLITS] = draw(FREE + 1, size=channels)
+
+    def _call_inject(self, word: Any) -> None:
+        given = self._given
+        with _place("inject"):
+            self._inject(
+                *(given["tables"], given["reals"], given["packets"], 0, given["queues"]),
+                *(self._hop, word, given["out"]),
+            )
+
+    def _call_hop(self, here: int, channel: int, vc: int, word: Any) -> int:
+        given = self._given
+        self._calls += 1
+        with _place("hop"):
+            return int(
+                self._hop(
+                    *(given["tables"], given["packets"], 0, given["queues"]),
+                    *(here, channel, vc, word, given["out"]),
+                )
+            )
+
+    def _offers(self, here: int, last: Candidate) -> tuple[Candidate, ...] | None:
+        """Candidates that a packet can follow; others are wrong in another respect."""
+        shift = int(self._packets[0, PHASE]) * self.program.vc_classes
+        leaving = set(np.flatnonzero(self.topology.channel_source == here).tolist())
+        offered = super()._offers(here, last)
+        return offered and tuple(
+            one
+            for one in offered
+            if one.channel in leaving and 0 <= one.vc - shift < self.program.vc_classes
+        )
+
+    def _choice(
+        self, offered: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
+    ) -> Candidate | None:
+        """Any of them, so that all are followed somewhere."""
+        return self.random.choice(offered) if offered else None
+
+
+@contextmanager
+def _place(function: str) -> Iterator[None]:
+    """Say in which function an error is, and make one of what compiled code would not notice."""
+    try:
+        with np.errstate(over="ignore"):
+            yield
+    except BoundsError as error:
+        raise BoundsError(f"{function}: {error}") from None
+    except (ArithmeticError, IndexError, ValueError) as error:
+        raise BoundsError(f"{function}: {type(error).__name__}: {error}") from error
+
+
+def _secrets(program: HopProgram) -> dict[int, str]:
+    """Why a column of packets may not be used, by column."""
+    secrets = {
+        column: "the column is the engine's"
+        for column in range(abi.PACKET_COLUMNS)
+        if column not in _READABLE
+    }
+    for column, name in _TERMINALS.items():
+        secrets[column] = f"{name} is read, and the program has by_terminal=False"
+        if program.by_terminal:
+            del secrets[column]
+    return secrets

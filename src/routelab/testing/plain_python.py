@@ -1,0 +1,91 @@
+"""Compiled functions as plain Python, so that every access to an array can be checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import CellType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+Substitutes = Mapping[Any, Callable[..., Any]]
+
+
+def plain_python(function: Any, instead: Substitutes | None = None) -> Callable[..., Any]:
+    """Return a compiled function as Python code that calls only Python code.
+
+    Compiled functions that it calls are replaced likewise, be they globals, variables of an
+    enclosing function or attributes of a module. Integers and floats of numpy become those of
+    Python, whose arithmetic is closer to that of compiled code: bits are not lost, and truth values
+    add up. Unsigned 64-bit integers stay what they are.
+
+    Parameters
+    ----------
+    function : compiled function
+    instead : mapping, optional
+        Compiled functions to replace by functions of one's own.
+    """
+    return _Plain(instead or {}).function(function)
+
+
+class _Plain:
+    """Python twins of compiled functions; each is made once, so functions may call themselves."""
+
+    def __init__(self, instead: Substitutes) -> None:
+        self._instead = instead
+        self._known: dict[int, Callable[..., Any]] = {}
+
+    def function(self, compiled: Any) -> Callable[..., Any]:
+        body = compiled.py_func
+        if id(body) in self._known:
+            return self._known[id(body)]
+        names = dict(body.__globals__)
+        cells = tuple(CellType() for _ in body.__closure__ or ())
+        twin = FunctionType(body.__code__, names, body.__name__, body.__defaults__, cells or None)
+        self._known[id(body)] = twin
+        for name in _names(body.__code__):
+            if name in names:
+                names[name] = self.value(names[name])
+        for cell, original in zip(cells, body.__closure__ or (), strict=True):
+            cell.cell_contents = self.value(original.cell_contents)
+        return twin
+
+    def value(self, value: Any) -> Any:
+        """What stands for something that a compiled function names."""
+        if isinstance(value, type):
+            return _TYPES.get(value, value)
+        if isinstance(value, ModuleType):
+            return _Module(value, self)
+        if not hasattr(value, "py_func"):
+            return value
+        return self._instead[value] if value in self._instead else self.function(value)
+
+
+class _Module:
+    """A module whose compiled functions are plain Python."""
+
+    def __init__(self, module: ModuleType, plain: _Plain) -> None:
+        self._module, self._plain = module, plain
+
+    def __getattr__(self, name: str) -> Any:
+        return self._plain.value(getattr(self._module, name))
+
+
+def _names(code: Any) -> set[str]:
+    """Globals that code may name, inner functions included."""
+    found = set(code.co_names)
+    for constant in code.co_consts:
+        if hasattr(constant, "co_names"):
+            found |= _names(constant)
+    return found
+
+
+def _integer(value: Any = 0) -> int:
+    return int(value)
+
+
+_TYPES: Mapping[type, Callable[..., Any]] = {
+    **dict.fromkeys((np.int8, np.int16, np.int32, np.int64, np.intp, np.uint8), _integer),
+    **dict.fromkeys((np.float32, np.float64), float),
+    np.bool_: bool,
+}

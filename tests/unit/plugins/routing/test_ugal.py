@@ -1,0 +1,191 @@
+"""UGAL-L: its rule to the flit, its ways without load, what it gains and what it costs."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hop_cases import distances
+
+from routelab.api import Demand, InputError, run_tables
+from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.kernels import hops as abi
+from routelab.registry.instances import load_routing
+from routelab.simulation.engine import Simulation
+from routelab.simulation.router import Router
+from routelab.stages.programs import part_of, program
+from routelab.testing.networks import NETWORKS
+from routelab.testing.walks import Walker
+from routelab.toolkit import build_grid
+
+BASES = ["dimension-order", "dor", "minimal-adaptive", "[sssp@up-down]"]
+
+
+@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("queue", ["output", "channel", "class", "waiting"])
+def test_without_load_all_packets_go_minimally(base, queue) -> None:
+    torus = build_grid("torus", (4, 3), wrap=True)
+    text = f"ugal~base={base},queue={queue}"
+    walker = Walker(program(load_routing(text), torus, 6), torus, seed=1)
+    least = distances(torus)
+    for _ in range(20):
+        for target in range(1, 12):
+            walk = walker.walk(0, target)
+            assert walk.arrived
+            assert walk.waypoint == -1
+            if "sssp" not in base:
+                assert len(walk.hops) == least[0][target]
+
+
+def queue_of(made, kind, channel, vc):
+    """What one of the queues holds, in flits, of two virtual channels and four-flit packets."""
+    _, queues, buffers = made
+    rows = queues[2 * channel : 2 * channel + 2]
+    taken = 4 * (rows[:, abi.CAPACITY] - rows[:, abi.CREDITS])
+    inside = queues[buffers + channel, abi.FRONT_FLITS] if len(queues) > buffers else 0
+    return {
+        "class": taken[vc],
+        "channel": taken.sum(),
+        "waiting": inside,
+        "output": taken.sum() + inside,
+    }[kind]
+
+
+@pytest.mark.parametrize("threshold", [0, 30])
+@pytest.mark.parametrize("kind", ["output", "channel", "class", "waiting"])
+def test_it_takes_the_way_with_the_shorter_queue_times_hops(kind, threshold) -> None:
+    """On rings of five there are no ties: the base has one first hop."""
+    torus = build_grid("torus", (5, 5), wrap=True)
+    made = program(load_routing(f"ugal~queue={kind},threshold={threshold}"), torus, 2)
+    assert made.waiting == (kind in ("output", "waiting"))
+    run = run_tables(made, torus, 2, capacity=8, unit_flits=4, packet_flits=4)
+    base = Walker(program(load_routing("dimension-order"), torus, 1), torus)
+    least = distances(torus)
+    rng = np.random.default_rng(5)
+    out = np.zeros((made.candidates, 3), np.int32)
+    chosen = []
+    for word in rng.integers(2**64, size=600, dtype=np.uint64):
+        run.queues[: run.buffers, abi.CREDITS] = rng.integers(9, size=run.buffers)
+        if made.waiting:
+            run.queues[run.buffers : -1, abi.FRONT_FLITS] = rng.integers(50, size=100)
+        source, target = rng.choice(25, size=2, replace=False).tolist()
+        packets = np.zeros((1, abi.PACKET_COLUMNS), np.int32)
+        packets[0, [abi.SOURCE, abi.TARGET, abi.DESTINATION]] = source, target, target
+        packets[0, abi.WAYPOINT] = -1
+        before = packets.copy()
+        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, word, out)
+        via = abi.pick(word, 25)
+        expected = -1
+        if via not in (source, target):
+            first = [base.walk(source, there).hops[0] for there in (target, via)]
+            queue = [queue_of(run, kind, one.channel, one.vc) for one in first]
+            around = least[source][via] + least[via][target]
+            if queue[0] * least[source][target] > queue[1] * around + threshold:
+                expected = via
+        assert packets[0, abi.WAYPOINT] == expected
+        before[0, abi.WAYPOINT] = expected
+        np.testing.assert_array_equal(packets, before)
+        chosen.append(expected >= 0)
+    assert 0.03 < np.mean(chosen) < 0.6
+
+
+def saturated(text, demand, torus):
+    """Flits a cycle that a terminal gets where all send as fast as they can."""
+    router = Router(vcs=4)
+    made = program(load_routing(text), torus, 4)
+    simulation = Simulation(torus, made, router, demand=demand, load=1.0, seed=1)
+    simulation.run(2000)
+    simulation.reset()
+    sample = simulation.run(3000)
+    assert simulation.blocked() is None
+    return sample.ejected_flits / 3000 / torus.num_terminals
+
+
+@pytest.fixture(scope="module")
+def torus():
+    return build_grid("torus", (8, 8), wrap=True)
+
+
+@pytest.fixture(scope="module")
+def tornado(torus):
+    target = (torus.coordinates + np.array([3, 0])) % 8
+    return Demand.permutation(np.ravel_multi_index(target.T, (8, 8)), "three to the right")
+
+
+@pytest.mark.parametrize("queue", ["output", "channel", "class", "waiting"])
+def test_tornado_is_spread_as_by_valiant(torus, tornado, queue) -> None:
+    """Minimal ways load one direction of one dimension: 1 / 3, whatever the router."""
+    minimal = saturated("dimension-order", tornado, torus)
+    assert minimal == pytest.approx(1 / 3, abs=0.01)
+    found = saturated(f"ugal~queue={queue}", tornado, torus)
+    assert found > 1.1 * minimal
+    assert found > 0.95 * saturated("valiant", tornado, torus)
+
+
+def test_uniform_traffic_costs_little(torus) -> None:
+    """Valiant halves what the network can carry."""
+    uniform = Demand.uniform(torus, "")
+    minimal, valiant, found = (
+        saturated(text, uniform, torus) for text in ("dimension-order", "valiant", "ugal")
+    )
+    assert valiant < 0.7 * minimal
+    assert found > 0.85 * minimal
+
+
+def test_a_threshold_keeps_packets_on_shortest_ways(torus, tornado) -> None:
+    found = [saturated(f"ugal~threshold={t}", tornado, torus) for t in (0, 1 << 20)]
+    assert found[1] == pytest.approx(1 / 3, abs=0.01)
+    assert found[0] > 1.1 * found[1]
+
+
+@pytest.mark.parametrize(
+    ("base", "vcs", "proof"),
+    [
+        ("dimension-order", 2, "bubble"),
+        ("[dimension-order~deadlock=dateline]", 4, "acyclic"),
+        ("minimal-adaptive", 4, "duato"),
+    ],
+)
+def test_it_is_proven_as_its_base_is_on_a_torus(base, vcs, proof) -> None:
+    part = part_of(load_routing(f"ugal~base={base}"))
+    assert part.proof == proof
+    torus = build_grid("torus", (4, 3), wrap=True)
+    assert part.supports(torus, vcs) is None
+    assert part.supports(torus, vcs - 1) is not None
+    verdict = check_hop_routing(part, torus, vcs)
+    assert verdict.status == "proven", verdict.reason
+
+
+@pytest.mark.parametrize("network", ["petersen", "parallel-links", "several-terminals"])
+def test_it_is_proven_over_a_table_on_any_graph(network) -> None:
+    part = part_of(load_routing("ugal~base=[sssp@up-down]"))
+    topology = NETWORKS[network]()
+    assert part.supports(topology, 2) is None
+    verdict = check_hop_routing(part, topology, 2)
+    assert verdict.status == "proven", verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("base", "reason"),
+    [
+        ("romm", "makes choices at injection"),
+        ("ugal", "makes choices at injection"),
+    ],
+)
+def test_it_says_which_bases_do_not_do(base, reason) -> None:
+    torus = build_grid("torus", (4, 4), wrap=True)
+    assert reason in part_of(load_routing(f"ugal~base={base}")).supports(torus, 8)
+
+
+def test_a_network_whose_distances_are_too_many_is_refused() -> None:
+    large = SimpleNamespace(endpoints=np.arange(5001))
+    assert part_of(load_routing("ugal")).supports(large, 8) == (
+        "5001 switches with terminals: the table of their distances would take 100 MB, at most "
+        "5000 switches are supported"
+    )
+
+
+def test_parameters_out_of_range_are_refused() -> None:
+    with pytest.raises(InputError, match="threshold"):
+        load_routing("ugal~threshold=-1")
