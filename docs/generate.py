@@ -33,6 +33,7 @@ KINDS = {
     "metric": "Numbers about a routed network.",
     "traffic": "Which terminals send to which, in a simulation.",
     "workload": "What the ranks of an application send and compute.",
+    "engine": "Programs that run traffic or a workload on a network; parameters are settings.",
     "export": "Files of other programs that hold a network with its routes.",
     "benchmark": "Programs that run on real systems, and what is read of what they print.",
     "fabric": "What changes the routing of a real system, and puts it back.",

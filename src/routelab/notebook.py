@@ -137,9 +137,9 @@ def route(topology: str | Topology, routing: str) -> RoutedNetwork:
 
 
 def simulate(
-    topology: str | Topology, routing: str, traffic: str, **settings: Any
+    topology: str | Topology, routing: str, work: str, *, engine: str = "", **settings: Any
 ) -> SimulatedNetwork:
-    """Let packets run on a network, and tell what they feel.
+    """Simulate packets, or the messages of a program, on a network.
 
     Parameters
     ----------
@@ -147,11 +147,14 @@ def simulate(
         As for `evaluate`.
     routing : str
         Instance name, or a ``routes.npz`` that was made on this network.
-    traffic : str
-        Instance name such as ``"uniform"`` or ``"tornado~shift=3x0"``.
+    work : str
+        Instance name of traffic such as ``"uniform"`` or ``"tornado~shift=3x0"``, or of a workload
+        if `engine` runs these.
+    engine : str, optional
+        ``"packet"`` by default; ``"flow"``, ``"smpi"`` or another engine plugin.
     **settings
-        Those of `routelab.simulation.settings.SimulationSettings`: ``loads=(0.1, 0.3)``, ``vcs=8``,
-        ``find_saturation=True`` and so on.
+        Parameters of the engine. Those of packets are `routelab.simulation.settings`:
+        ``loads=(0.1, 0.3)``, ``vcs=8``, ``find_saturation=True`` and so on.
 
     Raises
     ------
@@ -162,24 +165,21 @@ def simulate(
     PluginError
         If a plugin breaks its contract.
     """
+    from routelab.api.engine import DEFAULT_ENGINES
+    from routelab.registry.engines import engine_class
     from routelab.registry.settings import settings_from
-    from routelab.simulation.settings import SimulationSettings
-    from routelab.stages import simulate as simulation
-    from routelab.stages.together import together
+    from routelab.stages.engines import run
+    from routelab.stages.engines.case import task_of
 
-    chosen, task = together(
-        lambda: settings_from(settings),
-        lambda: simulation.task_of(topology, routing, traffic, SimulationSettings()),
+    chosen = engine_class(engine or DEFAULT_ENGINES["traffic"])
+    task = task_of(
+        topology, routing, work, chosen, lambda: settings_from(settings, chosen.Parameters)
     )
-    result = simulation.simulate(task.network, task.algorithm, task.work, chosen)
+    assert task.network is not None
+    result = run.simulate(task.network, task.algorithm, task.work, task.engine)
     names = {"topology": task.topology, "routing": task.routing}
-    return SimulatedNetwork(
-        {**names, **result.facts},
-        pd.DataFrame(result.curve),
-        pd.DataFrame(result.channels),
-        pd.DataFrame(result.terminals),
-        pd.DataFrame(result.distributions),
-    )
+    tables = {name: pd.DataFrame(dict(table)) for name, table in result.tables.items()}
+    return SimulatedNetwork({**names, **result.facts}, tables)
 
 
 def plugins(kind: str | None = None) -> pd.DataFrame:
@@ -353,34 +353,62 @@ class RoutedNetwork:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimulatedNetwork:
-    """What packets felt on a network; notebooks show its curve.
+    """What an engine found on a network; notebooks show its curve, or its facts.
 
     Attributes
     ----------
     facts : dict
-        Of network, routing, traffic and settings, and what was measured at the highest load.
-    curve : DataFrame
-        One row a load: accepted load, latencies and hops with the ends of their intervals
-        (``_low``, ``_high``), ``saturated``, and all else that was measured.
-    channels, terminals, latencies : DataFrame
-        One row a load and channel, terminal or number of cycles; the columns are those of the files
-        in a simulation's folder.
+        Of network, routing, work and settings, and what was found; of packets at the highest load.
+    tables : dict of str to DataFrame
+        The tables that the engine returned. Their columns are those of the files in a simulation's
+        folder.
     """
 
     facts: dict[str, Any]
-    curve: pd.DataFrame
-    channels: pd.DataFrame
-    terminals: pd.DataFrame
-    latencies: pd.DataFrame
+    tables: dict[str, pd.DataFrame]
+
+    @property
+    def curve(self) -> pd.DataFrame:
+        """One row a load, with all that was measured; ``_low`` and ``_high``: intervals."""
+        return self._table("loads")
+
+    @property
+    def channels(self) -> pd.DataFrame:
+        """One row a channel, of packets at each load."""
+        return self._table("flow-channels" if "flow-channels" in self.tables else "channels")
+
+    @property
+    def terminals(self) -> pd.DataFrame:
+        """One row a load and terminal."""
+        return self._table("terminals")
+
+    @property
+    def latencies(self) -> pd.DataFrame:
+        """One row a load and number of cycles."""
+        return self._table("latencies")
+
+    @property
+    def ranks(self) -> pd.DataFrame:
+        """One row a rank of a workload."""
+        return self._table("flow-ranks")
+
+    def _table(self, name: str) -> pd.DataFrame:
+        return self.tables.get(name, pd.DataFrame())
 
     def _title(self) -> str:
-        names = (self.facts[name] for name in ("traffic", "routing", "topology"))
-        return "{} with {} on {}".format(*names)
+        work = self.facts["traffic" if "traffic" in self.facts else "workload"]
+        return f"{work} with {self.facts['routing']} on {self.facts['topology']}"
 
     def __repr__(self) -> str:
-        return f"<{self._title()}: {len(self.curve)} loads, deadlock {self.facts['deadlock']}>"
+        if self.curve.empty:
+            return f"<{self._title()}: engine {self.facts['engine']}>"
+        deadlock = self.facts.get("deadlock", "not checked")
+        return f"<{self._title()}: {len(self.curve)} loads, deadlock {deadlock}>"
 
     def _repr_html_(self) -> str:
+        if self.curve.empty:
+            shown = pd.Series(self.facts).to_frame("value")
+            return f"<p>{html.escape(self._title())}</p>{shown.to_html()}"
         shown = self.curve[[name for name in CURVE_SHOWN if name in self.curve]]
         return f"<p>{html.escape(self._title())}</p>{shown.to_html(index=False)}"
 

@@ -13,6 +13,7 @@ from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Bl
 from routelab.api.citation import Citation
 from routelab.api.cluster_plugins import BenchmarkPlugin, FabricPlugin
 from routelab.api.columns import Column
+from routelab.api.engine import EngineCase, EnginePlugin, EngineResult
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
 from routelab.api.fabric import FabricError, FabricJob, Switch
 from routelab.api.hops import (
@@ -77,6 +78,9 @@ __all__ = [
     "Demand",
     "Dims",
     "Direction",
+    "EngineCase",
+    "EnginePlugin",
+    "EngineResult",
     "ExportPlugin",
     "FabricError",
     "FabricJob",

@@ -92,6 +92,13 @@ class Parameters(BaseModel):
                 del texts[_alias(name)]
         return texts
 
+    def canonical(self) -> str:
+        """What differs from the defaults, as ``vcs=2,packet_flits=16``; empty if nothing does."""
+        return ",".join(
+            f"{name}=[{value}]" if "=" in value else f"{name}={value}"
+            for name, value in self.non_defaults().items()
+        )
+
     def _dumped(self, name: str) -> Any:
         return self.model_dump(mode="json", include={name})[name]
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import ClassVar, Protocol
 
 from routelab.api.cluster_plugins import BenchmarkPlugin, FabricPlugin
+from routelab.api.engine import EnginePlugin
 from routelab.api.hops import HopProgram, Proof
 from routelab.api.machine_speeds import MachineSpeeds
 from routelab.api.plugin_base import Plugin
@@ -108,6 +109,10 @@ class RoutingPart(Protocol):
     @property
     def name(self) -> str:
         """Canonical name."""
+
+    @property
+    def hop_by_hop(self) -> bool:
+        """Whether it decides hop by hop and has no table."""
 
     @property
     def proof(self) -> Proof:
@@ -352,6 +357,7 @@ KINDS: dict[str, tuple[type[Plugin], ...]] = {
     "metric": (ContextMetricPlugin,),
     "traffic": (TrafficPlugin,),
     "workload": (WorkloadPlugin,),
+    "engine": (EnginePlugin,),
     "export": (ExportPlugin,),
     "benchmark": (BenchmarkPlugin,),
     "fabric": (FabricPlugin,),

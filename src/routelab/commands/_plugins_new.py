@@ -20,8 +20,8 @@ def add_new(actions: Any) -> None:
     new.add_argument(
         "kind",
         metavar="KIND",
-        help="topology, rules, selection, layers, routing, metric, traffic, workload, export, "
-        "benchmark or fabric",
+        help="topology, rules, selection, layers, routing, metric, traffic, workload, engine, "
+        "export, benchmark or fabric",
     )
     new.add_argument("name", metavar="NAME", help="the plugin's key, which users will write")
     new.add_argument(

@@ -51,7 +51,7 @@ def add_settings(
         default = field.get_default(call_default_factory=True)
         told = (field.description or "").replace("%", "%%")
         kept: dict[str, Any] = {"dest": PREFIX + name, "default": argparse.SUPPRESS}
-        if isinstance(default, bool):
+        if default is False:
             group.add_argument(option(name), action="store_true", help=told, **kept)
         else:
             shown = f"{told}; default: {_shown(default)}"

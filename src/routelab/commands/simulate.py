@@ -1,4 +1,4 @@
-"""``routelab simulate``: what packets feel."""
+"""``routelab simulate``: run traffic or a workload on a routed network."""
 
 from __future__ import annotations
 
@@ -6,36 +6,21 @@ import argparse
 import csv
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from routelab.commands._output import FORMATS, cell, check_folder, print_table, warn
 from routelab.commands._settings import add_settings, in_options, read_settings, refuse_others
 
 if TYPE_CHECKING:
+    from routelab.api import EnginePlugin, EngineResult
     from routelab.api.errors import RoutelabError
     from routelab.artifacts.outcome import Outcome
-    from routelab.stages.engine_task import EngineTask
+    from routelab.stages.engines.case import EngineTask
 
-SHOWN = (
-    "load",
-    "state",
-    "accepted_load",
-    "latency_mean",
-    "latency_p50",
-    "latency_p99",
-    "latency_max",
-    "hops_mean",
-    "utilisation_max",
-    "worst_share",
-    "cycles",
-    "flit_hops_per_cpu_s",
-)
-"""Columns of the table for people; CSV and JSON have all."""
-
-CLOSED = ("completion_cycles",)
-"""The same of runs with messages to be finished, after the state."""
+ENGINE = "packet"
+"""The engine where none is named."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -43,14 +28,15 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "simulate",
         later=_add_settings,
-        help="let packets or programs run, and tell what they feel",
+        help="simulate packets or MPI programs on a network",
         description="Simulate a network with a routing under some traffic, packet by packet: "
         "accepted load, latencies with confidence intervals, hops, utilisation of every channel. "
         "Or, with --engine flow, run a workload, a program of MPI ranks, whose messages share the "
         "network max-min fairly: its time and what limits it; with --engine smpi the same in "
-        "SimGrid, which runs an MPI program's file, too. "
+        "SimGrid, which runs an MPI program's file, too. Other engines are plugins: "
+        "`routelab plugins list engine`. "
         "Exit code 1 if what is named does not go together, or packets "
-        "could not go on (deadlock, livelock, no route); then the result is told all the same.",
+        "could not go on (deadlock, livelock, no route); the result is printed all the same.",
         epilog="Examples: routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 "
         "--saturation; routelab simulate torus~dims=4x2x2x2 angara-sssp npb-ft~class=A "
         "--engine flow --machine desmos --ranks-per-node 4",
@@ -62,91 +48,149 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
         "--engine",
-        choices=("packet", "flow", "smpi"),
-        default="packet",
-        help="packets, cycle by cycle (default); messages of programs; the same in SimGrid",
+        metavar="ENGINE",
+        default=ENGINE,
+        help="packet: packets, cycle by cycle (default); flow: messages of programs; smpi: the "
+        "same in SimGrid; or another engine plugin",
     )
     parser.set_defaults(run=run)
 
 
 def _add_settings(parser: argparse.ArgumentParser) -> None:
-    from routelab.simulation.flow_settings import FlowSettings
-    from routelab.simulation.settings import SimulationSettings
+    from routelab.registry.engines import engine_classes
 
-    add_settings(parser, SimulationSettings, "settings of packets")
-    both = SimulationSettings.model_fields
-    add_settings(parser, FlowSettings, "settings of workloads (--engine flow, smpi)", both)
+    known: set[str] = set()
+    models = dict.fromkeys(engine.Parameters for engine in engine_classes())
+    for model in models:
+        names = [one.name for one in engine_classes() if one.Parameters is model]
+        add_settings(parser, model, f"settings of --engine {', '.join(names)}", known)
+        known |= set(model.model_fields)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Simulate, then write or print."""
     from routelab.api.errors import RoutelabError
-    from routelab.simulation.flow_settings import FlowSettings
-    from routelab.simulation.settings import SimulationSettings
+    from routelab.registry.engines import engine_class, engine_classes
 
-    flow = FlowSettings.model_fields
-    models = {"packet": SimulationSettings.model_fields, "flow": flow, "smpi": flow}
-    by_option = {f"--engine {name}": fields for name, fields in models.items()}
-    refuse_others(vars(arguments), by_option, f"--engine {arguments.engine}")
-    if arguments.engine != "packet":
-        from routelab.commands import _flows
-
-        return _flows.run(arguments)
+    engine = engine_class(arguments.engine)
+    models = {f"--engine {one.name}": one.Parameters.model_fields for one in engine_classes()}
+    refuse_others(vars(arguments), models, f"--engine {engine.name}")
     try:
-        return _write(arguments) if arguments.output is not None else _print(arguments)
+        if arguments.output is not None:
+            return _write(arguments, engine)
+        return _print(arguments, engine)
     except RoutelabError as error:
-        error.args = (_told(error),)
+        error.args = (_told(error, engine),)
         raise
 
 
-def _told(error: RoutelabError) -> str:
+def _told(error: RoutelabError, engine: type[EnginePlugin]) -> str:
     """An error in the words of the options; of a plugin's own, with the way to its traceback."""
     import logging
 
     from routelab.jobs.blame import PluginRaisedError
-    from routelab.simulation.settings import SimulationSettings
 
-    text = in_options(str(error), SimulationSettings)
+    text = in_options(str(error), engine.Parameters)
     if not isinstance(error, PluginRaisedError):
         return text
     logging.getLogger(__name__).debug("%s", "\n".join(getattr(error, "__notes__", ())))
     return f"{text}; --verbose shows the traceback"
 
 
-def _write(arguments: argparse.Namespace) -> int:
+def _write(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
     from dataclasses import replace
 
     from routelab.jobs.child import in_child
-    from routelab.simulation.settings import SimulationSettings
 
-    outcome = in_child(lambda: _written(arguments))
+    outcome = in_child(lambda: _written(arguments, engine))
     if outcome.status != "ok":
-        reason = in_options(outcome.reason, SimulationSettings)
+        reason = in_options(outcome.reason, engine.Parameters)
         warn(outcome.routing, replace(outcome, reason=reason))
         return 1
     return _code(outcome.facts)
 
 
-def _print(arguments: argparse.Namespace) -> int:
+def _written(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outcome:
+    from routelab.api.errors import InputError
+    from routelab.commands._logging import progress
+    from routelab.jobs.execution import perform
+    from routelab.registry.instances import name_of
+    from routelab.stages.kinds.simulations import FlowJob, SimulationJob
+
+    task = _task(arguments, engine)
+    if isinstance(task.work, Path):
+        raise InputError("-o writes results of workloads; leave it out to run an MPI program")
+    check_folder(arguments.output)
+    kind = SimulationJob if engine.work == "traffic" else FlowJob
+    job = kind(
+        folder=str(arguments.output),
+        topology=arguments.topology,
+        text=arguments.routing,
+        work=arguments.work,
+        engine=name_of(task.engine),
+    )
+    with progress(arguments):
+        return perform(job)
+
+
+def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
     from routelab.jobs.child import in_child
 
-    facts, curve = in_child(lambda: _simulated(arguments))
-    if arguments.format == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(curve[0])
-        writer.writerows(row.values() for row in curve)
-    elif arguments.format == "json":
+    names, result = in_child(lambda: _simulated(arguments, engine))
+    if result.output:
+        # the program's own words are no part of what scripts read
+        print(result.output, file=sys.stderr, end="")
+    loads = result.tables.get("loads", {})
+    curve = [dict(zip(loads, row, strict=True)) for row in zip(*loads.values(), strict=True)]
+    first = (*names, engine.work, "engine", *_shown(engine, "flows"), *_shown(engine, "loads"))
+    facts = {**names, **result.facts}
+    if not curve:
+        facts = {name: facts[name] for name in first if name in facts} | facts
+    if arguments.format == "json":
         from routelab.artifacts.json_files import plain
 
-        print(json.dumps(plain({**facts, "curve": curve}), indent=2, ensure_ascii=False))
+        whole = {**facts, "curve": curve} if curve else facts
+        print(json.dumps(plain(whole), indent=2, ensure_ascii=False))
+    elif arguments.format == "csv":
+        rows = curve or [facts]
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(rows[0])
+        writer.writerows(row.values() for row in rows)
     else:
-        _print_for_people(facts, curve)
+        if curve:
+            _print_loads(engine, facts, curve)
+        else:
+            shown = [(name, cell(facts[name])) for name in first if facts.get(name) is not None]
+            print_table(["fact", "value"], shown)
+        for note in result.notes:
+            print(in_options(note, engine.Parameters))
     return _code(facts)
+
+
+def _shown(engine: type[EnginePlugin], of: str) -> list[str]:
+    """Names of the columns that people see, of rows of a sort."""
+    shown = [column for column in engine.columns if "simulate" in column.shown]
+    return [column.name for column in shown if of in column.of]
+
+
+def _print_loads(
+    engine: type[EnginePlugin], facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]
+) -> None:
+    """Print a row for each load; without loads, and columns of settings that are off."""
+    needs = {column.name: column.needs for column in engine.columns if "loads" in column.of}
+    columns = [
+        name
+        for name in _shown(engine, "loads")
+        if name in curve[0] and (not needs[name] or facts.get(needs[name]))
+    ]
+    if not any(row.get("load") for row in curve):
+        columns.remove("load")
+    print_table(columns, [[_with_interval(row, name) for name in columns] for row in curve])
 
 
 def _code(facts: Mapping[str, Any]) -> int:
     """What a script has to know of a result: 1 if packets could not go on, and then why."""
-    if facts["blocked"] is None:
+    if facts.get("blocked") is None:
         return 0
     import logging
 
@@ -155,76 +199,29 @@ def _code(facts: Mapping[str, Any]) -> int:
     return 1
 
 
-def _written(arguments: argparse.Namespace) -> Outcome:
-    from routelab.commands._logging import progress
-    from routelab.jobs.execution import perform
-    from routelab.stages.kinds.simulations import SimulationJob
-
-    settings = _task(arguments).settings
-    check_folder(arguments.output)
-    job = SimulationJob(
-        folder=str(arguments.output),
-        topology=arguments.topology,
-        text=arguments.routing,
-        work=arguments.work,
-        settings=settings,
-    )
-    with progress(arguments):
-        return perform(job)
-
-
-def _simulated(arguments: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def _simulated(
+    arguments: argparse.Namespace, engine: type[EnginePlugin]
+) -> tuple[dict[str, str], EngineResult]:
     from routelab.commands._logging import progress
     from routelab.jobs.blame import blamed
-    from routelab.stages import simulate as stage
+    from routelab.stages.engines.run import simulate
 
-    task = _task(arguments)
+    task = _task(arguments, engine)
+    assert task.network is not None
     with progress(arguments), blamed(task.plugins):
-        result = stage.simulate(task.network, task.algorithm, task.work, task.settings)
-    names = {"topology": task.topology, "routing": task.routing}
-    return {**names, **result.facts}, result.curve
+        result = simulate(task.network, task.algorithm, task.work, task.engine)
+    return {"topology": task.topology, "routing": task.routing}, result
 
 
-def _task(arguments: argparse.Namespace) -> EngineTask:
+def _task(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> EngineTask:
     """What is asked for; all that is wrong is told at once."""
-    from dataclasses import replace
-
-    from routelab.simulation.settings import SimulationSettings
-    from routelab.stages.simulate import task_of
-    from routelab.stages.together import together
+    from routelab.stages.engines.case import task_of
 
     names = arguments.topology, arguments.routing, arguments.work
-    settings, task = together(
-        lambda: read_settings(SimulationSettings, vars(arguments)),
-        lambda: task_of(*names, SimulationSettings()),
-    )
-    return replace(cast("EngineTask", task), settings=settings)
+    return task_of(*names, engine, lambda: read_settings(engine.Parameters, vars(arguments)))
 
 
-def _print_for_people(facts: dict[str, Any], curve: list[dict[str, Any]]) -> None:
-    from routelab.simulation.settings import SimulationSettings
-
-    columns = list(SHOWN)
-    if facts["messages"]:
-        columns[0:2] = ["state", *CLOSED]
-    rows = [[_with_interval(row, name) for name in columns] for row in curve]
-    print_table(columns, rows)
-    print(f"traffic: {facts['convention']}")
-    used, unused = facts["virtual_channels_used"], facts["virtual_channels_unused"]
-    print(f"virtual channels: {used} used" + (f", {unused} left over" if unused else ""))
-    print(f"deadlock: {facts['deadlock']}: {facts['deadlock_reason']}")
-    for line in [facts["deadlock_coverage"], *facts["deadlock_cycle"].splitlines()]:
-        if line:
-            print(f"    {line}")
-    if "saturation_text" in facts:
-        print(f"saturation: {in_options(facts['saturation_text'], SimulationSettings)}")
-    for row in curve:
-        if row["text"] not in ("stationary", "finished: all messages arrived"):
-            text = in_options(row["text"], SimulationSettings)
-            print(f"load {row['load']:g}: {text}" if row["load"] else text)
-
-
-def _with_interval(row: dict[str, Any], name: str) -> str:
+def _with_interval(row: Mapping[str, Any], name: str) -> str:
     """A value, and half the width of its interval if it has one."""
     value = row[name]
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")

@@ -4,26 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from routelab.config.views import SIMULATED, Figure, Table
-from routelab.simulation.settings import SimulationSettings
+from routelab.api import Column, EnginePlugin
+from routelab.api.engine import FACTS
+from routelab.config.views import FLOWS, SIMULATED, Figure, Table
+from routelab.registry.engines import engine_classes
 
-SEARCHED = (
-    "saturation_load",
-    "saturation_bound",
-    "saturation_accepted",
-    "saturation_accepted_low",
-    "saturation_accepted_high",
-    "saturation_text",
-    "throughput",
-    "throughput_low",
-    "throughput_high",
-    "throughput_at",
-    "loads_tried",
-)
-"""Columns of simulations that searched the saturation."""
-
-FINISHED = ("terminal_throughput",)
-"""Columns of simulations with messages to be finished."""
+KEYS = {"traffic": "simulation", "workload": "flow"}
+"""Keys of a study with the settings of engines, by what these run."""
 
 
 def columns_of(view: Table | Figure) -> list[str]:
@@ -38,15 +25,15 @@ def columns_of(view: Table | Figure) -> list[str]:
 
 
 def without_simulation(
-    views: Mapping[str, Table | Figure], settings: Sequence[SimulationSettings]
+    views: Mapping[str, Table | Figure], engines: Sequence[EnginePlugin]
 ) -> Iterator[tuple[str, str]]:
-    """What no simulation of a study will tell its tables, or figures.
+    """What no simulation of a study will give its tables, or figures.
 
     Parameters
     ----------
     views : mapping
         By name.
-    settings : sequence of SimulationSettings
+    engines : sequence of EnginePlugin
         Of the study's simulations.
 
     Yields
@@ -56,35 +43,53 @@ def without_simulation(
     """
     for name, view in views.items():
         asked = columns_of(view)
-        if view.of not in SIMULATED:
-            # a metric may be called throughput
-            only = [column for column in SEARCHED if column.startswith("saturation")]
-            if lost := _among(asked, only):
-                yield name, f"{lost}: known of simulations only; say 'of: simulations'"
-        elif settings:
-            yield from ((name, text) for text in _not_simulated(view.of, asked, settings))
+        if view.of in (*SIMULATED, *FLOWS):
+            yield from ((name, text) for text in _not_simulated(view.of, asked, engines))
+        elif lost := _of_simulations(asked):
+            yield name, f"{lost}: known of simulations only; say 'of: simulations'"
 
 
-def _not_simulated(
-    of: str, asked: Sequence[str], settings: Sequence[SimulationSettings]
-) -> Iterator[str]:
-    searched = any(one.find_saturation for one in settings)
-    finished = any(one.messages for one in settings)
-    if of == "terminals":
-        # each has a throughput of its own
-        asked = [FINISHED[0] if column == "throughput" else column for column in asked]
-    if not searched and (lost := _among(asked, SEARCHED)):
-        instead = ", and loads in place of `messages`" if finished else ""
-        yield (
-            f"{lost}: known only where the load that saturates is searched; say "
-            f"`find_saturation: true` in 'simulation'{instead}"
-        )
-    if not finished and _among(asked, FINISHED):
-        yield (
-            "a throughput of terminals is known only where messages are to be finished; say "
-            "`messages` in 'simulation'"
-        )
+def setting_for(column: str) -> str | None:
+    """Return the setting without which simulations do not have a column; None if none is known."""
+    for engine in engine_classes():
+        for one in engine.columns:
+            if one.name == column and one.needs:
+                return f"{_spelled(engine, one.needs)} in '{KEYS[engine.work]}'"
+    return None
 
 
-def _among(asked: Collection[str], known: Sequence[str]) -> str:
-    return ", ".join(name for name in known if name in asked)
+def _not_simulated(of: str, asked: Sequence[str], engines: Sequence[EnginePlugin]) -> Iterator[str]:
+    """For each setting that is off in all simulations, the columns that need it."""
+    lost: dict[tuple[str, str], list[str]] = {}
+    have: set[str] = set()
+    for engine in engines:
+        if (of in FLOWS) != (engine.work == "workload"):
+            continue
+        for column in engine.columns:
+            if column.name not in asked or not _belongs(column, of, engine):
+                continue
+            if not column.needs or getattr(engine.parameters, column.needs):
+                have.add(column.name)
+            else:
+                say = f"{_spelled(type(engine), column.needs)} in '{KEYS[engine.work]}'"
+                lost.setdefault((column.needs, say), []).append(column.name)
+    for (need, say), names in lost.items():
+        if missing := [name for name in dict.fromkeys(names) if name not in have]:
+            yield f"{', '.join(missing)}: known only with `{need}`; say {say}"
+
+
+def _belongs(column: Column, of: str, engine: EnginePlugin) -> bool:
+    """Whether rows of a sort have a column: a line of a table has the facts of its run, too."""
+    names = [one.name for one in engine.columns if of in one.of]
+    return of in column.of or (FACTS[engine.work] in column.of and column.name not in names)
+
+
+def _spelled(engine: type[EnginePlugin], setting: str) -> str:
+    field = engine.Parameters.model_fields[setting]
+    return f"`{setting}: true`" if field.annotation is bool else f"`{setting}`"
+
+
+def _of_simulations(asked: Collection[str]) -> str:
+    """Columns of the search for saturation; a metric may be called like the other columns."""
+    lost = [name for name in asked if name.startswith("saturation")]
+    return ", ".join(name for name in lost if setting_for(name))

@@ -29,6 +29,7 @@ from routelab.config.cluster_machine import Origin, Told, read_machine
 from routelab.config.document import Document, load_document
 from routelab.config.entries import StudyPart
 from routelab.config.executables import find_executable
+from routelab.config.files import seen_from_here
 from routelab.config.hostlist import compress
 from routelab.config.mistakes import ConfigError, describe, suggestion
 from routelab.registry.instances import canonical, load
@@ -238,6 +239,28 @@ def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "
     raise ConfigError(
         [f"{word}: no cluster {name!r}, no file {name}.yaml in {places}{suggestion(name, known)}"]
     )
+
+
+def found_cluster(folder: Path, name: str, word: str = "machine") -> str:
+    """The file of a cluster that a study names, as seen from here.
+
+    Parameters
+    ----------
+    folder : Path
+        The study's: names are looked up in ``clusters`` beside it, files in it.
+    name : str
+    word : str
+        What the study calls it, for messages.
+
+    Raises
+    ------
+    InputError
+        If there is none.
+    """
+    homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
+    if Path(name).suffix in (".yaml", ".yml"):
+        name = str(folder / name)
+    return seen_from_here(find_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
 
 
 def load_cluster(path: Path) -> ClusterFile:

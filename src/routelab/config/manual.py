@@ -8,13 +8,13 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from routelab.api.engine import DEFAULT_ENGINES
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.entries import Box, Range, Sweep, Systems, Use
 from routelab.config.reference import Source
-from routelab.config.study import Bound, Limits, Study, Survey
+from routelab.config.study import ENGINES, Bound, Limits, Study, Survey
 from routelab.config.views import Beside, Between, Figure, Relative, Table
-from routelab.simulation.flow_settings import FlowSettings
-from routelab.simulation.settings import SimulationSettings
+from routelab.registry.engines import KEY, engine_class
 
 _INTRODUCTION = """\
 # Study files
@@ -48,13 +48,20 @@ are looked up in the study's folder.
 """
 
 _SWEEPS = """\
+`traffic` is run with these settings. `engine` names an [engine](../plugins.md); the other keys are
+its settings, here those of `packet`. `routelab plugins show engine/NAME` lists those of others.
+
 A single value can be `{sweep: [2, 4]}`: then there is a simulation with each; several sweeps stand
 for every combination.
 """
 
 _FLOWS = """\
-`workloads` are run with these settings; [the machine](../concepts/machine.md) has its own page. A
-value can be a `sweep` as above, or one for each workload by its name: `{by: {LU: 6, MG: 4}}`; for
+`workloads` are run with these settings, which the engines `flow` and `smpi` share;
+[the machine](../concepts/machine.md) has its own page. `engine: {sweep: [flow, smpi]}` runs both,
+and the column `engine` tells their rows apart. Where SimGrid is not installed, rows of `smpi` are
+unsupported.
+
+A value can be a `sweep` as above, or one for each workload by its name: `{by: {LU: 6, MG: 4}}`; for
 workloads that are not named it is as by default. `machine: desmos` is `clusters/desmos.yaml` beside
 the study's folder, or `config/clusters/desmos.yaml`; a placement's file is looked up in the study's
 folder.
@@ -91,7 +98,7 @@ With `of: loads` a row is a simulation at one offered load, with `of: simulation
 together. There are
 
 - `traffic`, and its parameters as `traffic.<parameter>`;
-- `simulation`, the settings that differ from the defaults, and each setting as
+- `engine`; `simulation`, the settings that differ from the defaults, and each setting as
   `simulation.<setting>` and by its bare name;
 - what `routelab simulate` prints, such as `load`, `state`, `saturated`, `accepted_load`,
   `latency_mean`, `latency_p99`, `hops_mean`, `escape_share`, `utilisation_max`, `jain`,
@@ -112,8 +119,8 @@ have nothing to send (`offered`, `accepted`) or to get (`received`); packets hav
 With `of: flows` a row is a workload that was run on a network with a routing. There are
 
 - `workload`, `program` (the same without parameters) and its parameters as `workload.<parameter>`;
-- `flow`, the settings that differ from the defaults, and each setting, and every field of the
-  machine, as `flow.<setting>` and by its bare name;
+- `engine`; `flow`, the settings that differ from the defaults, and each setting, and every field
+  of the machine, as `flow.<setting>` and by its bare name;
 - what `routelab simulate --engine flow` prints, such as `completion_time_s`, `timed_s`, `mops`,
   `bottleneck_channel`, `bottleneck_share`, `messages`, `network_bytes`, `iterations_simulated` and
   `iterations_of`;
@@ -147,8 +154,6 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
     ("Limits", Limits),
     ("Bound", Bound),
     ("Survey", Survey),
-    ("Simulation", SimulationSettings),
-    ("Flow", FlowSettings),
     ("Bench", BenchSettings),
     ("Tables", Table),
     ("Beside", Beside),
@@ -158,8 +163,8 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
 )
 
 
-_BEHIND = {SimulationSettings: _SWEEPS, FlowSettings: _FLOWS, BenchSettings: _BENCH}
-"""What is said behind a section."""
+_BEHIND = {"simulation": _SWEEPS, "flow": _FLOWS}
+"""What is said behind the section of a key that names an engine."""
 
 
 def study_page(facts: Sequence[str]) -> str:
@@ -175,11 +180,21 @@ def study_page(facts: Sequence[str]) -> str:
     columns = _COLUMNS.format(facts=lines)
     parts = [_INTRODUCTION, section("Keys of a study", Study), _ENTRIES]
     for title, model in _SECTIONS:
-        parts.append(section(title, model))
-        if model in _BEHIND:
-            parts.append(_BEHIND[model])
+        if model is BenchSettings:
+            parts += [*map(_engine_section, ENGINES), section(title, model), _BENCH]
+        else:
+            parts.append(section(title, model))
     parts += [columns, section("References: citation.yaml", Source)]
     return "\n".join(parts)
+
+
+def _engine_section(key: str) -> str:
+    """The section of a key that names an engine, with the settings of the default one."""
+    default = DEFAULT_ENGINES[ENGINES[key]]
+    text = section(key.title(), engine_class(default).Parameters)
+    head, line, rows = text.partition("| --- | --- | --- | --- |\n")
+    row = f"| `{KEY}` | text | `{default}` | Engine plugin; the other keys are its settings |"
+    return f"{head}{line}{row}\n{rows}\n{_BEHIND[key]}"
 
 
 def section(title: str, model: type[BaseModel]) -> str:

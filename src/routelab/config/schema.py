@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from routelab.config.simulation import settings_schema
-from routelab.config.study import BY_NAME, ENTRIES, SETTINGS, Study
+from routelab.config.bench_settings import BenchSettings
+from routelab.config.simulation import engines_schema, settings_schema
+from routelab.config.study import BY_NAME, ENGINES, ENTRIES, Study
 from routelab.registry.catalogue import Catalogue, Entry
+from routelab.registry.engines import engine_classes
 from routelab.registry.instances import parameter_rows
 from routelab.registry.parameters import ParameterRow
 
@@ -41,8 +43,14 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
         entries = _offered(catalogue, kind, distribution)
         definitions[kind] = _entry_schema(named, entries, catalogue)
         schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
-    for key, model in SETTINGS.items():
-        definitions[key.title()] = untitled(settings_schema(model, by_name=key in BY_NAME))
+    settings: dict[str, dict[str, Any]] = {}
+    for key, work in ENGINES.items():
+        engines = engine_classes(work, catalogue, distribution)
+        settings[key] = engines_schema(engines, work, by_name=key in BY_NAME)
+    settings["bench"] = settings_schema(BenchSettings)
+    for key, mapping in settings.items():
+        definitions |= mapping.pop("$defs", {})
+        definitions[key.title()] = untitled(mapping)
         schema["properties"][key] = {
             "$ref": f"#/$defs/{key.title()}",
             "description": schema["properties"][key]["description"],

@@ -1,20 +1,26 @@
-"""The settings of a study's simulations, of packets or flows; some may be swept."""
+"""The settings of a study's simulations and measurements; some may be swept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice, product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from routelab.config.mistakes import describe
+from routelab.api import EnginePlugin, InputError
+from routelab.api.engine import DEFAULT_ENGINES, Work
+from routelab.config.mistakes import ConfigError, describe
+from routelab.registry.engines import KEY, engine_class
+from routelab.registry.instances import name_of
 
 if TYPE_CHECKING:
     from routelab.api import Parameters
     from routelab.config.document import Document
 
     Settings = TypeVar("Settings", bound=Parameters)
+
+Made = TypeVar("Made")
 
 MAX_POINTS = 1000
 """Most settings that the sweeps stand for; more are taken for a slip of the pen."""
@@ -34,7 +40,7 @@ def read_settings(
     document : Document
         Whose data is a mapping.
     within : str
-        The key, such as ``simulation``.
+        The key, such as ``bench``.
     model : class
         Of the settings.
     by_name : bool
@@ -48,6 +54,60 @@ def read_settings(
     mistakes : list of str
         One line each, with its place; then there are no settings.
     """
+
+    def make(point: dict[str, Any]) -> tuple[str, Settings]:
+        one = _validated(document, within, model, point)
+        return one.model_dump_json(), one
+
+    return _read(document, within, make, by_name)
+
+
+def read_engines(
+    document: Document, within: str, work: Work, *, by_name: bool = False
+) -> tuple[dict[str, tuple[EnginePlugin, ...]], list[str]]:
+    """The engines with settings that a key of a study stands for, and what is wrong with it.
+
+    Parameters and results as for `read_settings`; the key `engine` names the engine, whose
+    parameters the other keys are.
+
+    Parameters
+    ----------
+    work : {"traffic", "workload"}
+        What the engines have to run.
+    """
+
+    def make(point: dict[str, Any]) -> tuple[str, EnginePlugin]:
+        values = {key: value for key, value in point.items() if key != KEY}
+        name = point.get(KEY, DEFAULT_ENGINES[work])
+        try:
+            engine = engine_class(str(name), work)
+        except InputError as error:
+            raise ConfigError([f"{document.place((within, KEY))}{error}"]) from None
+        made = engine(_validated(document, within, engine.Parameters, values))
+        try:
+            return name_of(made), made
+        except InputError as error:
+            raise ConfigError([f"{document.place((within,))}{error}"]) from None
+
+    return _read(document, within, make, by_name)
+
+
+def _validated(
+    document: Document, within: str, model: type[Settings], point: Mapping[str, Any]
+) -> Settings:
+    try:
+        return model.model_validate(point)
+    except ValidationError as error:
+        raise ConfigError(list(describe(error, document, model, (within,)))) from None
+
+
+def _read(
+    document: Document,
+    within: str,
+    make: Callable[[dict[str, Any]], tuple[str, Made]],
+    by_name: bool,
+) -> tuple[dict[str, tuple[Made, ...]], list[str]]:
+    """As `read_settings`; `make` makes settings of a point, and a key that equal ones share."""
     given = document.data.get(within, {})
     if not isinstance(given, Mapping):
         return {DEFAULT: ()}, []  # the study's model says so
@@ -67,21 +127,21 @@ def read_settings(
             mistakes.append(
                 f"{place}a mapping here is {{sweep: [...]}}{also}, with at least one value"
             )
-    settings: dict[str, tuple[Settings, ...]] = {}
+    settings: dict[str, tuple[Made, ...]] = {}
     for name in dict.fromkeys((DEFAULT, *(name for by in named.values() for name in by))):
         told = {key: [by[name]] for key, by in named.items() if name in by}
         points = list(_points(swept | told))
         if len(points) > MAX_POINTS:
             place = document.place((within,))
             return {DEFAULT: ()}, [f"{place}stands for more than {MAX_POINTS} settings; sweep less"]
-        found: dict[str, Settings] = {}
+        found: dict[str, Made] = {}
         for point in points:
             try:
-                one = model.model_validate(point)
-            except ValidationError as error:
-                mistakes += describe(error, document, model, (within,))
+                key, one = make(point)
+            except ConfigError as error:
+                mistakes += error.mistakes
             else:
-                found.setdefault(one.model_dump_json(), one)
+                found.setdefault(key, one)
         settings[name] = tuple(found.values())
     mistakes = list(dict.fromkeys(mistakes))
     return ({DEFAULT: ()} if mistakes else settings), mistakes
@@ -107,16 +167,59 @@ def settings_schema(model: type[Parameters], *, by_name: bool = False) -> dict[s
         Whether it may be a value for each name, too.
     """
     schema = model.model_json_schema()
-    for key, part in schema["properties"].items():
-        if part.get("type") == "array":
-            continue
-        described = {name: part.pop(name) for name in ("description", "default") if name in part}
-        forms = [part, _alone("sweep", {"type": "array", "items": part, "minItems": 1})]
-        if by_name:
-            values = {"type": "object", "additionalProperties": part, "minProperties": 1}
-            forms.append(_alone("by", values))
-        schema["properties"][key] = {**described, "anyOf": forms}
+    schema["properties"] = {
+        key: _swept(part, by_name) for key, part in schema["properties"].items()
+    }
     return schema
+
+
+def engines_schema(
+    engines: Iterable[type[EnginePlugin]], work: Work, *, by_name: bool = False
+) -> dict[str, Any]:
+    """The JSON schema of a mapping that names one of several engines.
+
+    It has the settings of all; of several with one name, those of the first engine.
+
+    Parameters
+    ----------
+    engines : iterable of class
+    work : {"traffic", "workload"}
+        What they run.
+    by_name : bool
+        As for `settings_schema`.
+    """
+    engines = list(engines)
+    named = {
+        "type": "string",
+        "description": "Engine: " + "; ".join(f"{one.name}: {one.summary}" for one in engines),
+        "default": DEFAULT_ENGINES[work],
+        "examples": [one.name for one in engines],
+    }
+    schema: dict[str, Any] = {"type": "object", "additionalProperties": False}
+    properties = {KEY: _swept(named, by_name)}
+    for engine in engines:
+        own = settings_schema(engine.Parameters, by_name=by_name)
+        schema = {**own, **schema, "$defs": {**own.get("$defs", {}), **schema.get("$defs", {})}}
+        properties |= {k: part for k, part in own["properties"].items() if k not in properties}
+    schema["properties"] = properties
+    if not schema.get("$defs"):
+        schema.pop("$defs", None)
+    return schema
+
+
+def _swept(part: dict[str, Any], by_name: bool) -> dict[str, Any]:
+    """The schema of a value, or of several of such values."""
+    if part.get("type") == "array":
+        return part
+    part = dict(part)
+    described: dict[str, Any] = {
+        name: part.pop(name) for name in ("description", "default") if name in part
+    }
+    forms = [part, _alone("sweep", {"type": "array", "items": part, "minItems": 1})]
+    if by_name:
+        values = {"type": "object", "additionalProperties": part, "minProperties": 1}
+        forms.append(_alone("by", values))
+    return {**described, "anyOf": forms}
 
 
 def _alone(key: str, part: dict[str, Any]) -> dict[str, Any]:

@@ -18,17 +18,16 @@ from pydantic import (
     model_validator,
 )
 
-from routelab.api import Parameters
+from routelab.api import EnginePlugin
+from routelab.api.engine import Work
 from routelab.config.asked import without_simulation
 from routelab.config.bench_settings import NO_CHANGE, BenchSettings
 from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, StudyPart, instances, read_entry
 from routelab.config.mistakes import ConfigError, describe, suggestion
 from routelab.config.reference import Reference, load_reference
-from routelab.config.simulation import DEFAULT, read_settings
+from routelab.config.simulation import DEFAULT, read_engines, read_settings
 from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED, Figure, Table
-from routelab.simulation.flow_settings import FlowSettings
-from routelab.simulation.settings import SimulationSettings
 
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 
@@ -94,14 +93,10 @@ ENTRIES = {
 }
 """Lists of entries of a study, and the kinds of plugin that they name."""
 
-SETTINGS: dict[str, type[Parameters]] = {
-    "simulation": SimulationSettings,
-    "flow": FlowSettings,
-    "bench": BenchSettings,
-}
-"""Mappings of settings of a study, and their models."""
+ENGINES: dict[str, Work] = {"simulation": "traffic", "flow": "workload"}
+"""Mappings of a study that name an engine and its settings, and what the engine runs."""
 BY_NAME = ("flow",)
-"""Those of them in which a value may be told for each workload."""
+"""Those of them in which a value may be given for each workload."""
 
 MAX_RUNS = 100_000
 """Most runs of one study; more are taken for a slip of the pen."""
@@ -123,7 +118,8 @@ class Study(StudyPart):
         description="Patterns of traffic; each routing is simulated on each network with each",
     )
     simulation: dict[str, Any] = Field(
-        default={}, description="Settings of the simulations; some values may be swept"
+        default={},
+        description="Engine and settings of the simulations; some values may be swept",
     )
     workloads: list[Entry] = Field(
         default=[],
@@ -131,7 +127,8 @@ class Study(StudyPart):
     )
     flow: dict[str, Any] = Field(
         default={},
-        description="Settings of what is run: the machine, the job; some values may be swept",
+        description="Engine and settings of what is run: the machine, the job; some values may be "
+        "swept",
     )
     benchmarks: list[Entry] = Field(
         default=[],
@@ -205,8 +202,8 @@ class Study(StudyPart):
 
     _document: Document = PrivateAttr()
     _reference: Reference | None = PrivateAttr(default=None)
-    _settings: tuple[SimulationSettings, ...] = PrivateAttr(default=())
-    _flows: Mapping[str, tuple[FlowSettings, ...]] = PrivateAttr(default={})
+    _settings: tuple[EnginePlugin, ...] = PrivateAttr(default=())
+    _flows: Mapping[str, tuple[EnginePlugin, ...]] = PrivateAttr(default={})
     _measured: tuple[BenchSettings, ...] = PrivateAttr(default=())
 
     @property
@@ -225,13 +222,13 @@ class Study(StudyPart):
         return self._reference
 
     @property
-    def settings(self) -> tuple[SimulationSettings, ...]:
-        """What `simulation` stands for: the product over its sweeps; none without traffic."""
+    def settings(self) -> tuple[EnginePlugin, ...]:
+        """Engines that `simulation` stands for; none without traffic."""
         return self._settings
 
     @property
-    def flows(self) -> Mapping[str, tuple[FlowSettings, ...]]:
-        """What `flow` stands for, by the workloads that it names; of all others at `DEFAULT`."""
+    def flows(self) -> Mapping[str, tuple[EnginePlugin, ...]]:
+        """Engines that `flow` stands for, by the workloads that it names; others at `DEFAULT`."""
         return self._flows
 
     @property
@@ -264,10 +261,9 @@ def load_study(path: Path | str) -> Study:
     document = load_document(Path(path))
     if not isinstance(document.data, dict):
         raise ConfigError([f"{document.place(())}a study is a mapping with title, topologies, ..."])
-    simulation, wrong = read_settings(document, "simulation", SimulationSettings)
-    flows, more = read_settings(document, "flow", FlowSettings, by_name=True)
-    measured, still_more = read_settings(document, "bench", BenchSettings)
-    wrong += more + still_more + _swept_in_vain(document, measured[DEFAULT])
+    engines, wrong = _engines(document)
+    measured, more = read_settings(document, "bench", BenchSettings)
+    wrong += more + _swept_in_vain(document, measured[DEFAULT])
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
@@ -281,8 +277,8 @@ def load_study(path: Path | str) -> Study:
             ]
         ) from None
     study._document = document
-    study._settings = simulation[DEFAULT] if study.traffic else ()
-    study._flows = flows if study.workloads else {}
+    study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
+    study._flows = engines["flow"] if study.workloads else {}
     study._measured = measured[DEFAULT] if study.benchmarks else ()
     mistakes = [*_name_mistakes(study), *wrong, *_asked_mistakes(study)]
     try:
@@ -294,6 +290,24 @@ def load_study(path: Path | str) -> Study:
     if mistakes:
         raise ConfigError(mistakes)
     return study
+
+
+def _engines(
+    document: Document,
+) -> tuple[dict[str, Mapping[str, tuple[EnginePlugin, ...]]], list[str]]:
+    """What the keys of `ENGINES` stand for, and what is wrong with them.
+
+    No engine is loaded for a study that runs nothing.
+    """
+    found: dict[str, Mapping[str, tuple[EnginePlugin, ...]]] = {}
+    mistakes: list[str] = []
+    lists = {kind: key for key, kind in ENTRIES.items()}
+    for key, work in ENGINES.items():
+        found[key] = {DEFAULT: ()}
+        if key in document.data or document.data.get(lists[work]):
+            found[key], wrong = read_engines(document, key, work, by_name=key in BY_NAME)
+            mistakes += wrong
+    return found, mistakes
 
 
 def load_draft(path: Path | str) -> Study | None:
@@ -349,8 +363,9 @@ def _name_mistakes(study: Study) -> Iterator[str]:
 
 
 def _asked_mistakes(study: Study) -> Iterator[str]:
+    engines = [*study.settings, *(one for some in study.flows.values() for one in some)]
     for part, views in (("tables", study.tables), ("figures", study.figures)):
-        for name, text in without_simulation(views, study.settings):
+        for name, text in without_simulation(views, engines):
             yield f"{study.place(part, name)}{text}"
 
 

@@ -140,7 +140,16 @@ def blamed(plugins: Sequence[Plugin]) -> Iterator[None]:
 def _culprit(
     frames: Sequence[FrameSummary], plugins: Sequence[Plugin]
 ) -> tuple[Plugin, FrameSummary] | None:
-    """The first plugin that was called, by the file of its class, else by the package's folder."""
+    """The first plugin that was called; an engine only if none of those that it calls was."""
+    engines = [plugin for plugin in plugins if plugin.kind == "engine"]
+    others = [plugin for plugin in plugins if plugin.kind != "engine"]
+    return _first_called(frames, others) or _first_called(frames, engines)
+
+
+def _first_called(
+    frames: Sequence[FrameSummary], plugins: Sequence[Plugin]
+) -> tuple[Plugin, FrameSummary] | None:
+    """The first of some plugins, by the file of its class, else by the package's folder."""
     files = [(plugin, _file(plugin)) for plugin in plugins]
     for frame in frames:
         mine = [plugin for plugin, file in files if file == Path(frame.filename)]

@@ -17,6 +17,7 @@ from routelab.api import (
     Column,
     Composition,
     ContextMetricPlugin,
+    EnginePlugin,
     FabricPlugin,
     HopRoutingPlugin,
     InputError,
@@ -25,6 +26,7 @@ from routelab.api import (
     PluginError,
     Proof,
 )
+from routelab.api.engine import FACTS, TABLES
 from routelab.kernels import hops
 from routelab.kernels.hops import ABI
 from routelab.registry.names import Name, parse_name
@@ -97,6 +99,31 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
         yield f"expected changes to be True or False, found {plugin.changes!r}"
     if issubclass(plugin, HopRoutingPlugin):
         yield from _hop_problems(plugin)
+    if issubclass(plugin, EnginePlugin):
+        yield from _engine_problems(plugin)
+
+
+RESERVED = ("engine", "format", "help", "log_json", "output", "quiet", "verbose")
+"""Names that no setting of an engine may have: `routelab simulate` has options of these names."""
+
+
+def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
+    work = str(getattr(plugin, "work", None))
+    if work not in FACTS:
+        yield f"expected work to be one of {', '.join(FACTS)}, found {work!r}"
+        return
+    if taken := sorted(set(RESERVED) & set(fields(plugin.Parameters))):
+        yield f"expected no parameter called like an option of routelab, found {', '.join(taken)}"
+    rows = {FACTS[work], *TABLES[work]}
+    for column in plugin.columns:
+        if other := sorted(set(column.of) - rows):
+            known = ", ".join(sorted(rows))
+            yield f"expected columns of {known}, found {column.name} of {other[0]}"
+    names = {column.name for column in plugin.columns} | set(fields(plugin.Parameters))
+    if strange := sorted(set(plugin.clock) - names):
+        yield f"expected clock to name columns, found {', '.join(strange)}"
+    if strange := sorted(set(plugin.brief) - set(plugin.Parameters.model_fields)):
+        yield f"expected brief to name parameters, found {', '.join(strange)}"
 
 
 def _hop_problems(plugin: type[HopRoutingPlugin]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast, overload
 from routelab.api import (
     Composition,
     ContextMetricPlugin,
+    EnginePlugin,
     ExportPlugin,
     HopRoutingPlugin,
     InputError,
@@ -81,6 +82,10 @@ def load(
 def load(
     kind: Literal["workload"], text: str, catalogue: Catalogue | None = None
 ) -> WorkloadPlugin: ...
+@overload
+def load(
+    kind: Literal["engine"], text: str, catalogue: Catalogue | None = None
+) -> EnginePlugin: ...
 @overload
 def load(
     kind: Literal["export"], text: str, catalogue: Catalogue | None = None

@@ -6,18 +6,19 @@ import re
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from routelab.api import EnginePlugin
+from routelab.api.engine import DEFAULT_ENGINES
 from routelab.bounds import BOUND_FIELDS
 from routelab.config.bench_settings import BenchSettings
 from routelab.report.bench_rows import BenchRecord
 from routelab.report.benchmarks import BenchFrames
-from routelab.report.flows import FlowFrames, FlowRecord
 from routelab.report.frames import JobRecord
 from routelab.report.labels import label, number_text
-from routelab.report.simulations import SimulationFrames, SimulationRecord
+from routelab.report.simulations import EngineFrames, EngineRecord
 from routelab.report.tables import Table
 from routelab.report.view import Record, View
-from routelab.simulation.settings import SimulationSettings
 
 _BOUND_COLUMNS = (*BOUND_FIELDS, "gap_percent", "near_optimal")
 _OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
@@ -51,22 +52,25 @@ def _run(record: Record) -> str:
     return f"{_word(record.topology_name)} {_word(record.routing_name)}"
 
 
-def simulate_command(record: SimulationRecord, settings: SimulationSettings) -> str:
+def simulate_command(record: EngineRecord, engine: EnginePlugin) -> str:
     """The command that simulates again, and prints its numbers."""
-    words = [_run(record), _word(record.traffic_name)]
-    for name, value in settings.non_defaults().items():
+    words = [_run(record), _word(record.work_name)]
+    if engine.name != DEFAULT_ENGINES["traffic"]:
+        words.append(f"--engine {engine.name}")
+    for name, value in engine.parameters.non_defaults().items():
         words.append(_OPTIONS.get(name, "--" + name.replace("_", "-")))
-        if value != "true":
+        whole = getattr(engine.parameters, name, value)
+        if isinstance(whole, tuple):
             words.append(_word(value.replace("+", ",")))
+        elif whole is not True or _default_of(engine, name) is not False:
+            words.append(_word(value))
     return f"routelab simulate {' '.join(words)}"
 
 
-def flow_command(record: FlowRecord) -> str:
-    """The command that runs a workload again, and prints what was found."""
-    words = [_run(record), _word(record.workload_name), "--engine flow"]
-    for name, value in record.settings.non_defaults().items():
-        words += ["--" + name.replace("_", "-"), _word(value)]
-    return f"routelab simulate {' '.join(words)}"
+def _default_of(engine: EnginePlugin, name: str) -> Any:
+    """The default of a setting; where it is False, the option has no value."""
+    field = type(engine.parameters).model_fields.get(name)
+    return field.default if field else None
 
 
 def bench_command(record: BenchRecord, applied: bool) -> str:
@@ -83,10 +87,8 @@ def bench_command(record: BenchRecord, applied: bool) -> str:
 
 def row_command(view: View, run: int, column: str = "") -> str:
     """The command that prints the numbers of a row, among them that of a column."""
-    if isinstance(view, SimulationFrames):
-        return simulate_command(view.records[run], view.settings(run))
-    if isinstance(view, FlowFrames):
-        return flow_command(view.records[run])
+    if isinstance(view, EngineFrames):
+        return simulate_command(view.records[run], view.engine(run))
     if isinstance(view, BenchFrames):
         return bench_command(view.records[run], view.rows[run].values["applied"] != "no")
     record = view.records[run]

@@ -9,8 +9,7 @@ from typing import Any
 from routelab.artifacts.losses import JobStatus, Loss, collect_losses
 from routelab.artifacts.outcome import Outcome
 from routelab.report.benchmarks import BenchFrames
-from routelab.report.flows import FlowFrames
-from routelab.report.simulations import SimulationFrames
+from routelab.report.simulations import EngineFrames
 from routelab.report.view import OK, View
 from routelab.report.views import Views
 
@@ -95,10 +94,8 @@ def incomplete(view: View, views: Views) -> str:
         that `view` shows has a result or is unsupported.
     """
     thing = TABLE
-    if isinstance(view, SimulationFrames):
-        thing = "simulation"
-    elif isinstance(view, FlowFrames):
-        thing = "flow simulation"
+    if isinstance(view, EngineFrames):
+        thing = "simulation" if view.work == "traffic" else "flow simulation"
     elif isinstance(view, BenchFrames):
         thing = "measurement"
     for kind in kinds_of(views):

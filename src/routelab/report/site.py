@@ -34,13 +34,12 @@ from routelab.report.figures.drawing import SUFFIXES, save_drawing
 from routelab.report.figures.inline import InlinePicture, scale_colours
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.looks import Looks
-from routelab.report.flows import FlowRecord
 from routelab.report.frames import Frames, JobRecord
 from routelab.report.labels import number_text
 from routelab.report.measurements import NOT_RESTORED, shown_comparisons
 from routelab.report.missing import as_sentence, loss_json, losses_of
 from routelab.report.provenance import provenance_lines
-from routelab.report.simulations import SimulationRecord
+from routelab.report.simulations import EngineRecord
 from routelab.report.summary import key_finding, summarize, tiles, verdicts
 from routelab.report.table_formats import FORMATS, Layout, layout
 from routelab.report.tables import Table, build_table
@@ -48,7 +47,7 @@ from routelab.report.view import OK, View
 from routelab.report.views import Views
 
 SUMMARY_FORMAT = "report/2"
-WORK = ("traffic", "workload", "benchmark")
+WORK = ("work", "benchmark")
 """What a job on a network may be, besides a table."""
 MAX_COMMANDS = 1000
 """Commands that a page lists below one table; all are in ``runs.csv``."""
@@ -96,8 +95,8 @@ def write_study_report(
     results: Path,
     directory: Path,
     plugins: Sequence[Plugin] = (),
-    simulated: Sequence[SimulationRecord] = (),
-    flows: Sequence[FlowRecord] = (),
+    simulated: Sequence[EngineRecord] = (),
+    flows: Sequence[EngineRecord] = (),
     measured: Sequence[BenchRecord] = (),
 ) -> None:
     """Write a study's tables, figures and page.
@@ -114,9 +113,9 @@ def write_study_report(
         ``benchmarks.csv``, ``references.bib``, ``tables/`` and ``figures/``.
     plugins : sequence of Plugin
         All that took part; the page lists what they cite.
-    simulated : sequence of SimulationRecord
+    simulated : sequence of EngineRecord
         All simulations of the study, likewise.
-    flows : sequence of FlowRecord
+    flows : sequence of EngineRecord
         All its flow simulations.
     measured : sequence of BenchRecord
         All that its comparisons measure.

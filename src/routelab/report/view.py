@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.config import Between, Relative
-from routelab.config.asked import SEARCHED
+from routelab.config.asked import setting_for
 from routelab.registry.suggest import did_you_mean
 from routelab.report.derived import GROUPS, add_compared, lies_between
 from routelab.report.labels import without_parameters
@@ -50,24 +50,29 @@ class Record:
     topology_parameters: Mapping[str, Any] = field(default_factory=dict)
     routing_parameters: Mapping[str, Any] = field(default_factory=dict)
 
+    def part(self, kind: str) -> tuple[str, str, Mapping[str, Any]]:
+        """Label in the study, canonical name, and parameters of the plugin of a kind."""
+        return (
+            getattr(self, kind),
+            getattr(self, f"{kind}_name"),
+            getattr(self, f"{kind}_parameters"),
+        )
+
 
 class View(ABC):
     """Rows of one sort.
 
-    Class attributes
-    ----------------
-    kinds : tuple of str
-        Plugins that a record names.
-
     Attributes
     ----------
+    kinds : tuple of str
+        Plugins that a record names.
     records : sequence of Record
         Of every row, by its number; several rows may have one.
     outcomes : sequence of Outcome
         Of every record of a row.
     """
 
-    kinds: ClassVar[tuple[str, ...]] = ("topology", "routing")
+    kinds: tuple[str, ...] = ("topology", "routing")
     records: Sequence[Record]
     outcomes: Sequence[Outcome]
 
@@ -151,7 +156,7 @@ class View(ABC):
         frame = self.jobs.copy()
         for kind in self.kinds:
             mine = self._pooled_of(kind, pooled)
-            names = [(getattr(r, kind), getattr(r, f"{kind}_name")) for r in self.records]
+            names = [record.part(kind)[:2] for record in self.records]
             short = {
                 (label, name): label if label != name else without_parameters(name, mine)
                 for label, name in set(names)
@@ -216,7 +221,7 @@ class View(ABC):
             f"{kind}.{parameter}"
             for record in self.records
             for kind in self.kinds
-            for parameter in getattr(record, f"{kind}_parameters")
+            for parameter in record.part(kind)[2]
         }
         known |= {parameter.partition(".")[2] for parameter in known}
         if name not in known:
@@ -266,8 +271,9 @@ def add_bare(frame: pd.DataFrame, kinds: Sequence[str]) -> None:
 
 
 def _mend(word: str, known: Sequence[str]) -> str:
-    if word in SEARCHED:
-        return "; it needs `find_saturation: true` in `simulation`"
+    setting = setting_for(word)
+    if setting:
+        return f"; it needs {setting}"
     # a parameter has its bare name, too
     short = [name for name in known if "." not in name]
     return did_you_mean(word, known) or f"; there are {', '.join(short) or 'none'}"

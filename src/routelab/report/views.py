@@ -11,9 +11,8 @@ from routelab.config.asked import columns_of
 from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED
 from routelab.report.bench_rows import BenchRecord, BenchRow, bench_rows
 from routelab.report.benchmarks import BenchFrames
-from routelab.report.flows import FlowFrames, FlowRecord
 from routelab.report.frames import Frames, JobRecord
-from routelab.report.simulations import SimulationFrames, SimulationRecord
+from routelab.report.simulations import EngineFrames, EngineRecord
 from routelab.report.view import View
 
 METRIC = "metric"
@@ -26,16 +25,16 @@ class Views:
     Parameters
     ----------
     runs : sequence of JobRecord
-    simulated : sequence of SimulationRecord
-    flows : sequence of FlowRecord
+    simulated : sequence of EngineRecord
+    flows : sequence of EngineRecord
     measured : sequence of BenchRecord
     """
 
     def __init__(
         self,
         runs: Sequence[JobRecord],
-        simulated: Sequence[SimulationRecord] = (),
-        flows: Sequence[FlowRecord] = (),
+        simulated: Sequence[EngineRecord] = (),
+        flows: Sequence[EngineRecord] = (),
         measured: Sequence[BenchRecord] = (),
     ) -> None:
         self.routes = Frames(runs)
@@ -44,19 +43,19 @@ class Views:
         self._measured = tuple(measured)
 
     @cached_property
-    def simulations(self) -> SimulationFrames:
+    def simulations(self) -> EngineFrames:
         """A row a simulation."""
-        return SimulationFrames(self._simulated, self.routes, by_load=False)
+        return EngineFrames(self._simulated, self.routes, "traffic")
 
     @cached_property
-    def loads(self) -> SimulationFrames:
+    def loads(self) -> EngineFrames:
         """A row an offered load of a simulation."""
-        return SimulationFrames(self._simulated, self.routes, by_load=True)
+        return EngineFrames(self._simulated, self.routes, "traffic", by_load=True)
 
     @cached_property
-    def flows(self) -> FlowFrames:
+    def flows(self) -> EngineFrames:
         """A row a flow simulation."""
-        return FlowFrames(self._flows, self.routes)
+        return EngineFrames(self._flows, self.routes, "workload")
 
     @cached_property
     def _bench_rows(self) -> list[BenchRow]:

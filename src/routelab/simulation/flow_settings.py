@@ -95,10 +95,3 @@ class FlowSettings(Parameters):
         return machine.model_copy(
             update={name: value for name, value in changes.items() if value is not None}
         )
-
-    def canonical(self) -> str:
-        """What differs from the defaults, as ``ranks=32,latency=1e-06``; empty if nothing does."""
-        return ",".join(
-            f"{name}=[{value}]" if "=" in value else f"{name}={value}"
-            for name, value in self.non_defaults().items()
-        )

@@ -212,7 +212,7 @@ class Measured:
             "worst_terminal": self.worst.terminal if self.worst.terminal >= 0 else None,
             "worst_share": self.worst.share,
         }
-        for name in ("latency", "network_latency", "message_latency", "in_order_latency"):
+        for name in _LATENCIES:
             found |= _latency(name, getattr(self, name))
         found |= {
             "hops_mean": self.hops_mean,
@@ -253,6 +253,12 @@ def _latency(name: str, latency: Latency | None) -> dict[str, Any]:
             whole = {f"{name}_{part}": whole[f"{name}_{part}"]}
         found |= whole
     return found | {f"{name}_max": latency.maximum if latency else None}
+
+
+_LATENCIES = ("latency", "network_latency", "message_latency", "in_order_latency")
+
+LATENCY_FACTS = tuple(fact for name in _LATENCIES for fact in _latency(name, None))
+"""Names of all facts that a run has of latencies."""
 
 
 def utilisation_of(flits: Int64Array, cycles: int, topology: Topology) -> Float64Array:

@@ -132,7 +132,3 @@ class SimulationSettings(Router):
     def router(self) -> Router:
         """The part that is the routers'."""
         return Router(**{name: getattr(self, name) for name in Router.model_fields})
-
-    def canonical(self) -> str:
-        """What differs from the defaults, as ``vcs=2,packet_flits=16``; empty if nothing does."""
-        return ",".join(f"{name}={value}" for name, value in self.non_defaults().items())

@@ -9,7 +9,8 @@ from typing import Any
 
 from routelab.simulation.intervals import Estimate, pooled
 from routelab.simulation.measure import Simulated, measure
-from routelab.simulation.measured import Measured, State, interval
+from routelab.simulation.measured import LATENCY_FACTS, Measured, State, interval
+from routelab.simulation.packet_columns import POOLING
 from routelab.simulation.settings import SimulationSettings
 from routelab.toolkit.parallel import allowed_threads
 
@@ -72,23 +73,21 @@ class Point:
     def facts(self) -> dict[str, Any]:
         """Flat numbers and words; of a single run all of its own.
 
-        Of several runs: estimates pooled, the worst of all for extremes, means of the other
-        numbers over the runs that have them.
+        Of several runs: estimates pooled, other numbers as `POOLING` has it.
         """
         each = [run.facts() for run in self.runs]
         if len(each) == 1:
             return each[0]
         found: dict[str, Any] = {}
         for name in each[0]:
-            values = [facts[name] for facts in each]
-            found[name] = _joined(name, [value for value in values if value is not None])
+            found[name] = _joined(name, [facts[name] for facts in each])
         told = next(run for run in self.runs if run.state == self.state)
         state = {"state": self.state, "saturated": told.saturated, "text": told.text}
         worst = min(self.runs, key=lambda run: run.worst.share)
         served = {"worst_terminal": worst.worst.terminal, "worst_share": worst.worst.share}
         pools = interval("accepted_load", self.accepted)
         if self.latency is None:
-            pools |= {name: None for name in found if "latency" in name}
+            pools |= dict.fromkeys(LATENCY_FACTS)
         else:
             for part in ("mean", "p50", "p95", "p99"):
                 pools |= interval(f"latency_{part}", self._of_latency(part))
@@ -97,17 +96,21 @@ class Point:
         return found | state | served | pools | same
 
 
-_SUMS = ("flit_hops", "cpu_seconds", "samples", "cycles", "warmup_cycles")
-
-
 def _joined(name: str, values: Sequence[Any]) -> Any:
-    if not values or isinstance(values[0], (str, bool)):
+    """The value of several runs, as the column declares; None for words."""
+    known = [value for value in values if value is not None]
+    if not known or isinstance(known[0], (str, bool)):
         return None
-    if name in _SUMS:
-        return sum(values)
-    if name.endswith("_max") or name == "completion_cycles":
-        return max(values)
-    return min(values) if name.endswith("_min") else sum(values) / len(values)
+    match POOLING.get(name):
+        case "sum":
+            return sum(known)
+        case "max":
+            return max(known)
+        case "min":
+            return min(known)
+        case "all-mean" if len(known) < len(values):
+            return None
+    return sum(known) / len(known)
 
 
 def sweep(

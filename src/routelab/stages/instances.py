@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from routelab.api import InputError, Plugin
 from routelab.api.parameters import value_text
 from routelab.artifacts.fingerprint import fingerprint
 from routelab.config import Choice
+from routelab.config.files import seen_from_here
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import from_mapping, load, load_routing
 from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
@@ -129,10 +129,3 @@ def _relative_files(plugin: Plugin) -> Iterator[Path]:
     for value in dict(plugin.parameters).values():
         if isinstance(value, Path) and not value.is_absolute():
             yield value
-
-
-def seen_from_here(path: Path) -> str:
-    """`path` without detours: relative if it is below the working directory, else absolute."""
-    here = Path.cwd()
-    absolute = Path(os.path.normpath(here / path))
-    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)

@@ -9,10 +9,12 @@ from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from routelab.api import BenchmarkPlugin, BenchmarkTask, InputError
+from routelab.api import BenchmarkPlugin, BenchmarkTask, EnginePlugin, InputError
+from routelab.api.engine import DEFAULT_ENGINES
 from routelab.config import Choice, ConfigError, Study
 from routelab.jobs.job import MAX_ID
-from routelab.simulation.flow_settings import FlowSettings
+from routelab.registry.engines import engine_class
+from routelab.registry.instances import name_of
 from routelab.stages.instances import Instance, instance_of
 from routelab.stages.kinds.comparisons import Settings, settings_and_places, sizes_of
 from routelab.stages.settings import Chosen, settings_id
@@ -66,7 +68,7 @@ def predictions(parts: Parts) -> list[Prediction]:
     found: list[Prediction] = []
     mistakes: list[str] = []
     works: dict[str, tuple[str, Instance]] = {}
-    chosen: dict[FlowSettings, Chosen] = {}
+    chosen: dict[str, Chosen] = {}
     for (topology, nodes), one, (id_, benchmark) in product(
         sizes_of(parts).items(), settings, parts.benchmarks.items()
     ):
@@ -80,13 +82,12 @@ def predictions(parts: Parts) -> list[Prediction]:
         if modelled is None:
             continue
         work_id, work, flow = modelled
-        if flow not in chosen:
-            files = {"machine": one.resolved.cluster}
-            chosen[flow] = Chosen(
-                settings_id(flow), flow.model_copy(update=files), tuple(files.values())
-            )
+        key = name_of(flow)
+        if key not in chosen:
+            settings_here = flow.parameters.model_copy(update={"machine": one.resolved.cluster})
+            chosen[key] = Chosen(settings_id(flow), type(flow)(settings_here))
         found += [
-            Prediction((t, r, id_, one.id), work_id, work, chosen[flow])
+            Prediction((t, r, id_, one.id), work_id, work, chosen[key])
             for t, r in parts.runs
             if t == topology
         ]
@@ -101,8 +102,8 @@ def _modelled(
     settings: Settings,
     benchmark: Instance,
     works: dict[str, tuple[str, Instance]],
-) -> tuple[str, Instance, FlowSettings] | None:
-    """The workload that stands for a benchmark, its id, and the settings to run it with."""
+) -> tuple[str, Instance, EnginePlugin] | None:
+    """The workload that stands for a benchmark, its id, and the engine to run it with."""
     each = settings.told.ranks_per_node or settings.cluster.cluster.ranks_per_node
     for plugin in benchmark.plugins:
         if not isinstance(plugin, BenchmarkPlugin) or plugin.supports(nodes * each, each):
@@ -113,7 +114,7 @@ def _modelled(
         if model.workload not in works:
             work = instance_of("workload", Choice(model.workload), study.path.parent)
             works[model.workload] = _directory(work), work
-        flow = FlowSettings(
+        flow = engine_class(DEFAULT_ENGINES["workload"])(
             machine=settings.told.cluster, ranks_per_node=each, iterations=model.iterations
         )
         return *works[model.workload], flow

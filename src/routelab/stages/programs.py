@@ -50,6 +50,11 @@ class HopByHop:
         return self.routing.name
 
     @property
+    def hop_by_hop(self) -> bool:
+        """Whether it has no table."""
+        return True
+
+    @property
     def proof(self) -> Proof:
         """Why it cannot deadlock."""
         assert self.routing.hops is not None
@@ -95,6 +100,11 @@ class Tabled:
     def name(self) -> str:
         """Canonical name."""
         return self.routing.name
+
+    @property
+    def hop_by_hop(self) -> bool:
+        """Whether it has no table."""
+        return False
 
     @property
     def proof(self) -> Proof:

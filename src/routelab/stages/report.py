@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -16,19 +16,16 @@ from routelab.registry.catalogue import QuarantinedError, installed
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.report.bench_rows import BenchRecord
-from routelab.report.flows import FlowRecord
 from routelab.report.frames import JobRecord
-from routelab.report.simulations import SimulationRecord
+from routelab.report.simulations import EngineRecord
 from routelab.report.site import write_index, write_study_report
 from routelab.report.survey import kept_records
 from routelab.stages.bound import BARE
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.comparisons import ComparisonJob
-from routelab.stages.kinds.engines import EngineJob
-from routelab.stages.kinds.flows import FlowJob
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
-from routelab.stages.kinds.simulations import SimulationJob
+from routelab.stages.kinds.simulations import EngineJob, FlowJob, SimulationJob
 from routelab.stages.kinds.surveys import SurveyJob
 from routelab.stages.plan import StudyPlan, expand
 from routelab.stages.predictions import predictions
@@ -59,33 +56,13 @@ def run(study: Path, results: Path, directory: Path) -> None:
     if shown.study.survey:
         tables = [SurveyJob.manifest(results, job.ids[0]) for job in shown.jobs[SurveyJob.kind]]
         records = kept_records(records, tables)
-    simulated = [
-        SimulationRecord(
-            **_of_job(shown, job),
-            traffic=job.ids[2],
-            traffic_name=job.work,
-            traffic_parameters=_of_plugin("traffic", job.work),
-            settings=job.settings,
-        )
-        for job in shown.jobs.get(SimulationJob.kind, ())
-        if isinstance(job, SimulationJob)
-    ]
+    simulated = _simulated(shown, SimulationJob)
     # those that only predict what is measured are no rows of the study
     asked = {
         job.ids
         for job in FlowJob.of(parts, parts.pairs, of_workloads(shown.study, parts.workloads))
     }
-    flows = [
-        FlowRecord(
-            **_of_job(shown, job),
-            workload=job.ids[2],
-            workload_name=job.work,
-            workload_parameters=_of_plugin("workload", job.work),
-            settings=job.settings,
-        )
-        for job in shown.jobs.get(FlowJob.kind, ())
-        if isinstance(job, FlowJob) and job.ids in asked
-    ]
+    flows = _simulated(shown, FlowJob, asked)
     measured = _measured(shown)
     named = {
         "topology": parts.topologies,
@@ -149,11 +126,23 @@ def _of_pair(shown: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
     }
 
 
-def _of_job(shown: StudyPlan, job: EngineJob) -> dict[str, Any]:
-    """What the records of all simulations have."""
-    topology, routing, _, settings = job.ids
-    pair = _of_pair(shown, topology, routing)
-    return {**pair, "directory": Path(job.folder), "settings_id": settings}
+def _simulated(
+    shown: StudyPlan, kind: type[EngineJob], asked: Collection[tuple[str, ...]] | None = None
+) -> list[EngineRecord]:
+    """A record for every simulation of a kind; of some, if only those are `asked` for."""
+    return [
+        EngineRecord(
+            **_of_pair(shown, *job.ids[:2]),
+            directory=Path(job.folder),
+            work=job.ids[2],
+            work_name=job.work,
+            work_parameters=_of_plugin(job.carried, job.work),
+            engine=load("engine", job.engine),
+            settings_id=job.ids[3],
+        )
+        for job in shown.jobs.get(kind.kind, ())
+        if isinstance(job, kind) and (asked is None or job.ids in asked)
+    ]
 
 
 def _measured(shown: StudyPlan) -> list[BenchRecord]:

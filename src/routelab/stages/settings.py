@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from routelab.api import InputError
-from routelab.api.parameters import Parameters
+from routelab.api import EnginePlugin, InputError
+from routelab.api.engine import DEFAULT_ENGINES
 from routelab.artifacts.fingerprint import content_digest
 from routelab.config import ConfigError, Study
 from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster import CLUSTERS, find_cluster, load_cluster
 from routelab.config.mistakes import suggestion
 from routelab.config.simulation import DEFAULT as DEFAULT_NAME
 from routelab.jobs.job import MAX_ID
-from routelab.simulation.flow_settings import FlowSettings
-from routelab.simulation.placement import is_file, read_placement
-from routelab.simulation.settings import SimulationSettings
-from routelab.stages.instances import Instance, seen_from_here
+from routelab.registry.instances import name_of
+from routelab.stages.instances import Instance
 
 DEFAULT = "default"
 """Name of the folder of settings that are all as they are by default."""
@@ -28,21 +23,34 @@ DEFAULT = "default"
 
 @dataclass(frozen=True)
 class Chosen:
-    """Settings of simulations.
+    """An engine with its settings.
 
     Attributes
     ----------
     id : str
         Name of their directory.
-    settings : Parameters
-        Files in them are seen from the working directory.
-    inputs : tuple of str
-        Files that they name.
+    engine : EnginePlugin
+        Files in its settings are seen from the working directory.
     """
 
     id: str
-    settings: Parameters
-    inputs: tuple[str, ...] = ()
+    engine: EnginePlugin
+
+    @classmethod
+    def of(cls, study: Study, engine: EnginePlugin) -> Chosen:
+        """An engine that a study names; its files are looked up in the study's folder.
+
+        Raises
+        ------
+        InputError
+            If a file is missing or wrong.
+        """
+        return cls(settings_id(engine), engine.in_folder(study.path.parent))
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Files that the settings name."""
+        return tuple(map(str, self.engine.input_files()))
 
     def digests(self) -> tuple[str, ...]:
         """Digests of the files."""
@@ -52,9 +60,18 @@ class Chosen:
 def of_traffic(
     study: Study, traffic: Mapping[str, Instance]
 ) -> dict[str, tuple[Instance, Sequence[Chosen]]]:
-    """The traffic of a study with the settings of its simulations."""
-    settings = [Chosen(settings_id(one), one) for one in study.settings]
-    return {id_: (instance, settings) for id_, instance in traffic.items()}
+    """The traffic of a study with the settings of its simulations.
+
+    Raises
+    ------
+    ConfigError
+        With files that are missing or wrong.
+    """
+    mistakes: list[str] = []
+    settings = _located(study, "simulation", study.settings, mistakes)
+    if mistakes:
+        raise ConfigError(list(dict.fromkeys(mistakes)))
+    return {id_: (instance, list(settings.values())) for id_, instance in traffic.items()}
 
 
 def of_workloads(
@@ -73,63 +90,41 @@ def of_workloads(
         for name in study.flows
         if name not in (*workloads, DEFAULT_NAME)
     ]
-    found: dict[FlowSettings, Chosen] = {}
-    for one in (one for settings in study.flows.values() for one in settings):
-        try:
-            found[one] = _resolved(study, one)
-        except InputError as error:
-            mistakes += [f"{study.place('flow')}{line}" for line in str(error).splitlines()]
+    every = [one for settings in study.flows.values() for one in settings]
+    found = _located(study, "flow", every, mistakes)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
     return {
         id_: (
             instance,
-            [found[one] for one in study.flows.get(id_, study.flows[DEFAULT_NAME])],
+            [found[name_of(one)] for one in study.flows.get(id_, study.flows[DEFAULT_NAME])],
         )
         for id_, instance in workloads.items()
     }
 
 
-def _resolved(study: Study, settings: FlowSettings) -> Chosen:
-    """Settings with their files as seen from here: the study's folder says where they are."""
-    folder = study.path.parent
-    files: dict[str, str] = {}
-    if settings.machine:
-        files["machine"] = found_cluster(folder, settings.machine)
-        load_cluster(Path(files["machine"]))
-    if is_file(settings.placement):
-        path = folder / settings.placement
-        read_placement(path)
-        files["placement"] = seen_from_here(path)
-    inputs = tuple(files.values())
-    return Chosen(settings_id(settings), settings.model_copy(update=files), inputs)
+def _located(
+    study: Study, key: str, engines: Sequence[EnginePlugin], mistakes: list[str]
+) -> dict[str, Chosen]:
+    """Engines by their canonical names in the study, those apart that cannot be used."""
+    found: dict[str, Chosen] = {}
+    for one in engines:
+        try:
+            found[name_of(one)] = Chosen.of(study, one)
+        except InputError as error:
+            mistakes += [f"{study.place(key)}{line}" for line in str(error).splitlines()]
+    return found
 
 
-def found_cluster(folder: Path, name: str, word: str = "machine") -> str:
-    """The file of a cluster that a study names, as seen from here.
-
-    Parameters
-    ----------
-    folder : Path
-        The study's: names are looked up in ``clusters`` beside it, files in it.
-    name : str
-    word : str
-        What the study calls it, for messages.
-
-    Raises
-    ------
-    InputError
-        If there is none.
-    """
-    homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
-    if Path(name).suffix in (".yaml", ".yml"):
-        name = str(folder / name)
-    return seen_from_here(find_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
-
-
-def settings_id(settings: SimulationSettings | FlowSettings | BenchSettings) -> str:
+def settings_id(settings: EnginePlugin | BenchSettings) -> str:
     """What differs from the defaults, where that can name a directory, else a hash of it."""
-    text = settings.canonical() or DEFAULT
+    if isinstance(settings, BenchSettings):
+        text = settings.canonical()
+    else:
+        usual = DEFAULT_ENGINES[settings.work] == settings.name
+        parts = ["" if usual else f"engine={settings.name}", settings.parameters.canonical()]
+        text = ",".join(filter(None, parts))
+    text = text or DEFAULT
     if "/" not in text and len(text) <= MAX_ID:
         return text
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from routelab.api import Column
-from routelab.api.parameters import Parameters
+from routelab.api import Column, EnginePlugin
 from routelab.config import Figure, Study, Table
+from routelab.config.bench_settings import BenchSettings
 from routelab.config.mistakes import suggestion
-from routelab.config.study import SETTINGS
 from routelab.config.views import DETAILS, STATISTICS
 from routelab.registry.catalogue import installed
 from routelab.registry.columns import Columns, core_columns, installed_columns, plugin_columns
@@ -105,13 +104,18 @@ class _Known:
             *self._parts.metrics.values(),
         ]
         plugins = [plugin for instance in used for plugin in instance.plugins]
-        return Columns([*core_columns(), *plugin_columns(plugins)])
+        engines = [one for base in ("simulations", "flows") for one in self._engines(base)]
+        return Columns([*core_columns(), *plugin_columns([*plugins, *engines])])
+
+    def _engines(self, base: str) -> Sequence[EnginePlugin]:
+        """Return the engines, with settings, that rows come from."""
+        if base == "simulations":
+            return self._study.settings
+        return [one for some in self._study.flows.values() for one in some] * (base == "flows")
 
     def problem(self, name: str, view: Table | Figure) -> str | None:
         """Return why rows of a view do not have a column; None if they do."""
         base = _base_rows(view.of)
-        if base in ("simulations", "flows"):
-            return None
         if name in self.parameters(view.of) or _is_compared(name, view):
             return None
         rows = [view.of, *(() if view.of == base else ("loads", base)), "routes"]
@@ -131,13 +135,7 @@ class _Known:
             return (
                 None if self._study.bound else "only with 'bound' in the study; add 'bound: true'"
             )
-        if not column.needs:
-            return None
-        settings = self._settings(_base_rows(view.of))
-        if any(getattr(one, column.needs, None) for one in settings):
-            return None
-        key = _WORK[_base_rows(view.of)][1]
-        return f"only with '{column.needs}' in '{key}'; add it there"
+        return None  # engines: see routelab.config.asked
 
     def _absent(self, name: str, rows: Sequence[str]) -> str:
         others = [one for one in self._columns.rows_of(name) if one not in rows]
@@ -174,16 +172,9 @@ class _Known:
                 "benchmark": self._parts.benchmarks,
             }[kind]
             qualified.update(_qualified(kind, work.values()))
-            qualified |= {f"{settings}.{name}" for name in SETTINGS[settings].model_fields}
+            models = [type(one.parameters) for one in self._engines(base)] or [BenchSettings]
+            qualified |= {f"{settings}.{name}" for model in models for name in model.model_fields}
         return qualified | {name.partition(".")[2] for name in qualified} | _GIVEN
-
-    def _settings(self, base: str) -> list[Parameters]:
-        """Return all settings of the simulations or measurements that rows come from."""
-        if base == "simulations":
-            return [*self._study.settings]
-        if base == "flows":
-            return [one for some in self._study.flows.values() for one in some]
-        return [*self._study.measured]
 
 
 def _base_rows(of: str) -> str:

@@ -106,7 +106,8 @@ def _traffic_questions(parts: Parts) -> Iterator[_Question]:
 
 def _routing_questions(parts: Parts) -> Iterator[_Question]:
     place = parts.study.place("routings")
-    channels = sorted({vcs for one in parts.study.settings if (vcs := getattr(one, "vcs", 0))})
+    settings = [one.parameters for one in parts.study.settings]
+    channels = sorted({vcs for one in settings if (vcs := getattr(one, "vcs", 0))})
     for id_, instance in parts.routings.items():
         if channels and is_hop_by_hop(instance):
             yield place, id_, _with_channels(instance, channels)

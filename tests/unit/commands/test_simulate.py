@@ -134,7 +134,7 @@ def test_all_that_is_wrong_is_told_at_once(refused) -> None:
     [
         (["simulate"], "arguments are required: TOPOLOGY, ROUTING, WORK"),
         (["simulate", "torus~dims=4", "dor"], "arguments are required: WORK"),
-        ([*RUN, "--engine", "flwo"], "invalid choice: 'flwo'"),
+        ([*RUN, "--engine", "flwo"], "did you mean 'flow'?"),
         (["simulate", "torus~dims=4", "no/such/routes.npz", "uniform"], "no/such/routes.npz"),
         (["simulate", "no/such.npz", "dor", "uniform"], "no/such.npz"),
         (["simulate", "torus~dims=4", "dor", "tornado~shfit=1"], "did you mean 'shift'"),
@@ -212,15 +212,13 @@ def test_a_deadlock_is_a_result_in_a_folder_and_in_a_batch(capsys, tmp_path: Pat
     assert outcome.facts["state"] == "deadlock"
     network = tmp_path / "network"
     assert main(["topology", "torus~dims=8", "-o", str(network)]) == 0
-    asked = SimulationSettings(
-        vcs=1, buffer_flits=2, loads=(1,), sample_cycles=20, max_cycles=4000, precision=0.05
-    )
+    asked = "vcs=1,buffer_flits=2,loads=1,sample_cycles=20,max_cycles=4000,precision=0.05"
     job = SimulationJob(
         folder=str(tmp_path / "job"),
         topology=str(network),
         text="first@unrestricted",
         work="tornado",
-        settings=asked,
+        engine=f"packet~{asked}",
     )
     write_jobs([job], tmp_path / "spec.json")
     listed = str(tmp_path / "outcomes.json")

@@ -6,11 +6,12 @@ import pytest
 
 from routelab.api import InputError
 from routelab.config import load_study
-from routelab.config.asked import SEARCHED, columns_of
+from routelab.config.asked import columns_of
 from routelab.config.views import Figure, Table
 from routelab.simulation.intervals import Estimate
+from routelab.simulation.packet_columns import COLUMNS
 from routelab.simulation.saturation import Saturation
-from routelab.stages.simulation_facts import saturation_facts
+from routelab.stages.engines.packet.facts import saturation_facts
 
 STUDY = """\
 title: t
@@ -21,13 +22,10 @@ simulation: {%s}
 """
 TABLE = "tables: {t: {of: simulations, rows: [routing], values: [%s]}}\n"
 SEARCH = (
-    "5: tables.t: {}: known only where the load that saturates is searched; say "
-    "`find_saturation: true` in 'simulation'"
+    "5: tables.t: {}: known only with `find_saturation`; say `find_saturation: true` in "
+    "'simulation'"
 )
-FINISH = (
-    "5: {}: a throughput of terminals is known only where messages are to be finished; say "
-    "`messages` in 'simulation'"
-)
+FINISH = "5: {}: {}: known only with `messages`; say `messages` in 'simulation'"
 
 
 @pytest.fixture
@@ -57,7 +55,7 @@ def test_what_a_search_finds_needs_a_search(told, column):
     assert told("find_saturation: false", TABLE % column) == wanted
     assert told("find_saturation: true", TABLE % column) == []
     assert told("find_saturation: {sweep: [false, true]}", TABLE % column) == []
-    assert told("messages: 3", TABLE % column) == [wanted[0] + ", and loads in place of `messages`"]
+    assert told("messages: 3", TABLE % column) == wanted
 
 
 def test_both_are_named_in_one_message(told):
@@ -83,10 +81,10 @@ def test_wherever_a_figure_asks(told, view):
 
 def test_a_throughput_of_terminals_needs_messages(told):
     figure = "figures: {t: {of: terminals, kind: ecdf, x: throughput}}\n"
-    assert told("vcs: 2", figure) == [at(6, FINISH.format("figures.t"))]
+    assert told("vcs: 2", figure) == [at(6, FINISH.format("figures.t", "throughput"))]
     assert told("messages: 3", figure) == []
     table = TABLE % "terminal_throughput"
-    assert told("vcs: 2", table) == [at(6, FINISH.format("tables.t"))]
+    assert told("vcs: 2", table) == [at(6, FINISH.format("tables.t", "terminal_throughput"))]
     assert told("messages: 3", table) == []
 
 
@@ -105,7 +103,9 @@ def test_the_mistake_stands_beside_the_others(told):
 def test_these_are_the_columns_that_a_search_adds():
     one = Estimate(0.5, 0.1, 3, 0.95, True)
     found = Saturation(0.5, 0.6, one, one, 0.6, (), "text")
-    assert set(saturation_facts(found)) == set(SEARCHED)
+    assert set(saturation_facts(found)) == {
+        column.name for column in COLUMNS if column.needs == "find_saturation"
+    }
 
 
 def test_all_that_is_named_is_asked_for():

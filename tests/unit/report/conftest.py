@@ -16,12 +16,12 @@ from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.tables import write_csv
 from routelab.artifacts.topology_file import save_topology
 from routelab.config import Study, load_study
-from routelab.report.flows import FlowRecord
 from routelab.report.frames import JobRecord
-from routelab.report.simulations import SimulationRecord
+from routelab.report.simulations import EngineRecord
 from routelab.report.view import Record
-from routelab.simulation.flow_settings import FlowSettings
-from routelab.simulation.settings import SimulationSettings
+from routelab.stages.engines.flow import Flow
+from routelab.stages.engines.packet import Packet
+from routelab.stages.settings import settings_id
 
 BETTER = {"max_load": "lower", "min_load": "higher", "sigma4": "lower"}
 
@@ -64,8 +64,8 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.results = folder / "results"
         self.records: list[JobRecord] = []
-        self.simulated: list[SimulationRecord] = []
-        self.flows: list[FlowRecord] = []
+        self.simulated: list[EngineRecord] = []
+        self.flows: list[EngineRecord] = []
 
     def add(
         self,
@@ -147,12 +147,12 @@ class World:
         facts: Mapping[str, Any] | None = None,
         tables: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         **settings: Any,
-    ) -> SimulationRecord:
+    ) -> EngineRecord:
         """Write what a simulation would: rows of its curve, lines of its other tables."""
         topology = f"torus~dims={dims}"
-        chosen = SimulationSettings(**settings)
-        id_ = chosen.canonical() or "default"
-        record = SimulationRecord(
+        chosen = Packet(**settings)
+        id_ = settings_id(chosen)
+        record = EngineRecord(
             topology=topology,
             routing=routing,
             topology_name=topology,
@@ -160,9 +160,9 @@ class World:
             directory=self.results / "simulations" / topology / routing / traffic / id_,
             topology_directory=self.results / "topologies" / topology,
             topology_parameters={"dims": dims},
-            traffic=traffic,
-            traffic_name=traffic,
-            settings=chosen,
+            work=traffic,
+            work_name=traffic,
+            engine=chosen,
             settings_id=id_,
         )
         self.simulated.append(record)
@@ -191,12 +191,12 @@ class World:
         tables: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         parameters: Mapping[str, Any] | None = None,
         **settings: Any,
-    ) -> FlowRecord:
+    ) -> EngineRecord:
         """Write what a workload's run would: what was found, lines of its tables."""
         topology = f"torus~dims={dims}"
-        chosen = FlowSettings(**settings)
-        id_ = chosen.canonical() or "default"
-        record = FlowRecord(
+        chosen = Flow(**settings)
+        id_ = settings_id(chosen)
+        record = EngineRecord(
             topology=topology,
             routing=routing,
             topology_name=topology,
@@ -205,9 +205,9 @@ class World:
             topology_directory=self.results / "topologies" / topology,
             topology_parameters={"dims": dims},
             routing_parameters=parameters or {},
-            workload=alias or workload,
-            workload_name=workload,
-            settings=chosen,
+            work=alias or workload,
+            work_name=workload,
+            engine=chosen,
             settings_id=id_,
         )
         self.flows.append(record)

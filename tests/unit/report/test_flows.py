@@ -10,7 +10,7 @@ from routelab.api import InputError
 from routelab.commands import simulate
 from routelab.commands._settings import read_settings
 from routelab.config import Figure, Reference, Source, Table
-from routelab.report.commands import flow_command
+from routelab.report.commands import simulate_command
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.summary import summarize, tiles
 from routelab.report.tables import build_table
@@ -168,7 +168,7 @@ def test_the_command_of_a_row_means_its_settings(world):
         "latency": 1e-6,
     }
     record = world.flow("dor", workload="npb-cg~class=S", **settings)
-    command = flow_command(record)
+    command = simulate_command(record, record.engine)
     assert command.startswith("routelab simulate torus~dims=4x2 dor npb-cg~class=S --engine flow ")
     parser = argparse.ArgumentParser()
     simulate.add_parser(_Subparsers(parser))

@@ -320,12 +320,12 @@ def test_a_damaged_table_of_channels_is_told_of(world):
 
 def test_terminals_of_a_closed_loop_have_a_throughput_of_their_own(world):
     curve = [point(0.0, 30.0, "finished") | {"cycles": 200}]
-    got = [(0.4, 200), (0.4, 100), (0.0, None)]
     terminals = [
-        {"load": 0.0, "terminal": t, "received": flits, "finished_at": end}
-        for t, (flits, end) in enumerate(got)
+        {"load": 0.0, "terminal": t, "received": 0.4, "throughput": throughput}
+        for t, throughput in enumerate([0.4, 0.8, None])
     ]
-    world.simulate("dor", curve=curve, tables={"terminals": terminals}, messages=3)
+    facts = {"terminal_throughput": 0.6}
+    world.simulate("dor", curve=curve, tables={"terminals": terminals}, facts=facts, messages=3)
     data = drawn(world, of="terminals", kind="ecdf", x="throughput").data
     assert data["throughput"].tolist() == pytest.approx([0.4, 0.8])
     assert views(world).simulations.jobs["terminal_throughput"][0] == pytest.approx(0.6)
@@ -354,10 +354,10 @@ def test_commands_simulate_the_same_again(world):
     parser = argparse.ArgumentParser()
     # the command's parser adds its settings when it is used
     simulate._add_settings(parser)
-    words = simulate_command(record, record.settings).split()
+    words = simulate_command(record, record.engine).split()
     assert words[:5] == ["routelab", "simulate", "torus~dims=4x2", "dor", "uniform"]
     given = vars(parser.parse_args(words[5:]))
-    assert read_settings(SimulationSettings, given) == record.settings
+    assert read_settings(SimulationSettings, given) == record.engine.parameters
 
     spec = Table(of="loads", rows=["routing", "load"], values=["latency_mean"])
     shown = views(world).loads

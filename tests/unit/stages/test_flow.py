@@ -1,4 +1,4 @@
-"""The flow stage: from names to times, and every end that a job can come to."""
+"""Flows: from names to times, and every end that a job can come to."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.execution import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.metrics import channel_loads
-from routelab.registry.instances import load, load_routing
+from routelab.registry.instances import load, load_routing, name_of
 from routelab.simulation.flow_settings import FlowSettings
-from routelab.stages import flow
 from routelab.stages.chain import reroute
-from routelab.stages.kinds.flows import FlowJob
+from routelab.stages.engines import case, run
+from routelab.stages.engines.flow import Flow
+from routelab.stages.kinds.simulations import FlowJob
 from routelab.toolkit import BlockBuilder, build_grid
 
 pytestmark = pytest.mark.builtins
@@ -56,9 +57,19 @@ def asked(
         topology=NETWORK,
         text=routing,
         work=workload,
-        settings=settings or FlowSettings(),
+        engine=name_of(Flow(settings or FlowSettings())),
         digest="abc",
     )
+
+
+def simulate(network, algorithm, workload, settings: FlowSettings):
+    return run.simulate(network, algorithm, workload, Flow(settings))
+
+
+def named(routing: str, workload: str, settings: FlowSettings):
+    """The result of what is called like this."""
+    task = case.task_of(NETWORK, routing, workload, Flow, lambda: settings)
+    return run.simulate(task.network, task.algorithm, task.work, task.engine)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -70,7 +81,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 def test_everything_at_once_takes_what_the_busiest_channel_takes(routing: str) -> None:
     network = build_grid("torus", (4, 2), wrap=True)
     settings = FlowSettings(link_bandwidth=1e9, **FREE)
-    result = flow.simulate(network, load_routing(routing), AllAtOnce(), settings)
+    result = simulate(network, load_routing(routing), AllAtOnce(), settings)
     loads = channel_loads(reroute(load_routing(routing), network))
     facts = result.facts
     assert facts["completion_time_s"] == pytest.approx(loads.max() * 1e6 / 1e9)
@@ -78,9 +89,9 @@ def test_everything_at_once_takes_what_the_busiest_channel_takes(routing: str) -
     assert facts["mops"] == pytest.approx(4 / facts["timed_s"])
     assert facts["bottleneck_share"] == pytest.approx(1)
     assert facts["bottleneck_channel"] == network.channel_name(int(loads.argmax()))
-    assert result.channels["bytes"] == pytest.approx((loads * 1e6).tolist())
+    assert result.tables["flow-channels"]["bytes"] == pytest.approx((loads * 1e6).tolist())
     assert facts["network_bytes"] == facts["bytes"] == 56e6
-    assert result.ranks["terminal"] == list(range(8))
+    assert result.tables["flow-ranks"]["terminal"] == list(range(8))
 
 
 def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
@@ -105,34 +116,28 @@ def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
 
 
 def test_the_same_seed_gives_the_same_numbers() -> None:
-    network = build_grid("torus", (4, 2), wrap=True)
-    task = flow.task_of(NETWORK, "dor", "npb-is~class=S", FlowSettings(seed=5))
-    first, second = (
-        flow.simulate(network, task.algorithm, task.work, task.settings) for _ in range(2)
-    )
+    first, second = (named("dor", "npb-is~class=S", FlowSettings(seed=5)) for _ in range(2))
     for name, value in first.facts.items():
-        assert name in flow.TIMES or value == second.facts[name]
-    assert first.ranks == second.ranks
+        assert name in (*Flow.clock, "routing_seconds") or value == second.facts[name]
+    assert first.tables == second.tables
 
 
 def test_the_machine_is_the_cluster_s_with_what_the_settings_change(tmp_path: Path) -> None:
     file = tmp_path / "fast.yaml"
     file.write_text("machine: {link_bandwidth: 4.0e+9, latency: 5.0e-7}\n")
     settings = FlowSettings(machine=str(file), latency=1e-6)
-    task = flow.task_of(NETWORK, "dor", "osu-alltoall", settings)
-    facts = flow.simulate(task.network, task.algorithm, task.work, settings).facts
+    facts = named("dor", "osu-alltoall", settings).facts
     assert (facts["link_bandwidth"], facts["latency"]) == (4e9, 1e-6)
     file.write_text("machine: {link_bandwith: 4.0e+9}\n")
     with pytest.raises(InputError, match=r"fast.yaml:1: machine.link_bandwith: unknown key"):
-        flow.task_of(NETWORK, "dor", "osu-alltoall", settings)
+        named("dor", "osu-alltoall", settings)
 
 
 def test_an_optimised_placement_runs_the_same_messages() -> None:
     found = {}
     for placement in ("block", "optimised"):
         settings = FlowSettings(ranks_per_node=2, placement=placement, iterations=1)
-        task = flow.task_of(NETWORK, "dor", "npb-cg~class=S", settings)
-        found[placement] = flow.simulate(task.network, task.algorithm, task.work, settings).facts
+        found[placement] = named("dor", "npb-cg~class=S", settings).facts
     assert found["block"]["messages"] == found["optimised"]["messages"]
     assert found["block"]["bytes"] == found["optimised"]["bytes"]
     assert found["optimised"]["network_bytes"] <= found["block"]["network_bytes"]
@@ -167,7 +172,7 @@ def test_ranks_that_wait_for_each_other_are_unsupported_with_their_names() -> No
 
     network = build_grid("torus", (4, 2), wrap=True)
     with pytest.raises(InputError, match="rank 0: send to 1"):
-        flow.simulate(network, load_routing("dor"), Facing(), FlowSettings(eager_bytes=0))
+        simulate(network, load_routing("dor"), Facing(), FlowSettings(eager_bytes=0))
 
 
 @pytest.mark.parametrize(
@@ -184,12 +189,13 @@ def test_a_workload_that_breaks_its_contract_is_named(program, told: str) -> Non
     Wrong.program = lambda self, job: program(job)
     network = build_grid("torus", (4, 2), wrap=True)
     with pytest.raises(PluginError, match=f"all-at-once: .*{told}"):
-        flow.simulate(network, load_routing("dor"), Wrong(), FlowSettings())
+        simulate(network, load_routing("dor"), Wrong(), FlowSettings())
 
 
 def test_wrong_names_are_told_together() -> None:
+    settings = FlowSettings(machine="nowhere")
     with pytest.raises(InputError) as raised:
-        flow.task_of("toruss", "dorr", "osu-altoall", FlowSettings(machine="nowhere"))
+        case.task_of("toruss", "dorr", "osu-altoall", Flow, lambda: settings)
     told = str(raised.value)
     for word in ("toruss", "dorr", "osu-altoall", "nowhere"):
         assert repr(word) in told
@@ -204,9 +210,8 @@ def test_a_job_that_was_stopped_leaves_its_reason(tmp_path: Path) -> None:
 
 
 def test_a_routing_without_a_table_says_so() -> None:
-    task = flow.task_of(NETWORK, "rdr", "osu-alltoall", FlowSettings())
     with pytest.raises(UnsupportedError, match="rdr: it decides hop by hop"):
-        flow.simulate(task.network, task.algorithm, task.work, task.settings)
+        named("rdr", "osu-alltoall", FlowSettings())
 
 
 @pytest.mark.parametrize(
@@ -219,7 +224,7 @@ def test_a_few_iterations_tell_what_all_take(name: str, few: int, all_: int) -> 
 
     def facts(iterations: int) -> dict[str, object]:
         settings = FlowSettings(iterations=iterations)
-        return flow.simulate(network, load_routing("angara-sssp"), workload, settings).facts
+        return simulate(network, load_routing("angara-sssp"), workload, settings).facts
 
     cut, whole = facts(few), facts(0)
     assert (cut["iterations_simulated"], cut["iterations_of"]) == (few, all_)

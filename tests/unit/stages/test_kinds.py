@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from routelab.api import InputError
-from routelab.api.parameters import Parameters
 from routelab.artifacts.losses import loss_sentences
 from routelab.artifacts.outcome import read_outcome
 from routelab.bench.comparison import Comparison
@@ -47,8 +46,8 @@ IN_FINGERPRINTS = {
     "topologies": {"text", "digest"},
     "routes": {*ON_NETWORKS, "metrics"},
     "bounds": {*ON_NETWORKS, "seconds", "exact"},
-    "simulations": {*ON_NETWORKS, "work", "work_digest", "settings"},
-    "flows": {*ON_NETWORKS, "work", "work_digest", "settings"},
+    "simulations": {*ON_NETWORKS, "work", "work_digest", "engine", "engine_digest"},
+    "flows": {*ON_NETWORKS, "work", "work_digest", "engine", "engine_digest"},
     # the digests of these cover all that is in their other fields
     "comparisons": {"text", "digest"},
     "surveys": {"text", "digest"},
@@ -82,8 +81,6 @@ def changed(value: Any) -> Any:
             return f"{value}x"
         case Limits():
             return Limits(seconds=value.seconds + 1, memory_gb=99, idle_seconds=9)
-        case Parameters():
-            return value.model_copy(update={"seed": value.seed + 1})
         case Comparison():
             return replace(value, topology="another")
         case dict():

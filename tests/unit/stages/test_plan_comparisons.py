@@ -13,7 +13,6 @@ from routelab.bench.comparison import Chosen, Comparison
 from routelab.config import Choice
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import read_jobs
-from routelab.simulation.flow_settings import FlowSettings
 from routelab.stages.instances import instance_of
 from routelab.stages.kinds.comparisons import terminals
 from routelab.stages.plan import expand
@@ -254,9 +253,7 @@ def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(wri
     }
     assert set(plan.of("flows")) == set(predicted(plan).values())
     job = plan.of("flows")["torus~dims=4x4", "dor", "osu-alltoall~size=64", settings]
-    assert job.settings == FlowSettings(
-        machine="config/clusters/fast.yaml", ranks_per_node=2, iterations=3
-    )
+    assert job.engine == "flow~machine=config/clusters/fast.yaml,ranks_per_node=2,iterations=3"
     assert job.limits.seconds == 60
     assert [path for path in plan.manifests(shown) if "/flows/" in path] == [
         "results/batches/flows/run.dor-1.json",

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.simulation.settings import SimulationSettings
+from routelab.stages.engines.packet import Packet
+from routelab.stages.engines.smpi import Smpi
 from routelab.stages.plan import MAX_ID, expand
 from routelab.stages.settings import DEFAULT, settings_id
 from routelab.stages.study import check, preview
@@ -60,7 +61,7 @@ def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed
     }
     job = plan.of("simulations")["torus~dims=4x4", "rdr", "turned", "loads=0.1"]
     assert (job.text, job.work, job.limits.seconds) == ("rdr", "transpose", 60)
-    assert job.settings == SimulationSettings(loads=(0.1,))
+    assert job.engine == "packet~loads=0.1"
     (told,) = check([path])
     product = "2 topologies × 2 routings × 4 traffic × 2 settings = 32 simulations"
     assert told == f"{path}: OK: {product}, 2 tables to route, 0 tables, 0 figures"
@@ -76,7 +77,7 @@ def test_simulations_run_in_batches_behind_their_networks(write):
     (job, *_) = batches["simulated.rdr-1"].jobs
     assert job.folder == "results/simulations/torus~dims=4/rdr/uniform/vcs=2,loads=0.1"
     assert (job.text, job.work, job.carried) == ("rdr", "uniform", "traffic")
-    assert job.settings == SimulationSettings(vcs=2, loads=(0.1,))
+    assert job.engine == "packet~vcs=2,loads=0.1"
     wanted = plan.manifests(plan.studies["simulated"])
     assert "results/batches/simulations/simulated.rdr-1.json" in wanted
     shown = plan.studies["simulated"]
@@ -107,12 +108,15 @@ def test_jobs_of_two_studies_are_shared_with_the_more_generous_limits(write):
 
 
 def test_settings_name_a_folder(write):
-    assert settings_id(SimulationSettings()) == DEFAULT
+    assert settings_id(Packet()) == DEFAULT
     many = tuple(k / 1000 for k in range(1, 100))
-    assert len(settings_id(SimulationSettings(loads=many))) == 16 < MAX_ID
-    assert settings_id(SimulationSettings(loads=many, vcs=2)) != settings_id(
-        SimulationSettings(loads=many)
-    )
+    assert len(settings_id(Packet(loads=many))) == 16 < MAX_ID
+    assert settings_id(Packet(loads=many, vcs=2)) != settings_id(Packet(loads=many))
+
+
+def test_settings_of_another_engine_than_the_usual_one_name_it():
+    assert settings_id(Smpi()) == "engine=smpi"
+    assert settings_id(Smpi(ranks=4)) == "engine=smpi,ranks=4"
 
 
 def test_a_routing_without_a_table_needs_traffic(write):

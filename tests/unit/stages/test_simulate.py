@@ -1,4 +1,4 @@
-"""The simulate stage: conservation in its files, honest outcomes, the same numbers anywhere."""
+"""Packets: conservation in its files, honest outcomes, the same numbers anywhere."""
 
 from __future__ import annotations
 
@@ -21,17 +21,19 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
 from routelab.jobs.execution import perform, write_breach
 from routelab.jobs.limits import Breach
-from routelab.registry.instances import load_routing
+from routelab.registry.instances import load_routing, name_of
 from routelab.simulation.engine import Simulation
 from routelab.simulation.measure import measure
 from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.tables import table_program
-from routelab.stages import route, simulate, topology
-from routelab.stages.kept_runs import FOLDER
+from routelab.stages import route, topology
+from routelab.stages.engines import case, run
+from routelab.stages.engines.finished import FOLDER, FinishedParts
+from routelab.stages.engines.packet import Packet
+from routelab.stages.engines.packet import simulate as packets
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import SimulationJob
-from routelab.stages.simulation_facts import TIMES
 from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
@@ -39,6 +41,7 @@ pytestmark = pytest.mark.builtins
 NETWORK = "torus~dims=4x4"
 RING = "torus~dims=8"
 """Under tornado everybody sends three hops the same way: it takes a third of the load at most."""
+TIMES = (*Packet.clock, "routing_seconds")
 QUICK = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.05}
 
 
@@ -59,7 +62,7 @@ def job(
         topology=network,
         text=routing,
         work=traffic,
-        settings=asked or settings(),
+        engine=name_of(Packet(asked or settings())),
         digest=digest,
     )
 
@@ -78,6 +81,22 @@ class Across(TrafficPlugin):
 def timeless(facts):
     """Facts that are those of the seed."""
     return {name: value for name, value in facts.items() if name not in TIMES}
+
+
+def simulate(network, algorithm, traffic, asked: SimulationSettings):
+    return run.simulate(network, algorithm, traffic, Packet(asked))
+
+
+def named(network: str, routing: str, traffic: str, asked: SimulationSettings):
+    """The result of what is called like this."""
+    task = case.task_of(network, routing, traffic, Packet)
+    return simulate(task.network, task.algorithm, task.work, asked)
+
+
+def curve_of(result):
+    """A row for each load."""
+    table = result.tables["loads"]
+    return [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
 
 
 def rows(folder: Path, name: str, *needed: str):
@@ -180,23 +199,26 @@ def test_what_is_delivered_crossed_as_many_channels_as_it_made_hops(tmp_path: Pa
         assert sum(line["count"] for line in lines if line[kind] is not None) == count
     ends = [line["finished_at"] for line in rows(tmp_path / "o", "terminals.csv")]
     assert max(end for end in ends if end is not None) == facts["completion_cycles"]
+    got = [
+        line["received"] * facts["cycles"] / line["finished_at"]
+        for line in rows(tmp_path / "o", "terminals.csv")
+    ]
+    told = [line["throughput"] for line in rows(tmp_path / "o", "terminals.csv")]
+    assert told == pytest.approx(got)
+    assert facts["terminal_throughput"] == pytest.approx(sum(got) / len(got))
 
 
 def test_the_same_numbers_on_one_thread_and_on_two(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = simulate.task_of(NETWORK, "dor", "uniform", settings(loads=(0.2, 0.5), seeds=2))
     results = []
     for threads in ("1", "2"):
         monkeypatch.setenv("NUMBA_NUM_THREADS", threads)
-        results.append(simulate.simulate(task.network, task.algorithm, task.work, task.settings))
+        results.append(named(NETWORK, "dor", "uniform", settings(loads=(0.2, 0.5), seeds=2)))
     one, two = results
     assert timeless(one.facts) == timeless(two.facts)
-    assert [timeless(row) for row in one.curve] == [timeless(row) for row in two.curve]
-    assert one.channels == two.channels
-    assert one.terminals == two.terminals
-    assert one.distributions == two.distributions
-    other = simulate.simulate(
-        task.network, task.algorithm, task.work, settings(loads=(0.2, 0.5), seed=9)
-    )
+    assert [timeless(row) for row in curve_of(one)] == [timeless(row) for row in curve_of(two)]
+    for table in ("channels", "terminals", "latencies"):
+        assert one.tables[table] == two.tables[table]
+    other = named(NETWORK, "dor", "uniform", settings(loads=(0.2, 0.5), seed=9))
     assert other.facts["offered_load"] != one.facts["offered_load"]
 
 
@@ -216,7 +238,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
         made.append(load)
         return Simulation(*arguments, load=load, **options)
 
-    monkeypatch.setattr(simulate, "Simulation", counted)
+    monkeypatch.setattr(packets, "Simulation", counted)
     with pytest.raises(KeyboardInterrupt):
         perform(job(tmp_path / "cut", asked=asked))
     assert made == [0.1, 0.2]
@@ -227,7 +249,7 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
 
     made.clear()
     monkeypatch.setattr(
-        simulate,
+        packets,
         "Simulation",
         lambda *a, load, **o: made.append(load) or Simulation(*a, load=load, **o),
     )
@@ -240,19 +262,13 @@ def test_a_job_that_was_killed_goes_on_with_the_other_loads(
     assert not list((tmp_path / FOLDER).glob("*"))
 
 
-def test_runs_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
-    from routelab.stages.kept_runs import KeptRuns
-
-    asked = settings(loads=(0.2,))
-    found = _measured(asked)
-    kept = KeptRuns(tmp_path / "o", "one", asked)
-    kept.keep(found)
-    kept.close(done=False)
-    assert KeptRuns(tmp_path / "o", "two", asked).find(0.2, 0) is None
-    assert KeptRuns(tmp_path / "o", "one", asked).find(0.2, 1) is None
-    again = KeptRuns(tmp_path / "o", "one", asked).find(0.2, 0)
-    assert again is not None
-    assert again.facts() == found.facts()
+def test_parts_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
+    parts = FinishedParts(tmp_path / "o", "one")
+    parts.keep("0.2 0", {"load": 0.2})
+    parts.close(done=False)
+    assert FinishedParts(tmp_path / "o", "two").find("0.2 0") is None
+    assert FinishedParts(tmp_path / "o", "one").find("0.2 1") is None
+    assert FinishedParts(tmp_path / "o", "one").find("0.2 0") == {"load": 0.2}
 
 
 def _measured(asked: SimulationSettings):
@@ -277,12 +293,8 @@ def test_a_table_from_a_file_runs_as_the_routing_that_made_it(tmp_path: Path) ->
     perform(RouteJob(folder=str(tmp_path / "r"), topology=NETWORK, text="dor"))
     asked = settings(loads=(0.4,))
     table = str(tmp_path / "r" / "routes.npz")
-    results = [
-        simulate.simulate(task.network, task.algorithm, task.work, asked)
-        for name in ("dor", table)
-        for task in [simulate.task_of(NETWORK, name, "uniform", asked)]
-    ]
-    assert timeless(results[0].curve[0]) == timeless(results[1].curve[0])
+    results = [named(NETWORK, name, "uniform", asked) for name in ("dor", table)]
+    assert timeless(curve_of(results[0])[0]) == timeless(curve_of(results[1])[0])
 
 
 @pytest.mark.parametrize(
@@ -355,8 +367,8 @@ class Drawn(TrafficPlugin):
 def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages) -> None:
     network = build_grid("torus", (4,), wrap=True)
     asked = settings(loads=(0.2,), seeds=2, messages=messages, max_cycles=20_000)
-    result = simulate.simulate(network, load_routing("dor"), Drawn(), asked)
-    table = result.terminals
+    result = simulate(network, load_routing("dor"), Drawn(), asked)
+    table = result.tables["terminals"]
     for name, known in (
         ("offered", [True, True, False, False]),
         ("accepted", [True, True, False, False]),
@@ -367,7 +379,7 @@ def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages
             # two runs, each with one sender: the mean is over the run in which it sends
             rates = [value for value in table[name] if value is not None]
             assert rates == pytest.approx([0.2, 0.2], rel=0.15)
-    (row,) = result.curve
+    (row,) = curve_of(result)
     assert row["senders"] == 1
     sent = [value for value in table["offered"] if value is not None]
     assert row["offered_min"] == pytest.approx(min(sent))
@@ -377,32 +389,30 @@ def test_silent_terminals_have_no_rates_and_others_those_of_their_seeds(messages
 def test_a_deadlock_is_a_result_that_names_its_cycle() -> None:
     table = clockwise(4)
     asked = settings(vcs=1, buffer_flits=2, loads=(1.0,))
-    result = simulate.simulate(table.topology, table, Across(), asked)
+    result = simulate(table.topology, table, Across(), asked)
     assert result.facts["state"] == "deadlock"
     assert result.facts["deadlock"] == "not-proven"
     assert result.facts["deadlock_cycle"].count("waits for") == 4
     for name in ("0>1", "1>2", "2>3", "3>0"):
         assert name in result.facts["blocked"]
-    assert result.curve[0]["latency_mean"] is None
+    assert curve_of(result)[0]["latency_mean"] is None
 
 
 def test_hop_by_hop_algorithms_run_and_are_judged() -> None:
     asked = settings(loads=(0.3, 1.0), vcs=5, buffer_flits=2)
-    task = simulate.task_of(NETWORK, "rdr", "uniform", asked)
-    result = simulate.simulate(task.network, task.algorithm, task.work, asked)
+    result = named(NETWORK, "rdr", "uniform", asked)
     facts = result.facts
     assert facts["deadlock"] == "proven"
     assert facts["deadlock_proof"] == "duato"
     assert facts["deadlock_coverage"]
     # every hop is towards the target: as many as the distance, 32/15 on average
-    assert result.curve[0]["hops_mean"] == pytest.approx(32 / 15, rel=0.05)
+    assert curve_of(result)[0]["hops_mean"] == pytest.approx(32 / 15, rel=0.05)
     # where all lanes are full
     assert 0 < facts["escape_share"] < 1
     # the adaptive class gets all that the escape leaves
     assert (facts["virtual_channels_used"], facts["virtual_channels_unused"]) == (5, 0)
-    few = simulate.task_of(NETWORK, "rdr", "uniform", settings(vcs=1))
     with pytest.raises(UnsupportedError, match="virtual channels"):
-        simulate.simulate(few.network, few.algorithm, few.work, few.settings)
+        named(NETWORK, "rdr", "uniform", settings(vcs=1))
 
 
 def test_a_pattern_that_is_not_defined_is_not_asked_for_its_demand() -> None:
@@ -413,19 +423,18 @@ def test_a_pattern_that_is_not_defined_is_not_asked_for_its_demand() -> None:
         def demand(self, topology, seed):
             raise AssertionError
 
-    task = simulate.task_of(NETWORK, "dor", "uniform", settings())
+    network = build_grid("torus", (4,), wrap=True)
     with pytest.raises(UnsupportedError, match="across: not here"):
-        simulate.simulate(task.network, task.algorithm, Never(), settings())
+        simulate(network, load_routing("dor"), Never(), settings())
 
 
 def test_the_searched_load_lies_below_the_bound_of_the_busiest_channel() -> None:
-    task = simulate.task_of(RING, "dor", "tornado", settings())
     asked = settings(loads=(0.1,), find_saturation=True, max_probes=6, tolerance=0.1)
-    result = simulate.simulate(task.network, task.algorithm, task.work, asked)
+    result = named(RING, "dor", "tornado", asked)
     assert 0.15 < result.facts["saturation_load"] <= 1 / 3
     assert result.facts["throughput"] <= 1 / 3 * 1.02
-    assert len(result.curve) == result.facts["loads_tried"] > 4
-    loads = [row["load"] for row in result.curve]
+    loads = result.tables["loads"]["load"]
+    assert len(loads) == result.facts["loads_tried"] > 4
     assert loads == sorted(loads)
 
 
@@ -433,7 +442,7 @@ def test_the_folder_of_a_simulation_is_no_network(tmp_path: Path) -> None:
     """Its results must not be taken for what is left of a network, and be removed."""
     perform(job(tmp_path / "o"))
     for work in (
-        lambda: simulate.task_of(str(tmp_path / "o"), "dor", "uniform", settings()),
+        lambda: case.task_of(str(tmp_path / "o"), "dor", "uniform", Packet),
         lambda: perform(job(tmp_path / "p", str(tmp_path / "o"))),
     ):
         with pytest.raises(InputError, match="a simulation job found, no network"):
@@ -447,4 +456,4 @@ def test_a_pattern_in_which_nobody_sends_is_unsupported() -> None:
 
     table = clockwise(4)
     with pytest.raises(UnsupportedError, match="no terminal sends"):
-        simulate.simulate(table.topology, table, Silent(), settings())
+        simulate(table.topology, table, Silent(), settings())

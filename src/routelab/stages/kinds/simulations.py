@@ -1,4 +1,4 @@
-"""Simulations of packets: one network, routing, traffic and set of settings."""
+"""Simulations: one network, routing, traffic or workload, and engine with its settings."""
 
 from __future__ import annotations
 
@@ -6,27 +6,44 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from routelab.api import Demand, Topology, TrafficPlugin
+import numpy as np
+
+from routelab.api import (
+    Collective,
+    Demand,
+    EnginePlugin,
+    EngineResult,
+    InputError,
+    Job,
+    Loop,
+    Program,
+    Topology,
+    TrafficPlugin,
+    WorkloadPlugin,
+)
+from routelab.api.engine import Work
+from routelab.artifacts.fingerprint import fingerprint
 from routelab.artifacts.outcome import Status
-from routelab.jobs.job import Rehearsal
-from routelab.registry.instances import load_routing
-from routelab.simulation.settings import SimulationSettings
-from routelab.stages import simulate as stage
-from routelab.stages.kept_proofs import FOLDER as PROOFS
-from routelab.stages.kept_proofs import KeptProofs
-from routelab.stages.kept_runs import KeptRuns
-from routelab.stages.kinds.engines import EngineJob
-from routelab.stages.settings import of_traffic
-from routelab.toolkit import build_grid
+from routelab.jobs.job import Rehearsal, Task
+from routelab.registry.instances import Routing, load, load_routing, name_of
+from routelab.stages.engines import run as stage
+from routelab.stages.engines.case import EngineTask, network_of, routing_of
+from routelab.stages.engines.finished import FinishedParts
+from routelab.stages.engines.proofs import FOLDER as PROOFS
+from routelab.stages.engines.proofs import Proofs
+from routelab.stages.instances import Instance, class_names, code_digest
+from routelab.stages.kinds.networks import NetworkJob
+from routelab.stages.predictions import predictions
+from routelab.stages.settings import Chosen, of_traffic, of_workloads
+from routelab.stages.together import together
+from routelab.toolkit import BlockBuilder, build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts import Parts
 
-REHEARSED = SimulationSettings(
-    vcs=8, loads=(0.1,), sample_cycles=10, max_cycles=1000, precision=0.9
-)
+STAGE = "routelab.stages.engines.run"
 
 
 class _Everywhere(TrafficPlugin):
@@ -39,9 +56,204 @@ class _Everywhere(TrafficPlugin):
         return Demand.uniform(topology, self.summary)
 
 
+class _Ring(WorkloadPlugin):
+    """Every rank sends to the next, and all meet, whatever plugins there are."""
+
+    name = "ring"
+    summary = "Every rank sends to the next one"
+
+    def program(self, job: Job) -> Program:
+        ranks = np.arange(job.ranks)
+        builder = BlockBuilder(job.ranks)
+        builder.send_receive(ranks, (ranks + 1) % job.ranks, 1e5, (ranks - 1) % job.ranks)
+        builder.compute(ranks, 1e3)
+        steps = (Loop((builder.build(), Collective("barrier")), 2),)
+        return Program(job.ranks, steps, self.summary)
+
+
+_REHEARSED = {"traffic": _Everywhere, "workload": _Ring}
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineJob(NetworkJob):
+    """Run traffic or a workload on a network under a routing with an engine.
+
+    Its subclasses only name the two kinds of work, whose results have folders of their own:
+    traffic and workloads may have the same names.
+
+    Class attributes
+    ----------------
+    carried : {"traffic", "workload"}
+        Kind of plugin that says what the network carries, and name of its fact.
+
+    Attributes
+    ----------
+    work : str
+        Instance name of traffic or of a workload.
+    work_digest : str
+        Digest of its code and files.
+    engine : str
+        Instance name of the engine; its parameters are the settings. Files in them are seen from
+        the working directory.
+    engine_digest : str
+        Digest of its code and files.
+    """
+
+    carried: ClassVar[Work]
+
+    work: str
+    work_digest: str = ""
+    engine: str
+    engine_digest: str = ""
+
+    @classmethod
+    def of(
+        cls,
+        parts: Parts,
+        pairs: Iterable[tuple[str, str]],
+        works: Mapping[str, tuple[Instance, Sequence[Chosen]]],
+    ) -> Iterable[Self]:
+        """The jobs of pairs of topology and routing, each with all that it carries.
+
+        Parameters
+        ----------
+        parts : Parts
+        pairs : iterable of (str, str)
+            Ids of topology and routing.
+        works : mapping of str to (Instance, sequence of Chosen)
+            Traffic or workloads by id, each with the engines that run it.
+        """
+        digests = {r: code_digest(STAGE, one) for r, one in parts.routings.items()}
+        of_works = {id_: code_digest(STAGE, one) for id_, (one, _) in works.items()}
+        engines = {one.id: one for _, some in works.values() for one in some}
+        of_engines = {id_: _engine_digest(one.engine) for id_, one in engines.items()}
+        for t, r in pairs:
+            routing = parts.routings[r]
+            for id_, (work, settings) in works.items():
+                for chosen in settings:
+                    ids = t, r, id_, chosen.id
+                    yield cls(
+                        folder=cls.folder_of(parts.results, ids),
+                        ids=ids,
+                        text=routing.text,
+                        digest=digests[r],
+                        inputs=(*routing.inputs, *work.inputs, *chosen.inputs),
+                        limits=parts.study.limits,
+                        classes=class_names(routing),
+                        work=work.text,
+                        work_digest=of_works[id_],
+                        engine=name_of(chosen.engine),
+                        engine_digest=of_engines[chosen.id],
+                        **cls.on(parts.networks[t]),
+                    )
+
+    @property
+    def title(self) -> str:
+        """See `Job.title`."""
+        t, r, work, settings = self.ids or (self.topology, self.text, self.work, "default")
+        more = "" if settings == "default" else f" ({settings})"
+        return f"{r} on {t} with {work}{more}"
+
+    def content(self) -> tuple[str, ...]:
+        """See `Job.content`."""
+        return (
+            *super().content(),
+            self.work,
+            self.work_digest,
+            self.engine,
+            self.engine_digest,
+        )
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """See `Job.rehearsals`."""
+        if not self.classes:
+            return ()
+        key = self.engine.partition("~")[0]
+
+        def rehearse() -> None:
+            network = build_grid("torus", (4, 3), wrap=True)
+            work = _REHEARSED[self.carried]()
+            engine = brief_engine(load("engine", self.engine))
+            result = stage.simulate(network, load_routing(self.text), work, engine)
+            with tempfile.TemporaryDirectory() as folder:
+                stage.write_result(result, self.carried, Path(folder))
+
+        return (Rehearsal((self.kind, key, *self.classes), f"{self.text} ({key})", rehearse),)
+
+    def load(self) -> EngineTask:
+        """See `FolderJob.load`."""
+        try:
+            is_table = routing_of(self.text) is None
+        except InputError:
+            is_table = False  # with all other mistakes below
+
+        def plugins() -> list[Any]:
+            return together(
+                lambda: load(self.carried, self.work), lambda: load("engine", self.engine)
+            )
+
+        if is_table:
+            (name, network, algorithm, routing), (work, engine) = together(
+                lambda: network_of(self.topology, self.text), plugins
+            )
+        else:
+            algorithm, (name, network), (work, engine) = together(
+                lambda: routing_of(self.text), self.look_up_network, plugins
+            )
+            routing = algorithm.name
+        used = algorithm.plugins if isinstance(algorithm, Routing) else ()
+        return EngineTask(
+            topology=name,
+            routing=routing,
+            plugins=(*used, work, engine),
+            seed=getattr(engine.parameters, "seed", None),
+            facts={self.carried: name_of(work)},
+            provenance={"settings": engine.parameters.model_dump(mode="json")},
+            network=network,
+            algorithm=algorithm,
+            work=work,
+            engine=engine,
+        )
+
+    def run(self, task: Task) -> EngineResult:
+        """See `FolderJob.run`.
+
+        In a workflow, parts that have finished are kept beside the folder until all have, and a
+        job that was killed goes on with the others.
+        """
+        assert isinstance(task, EngineTask)
+        network = self.find_network(task, task.network)
+        if not self.fingerprint:
+            return stage.simulate(network, task.algorithm, task.work, task.engine)
+        # proofs are shared by all traffic: ids are network, routing, traffic and settings
+        folder = Path(self.folder).parents[1] / PROOFS
+        proofs = Proofs(folder, self.network_digest) if self.network_digest else None
+        parts = self._parts()
+        try:
+            return stage.simulate(network, task.algorithm, task.work, task.engine, parts, proofs)
+        finally:
+            parts.close(done=False)
+
+    def close(self, status: Status) -> None:
+        """See `FolderJob.close`."""
+        if self.fingerprint:
+            self._parts().close(done=status in ("ok", "unsupported"))
+
+    def _parts(self) -> FinishedParts:
+        return FinishedParts(Path(self.folder), self.fingerprint)
+
+    def facts(self, result: EngineResult) -> Mapping[str, Any]:
+        """See `FolderJob.facts`."""
+        return result.facts
+
+    def write(self, result: EngineResult, folder: Path, provenance: Mapping[str, Any]) -> None:
+        """See `FolderJob.write`."""
+        stage.write_result(result, self.carried, folder)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SimulationJob(EngineJob):
-    """Simulate a routing on a network under some traffic, at all loads and with all seeds."""
+    """Run traffic."""
 
     kind = "simulations"
     outcome_kind = "simulation"
@@ -49,54 +261,43 @@ class SimulationJob(EngineJob):
     order = 3
     per_batch = 4
     carried = "traffic"
-    stage_module = "routelab.stages.simulate"
-
-    settings: SimulationSettings
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """The simulations of a study: every pair under all traffic with all settings."""
         return cls.of(parts, parts.pairs, of_traffic(parts.study, parts.traffic))
 
-    def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `Job.rehearsals`."""
-        if not self.classes:
-            return ()
 
-        def rehearse() -> None:
-            network = build_grid("torus", (4, 3), wrap=True)
-            result = stage.simulate(network, load_routing(self.text), _Everywhere(), REHEARSED)
-            with tempfile.TemporaryDirectory() as folder:
-                stage.write_result(result, Path(folder))
+@dataclass(frozen=True, kw_only=True)
+class FlowJob(EngineJob):
+    """Run a workload."""
 
-        return (Rehearsal((self.kind, *self.classes), f"{self.text} (packets)", rehearse),)
+    kind = "flows"
+    outcome_kind = "flow"
+    things = "flow simulation", "flow simulations"
+    order = 4
+    per_batch = 40
+    carried = "workload"
 
-    def run(self, task: Any) -> stage.Simulated:
-        """See `FolderJob.run`.
+    @classmethod
+    def plan(cls, parts: Parts) -> Iterable[Self]:
+        """The flows of a study: every pair with all workloads, and predictions of benchmarks."""
+        yield from cls.of(parts, parts.pairs, of_workloads(parts.study, parts.workloads))
+        for one in predictions(parts):
+            work = {one.work_id: (one.work, [one.chosen])}
+            yield from cls.of(parts, [one.ids[:2]], work)
 
-        In a workflow, runs that have finished are kept beside the folder until all have, and a
-        job that was killed goes on with the others.
-        """
-        network = self.find_network(task, task.network)
-        if not self.fingerprint:
-            return stage.simulate(network, task.algorithm, task.work, self.settings)
-        # proofs are shared by all traffic: ids are network, routing, traffic and settings
-        folder = Path(self.folder).parents[1] / PROOFS
-        proofs = KeptProofs(folder, self.network_digest) if self.network_digest else None
-        runs = self._runs()
-        try:
-            return stage.simulate(network, task.algorithm, task.work, self.settings, runs, proofs)
-        finally:
-            runs.close(done=False)
 
-    def close(self, status: Status) -> None:
-        """See `FolderJob.close`."""
-        if self.fingerprint:
-            self._runs().close(done=status in ("ok", "unsupported"))
+def brief_engine(engine: EnginePlugin) -> EnginePlugin:
+    """The engine with settings of a short run; parameters without a default stay as they are."""
+    model = type(engine).Parameters
+    given = {
+        name: getattr(engine.parameters, name)
+        for name, field in model.model_fields.items()
+        if field.is_required()
+    }
+    return type(engine)(**{**given, **engine.brief})
 
-    def _runs(self) -> KeptRuns:
-        return KeptRuns(Path(self.folder), self.fingerprint, self.settings)
 
-    def write(self, result: stage.Simulated, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """See `FolderJob.write`."""
-        stage.write_result(result, folder)
+def _engine_digest(engine: EnginePlugin) -> str:
+    return fingerprint(STAGE, name_of(engine), [type(engine)], engine.input_files())

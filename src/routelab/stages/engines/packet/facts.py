@@ -1,4 +1,4 @@
-"""What a simulation tells in one line: a row of its curve, and the facts of the whole."""
+"""Facts of a packet simulation: a row for each load, and those of the whole."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from routelab.api import Topology
 from routelab.simulation.intervals import Estimate
 from routelab.simulation.measured import interval
 from routelab.simulation.saturation import Saturation
-from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.sweep import Point
 
 BLOCKED = ("deadlock", "livelock", "no-route")
 """States of runs that could not go on."""
 
-TIMES = ("cpu_seconds", "flit_hops_per_cpu_s", "routing_seconds")
-"""Facts that differ from one machine, or moment, to another; all others are those of the seed."""
+USUAL = ("stationary", "finished: all messages arrived")
+"""Texts that say no more than the state."""
 
 MANY = 1000
 """Degrees of freedom beyond which a t distribution is a normal one."""
@@ -82,6 +81,20 @@ def saturation_facts(found: Saturation) -> dict[str, Any]:
     }
 
 
-def settings_facts(settings: SimulationSettings) -> dict[str, Any]:
-    """All settings but the loads, each of which has its own row."""
-    return settings.model_dump(mode="json", exclude={"loads"})
+def notes_of(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Lines below the table for people: conventions, proof, and what is special about loads."""
+    used, unused = facts["virtual_channels_used"], facts["virtual_channels_unused"]
+    proof = [facts["deadlock_coverage"], *facts["deadlock_cycle"].splitlines()]
+    lines = [
+        f"traffic: {facts['convention']}",
+        f"virtual channels: {used} used" + (f", {unused} left over" if unused else ""),
+        f"deadlock: {facts['deadlock']}: {facts['deadlock_reason']}",
+        *(f"    {line}" for line in proof if line),
+    ]
+    if "saturation_text" in facts:
+        lines.append(f"saturation: {facts['saturation_text']}")
+    for row in curve:
+        if row["text"] not in USUAL:
+            text = str(row["text"])
+            lines.append(f"load {row['load']:g}: {text}" if row["load"] else text)
+    return lines

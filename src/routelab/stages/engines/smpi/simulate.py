@@ -1,20 +1,19 @@
-"""SimGrid in the place of the flow engine: the same job, as a row of the same columns."""
+"""Run a job in SimGrid, with facts of the same columns as the flow engine has."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from routelab._progress import tell
-from routelab.api import RouteTable, Topology, UnsupportedError, WorkloadPlugin
-from routelab.registry.instances import Routing, load
+from routelab.api import EngineCase, EngineResult, UnsupportedError, WorkloadPlugin
+from routelab.registry.instances import load
+from routelab.simulation.flow_columns import FACTS
 from routelab.simulation.flow_paths import Paths
 from routelab.simulation.flow_settings import FlowSettings
 from routelab.simulation.machine import Machine
 from routelab.simulation.smpi import SmpiRun, replay, run_executable
-from routelab.stages.flow import place_ranks, prepare
+from routelab.stages.engines.flow.simulate import place_ranks, prepare
 
 EXPORT = "simgrid~latency=per-route,cores={cores}"
 """The platform: one latency for all routes, so that flows share links as in the flow engine."""
@@ -22,41 +21,31 @@ EXPORT = "simgrid~latency=per-route,cores={cores}"
 FILE = "platform.xml"
 
 
-def is_executable(path: str) -> bool:
-    """Whether a name is that of an MPI program's file, and not of a workload."""
-    return os.sep in path and Path(path).is_file()
+def simulate(case: EngineCase, settings: FlowSettings) -> EngineResult:
+    """Replay a workload, or run an MPI program, in SimGrid.
 
-
-def simulate(
-    network: Topology,
-    routing: Routing | RouteTable,
-    workload: WorkloadPlugin,
-    settings: FlowSettings,
-) -> dict[str, Any]:
-    """Replay a workload in SimGrid.
-
-    Returns
-    -------
-    facts : dict
-        As those of `routelab.stages.flow.simulate`; None for what SimGrid does not tell.
+    Facts that SimGrid does not report are None.
 
     Raises
     ------
     UnsupportedError, InputError, PluginError
-        As `routelab.stages.flow.prepare`; if SimGrid is not installed, or cannot have the routes.
+        As `routelab.stages.engines.flow.simulate.prepare`; if SimGrid cannot have the routes.
     SmpiError
         If SimGrid does not come to an end.
     """
-    prepared = prepare(network, routing, workload, settings)
+    if isinstance(case.work, Path):
+        return _program(case, case.work, settings)
+    assert isinstance(case.work, WorkloadPlugin)
+    prepared = prepare(case, settings)
     platform, hosts = _platform(prepared.paths, prepared.machine, settings)
-    tell(workload.name, "SimGrid")
+    case.tell(case.work.name, "SimGrid")
     schedule = prepared.schedule
     run = replay(schedule, platform, hosts, prepared.machine)
     whole = schedule.timed == (0, len(schedule.tape))
     mops = schedule.operations / run.seconds / 1e6 if schedule.operations else None
-    return (
-        prepared.facts
-        | _facts(run)
+    facts = (
+        _facts(run)
+        | prepared.facts
         | {
             "completion_time_s": run.seconds if whole else None,
             "timed_s": run.seconds,
@@ -64,43 +53,21 @@ def simulate(
             "operations": schedule.operations or None,
         }
     )
+    return EngineResult(facts, notes=[f"workload: {facts['convention']}"])
 
 
-def simulate_executable(
-    network: Topology, routing: Routing | RouteTable, executable: Path, settings: FlowSettings
-) -> tuple[dict[str, Any], str]:
-    """Run an MPI program in SimGrid.
-
-    Returns
-    -------
-    facts : dict
-    output : str
-        What the program printed.
-
-    Raises
-    ------
-    UnsupportedError, InputError, SmpiError
-        As `simulate`.
-    """
-    placed = place_ranks(network, routing, settings)
+def _program(case: EngineCase, executable: Path, settings: FlowSettings) -> EngineResult:
+    """Run an MPI program."""
+    placed = place_ranks(case, settings)
     platform, hosts = _platform(placed.paths, placed.machine, settings)
     run = run_executable(executable, platform, hosts, placed.machine)
-    more = {"workload": str(executable), "completion_time_s": run.seconds, "timed_s": None}
-    return placed.facts | _facts(run) | more, run.output
+    facts = _facts(run) | placed.facts | {"completion_time_s": run.seconds}
+    return EngineResult(facts, output=run.output)
 
 
 def _facts(run: SmpiRun) -> dict[str, Any]:
     return {
-        "engine": "smpi",
-        "mops": None,
-        "operations": None,
-        "bottleneck_channel": None,
-        "bottleneck_share": None,
-        "bottleneck_bytes": None,
-        "messages": None,
-        "bytes": None,
-        "network_bytes": None,
-        "memory_bytes": None,
+        **{column.name: None for column in FACTS},
         "iterations_simulated": run.rounds,
         "iterations_of": run.rounds_of,
         "engine_seconds": run.wall_seconds,

@@ -10,8 +10,8 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.execution import perform
 from routelab.registry.instances import load_routing
 from routelab.simulation.settings import SimulationSettings
-from routelab.stages import simulated_routing
-from routelab.stages.kept_proofs import FOLDER, KeptProofs
+from routelab.stages.engines import case
+from routelab.stages.engines.proofs import FOLDER, Proofs
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.simulations import SimulationJob
 
@@ -25,13 +25,13 @@ JUDGED = ("deadlock", "deadlock_proof", "deadlock_reason", "deadlock_coverage", 
 def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int]]:
     """Dimensions and virtual channels of every question that reaches the checker."""
     found: list[tuple[str, int]] = []
-    check = simulated_routing.check_hop_routing
+    check = case.check_hop_routing
 
     def counted(part, network, virtual_channels, **options):
         found.append((str(network.attributes["dims"]), virtual_channels))
         return check(part, network, virtual_channels, **options)
 
-    monkeypatch.setattr(simulated_routing, "check_hop_routing", counted)
+    monkeypatch.setattr(case, "check_hop_routing", counted)
     return found
 
 
@@ -49,7 +49,7 @@ def simulated(results: Path, network: str, traffic: str, **values) -> dict[str, 
             folder=str(job),
             text="minimal-adaptive",
             work=traffic,
-            settings=settings,
+            engine=f"packet~{settings.canonical()}",
             digest="abc",
             **SimulationJob.on(built),
         )
@@ -77,7 +77,7 @@ def test_another_question_is_asked_anew(tmp_path: Path, asked) -> None:
 def test_a_network_of_other_content_is_another_question(tmp_path: Path) -> None:
     routing = load_routing("minimal-adaptive")
     made = [
-        KeptProofs(tmp_path, network).find_or_make(routing, (2,), lambda n=network: {"deadlock": n})
+        Proofs(tmp_path, network).find_or_make(routing, (2,), lambda n=network: {"deadlock": n})
         for network in ("one", "other", "one")
     ]
     assert [facts["deadlock"] for facts in made] == ["one", "other", "one"]

@@ -39,7 +39,8 @@ TERMINALS = (
 ``accepted``, which have arrived of those, and ``received`` by it; empty for a terminal that has
 nothing to send, or that nothing is sent to, and of several seeds over those in which there is
 something. Mean latencies of packets that it sent and got; empty where a saturated network has none.
-``finished_at``: cycle of its last arrival where messages are to be finished."""
+``finished_at``: cycle of its last arrival where messages are to be finished; there is a
+``throughput`` then, too: what it received until that, by cycle."""
 
 LATENCIES = (
     "load",
@@ -75,11 +76,15 @@ def channel_table(points: Iterable[Point], topology: Topology) -> Columns:
 
 
 def terminal_table(
-    points: Iterable[Point], topology: Topology, ends: Callable[[int], Ends]
+    points: Sequence[Point], topology: Topology, ends: Callable[[int], Ends]
 ) -> Columns:
     """How each terminal was served at each load, by `TERMINALS`; `ends` are those of a seed."""
     names = topology.switch_names
     switches = [names[switch] for switch in topology.terminal_switch]
+
+    names_of: Sequence[str] = TERMINALS
+    if any(run.settings.messages for point in points for run in point.runs):
+        names_of = (*TERMINALS, "throughput")
 
     def columns(point: Point) -> Columns:
         runs = point.runs
@@ -90,20 +95,26 @@ def terminal_table(
         got = _sum(runs, lambda counts: counts.received)
         told = all(run.latency is not None for run in runs)
         finished = runs[0].state in ("finished", "unfinished")
-        last = np.max([run.counts.finished_at for run in runs], axis=0)
+        last = np.max([run.counts.finished_at for run in runs], axis=0).tolist()
+        received = _means(_sum(runs, lambda counts: counts.ejected), receiving)
+        cycles = _cycles(runs) / len(runs)
         return {
             "terminal": list(range(topology.num_terminals)),
             "name": list(topology.terminal_names),
             "switch": switches,
             "offered": _means(_sum(runs, lambda counts: counts.generated), sending),
             "accepted": _means(sent * runs[0].settings.packet_flits, sending),
-            "received": _means(_sum(runs, lambda counts: counts.ejected), receiving),
+            "received": received,
             "latency_mean": _means(_sum(runs, lambda c: c.latency_by_source), sent, told),
             "latency_mean_received": _means(_sum(runs, lambda c: c.latency_by_target), got, told),
-            "finished_at": [c if finished and c >= 0 else None for c in last.tolist()],
+            "finished_at": [c if finished and c >= 0 else None for c in last],
+            "throughput": [
+                mean * cycles / c if mean is not None and finished and c > 0 else None
+                for mean, c in zip(received, last, strict=True)
+            ],
         }
 
-    known = [name for name in TERMINALS if name != "name" or topology.terminal_names]
+    known = [name for name in names_of if name != "name" or topology.terminal_names]
     return _stacked(known, points, columns)
 
 
@@ -137,7 +148,7 @@ def _kinds(point: Point) -> Sequence[str]:
 def _stacked(
     names: Sequence[str], points: Iterable[Point], columns: Callable[[Point], Columns]
 ) -> Columns:
-    """The tables of all points, one below the other, with their loads."""
+    """Tables of all points, one below the other, with their loads."""
     table: Columns = {name: [] for name in names}
     for point in points:
         part = columns(point)

@@ -22,7 +22,7 @@ FORMAT = "hop-proof/1"
 logger = logging.getLogger(__name__)
 
 
-class KeptProofs:
+class Proofs:
     """What was said of routings on one network.
 
     Parameters

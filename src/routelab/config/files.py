@@ -1,0 +1,13 @@
+"""Files that a study names, seen from the working directory."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def seen_from_here(path: Path) -> str:
+    """`path` without detours: relative if it is below the working directory, else absolute."""
+    here = Path.cwd()
+    absolute = Path(os.path.normpath(here / path))
+    return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)

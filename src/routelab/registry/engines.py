@@ -1,0 +1,70 @@
+"""Engines by name."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from routelab.api import EnginePlugin, InputError
+from routelab.api.engine import DEFAULT_ENGINES, Work
+from routelab.registry.catalogue import Catalogue, installed
+
+KEY = "engine"
+"""Key of a study, or option, that names an engine."""
+
+
+def engine_class(
+    name: str, work: Work | None = None, catalogue: Catalogue | None = None
+) -> type[EnginePlugin]:
+    """Return the class of an engine.
+
+    Parameters
+    ----------
+    name : str
+    work : {"traffic", "workload"}, optional
+        What it has to run.
+    catalogue : Catalogue, optional
+        The installed plugins by default.
+
+    Raises
+    ------
+    InputError
+        If there is no such engine, or it runs something else.
+    QuarantinedError
+        If it is broken.
+    """
+    catalogue = catalogue or installed()
+    found = cast(type[EnginePlugin], catalogue.plugin(KEY, name))
+    if work is None or found.work == work:
+        return found
+    others = ", ".join(one.name for one in engine_classes(work, catalogue))
+    raise InputError(f"engine {name!r} runs {_of(found.work)}, not {_of(work)} (engines: {others})")
+
+
+def engine_classes(
+    work: Work | None = None,
+    catalogue: Catalogue | None = None,
+    distribution: str | None = None,
+) -> list[type[EnginePlugin]]:
+    """Return all engines that can be used, default engines first.
+
+    Parameters
+    ----------
+    work : {"traffic", "workload"}, optional
+        Only those that run it.
+    catalogue : Catalogue, optional
+        The installed plugins by default.
+    distribution : str, optional
+        Only those of this distribution.
+    """
+    found = [
+        cast(type[EnginePlugin], entry.plugin)
+        for entry in (catalogue or installed()).entries(KEY)
+        if entry.plugin is not None and distribution in (None, entry.distribution)
+    ]
+    first = list(DEFAULT_ENGINES.values())
+    found.sort(key=lambda one: first.index(one.name) if one.name in first else len(first))
+    return [one for one in found if work in (None, one.work)]
+
+
+def _of(work: str) -> str:
+    return {"traffic": "traffic", "workload": "workloads"}[work]

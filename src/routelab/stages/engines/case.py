@@ -1,0 +1,293 @@
+"""From names to a case that an engine can run."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from routelab._progress import tell
+from routelab.api import (
+    EngineCase,
+    EnginePlugin,
+    HopProgram,
+    Parameters,
+    Proof,
+    RouteTable,
+    Topology,
+    UnsupportedError,
+)
+from routelab.api.engine import NoStore, Store
+from routelab.artifacts.routes_file import load_routes
+from routelab.deadlock import check
+from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.deadlock.verdict import Switching
+from routelab.jobs.job import Task
+from routelab.registry.instances import Routing, load, load_routing
+from routelab.simulation.tables import table_program
+from routelab.stages.chain import apply_routing
+from routelab.stages.engines.proofs import Proofs
+from routelab.stages.programs import part_of
+from routelab.stages.together import together
+from routelab.stages.topology import obtain
+
+NO_NAME = "the table"
+"""What a table that was read from a file is called."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class EngineTask(Task):
+    """What is to be simulated.
+
+    Attributes
+    ----------
+    routing : str
+        Canonical name, or the table's file.
+    network : Topology or None
+        None if it could not be built.
+    algorithm : Routing or RouteTable
+    work : TrafficPlugin, WorkloadPlugin or Path
+    engine : EnginePlugin
+    """
+
+    network: Topology | None
+    algorithm: Routing | RouteTable
+    work: Any
+    engine: EnginePlugin
+
+
+def task_of(
+    topology: str | Topology,
+    routing: str,
+    work: str,
+    engine: type[EnginePlugin],
+    settings: Callable[[], Parameters] | None = None,
+) -> EngineTask:
+    """Look up all that is named.
+
+    Parameters
+    ----------
+    topology : str or Topology
+        As for `routelab.stages.topology.obtain`.
+    routing : str
+        Instance name, or a ``routes.npz`` that was made on this network.
+    work : str
+        Instance name of traffic or of a workload, or the file of an MPI program if `engine` runs
+        these.
+    engine : class
+    settings : function, optional
+        Returns the parameters of the engine; the defaults without it.
+
+    Raises
+    ------
+    InputError
+        With all that is wrong.
+    """
+
+    def make() -> EnginePlugin:
+        made = engine(settings() if settings else None)
+        made.check()
+        return made
+
+    made, (name, network, chosen, routing_name), found = together(
+        make,
+        lambda: network_of(topology, routing),
+        lambda: Path(work) if is_executable(work, engine) else load(engine.work, work),
+    )
+    parts = chosen.plugins if isinstance(chosen, Routing) else ()
+    return EngineTask(
+        topology=name,
+        routing=routing_name,
+        plugins=(*parts, *([] if isinstance(found, Path) else [found]), made),
+        network=network,
+        algorithm=chosen,
+        work=found,
+        engine=made,
+    )
+
+
+def is_executable(work: str, engine: type[EnginePlugin]) -> bool:
+    """Whether `work` names the file of an MPI program that the engine runs."""
+    return engine.executables and os.sep in work and Path(work).is_file()
+
+
+def network_of(
+    topology: str | Topology, routing: str
+) -> tuple[str, Topology, Routing | RouteTable, str]:
+    """Look up a network and a routing, or a table of it, each with its name.
+
+    Raises
+    ------
+    InputError
+        With all that is wrong.
+    """
+    chosen, (name, network) = together(lambda: routing_of(routing), lambda: obtain(topology))
+    if chosen is None:
+        table = load_routes(routing, network)
+        return name, table.topology, table, routing
+    return name, network, chosen, chosen.name
+
+
+def routing_of(name: str) -> Routing | None:
+    """The routing; None for the file of a table."""
+    return None if Path(name).suffix == ".npz" else load_routing(name)
+
+
+def case_of(
+    network: Topology,
+    algorithm: Routing | RouteTable,
+    work: Any,
+    store: Store | None = None,
+    proofs: Proofs | None = None,
+) -> tuple[EngineCase, CaseRouting]:
+    """Build a case, and its routing, which measures how long it takes.
+
+    Parameters
+    ----------
+    network : Topology
+    algorithm : Routing or RouteTable
+        A table has to be one of this network.
+    work : TrafficPlugin, WorkloadPlugin or Path
+    store : Store, optional
+        Where finished parts are kept, and found again.
+    proofs : Proofs, optional
+        The same for the verdicts of the deadlock checker on hop-by-hop algorithms.
+    """
+    routing = CaseRouting(algorithm)
+
+    def judge(
+        virtual_channels: int, *, switching: Switching, packets_per_buffer: int
+    ) -> Mapping[str, str]:
+        tell(routing.name, "proof")
+        options = (virtual_channels, switching, packets_per_buffer)
+        if not routing.hop_by_hop:
+            return _verdict_of_table(routing.table(network), switching, packets_per_buffer)
+        if proofs is None:
+            return _verdict_of_hops(routing, network, options)
+        assert isinstance(algorithm, Routing)
+        return proofs.find_or_make(
+            algorithm, options, lambda: _verdict_of_hops(routing, network, options)
+        )
+
+    case = EngineCase(network, routing, work, judge, store or NoStore(), tell)
+    return case, routing
+
+
+class CaseRouting:
+    """A routing as engines see it; it makes its table once.
+
+    Parameters
+    ----------
+    algorithm : Routing or RouteTable
+
+    Attributes
+    ----------
+    seconds : float or None
+        Time that the table or the program took; 0 for a table that was read; None before one of
+        them was asked for.
+    """
+
+    def __init__(self, algorithm: Routing | RouteTable) -> None:
+        self._algorithm = algorithm
+        self._part = part_of(algorithm) if isinstance(algorithm, Routing) else None
+        self._table = algorithm if isinstance(algorithm, RouteTable) else None
+        self.seconds: float | None = None if self._table is None else 0.0
+
+    @property
+    def name(self) -> str:
+        """Canonical name."""
+        return self._part.name if self._part else NO_NAME
+
+    @property
+    def hop_by_hop(self) -> bool:
+        """Whether it has no table."""
+        return self._part is not None and self._part.hop_by_hop
+
+    @property
+    def proof(self) -> Proof:
+        """Why it cannot deadlock."""
+        return self._part.proof if self._part else "bubble"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Why it does not apply; None if it does."""
+        if self._part is None:
+            return None if self._owns(topology) else self._stranger()
+        return self._part.supports(topology, virtual_channels)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Its program.
+
+        Raises
+        ------
+        UnsupportedError
+            If it does not apply.
+        """
+        if not self.hop_by_hop:
+            return table_program(self.table(topology))
+        assert self._part is not None
+        tell(self.name, "routing")
+        began = time.perf_counter()
+        program = self._part.prepare(topology, virtual_channels)
+        self.seconds = time.perf_counter() - began
+        return program
+
+    def table(self, topology: Topology) -> RouteTable:
+        """Its routes.
+
+        Raises
+        ------
+        UnsupportedError
+            If it does not apply, or decides hop by hop.
+        """
+        if self._table is not None and self._table.topology is topology:
+            return self._table
+        if isinstance(self._algorithm, RouteTable):
+            raise UnsupportedError(self._stranger())
+        routed = apply_routing(topology, self._algorithm)
+        self._table, self.seconds = routed.table, routed.seconds
+        return routed.table
+
+    def _owns(self, topology: Topology) -> bool:
+        return isinstance(self._algorithm, RouteTable) and self._algorithm.topology is topology
+
+    def _stranger(self) -> str:
+        return f"{self.name}: it has routes on its own network only"
+
+
+def _verdict_of_table(
+    table: RouteTable, switching: Switching, packets_per_buffer: int
+) -> dict[str, str]:
+    verdict = check(table, packets_per_buffer=packets_per_buffer, switching=switching)
+    return {
+        "deadlock": verdict.status,
+        "deadlock_proof": "bubble" if verdict.flow_control == "bubble" else "acyclic",
+        "deadlock_reason": verdict.reason,
+        "deadlock_coverage": "",
+        "deadlock_cycle": "\n".join(verdict.describe_cycle(table.topology)),
+    }
+
+
+def _verdict_of_hops(
+    routing: CaseRouting, topology: Topology, options: tuple[int, Switching, int]
+) -> dict[str, str]:
+    virtual_channels, switching, packets = options
+    assert routing._part is not None
+    verdict = check_hop_routing(
+        routing._part,
+        topology,
+        virtual_channels,
+        switching=switching,
+        packets_per_buffer=packets,
+        # the next packet may follow as soon as a tail has crossed the channel
+        shared_buffers=True,
+    )
+    return {
+        "deadlock": verdict.status,
+        "deadlock_proof": verdict.proof,
+        "deadlock_reason": verdict.reason,
+        "deadlock_coverage": verdict.coverage,
+        "deadlock_cycle": "\n".join(verdict.describe_cycle()),
+    }

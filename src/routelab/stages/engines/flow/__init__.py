@@ -1,0 +1,22 @@
+"""The flow engine: messages that share channels max-min fairly."""
+
+from __future__ import annotations
+
+from routelab.api import EngineCase, EngineResult
+from routelab.simulation.flow_columns import CLOCK, COLUMNS
+from routelab.stages.engines.flow.settings import MachineEngine
+
+
+class Flow(MachineEngine):
+    """Runs the messages of a program as flows that share channels max-min fairly."""
+
+    name = "flow"
+    summary = "Messages of programs as flows that share channels max-min fairly"
+    columns = COLUMNS
+    clock = CLOCK
+
+    def run(self, case: EngineCase) -> EngineResult:
+        """See `EnginePlugin.run`."""
+        from routelab.stages.engines.flow.simulate import simulate
+
+        return simulate(case, self.parameters)

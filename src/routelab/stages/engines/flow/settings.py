@@ -1,0 +1,58 @@
+"""What engines for workloads share: the machine and the placement that their settings name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from routelab.api import EnginePlugin
+from routelab.config.cluster import find_cluster, found_cluster, load_cluster
+from routelab.config.files import seen_from_here
+from routelab.simulation.flow_settings import FlowSettings
+from routelab.simulation.machine import Machine
+from routelab.simulation.placement import is_file, read_placement
+
+
+class MachineEngine(EnginePlugin):
+    """An engine for workloads with `FlowSettings`."""
+
+    work = "workload"
+    Parameters = FlowSettings
+
+    def check(self) -> None:
+        """Look up the machine; see `EnginePlugin.check`."""
+        machine_of(self.parameters)
+
+    def in_folder(self, folder: Path) -> Self:
+        """See `EnginePlugin.in_folder`; clusters are looked up beside the folder."""
+        settings: FlowSettings = self.parameters
+        files: dict[str, str] = {}
+        if settings.machine:
+            files["machine"] = found_cluster(folder, settings.machine)
+            load_cluster(Path(files["machine"]))
+        if is_file(settings.placement):
+            path = folder / settings.placement
+            read_placement(path)
+            files["placement"] = seen_from_here(path)
+        return type(self)(settings.model_copy(update=files))
+
+    def input_files(self) -> list[Path]:
+        """The files of the machine and the placement."""
+        settings: FlowSettings = self.parameters
+        named = [settings.machine] if Path(settings.machine).suffix in (".yaml", ".yml") else []
+        if is_file(settings.placement):
+            named.append(settings.placement)
+        return [Path(name) for name in named]
+
+
+def machine_of(settings: FlowSettings) -> Machine:
+    """The machine that settings name, with what they change of it.
+
+    Raises
+    ------
+    InputError
+        If there is no such cluster, or its file is wrong.
+    """
+    if not settings.machine:
+        return settings.on(Machine())
+    return settings.on(load_cluster(find_cluster(settings.machine)).machine)

@@ -1,0 +1,36 @@
+"""The packet engine: routers cycle by cycle."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from routelab.api import EngineCase, EnginePlugin, EngineResult
+from routelab.simulation.packet_columns import CLOCK, COLUMNS
+from routelab.simulation.settings import SimulationSettings
+
+
+class Packet(EnginePlugin):
+    """Simulates packets in routers with virtual channels and credits, cycle by cycle."""
+
+    name = "packet"
+    summary = "Packets in routers with virtual channels and credits, cycle by cycle"
+    work = "traffic"
+    columns = COLUMNS
+    clock = CLOCK
+    brief = MappingProxyType(
+        {
+            "vcs": 8,
+            "loads": (0.1,),
+            "sample_cycles": 10,
+            "max_cycles": 1000,
+            "precision": 0.9,
+        }
+    )
+
+    Parameters = SimulationSettings
+
+    def run(self, case: EngineCase) -> EngineResult:
+        """See `EnginePlugin.run`."""
+        from routelab.stages.engines.packet.simulate import simulate
+
+        return simulate(case, self.parameters)

@@ -1,0 +1,70 @@
+"""A routing made ready for the packet engine, with the verdict of the deadlock checker."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from routelab.api import EngineCase, HopProgram, RouteTable, UnsupportedError, needed_classes
+from routelab.simulation.layout import class_rows, refusal
+from routelab.simulation.router import Router
+from routelab.simulation.tables import table_program
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A routing as a program of the packet engine.
+
+    Attributes
+    ----------
+    program : HopProgram
+    table : RouteTable or None
+        What the program follows; None for a hop-by-hop algorithm.
+    facts : dict
+        ``deadlock`` (the checker's status), ``deadlock_reason``, ``deadlock_cycle`` (empty: none),
+        ``deadlock_proof`` (its kind), ``deadlock_coverage`` (which states of a hop-by-hop algorithm
+        were looked at, maybe on a smaller network; empty: all routes), ``flow_control``,
+        ``virtual_channels`` (needed), ``virtual_channels_used`` and ``virtual_channels_unused``.
+    """
+
+    program: HopProgram
+    table: RouteTable | None
+    facts: dict[str, Any]
+
+
+def prepare(case: EngineCase, router: Router) -> Prepared:
+    """Make a program of a routing and judge it under the routers' flow control.
+
+    Raises
+    ------
+    UnsupportedError
+        If the routing does not apply to the network or to routers like these; the text is the
+        reason.
+    PluginError
+        If a plugin breaks its contract.
+    """
+    routing, table = case.routing, None
+    if routing.hop_by_hop:
+        program = routing.prepare(case.network, router.vcs)
+    else:
+        table = routing.table(case.network)
+        program = table_program(table)
+    reason = refusal(program, router)
+    if reason is not None:
+        raise UnsupportedError(f"{routing.name}: {reason}")
+    verdict = case.judge(
+        router.vcs,
+        switching=router.switching,
+        packets_per_buffer=max(router.buffer_flits // router.packet_flits, 1),
+    )
+    return Prepared(program, table, {**verdict, **_channels(program, router)})
+
+
+def _channels(program: HopProgram, router: Router) -> dict[str, Any]:
+    used = int(class_rows(program, router.vcs)[:, 1].sum())
+    return {
+        "flow_control": "bubble" if program.bubble else "plain",
+        "virtual_channels": needed_classes(program),
+        "virtual_channels_used": used,
+        "virtual_channels_unused": router.vcs - used,
+    }

@@ -1,0 +1,155 @@
+"""Simulate packets at all loads and with all seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from routelab.api import (
+    Demand,
+    EngineCase,
+    EngineResult,
+    HopProgram,
+    RouteTable,
+    Topology,
+    TrafficPlugin,
+    UnsupportedError,
+)
+from routelab.artifacts.measured_rows import from_row, to_row
+from routelab.metrics import channel_load_bound, ejection_bound
+from routelab.simulation.closed_loop import messages_of
+from routelab.simulation.engine import Simulation
+from routelab.simulation.measure import Simulated as Run
+from routelab.simulation.measured import Measured
+from routelab.simulation.offered import Ends, demand_of, ends_of
+from routelab.simulation.saturation import saturation
+from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.sweep import Make, sweep
+from routelab.stages.engines.packet.facts import (
+    blocked_at,
+    curve_row,
+    measured_facts,
+    notes_of,
+    saturation_facts,
+)
+from routelab.stages.engines.packet.progress import Watch
+from routelab.stages.engines.packet.routing import prepare
+from routelab.stages.engines.packet.tables import channel_table, latency_table, terminal_table
+
+MOST_PAIRED = 2048
+"""Terminals up to which the traffic of all pairs is added up."""
+
+
+def simulate(case: EngineCase, settings: SimulationSettings) -> EngineResult:
+    """Simulate at all loads, with all seeds, on as many threads as the process may use.
+
+    The numbers do not depend on the threads, but for those of `Packet.clock`.
+
+    Raises
+    ------
+    UnsupportedError
+        If routing, traffic and routers like these do not go with the network or with each other.
+    PluginError
+        If a plugin breaks its contract.
+    """
+    network, traffic = case.network, case.work
+    assert isinstance(traffic, TrafficPlugin)
+    case.tell(traffic.name, "traffic")
+    reason = traffic.supports(network)
+    if reason is not None:
+        raise UnsupportedError(f"{traffic.name}: {reason}")
+    demand = cache(lambda seed: demand_of(traffic, network, seed))
+    first = demand(settings.seed)
+    if not first.rate.any():
+        raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
+    case.tell(traffic.name, "ok", ended=True)
+    prepared = prepare(case, settings.router())
+    watch = Watch(settings)
+    make = _maker(network, prepared.program, traffic, demand, settings, watch)
+
+    def heard(measured: Measured) -> None:
+        case.store.keep(_key(measured.load, measured.seed), to_row(measured))
+        watch.ended(measured)
+
+    def recall(load: float, seed: int) -> Measured | None:
+        row = case.store.find(_key(load, seed))
+        return None if row is None else from_row(row, settings)
+
+    watch.begin()
+    points = sweep(make, settings, heard=heard, recall=recall)
+    facts = {
+        "convention": first.convention,
+        **prepared.facts,
+        **measured_facts(points, network),
+    }
+    curve = [curve_row(point) for point in points]
+    if settings.find_saturation:
+        limit = _most(prepared.table, first)
+        found = saturation(make, settings, tuple(points), None, heard, recall, limit)
+        facts |= saturation_facts(found)
+        curve = [curve_row(point) for point in found.points]
+
+    @cache
+    def ends(seed: int) -> Ends:
+        if settings.messages:
+            return ends_of(messages_of(traffic, network, settings.messages, seed))
+        return ends_of(demand(seed))
+
+    terminals = terminal_table(points, network, ends)
+    if settings.messages:
+        facts["terminal_throughput"] = _mean(terminals["throughput"])
+    facts["blocked"] = blocked_at(curve)
+    tables = {
+        "loads": {name: [row[name] for row in curve] for name in curve[0]},
+        "channels": channel_table(points, network),
+        "terminals": terminals,
+        "latencies": latency_table(points),
+    }
+    return EngineResult(facts, tables, notes_of(facts, curve))
+
+
+def _key(load: float, seed: int) -> str:
+    return f"{load!r} {seed}"
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _most(table: RouteTable | None, demand: Demand) -> float:
+    """A load above which a terminal or, with a table, a channel gets more than it can take."""
+    if len(demand.rate) > MOST_PAIRED:
+        return inf
+    limits = [ejection_bound(demand)]
+    if table is not None:
+        limits.append(channel_load_bound(table, demand))
+    return min(limits)
+
+
+def _maker(
+    network: Topology,
+    program: HopProgram,
+    traffic: TrafficPlugin,
+    demand: Callable[[int], Demand],
+    settings: SimulationSettings,
+    watch: Watch,
+) -> Make:
+    """Makes a simulation at a load with a seed."""
+    router = settings.router()
+    asked: dict[str, Any] = {
+        "message_packets": settings.message_packets,
+        "in_order": settings.in_order,
+    }
+
+    def make(load: float, seed: int) -> Run:
+        offered: dict[str, Any] = {"demand": demand(seed), "load": load}
+        if settings.messages:
+            offered = {"messages": messages_of(traffic, network, settings.messages, seed)}
+        return watch.follow(Simulation(network, program, router, **offered, **asked, seed=seed))
+
+    return make

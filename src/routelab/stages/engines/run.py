@@ -1,0 +1,138 @@
+"""Run an engine on a case, check what it returns, and write it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from numbers import Number
+from pathlib import Path
+from typing import Any
+
+from routelab.api import (
+    EngineCase,
+    EnginePlugin,
+    EngineResult,
+    PluginError,
+    RouteTable,
+    Topology,
+    UnsupportedError,
+)
+from routelab.api.engine import FACTS, TABLES, Store
+from routelab.artifacts.tables import write_csv
+from routelab.registry.instances import Routing, name_of
+from routelab.stages.engines.case import case_of
+from routelab.stages.engines.proofs import Proofs
+from routelab.stages.facts import topology_facts
+
+
+def simulate(
+    network: Topology,
+    algorithm: Routing | RouteTable,
+    work: Any,
+    engine: EnginePlugin,
+    store: Store | None = None,
+    proofs: Proofs | None = None,
+) -> EngineResult:
+    """Run traffic or a workload on a network with an engine.
+
+    Parameters
+    ----------
+    network, algorithm, work, store, proofs
+        As for `routelab.stages.engines.case.case_of`.
+    engine : EnginePlugin
+
+    Returns
+    -------
+    result : EngineResult
+        The facts of the engine, with those of the network, the settings, the work and the engine.
+
+    Raises
+    ------
+    UnsupportedError
+        If network, routing, work and settings do not go together; the text is the reason.
+    InputError
+        If a file is missing or wrong.
+    PluginError
+        If a plugin breaks its contract.
+    """
+    case, routing = case_of(network, algorithm, work, store, proofs)
+    reason = engine.supports(case)
+    if reason is not None:
+        raise UnsupportedError(f"{engine.name}: {reason}")
+    result = run_engine(engine, case)
+    facts = {
+        **topology_facts(network),
+        **settings_facts(engine),
+        engine.work: str(work) if isinstance(work, Path) else name_of(work),
+        **result.facts,
+        **({} if routing.seconds is None else {"routing_seconds": routing.seconds}),
+        "engine": engine.name,
+    }
+    return replace(result, facts=facts)
+
+
+def settings_facts(engine: EnginePlugin) -> dict[str, Any]:
+    """All settings that are one number or word."""
+    settings: dict[str, Any] = engine.parameters.model_dump(mode="json")
+    return {name: value for name, value in settings.items() if not isinstance(value, (list, dict))}
+
+
+def run_engine(engine: EnginePlugin, case: EngineCase) -> EngineResult:
+    """Run an engine and check its result against what it declares.
+
+    Raises
+    ------
+    UnsupportedError, InputError
+        As `EnginePlugin.run`.
+    PluginError
+        If the result is not as the contract has it.
+    """
+    result = engine.run(case)
+    if not isinstance(result, EngineResult):
+        raise PluginError(f"{engine.name}: expected an EngineResult, found {type(result).__name__}")
+    problems = list(dict.fromkeys(_problems(engine, result)))
+    if problems:
+        raise PluginError(f"{engine.name}: {'; '.join(problems)}")
+    return result
+
+
+def _problems(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
+    settings = engine.parameters.texts()
+    parts: dict[str, Mapping[str, Any]] = {FACTS[engine.work]: result.facts, **result.tables}
+    for of, columns in parts.items():
+        if of not in (FACTS[engine.work], *TABLES[engine.work]):
+            known = ", ".join(TABLES[engine.work])
+            yield f"table {of!r} is not one of an engine for {engine.work}: {known}"
+            continue
+        declared = {column.name for column in engine.columns if of in column.of}
+        strange = [name for name in columns if name not in declared and name not in settings]
+        if strange:
+            yield f"`columns` does not declare {', '.join(strange)} of {of}"
+    for name, value in result.facts.items():
+        if not _is_plain(value):
+            yield f"fact {name} is {type(value).__name__}, expected a number, text or None"
+    for of, table in result.tables.items():
+        if len({len(column) for column in table.values()}) > 1:
+            yield f"the columns of table {of!r} have different lengths"
+        for name, column in table.items():
+            odd = next((value for value in column if not _is_plain(value)), None)
+            if odd is not None:
+                yield f"{of}: {name} holds {type(odd).__name__}, expected numbers, text or None"
+
+
+def _is_plain(value: Any) -> bool:
+    return value is None or isinstance(value, (str, bool, Number))
+
+
+def write_result(result: EngineResult, work: str, folder: Path) -> None:
+    """Write the tables of a result into a folder.
+
+    Parameters
+    ----------
+    result : EngineResult
+    work : {"traffic", "workload"}
+        What was run.
+    folder : Path
+    """
+    for name, table in result.tables.items():
+        write_csv(folder / TABLES[work][name], list(table), zip(*table.values(), strict=True))

@@ -1,0 +1,33 @@
+"""SimGrid's SMPI in the place of the flow engine."""
+
+from __future__ import annotations
+
+from routelab.api import EngineCase, EngineResult, InputError
+from routelab.simulation.flow_columns import CLOCK, FACTS
+from routelab.stages.engines.flow.settings import MachineEngine
+
+
+class Smpi(MachineEngine):
+    """Replays the messages of a program, or runs an MPI program, in SimGrid."""
+
+    name = "smpi"
+    summary = "The same messages, or an MPI program, in SimGrid's SMPI"
+    columns = FACTS
+    clock = CLOCK
+    executables = True
+
+    def supports(self, case: EngineCase) -> str | None:
+        """See `EnginePlugin.supports`."""
+        from routelab.simulation.smpi import find
+
+        try:
+            find()
+        except InputError as error:
+            return str(error)
+        return None
+
+    def run(self, case: EngineCase) -> EngineResult:
+        """See `EnginePlugin.run`."""
+        from routelab.stages.engines.smpi.simulate import simulate
+
+        return simulate(case, self.parameters)
