@@ -69,6 +69,32 @@ def test_route_prints_routes_and_facts(capsys) -> None:
     assert json.loads(capsys.readouterr().out)["phase_load_xor"] == 3
 
 
+def test_routes_to_terminals_are_printed_with_their_names(tmp_path: Path, capsys) -> None:
+    hosts = [("n1", "a"), ("n2", "b"), ("n3", "b")]
+    links = [("a", "b"), ("a", "b"), *hosts]
+    network = {
+        "nodes": [{"id": "a"}, {"id": "b"}, *({"id": n, "kind": "host"} for n, _ in hosts)],
+        "links": [{"source": one, "target": other} for one, other in links],
+    }
+    (tmp_path / "net.json").write_text(json.dumps(network))
+    command = ["route", f"graph~file={tmp_path / 'net.json'}", "dfsssp~routes=terminals"]
+    assert main([*command, "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    ends = [(row["source"], row["target"], row["terminal"], row["switches"]) for row in rows]
+    assert ends == [
+        ("a", "a", "n1", "a"),
+        ("a", "b", "n2", "a b"),
+        ("a", "b", "n3", "a b"),
+        ("b", "a", "n1", "b a"),
+        ("b", "b", "n2", "b"),
+        ("b", "b", "n3", "b"),
+    ]
+    assert main([*command, "-o", str(tmp_path / "out")]) == 0
+    again = ["export", "codes", str(tmp_path / "out"), "-o", str(tmp_path / "codes")]
+    assert main(again) == 0
+    assert "# routes to terminals" in (tmp_path / "codes" / "routes.txt").read_text()
+
+
 def test_route_keeps_its_time_limit_and_writes_the_outcome(tmp_path: Path) -> None:
     # in a process of its own: the command forks
     command = ["route", "torus~dims=12x12x12", "p2-sssp@up-down", "-o", str(tmp_path / "out")]
