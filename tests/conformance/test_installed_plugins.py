@@ -37,6 +37,7 @@ VARIANTS = (
     "routing/dimension-order~deadlock=dateline,order=random",
     "routing/minimal-adaptive~escape=dateline",
     "routing/valiant~base=[sssp@up-down]",
+    "routing/ugal~base=[sssp@up-down]",
     "traffic/tornado~shift=1x1",
     "traffic/uniform~self=true",
     "traffic/hotspot~share=1.0,spots=0+1",

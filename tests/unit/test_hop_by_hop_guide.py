@@ -26,14 +26,11 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULT
 @pytest.fixture(scope="module")
 def example(tmp_path_factory):
     folder = tmp_path_factory.mktemp("example")
-    (folder / "hop_index_example.py").write_text(BLOCKS[0] + BLOCKS[2])
+    # importing it runs what the page says of its examples, too
+    (folder / "hop_index_example.py").write_text("\n\n".join(BLOCKS))
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(folder)
         yield importlib.import_module("hop_index_example")
-
-
-def test_its_walk_is_as_it_says(example) -> None:
-    exec(compile(BLOCKS[1], str(GUIDE), "exec"), dict(vars(example)))
 
 
 def test_its_algorithm_has_twenty_lines(example) -> None:
@@ -101,6 +98,51 @@ def test_its_algorithm_moves_packets_in_the_engine(example) -> None:
     hops = simulation.counts().hops
     # mean distance on a 4x4 torus without self-traffic: 32 / 15
     assert (hops * np.arange(len(hops))).sum() / hops.sum() == pytest.approx(32 / 15, abs=0.03)
+
+
+VARIANTS = ["Patient", "Emptiest", "FreerDetour", "SecondThoughts"]
+
+
+def flooded(plugin, vcs, load=1.0):
+    """Counts of a torus where everybody sends to a switch that is two rows away."""
+    torus = build_grid("torus", (4, 4), wrap=True)
+    target = (torus.coordinates + np.array([2, 0])) % 4
+    demand = Demand.permutation(np.ravel_multi_index(target.T, (4, 4)), "two rows up")
+    program = plugin.prepare(torus, vcs)
+    simulation = Simulation(torus, program, Router(vcs=vcs), demand=demand, load=load, seed=1)
+    simulation.run(500)
+    simulation.reset()
+    simulation.run(2000)
+    assert simulation.blocked() is None
+    return simulation.counts()
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_its_variants_work_in_the_engine(example, name) -> None:
+    plugin, torus = getattr(example, name)(), build_grid("torus", (4, 4), wrap=True)
+    needed = {"Patient": 4, "Emptiest": 4, "FreerDetour": 8, "SecondThoughts": 12}[name]
+    assert plugin.supports(torus, needed) is None
+    assert plugin.supports(torus, needed - 1) is not None
+    counts = flooded(plugin, needed)
+    assert counts.ejected.min() > 0
+    longest = int(np.flatnonzero(counts.hops).max())
+    assert (longest > 2) == (name in ("FreerDetour", "SecondThoughts"))
+    # two hops are the shortest way, and without load all take it
+    assert np.flatnonzero(flooded(plugin, needed, 0.001).hops).tolist() == [2]
+
+
+@pytest.mark.parametrize("name", ["Patient", "Emptiest", "FreerDetour"])
+def test_its_variants_are_proven(example, name) -> None:
+    torus = build_grid("torus", (3, 3), wrap=True)
+    verdict = check_hop_routing(getattr(example, name)(), torus, 8)
+    assert verdict.status == "proven", verdict.reason
+    assert verdict.proof == "acyclic"
+
+
+def test_its_steady_routing_refuses_a_base_with_escapes(example) -> None:
+    plugin, torus = example.Steady(), build_grid("torus", (4, 4), wrap=True)
+    plugin.hand_in({"base": example.part_of(example.load_routing("minimal-adaptive"))})
+    assert "relies on escapes" in plugin.supports(torus, 8)
 
 
 @pytest.mark.builtins

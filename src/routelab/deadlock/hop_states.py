@@ -249,8 +249,8 @@ def _pictures(given: RunTables, virtual_channels: int, *, waiting: bool) -> Int3
     """
     rng = np.random.default_rng(0)
     pictures = np.repeat(given.queues[np.newaxis], _PICTURES, axis=0)
-    buffers, inside = pictures[:, : given.buffers], pictures[:, given.buffers :]
-    channels = given.buffers // virtual_channels
+    buffers, channels = pictures[:, : given.buffers], given.buffers // virtual_channels
+    inside = pictures[:, given.buffers : given.buffers + channels + 1]
     shapes = ((channels, 1), (1, virtual_channels), (channels, virtual_channels))
     for number, picture in enumerate(buffers):
         free = rng.integers(UNITS + 1, size=shapes[number % len(shapes)])

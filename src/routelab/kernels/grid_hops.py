@@ -1,7 +1,8 @@
 """Ways on whole tori and meshes from coordinates alone, for hop-by-hop routing functions.
 
-The tables are those of `routelab.api.grid_tables`; no array grows with the square of the number of
-switches. A *step* count is signed: +3 is three hops in the positive direction of a dimension.
+The tables are those of `routelab.toolkit.families.grid_hops.grid_tables`; no array grows with the
+square of the number of switches. A *step* count is signed: +3 is three hops in the positive
+direction of a dimension.
 """
 
 import numpy as np

@@ -11,7 +11,6 @@ to a copy of its tables (`routelab.api.hops.run_tables`). The helpers below read
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -140,7 +139,8 @@ _ARGUMENTS = {
 
 
 def _compiled(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
-    arguments = inspect.signature(function).parameters
+    code = function.__code__
+    arguments = code.co_varnames[: code.co_argcount]
     if len(arguments) != len(signature.args):
         raise TypeError(
             f"{kind} function {function.__name__} takes ({', '.join(arguments)}); under ABI {ABI} "

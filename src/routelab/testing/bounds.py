@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from itertools import permutations
 from types import MappingProxyType
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 
 from routelab.api import HopProgram, Topology
 from routelab.kernels import hops as abi
+from routelab.kernels.distances import hop_distances
 from routelab.kernels.hops import CREDITS, FRONT_FLITS, PHASE
 from routelab.testing.plain_python import plain_python
 from routelab.testing.walks import FREE, Candidate, Walker
@@ -193,21 +193,34 @@ class BoundsWalker(Walker):
         }
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
-        """All pairs of switches with terminals, or `WALKS` of them drawn at random."""
+        """All pairs of switches that the network joins, or `WALKS` of them drawn at random."""
         ends = self.topology.endpoints.tolist()
         if len(ends) ** 2 <= WALKS:
-            yield from permutations(ends, 2)
+            for source in ends:
+                yield from ((source, target) for target in self._reach(source))
             return
         for _ in range(WALKS):
-            source, target = self.random.sample(ends, 2)
-            yield source, target
+            source = self.random.choice(ends)
+            targets = self._reach(source)
+            if targets:
+                yield source, self.random.choice(targets)
+
+    def _reach(self, source: int) -> list[int]:
+        """Other switches with terminals that there is a way to."""
+        topology = self.topology
+        distance = np.empty(topology.num_switches, np.int32)
+        queue = np.empty_like(distance)
+        hop_distances(*topology.outgoing, topology.channel_target, source, distance, queue)
+        ends = topology.endpoints
+        found: list[int] = ends[distance[ends] > 0].tolist()
+        return found
 
     def _fill(self) -> None:
         draw = np.random.default_rng(self.random.getrandbits(64)).integers
         self.queues[: self._inside, CREDITS] = draw(FREE + 1, size=self._inside)
         if self.program.waiting:
-            channels = self.topology.num_channels
-            self.queues[self._inside : -1, FRONT_FLITS] = draw(FREE + 1, size=channels)
+            inside = slice(self._inside, self._inside + self.topology.num_channels)
+            self.queues[inside, FRONT_FLITS] = draw(FREE + 1, size=self.topology.num_channels)
 
     def _call_inject(self, word: Any) -> None:
         given = self._given

@@ -26,7 +26,7 @@ class WaypointParameters(Parameters):
     base: RoutingName = parameter(
         "dimension-order",
         description="Routing of both halves of the way: any table, or an algorithm that decides "
-        "hop by hop and sets no waypoints itself",
+        "hop by hop, makes no choices at injection and sets no waypoints",
     )
 
 

@@ -12,7 +12,8 @@ from decision_programs import TERMINALS, decision_program
 from grid_walks import GridWalks
 from hop_cases import parity_program, random_steered_program
 
-from routelab.api import HopProgram, pack_tables
+from routelab.api import HopProgram, Topology, pack_tables
+from routelab.deadlock.hop_states import explored
 from routelab.kernels import grid_hops
 from routelab.kernels.hops import (
     another,
@@ -179,3 +180,22 @@ def test_what_is_the_engine_s_is_left_to_the_helpers(where, said) -> None:
         return
     with pytest.raises(BoundsError, match=said):
         walker.explore()
+
+
+def test_only_pairs_that_the_network_joins_are_tried() -> None:
+    """Clockwise as far as it goes: on a line without its last channel, only forwards."""
+    line = Topology.create(num_switches=4, channel_source=[0, 1, 2], channel_target=[1, 2, 3])
+    walker = BoundsWalker(HopProgram(intrudes, pack_tables(line, [0]), 1), line)
+    assert walker.explore() == 3 + 2 * 2 + 3
+    # nothing is joined, and there is no channel that anything could wait for
+    alone = Topology.create(num_switches=3, channel_source=[], channel_target=[])
+    program = HopProgram(intrudes, pack_tables(alone, [0]), 1, waiting=True)
+    assert BoundsWalker(program, alone).explore() == 0
+    assert explored(program, alone).states == 0
+
+
+def test_large_networks_are_sampled() -> None:
+    large = ring(100)
+    walker = BoundsWalker(HopProgram(intrudes, pack_tables(large, [0]), 1, max_hops=100), large)
+    # no walk begins after 4000 calls, and none is longer than 99 hops
+    assert 4000 <= walker.explore() < 4099

@@ -1,0 +1,161 @@
+"""What hop-by-hop functions read of queues: checked by hand and against sums over rows."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import numpy as np
+import pytest
+from hop_cases import program_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from routelab.api import (
+    HopProgram,
+    PluginError,
+    append_tables,
+    class_lanes,
+    pack_tables,
+    run_tables,
+)
+from routelab.kernels import hops as abi
+from routelab.kernels.hops import hop_kernel
+from routelab.toolkit import build_grid
+
+RING = build_grid("torus", (5,), wrap=True)
+CHANNELS = RING.num_channels
+
+
+@hop_kernel
+def restless(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Write all that a hop function may write."""
+    packets[packet, abi.WAYPOINT] = 3
+    for column in range(abi.STATES):
+        packets[packet, abi.STATE + column] += 7
+    out[0, 0], out[0, 1], out[0, 2] = packets[packet, abi.TARGET], channel, vc
+    return 1
+
+
+def program(**more) -> HopProgram:
+    return HopProgram(hop=restless, tables=pack_tables(RING, [4, 5], [6]), vc_classes=2, **more)
+
+
+@given(
+    st.integers(1, 2),
+    st.sampled_from([None, 0, 1]),
+    st.integers(4, 9),
+    st.integers(1, 3),
+    st.integers(1, 8),
+    st.booleans(),
+    st.integers(0, 999),
+)
+def test_occupied_room_is_summed_over_classes_and_channels(
+    phases, rest, vcs, unit, units, waiting, seed
+):
+    made = program(phases=phases, rest=rest, waiting=waiting)
+    packet = unit * units
+    rng = np.random.default_rng(seed)
+    # as in the engine, rows of a channel may lie anywhere, and others between
+    first = (rng.permutation(CHANNELS + 4) * vcs)[:CHANNELS]
+    cycles = rng.integers(unit, 9 * unit, CHANNELS)
+    tables, queues, buffers = run_tables(
+        made,
+        RING,
+        vcs,
+        capacity=8,
+        unit_flits=unit,
+        packet_flits=packet,
+        first_row=first,
+        buffers=(CHANNELS + 4) * vcs,
+        unit_cycles=cycles,
+    )
+    queues[:buffers, abi.CREDITS] = rng.integers(9, size=buffers)
+    taken = unit * (queues[:buffers, abi.CAPACITY] - queues[:buffers, abi.CREDITS])
+    lanes = class_lanes(made, vcs)
+    assert lanes[0, 0] == 0
+    assert (lanes[1:, 0] == lanes[:-1].sum(axis=1)).all()
+    for channel in range(CHANNELS):
+        total = 0
+        for phase in range(phases):
+            for vc in range(2):
+                begin, count = lanes[2 * phase + vc]
+                flits = taken[first[channel] + begin :][:count].sum()
+                assert abi.class_flits(tables, queues, channel, phase, vc) == flits
+                assert abi.class_packets(tables, queues, channel, phase, vc) == ceil(flits / packet)
+                total += flits
+        assert abi.channel_flits(tables, queues, channel) == total
+        assert abi.channel_packets(tables, queues, channel) == ceil(total / packet)
+        assert abi.waiting_flits(tables, queues, channel) == 0
+    if waiting:
+        queues[buffers + 2] = 5, 140
+        queues[buffers + CHANNELS, abi.NOW] = 100
+        flits = 5 + 40 * unit // int(cycles[2])
+        assert abi.waiting_flits(tables, queues, 2) == flits
+        assert abi.waiting_packets(tables, queues, 2) == ceil(flits / packet)
+        # what was sent already waits no more
+        queues[buffers + CHANNELS, abi.NOW] = 200
+        assert abi.waiting_flits(tables, queues, 2) == 5
+
+
+@pytest.mark.parametrize("phases", [1, 2])
+def test_what_does_not_exist_is_empty(phases):
+    """Nothing is read beyond the arrays, even of a network without room for it."""
+    tables, queues, _ = run_tables(program(phases=phases, waiting=True), RING, 4, capacity=8)
+    queues[:, abi.CREDITS] = 0
+    queues[:, abi.FRONT_FLITS] = 8
+    for channel in (-(2**31), -1, CHANNELS, 2**31 - 1):
+        assert abi.class_flits(tables, queues, channel, 0, 0) == 0
+        assert abi.channel_flits(tables, queues, channel) == 0
+        assert abi.waiting_flits(tables, queues, channel) == 0
+    for phase, vc in ((0, -1), (0, 2), (0, 2**31 - 1), (-1, 1), (phases, 0), (2**31 - 1, 0)):
+        assert abi.class_flits(tables, queues, 1, phase, vc) == 0
+    assert abi.class_flits(tables, queues, 1, phases - 1, 1) > 0
+
+
+def test_offers_leave_no_trace():
+    tables, queues, _ = run_tables(program(), RING, 2, capacity=8)
+    packets = np.arange(100, 100 + 2 * abi.PACKET_COLUMNS, dtype=np.int32).reshape(2, -1)
+    before, out = packets.copy(), np.zeros((4, 3), np.int32)
+    count = abi.offers(restless, tables, packets, 1, queues, 0, 4, np.uint64(1), out)
+    assert count == 1
+    assert out[0].tolist() == [4, -1, -1]
+    np.testing.assert_array_equal(packets, before)
+
+
+def test_arrays_behind_those_of_another_program():
+    base = pack_tables(RING, [4, 5], [6])
+    longer = append_tables(append_tables(base, [1, 2, 3], [9]), [7, 7], [8])
+    tables = run_tables(
+        HopProgram(hop=restless, tables=longer, vc_classes=2), RING, 2, capacity=1
+    ).tables
+    assert tables[abi.table(tables, 0) :][:2].tolist() == [4, 5]
+    assert tables[abi.table(tables, 1)] == 6
+    assert tables[abi.appended(tables, 0) :][:2].tolist() == [7, 7]
+    assert tables[abi.appended(tables, 1)] == 8
+    # the first plugin's are still there, for whoever appended nothing after
+    once = run_tables(
+        HopProgram(hop=restless, tables=append_tables(base, [1, 2, 3], [9]), vc_classes=2),
+        RING,
+        2,
+        capacity=1,
+    ).tables
+    assert once[abi.appended(once, 0) :][:3].tolist() == [1, 2, 3]
+    assert once[abi.appended(once, 1)] == 9
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [([0.5], "array 1 is of float64"), ([2**40], "array 1 does not fit into 32 bits")],
+)
+def test_what_is_no_table_is_refused(values, told):
+    with pytest.raises(PluginError, match=told):
+        append_tables(pack_tables(RING), [1], values)
+    with pytest.raises(PluginError, match=told):
+        pack_tables(RING, [1], values)
+
+
+def test_tables_of_a_program_are_left_alone():
+    made = program_of(RING, lambda s, t, vc: [[(0, 0, 0)]], 1)
+    before = made.tables.copy()
+    run_tables(made, RING, 2, capacity=4).tables[:] = 0
+    np.testing.assert_array_equal(made.tables, before)
