@@ -3,7 +3,9 @@ import pytest
 from routelab.api import (
     BenchmarkPlugin,
     Citation,
+    Column,
     Composition,
+    EnginePlugin,
     FabricPlugin,
     MetricPlugin,
     Parameters,
@@ -34,6 +36,19 @@ class Pick(SelectionPlugin):
     summary = "A selection"
 
     def select(self, graph):
+        raise NotImplementedError
+
+
+class Engine(EnginePlugin):
+    name = "ring"
+    summary = "An engine"
+    work = "traffic"
+    columns = (Column("found", "A number", of=("simulations",)),)
+
+    class Parameters(Parameters):
+        seed: int = parameter(0, description="seed")
+
+    def run(self, case):
         raise NotImplementedError
 
 
@@ -219,3 +234,22 @@ def test_a_fabric_says_whether_it_changes_anything():
     assert checked(Fabric, "fabric", "ring", "label") is Fabric
     wrong = type("Wrong", (Fabric,), {"changes": "no"})
     assert "expected changes to be True or False, found 'no'" in problems(wrong, "fabric")
+
+
+class Formatted(Parameters):
+    format: str = "csv"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"work": "packets"}, "expected work to be one of traffic, workload, found 'packets'"),
+        ({"work": "workload"}, "expected columns of flow-channels, flow-ranks, flows, found found"),
+        ({"clock": ("seconds",)}, "expected clock to name columns, found seconds"),
+        ({"brief": {"sed": 1}}, "expected brief to name parameters, found sed"),
+        ({"Parameters": Formatted}, "expected no parameter called like an option of routelab"),
+    ],
+)
+def test_an_engine_states_what_it_runs_and_returns(wrong, said):
+    assert checked(Engine, "engine", "ring", "it") is Engine
+    assert said in problems(type("Wrong", (Engine,), wrong), "engine")
