@@ -18,6 +18,7 @@ from routelab.api import InputError, RouteTable, Topology
 from routelab.deadlock import Verdict
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.catalogue import installed
+from routelab.registry.engines import engine_class
 from routelab.registry.instances import load_routing
 from routelab.registry.suggest import did_you_mean
 from routelab.stages import evaluate as stage
@@ -43,19 +44,6 @@ SHOWN = (
     "virtual_channels",
 )
 """Facts that a routed network shows of itself; `RoutedNetwork.facts` has all."""
-
-CURVE_SHOWN = (
-    "load",
-    "state",
-    "accepted_load",
-    "latency_mean",
-    "latency_mean_low",
-    "latency_mean_high",
-    "latency_p99",
-    "hops_mean",
-    "utilisation_max",
-)
-"""Columns that a simulated network shows of its curve."""
 
 
 def evaluate(topology: str | Topology, routings: str | Iterable[str]) -> pd.DataFrame:
@@ -166,7 +154,6 @@ def simulate(
         If a plugin breaks its contract.
     """
     from routelab.api.engine import DEFAULT_ENGINES
-    from routelab.registry.engines import engine_class
     from routelab.registry.settings import settings_from
     from routelab.stages.engines import run
     from routelab.stages.engines.case import task_of
@@ -395,6 +382,11 @@ class SimulatedNetwork:
     def _table(self, name: str) -> pd.DataFrame:
         return self.tables.get(name, pd.DataFrame())
 
+    def _shown(self) -> list[str]:
+        """Columns of a load that people see."""
+        columns = engine_class(self.facts["engine"]).columns
+        return [one.name for one in columns if "loads" in one.of and "simulate" in one.shown]
+
     def _title(self) -> str:
         work = self.facts["traffic" if "traffic" in self.facts else "workload"]
         return f"{work} with {self.facts['routing']} on {self.facts['topology']}"
@@ -409,7 +401,7 @@ class SimulatedNetwork:
         if self.curve.empty:
             shown = pd.Series(self.facts).to_frame("value")
             return f"<p>{html.escape(self._title())}</p>{shown.to_html()}"
-        shown = self.curve[[name for name in CURVE_SHOWN if name in self.curve]]
+        shown = self.curve[[name for name in self._shown() if name in self.curve]]
         return f"<p>{html.escape(self._title())}</p>{shown.to_html(index=False)}"
 
 

@@ -108,6 +108,7 @@ class EngineCase:
         ``routing.table(network)`` has the routes, unless ``routing.hop_by_hop``;
         ``routing.prepare(network, virtual_channels)`` makes a program of any routing.
     work : TrafficPlugin, WorkloadPlugin or Path
+        Traffic supports the network. A workload has not been asked: it needs a `Job`.
         A path is the file of an MPI program; only engines with `EnginePlugin.executables` get one.
     judge : function
         Checks the routing for deadlocks. An engine without routers has no use for it.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=Parameters)
 
 PREFIX = "setting_"
-"""Begins the names under which `argparse` keeps these options."""
+"""Begins the names under which `argparse` keeps these options; the option's own name follows."""
 
 IN_FILE = re.compile(r"[^:]+:\d+: ")
 """Begins messages about a place in a file."""
@@ -42,15 +42,15 @@ def add_settings(
     title : str
         Of the options, in the help.
     but : collection of str
-        Fields whose options there are already.
+        Options that there are already.
     """
     group = parser.add_argument_group(title)
     for name, field in model.model_fields.items():
-        if name in but:
+        if option(name) in but:
             continue
         default = field.get_default(call_default_factory=True)
         told = (field.description or "").replace("%", "%%")
-        kept: dict[str, Any] = {"dest": PREFIX + name, "default": argparse.SUPPRESS}
+        kept: dict[str, Any] = {"dest": _key(name), "default": argparse.SUPPRESS}
         if default is False:
             group.add_argument(option(name), action="store_true", help=told, **kept)
         else:
@@ -59,8 +59,13 @@ def add_settings(
 
 
 def option(name: str) -> str:
-    """The option that stands for a field."""
+    """The option that stands for a field; fields of two models may share one."""
     return OPTIONS.get(name, "--" + name.replace("_", "-"))
+
+
+def _key(name: str) -> str:
+    """Under what `argparse` keeps the option of a field."""
+    return PREFIX + option(name).removeprefix("--")
 
 
 def in_options(text: str, model: type[Parameters]) -> str:
@@ -70,8 +75,10 @@ def in_options(text: str, model: type[Parameters]) -> str:
     as what is to be raised or lowered; not behind ``=``, where values stand. In lines that begin
     with a place in a file only `...` and what is to be raised or lowered are options.
     """
+    if not model.model_fields:
+        return text
     names = "|".join(model.model_fields)
-    joined = "|".join(name for name in model.model_fields if "_" in name)
+    joined = "|".join(name for name in model.model_fields if "_" in name) or "(?!)"
     marked = rf"`({names})`|(?<=raise |lower )({names})\b"
     found = rf"{marked}|(?<![\w=-])({joined})\b|(?<![\w=-])({names})(?==)"
     return "\n".join(
@@ -101,11 +108,7 @@ def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     from routelab.api.errors import InputError
     from routelab.registry.parameters import read
 
-    given = {
-        key.removeprefix(PREFIX): value
-        for key, value in arguments.items()
-        if key.startswith(PREFIX)
-    }
+    given = {name: arguments[_key(name)] for name in model.model_fields if _key(name) in arguments}
     made, problems = read(model, given, {name: option(name) for name in model.model_fields})
     if made is None or problems:
         raise InputError(in_options("\n".join(problems), model))
@@ -132,13 +135,12 @@ def refuse_others(
     """
     from routelab.api.errors import InputError
 
-    own = set(models[chosen])
-    given = [name.removeprefix(PREFIX) for name in arguments if name.startswith(PREFIX)]
+    keys = {model: {_key(name) for name in names} for model, names in models.items()}
     wrong = [
-        f"{option(name)} is an option of {other}, not of {chosen}"
-        for name in given
-        if name not in own
-        for other in [next(other for other, names in models.items() if name in set(names))]
+        f"--{key.removeprefix(PREFIX)} is an option of {other}, not of {chosen}"
+        for key in arguments
+        if key.startswith(PREFIX) and key not in keys[chosen]
+        for other in [next(other for other, mine in keys.items() if key in mine)]
     ]
     if wrong:
         raise InputError("\n".join(wrong))

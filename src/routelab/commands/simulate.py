@@ -11,7 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from routelab.commands._output import FORMATS, cell, check_folder, print_table, warn
-from routelab.commands._settings import add_settings, in_options, read_settings, refuse_others
+from routelab.commands._settings import (
+    add_settings,
+    in_options,
+    option,
+    read_settings,
+    refuse_others,
+)
 
 if TYPE_CHECKING:
     from routelab.api import EnginePlugin, EngineResult
@@ -64,7 +70,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     for model in models:
         names = [one.name for one in engine_classes() if one.Parameters is model]
         add_settings(parser, model, f"settings of --engine {', '.join(names)}", known)
-        known |= set(model.model_fields)
+        known |= set(map(option, model.model_fields))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -134,6 +140,7 @@ def _written(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outco
 
 
 def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
+    from routelab.api.engine import FACTS
     from routelab.jobs.child import in_child
 
     names, result = in_child(lambda: _simulated(arguments, engine))
@@ -142,7 +149,7 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
         print(result.output, file=sys.stderr, end="")
     loads = result.tables.get("loads", {})
     curve = [dict(zip(loads, row, strict=True)) for row in zip(*loads.values(), strict=True)]
-    first = (*names, engine.work, "engine", *_shown(engine, "flows"), *_shown(engine, "loads"))
+    first = (*names, engine.work, "engine", *_shown(engine, FACTS[engine.work]))
     facts = {**names, **result.facts}
     if not curve:
         facts = {name: facts[name] for name in first if name in facts} | facts
@@ -184,7 +191,7 @@ def _print_loads(
         if name in curve[0] and (not needs[name] or facts.get(needs[name]))
     ]
     if not any(row.get("load") for row in curve):
-        columns.remove("load")
+        columns = [name for name in columns if name != "load"]
     print_table(columns, [[_with_interval(row, name) for name in columns] for row in curve])
 
 

@@ -33,6 +33,7 @@ SUMMARIES = {
     "metric": "Share of the load that the busiest channels carry",
     "traffic": "Every terminal sends to the one a stride of ranks further",
     "workload": "Ranks in a ring compute, exchange borders and agree on a number",
+    "engine": "Traffic in numbers: the busiest channel decides what the network accepts",
     "export": "The network and its routes as lines of text",
     "benchmark": "Every rank sends to the next one, time of a round",
     "fabric": "A table of next hops for every switch, loaded by a tool",
@@ -49,6 +50,7 @@ EXAMPLES = {
     "metric": "route torus~dims=4x4 dor --metrics {}",
     "traffic": "simulate torus~dims=4x4 dor {} --load 0.3",
     "workload": "simulate torus~dims=4x4 dor {} --engine flow",
+    "engine": "simulate torus~dims=4x4 dor uniform --engine {}",
     "export": "export {} torus~dims=4x4 dor",
     "benchmark": "bench --cluster clusters/local.yaml --benchmark {} --dry-run",
     "fabric": "bench --cluster clusters/local.yaml --benchmark mpi-patterns --routing dor "

@@ -73,6 +73,8 @@ def run(study: Path, results: Path, directory: Path) -> None:
         "metric": parts.metrics,
     }
     plugins = [plugin for some in named.values() for one in some.values() for plugin in one.plugins]
+    engines = {record.engine.name: record.engine for record in (*simulated, *flows)}
+    plugins += engines.values()
     write_study_report(
         shown.study, records, results, directory, plugins, simulated, flows, measured
     )

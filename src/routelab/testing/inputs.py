@@ -8,6 +8,7 @@ from typing import Any
 from routelab.api import Job, RouteTable, RoutingGraph, Topology
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import load
+from routelab.testing.engines import GROUNDS
 from routelab.testing.graphs import GRAPHS, walks
 from routelab.testing.jobs import JOBS, job_on
 from routelab.testing.launches import TASKS
@@ -49,6 +50,8 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
         return TASKS
     if kind == "traffic":
         return dict(NETWORKS) | dict(WITH_TERMINALS) | added_networks
+    if kind == "engine":
+        return dict(GROUNDS) | {name: _table(network) for name, network in added_networks.items()}
     networks = dict(NETWORKS) | added_networks
     if kind == "routing":
         return dict(NETWORKS) | dict(SEVERAL_TERMINALS) | added_networks

@@ -13,6 +13,7 @@ from routelab.api import (
     BenchmarkPlugin,
     Capabilities,
     Composition,
+    EnginePlugin,
     MetricContext,
     Topology,
     UnsupportedError,
@@ -23,6 +24,7 @@ from routelab.registry.instances import Routing, load, load_routing
 from routelab.simulation.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
+from routelab.testing.engines import case_on, result_on, tried
 from routelab.testing.examples import completed
 from routelab.testing.fingerprints import differences, fingerprint
 from routelab.testing.hop_by_hop import least_channels, part, states
@@ -264,6 +266,8 @@ def asked(plugin: Any, value: Any) -> Any:
     if isinstance(plugin, Routing):
         # the first part that looks at the network; the others see what it makes
         plugin = plugin.complete or plugin.rules
+    if isinstance(plugin, EnginePlugin):
+        return tried(plugin).supports(case_on(plugin, value))
     if isinstance(plugin, BenchmarkPlugin):
         return plugin.supports(value.ranks, value.ranks_per_node)
     return plugin.supports(value) if hasattr(plugin, "supports") else None
@@ -298,6 +302,7 @@ def run(plugin: Any, value: Any) -> Any:
         ),
         "traffic": ("demand()", lambda: sent(plugin, value, SEED)),
         "workload": ("program()", lambda: plugin.program(value)),
+        "engine": ("run()", lambda: result_on(plugin, value)),
         "export": ("export()", lambda: plugin.export(value, Machine())),
         "benchmark": ("the command", lambda: launch(plugin, value)),
         "fabric": ("apply() or restore()", lambda: rehearsed(plugin, value)),

@@ -12,6 +12,7 @@ import numpy as np
 from routelab.api import (
     Block,
     Demand,
+    EngineResult,
     HopProgram,
     Job,
     Measurement,
@@ -33,6 +34,7 @@ RESULTS: dict[str, type | tuple[type, ...]] = {
     "metric": list,
     "traffic": tuple,
     "workload": Program,
+    "engine": EngineResult,
     "export": dict,
     "benchmark": tuple,
     "fabric": tuple,
@@ -68,7 +70,7 @@ def check_form(kind: str, value: Any, found: Any) -> None:
     if kind == "traffic":
         _check_traffic(value, *result)
         return
-    if kind == "fabric":
+    if kind in ("fabric", "engine"):
         return
     if kind == "benchmark":
         _check_launch(*result)

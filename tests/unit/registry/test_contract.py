@@ -3,7 +3,9 @@ import pytest
 from routelab.api import (
     BenchmarkPlugin,
     Citation,
+    Column,
     Composition,
+    EnginePlugin,
     FabricPlugin,
     HopRoutingPlugin,
     MetricPlugin,
@@ -36,6 +38,19 @@ class Pick(SelectionPlugin):
     summary = "A selection"
 
     def select(self, graph):
+        raise NotImplementedError
+
+
+class Engine(EnginePlugin):
+    name = "ring"
+    summary = "An engine"
+    work = "traffic"
+    columns = (Column("found", "A number", of=("simulations",)),)
+
+    class Parameters(Parameters):
+        seed: int = parameter(0, description="seed")
+
+    def run(self, case):
         raise NotImplementedError
 
 
@@ -243,3 +258,22 @@ def test_another_abi_of_hop_by_hop_routing_is_named_with_what_to_do(abi, advice)
     message = problems(Ring, "routing")
     assert f"written for ABI {abi!r} of hop-by-hop routing, this routelab has ABI {ABI}" in message
     assert advice in message
+
+
+class Formatted(Parameters):
+    format: str = "csv"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"work": "packets"}, "expected work to be one of traffic, workload, found 'packets'"),
+        ({"work": "workload"}, "expected columns of flow-channels, flow-ranks, flows, found found"),
+        ({"clock": ("seconds",)}, "expected clock to name columns, found seconds"),
+        ({"brief": {"sed": 1}}, "expected brief to name parameters, found sed"),
+        ({"Parameters": Formatted}, "expected no parameter called like an option of routelab"),
+    ],
+)
+def test_an_engine_states_what_it_runs_and_returns(wrong, said):
+    assert checked(Engine, "engine", "ring", "it") is Engine
+    assert said in problems(type("Wrong", (Engine,), wrong), "engine")

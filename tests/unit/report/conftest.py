@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from routelab.api import Direction, Topology
+from routelab.api import Direction, EnginePlugin, Topology
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.tables import write_csv
 from routelab.artifacts.topology_file import save_topology
@@ -190,11 +190,12 @@ class World:
         facts: Mapping[str, Any] | None = None,
         tables: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         parameters: Mapping[str, Any] | None = None,
+        engine: type[EnginePlugin] = Flow,
         **settings: Any,
     ) -> EngineRecord:
         """Write what a workload's run would: what was found, lines of its tables."""
         topology = f"torus~dims={dims}"
-        chosen = Flow(**settings)
+        chosen = engine(**settings)
         id_ = settings_id(chosen)
         record = EngineRecord(
             topology=topology,

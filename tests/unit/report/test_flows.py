@@ -16,6 +16,7 @@ from routelab.report.summary import summarize, tiles
 from routelab.report.tables import build_table
 from routelab.report.views import Views
 from routelab.simulation.flow_settings import FlowSettings
+from routelab.stages.engines.smpi import Smpi
 
 
 def views(world):
@@ -148,6 +149,20 @@ def test_channels_and_ranks_are_drawn(world):
     assert "ranks" in drawn.description
     network = Figure(kind="network", of="flow-channels", colour="share")
     assert draw_figure(network, seen, (), "here: ").runs
+
+
+def test_engines_are_told_apart_by_a_column(world):
+    """SimGrid has no tables: its rows have facts, and no channels to draw."""
+    channels = [{"channel": k, "source": "a", "share": k / 4} for k in range(4)]
+    world.flow("dor", facts={"timed_s": 1.0}, tables={"channels": channels})
+    world.flow("dor", facts={"timed_s": 2.0}, engine=Smpi)
+    rows = table(world, rows=["routing", "engine"], values=["timed_s"]).rows
+    assert [(row["engine"], row["timed_s"]) for row in rows] == [("flow", 1.0), ("smpi", 2.0)]
+    figure = Figure(kind="ecdf", of="flow-channels", x="share")
+    assert len(draw_figure(figure, views(world).flows, (), "here: ").data) == 4
+    record = world.flows[-1]
+    assert record.settings_id == "engine=smpi"
+    assert simulate_command(record, record.engine).endswith("osu-alltoall --engine smpi")
 
 
 def test_runs_are_counted_in_words(world):

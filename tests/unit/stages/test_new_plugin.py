@@ -105,7 +105,10 @@ def test_all_files_are_there_and_fit_together(template, tmp_path):
     assert "authors" not in tomllib.loads(texts["pyproject.toml"])["project"]
     assert (folder / "ci.sh").stat().st_mode & stat.S_IXUSR
     subprocess.run(["sh", "-n", "ci.sh"], cwd=folder, check=True)
-    if not no_study:
+    if template == "engine":
+        with pytest.raises(InputError, match="no engine plugin is called 'my-key'"):
+            load_study(folder / "my-key.yaml")
+    elif not no_study:
         named = load_study(folder / "my-key.yaml")
         parts = named.topologies, named.routings, named.traffic, named.workloads, named.metrics
         assert "my-key" in str((*parts, named.benchmarks))

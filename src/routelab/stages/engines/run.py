@@ -15,6 +15,7 @@ from routelab.api import (
     PluginError,
     RouteTable,
     Topology,
+    TrafficPlugin,
     UnsupportedError,
 )
 from routelab.api.engine import FACTS, TABLES, Store
@@ -55,10 +56,10 @@ def simulate(
     PluginError
         If a plugin breaks its contract.
     """
+    if isinstance(work, TrafficPlugin):
+        _ask(work.name, work.supports(network))
     case, routing = case_of(network, algorithm, work, store, proofs)
-    reason = engine.supports(case)
-    if reason is not None:
-        raise UnsupportedError(f"{engine.name}: {reason}")
+    _ask(engine.name, engine.supports(case))
     result = run_engine(engine, case)
     facts = {
         **topology_facts(network),
@@ -69,6 +70,11 @@ def simulate(
         "engine": engine.name,
     }
     return replace(result, facts=facts)
+
+
+def _ask(name: str, reason: str | None) -> None:
+    if reason is not None:
+        raise UnsupportedError(f"{name}: {reason}")
 
 
 def settings_facts(engine: EnginePlugin) -> dict[str, Any]:
@@ -90,13 +96,14 @@ def run_engine(engine: EnginePlugin, case: EngineCase) -> EngineResult:
     result = engine.run(case)
     if not isinstance(result, EngineResult):
         raise PluginError(f"{engine.name}: expected an EngineResult, found {type(result).__name__}")
-    problems = list(dict.fromkeys(_problems(engine, result)))
+    problems = list(dict.fromkeys(problems_of(engine, result)))
     if problems:
         raise PluginError(f"{engine.name}: {'; '.join(problems)}")
     return result
 
 
-def _problems(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
+def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
+    """What is wrong with a result: undeclared columns, values that are not plain, odd tables."""
     settings = engine.parameters.texts()
     parts: dict[str, Mapping[str, Any]] = {FACTS[engine.work]: result.facts, **result.tables}
     for of, columns in parts.items():

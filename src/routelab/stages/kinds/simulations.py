@@ -8,21 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
-from routelab.api import (
-    Collective,
-    Demand,
-    EnginePlugin,
-    EngineResult,
-    InputError,
-    Job,
-    Loop,
-    Program,
-    Topology,
-    TrafficPlugin,
-    WorkloadPlugin,
-)
+from routelab.api import EnginePlugin, EngineResult, InputError
 from routelab.api.engine import Work
 from routelab.artifacts.fingerprint import fingerprint
 from routelab.artifacts.outcome import Status
@@ -33,45 +19,18 @@ from routelab.stages.engines.case import EngineTask, network_of, routing_of
 from routelab.stages.engines.finished import FinishedParts
 from routelab.stages.engines.proofs import FOLDER as PROOFS
 from routelab.stages.engines.proofs import Proofs
+from routelab.stages.engines.trial import brief_engine, trial_work
 from routelab.stages.instances import Instance, class_names, code_digest
 from routelab.stages.kinds.networks import NetworkJob
 from routelab.stages.predictions import predictions
 from routelab.stages.settings import Chosen, of_traffic, of_workloads
 from routelab.stages.together import together
-from routelab.toolkit import BlockBuilder, build_grid
+from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
     from routelab.stages.parts import Parts
 
 STAGE = "routelab.stages.engines.run"
-
-
-class _Everywhere(TrafficPlugin):
-    """Uniform traffic, whatever plugins there are."""
-
-    name = "everywhere"
-    summary = "Every terminal sends to all others alike"
-
-    def demand(self, topology: Topology, seed: int) -> Demand:
-        return Demand.uniform(topology, self.summary)
-
-
-class _Ring(WorkloadPlugin):
-    """Every rank sends to the next, and all meet, whatever plugins there are."""
-
-    name = "ring"
-    summary = "Every rank sends to the next one"
-
-    def program(self, job: Job) -> Program:
-        ranks = np.arange(job.ranks)
-        builder = BlockBuilder(job.ranks)
-        builder.send_receive(ranks, (ranks + 1) % job.ranks, 1e5, (ranks - 1) % job.ranks)
-        builder.compute(ranks, 1e3)
-        steps = (Loop((builder.build(), Collective("barrier")), 2),)
-        return Program(job.ranks, steps, self.summary)
-
-
-_REHEARSED = {"traffic": _Everywhere, "workload": _Ring}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,9 +131,9 @@ class EngineJob(NetworkJob):
 
         def rehearse() -> None:
             network = build_grid("torus", (4, 3), wrap=True)
-            work = _REHEARSED[self.carried]()
             engine = brief_engine(load("engine", self.engine))
-            result = stage.simulate(network, load_routing(self.text), work, engine)
+            routing = load_routing(self.text)
+            result = stage.simulate(network, routing, trial_work(engine), engine)
             with tempfile.TemporaryDirectory() as folder:
                 stage.write_result(result, self.carried, Path(folder))
 
@@ -286,17 +245,6 @@ class FlowJob(EngineJob):
         for one in predictions(parts):
             work = {one.work_id: (one.work, [one.chosen])}
             yield from cls.of(parts, [one.ids[:2]], work)
-
-
-def brief_engine(engine: EnginePlugin) -> EnginePlugin:
-    """The engine with settings of a short run; parameters without a default stay as they are."""
-    model = type(engine).Parameters
-    given = {
-        name: getattr(engine.parameters, name)
-        for name, field in model.model_fields.items()
-        if field.is_required()
-    }
-    return type(engine)(**{**given, **engine.brief})
 
 
 def _engine_digest(engine: EnginePlugin) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import wrong_benchmarks
+import wrong_engines
 import wrong_exports
 import wrong_fabrics
 import wrong_hops
@@ -26,6 +27,7 @@ MODULES = (
     wrong_metrics,
     wrong_traffic,
     wrong_workloads,
+    wrong_engines,
     wrong_exports,
     wrong_benchmarks,
     wrong_fabrics,

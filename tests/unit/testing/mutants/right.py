@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Literal
 
 import hop_kernels
@@ -19,12 +21,15 @@ from routelab.api import (
     ContextMetricPlugin,
     Demand,
     Direction,
+    EnginePlugin,
+    EngineResult,
     ExportPlugin,
     FabricPlugin,
     FigureOfMerit,
     HopProgram,
     HopRoutingPlugin,
     InputError,
+    Job,
     LayersPlugin,
     Loop,
     Measurement,
@@ -44,6 +49,7 @@ from routelab.api import (
     pack_tables,
     parameter,
 )
+from routelab.metrics import channel_load_bound
 from routelab.testing.bare import bare_lengths
 from routelab.testing.graphs import walks
 from routelab.testing.legal_routes import first_routes, shortest_routes
@@ -284,6 +290,75 @@ class RightWorkload(WorkloadPlugin):
         return Program(job.ranks, steps, "rank r to r + 1, one way, modulo the ranks")
 
 
+class RightEngine(EnginePlugin):
+    """The channel with most traffic on it decides what the network accepts."""
+
+    name = "right-engine"
+    summary = "Loads of channels in the place of packets"
+    work = "traffic"
+    columns = (
+        Column("load", "Offered load", of=("simulations", "loads")),
+        Column("offered_load", "The same", of=("simulations", "loads")),
+        Column("accepted_load", "At most the bound", of=("simulations", "loads")),
+        Column("saturation_load", "The bound", of=("simulations",), needs="find_saturation"),
+        Column("seconds", "Time of the engine", of=("simulations",)),
+    )
+    clock = ("seconds",)
+    brief = MappingProxyType({"find_saturation": True})
+
+    class Parameters(Parameters):
+        load: float = parameter(0.9, gt=0, le=1, description="Largest offered load")
+        find_saturation: bool = parameter(False, description="Report the bound, too")
+
+    def supports(self, case):
+        return "it decides hop by hop" if case.routing.hop_by_hop else None
+
+    def bound(self, case):
+        demand = case.work.demand(case.network, 0)
+        return channel_load_bound(case.routing.table(case.network), demand)
+
+    def accepted(self, load, bound):
+        return min(load, bound)
+
+    def run(self, case):
+        began, bound = time.perf_counter(), self.bound(case)
+        loads = [self.parameters.load / 2, self.parameters.load]
+        table = {
+            "load": loads,
+            "offered_load": loads,
+            "accepted_load": [self.accepted(load, bound) for load in loads],
+        }
+        facts = {name: column[-1] for name, column in table.items()}
+        if self.parameters.find_saturation:
+            facts["saturation_load"] = bound
+        facts["seconds"] = time.perf_counter() - began
+        return EngineResult(facts, {"loads": table})
+
+
+class RightWorkloadEngine(EnginePlugin):
+    """Every message of every rank, one after the other over one link."""
+
+    name = "right-workload-engine"
+    summary = "All bytes one after the other"
+    work = "workload"
+    columns = (
+        Column("completion_time_s", "When all has been sent", unit="s", of=("flows",)),
+        Column("rank", "Number of the rank", of=("flow-ranks",)),
+    )
+
+    class Parameters(Parameters):
+        link_bandwidth: float = parameter(1e9, gt=0, description="Bytes per second")
+
+    def run(self, case):
+        ranks = case.network.num_terminals
+        program = case.work.program(Job(ranks))
+        total = float(program.point_to_point().bytes.sum())
+        seconds = total / self.parameters.link_bandwidth
+        return EngineResult(
+            {"completion_time_s": seconds}, {"flow-ranks": {"rank": list(range(ranks))}}
+        )
+
+
 class RightExport(ExportPlugin):
     """Numbers of switches and channels."""
 
@@ -383,6 +458,8 @@ RIGHT = (
     RightContextMetric,
     RightTraffic,
     RightWorkload,
+    RightEngine,
+    RightWorkloadEngine,
     RightExport,
     RightBenchmark,
     RightFabric,

@@ -59,9 +59,6 @@ def simulate(case: EngineCase, settings: SimulationSettings) -> EngineResult:
     network, traffic = case.network, case.work
     assert isinstance(traffic, TrafficPlugin)
     case.tell(traffic.name, "traffic")
-    reason = traffic.supports(network)
-    if reason is not None:
-        raise UnsupportedError(f"{traffic.name}: {reason}")
     demand = cache(lambda seed: demand_of(traffic, network, seed))
     first = demand(settings.seed)
     if not first.rate.any():

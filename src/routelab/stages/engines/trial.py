@@ -1,0 +1,64 @@
+"""Traffic and a workload that need no plugins, and short settings: to compile and check engines."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import (
+    Collective,
+    Demand,
+    EnginePlugin,
+    Job,
+    Loop,
+    Program,
+    Topology,
+    TrafficPlugin,
+    WorkloadPlugin,
+)
+from routelab.toolkit import BlockBuilder
+
+BYTES, ROUNDS = 1e5, 2
+"""Bytes of every message of `Ring`, and how many messages each rank sends."""
+
+
+class Everywhere(TrafficPlugin):
+    """Uniform traffic."""
+
+    name = "everywhere"
+    summary = "Every terminal sends to all others alike"
+
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        """See `TrafficPlugin.demand`."""
+        return Demand.uniform(topology, self.summary)
+
+
+class Ring(WorkloadPlugin):
+    """Every rank sends to the next, and all meet."""
+
+    name = "ring"
+    summary = "Every rank sends to the next one"
+
+    def program(self, job: Job) -> Program:
+        """See `WorkloadPlugin.program`."""
+        ranks = np.arange(job.ranks)
+        builder = BlockBuilder(job.ranks)
+        builder.send_receive(ranks, (ranks + 1) % job.ranks, BYTES, (ranks - 1) % job.ranks)
+        builder.compute(ranks, 1e3)
+        steps = (Loop((builder.build(), Collective("barrier")), ROUNDS),)
+        return Program(job.ranks, steps, self.summary)
+
+
+def trial_work(engine: EnginePlugin) -> TrafficPlugin | WorkloadPlugin:
+    """The work that an engine is tried with."""
+    return Everywhere() if engine.work == "traffic" else Ring()
+
+
+def brief_engine(engine: EnginePlugin) -> EnginePlugin:
+    """The engine with settings of a short run; parameters without a default stay as they are."""
+    model = type(engine).Parameters
+    given = {
+        name: getattr(engine.parameters, name)
+        for name, field in model.model_fields.items()
+        if field.is_required()
+    }
+    return type(engine)(**{**given, **engine.brief})

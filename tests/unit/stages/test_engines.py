@@ -1,0 +1,264 @@
+"""Engines: what they return is what they declare, and anybody's engine is an engine like ours."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from routelab.api import (
+    Column,
+    EngineCase,
+    EnginePlugin,
+    EngineResult,
+    InputError,
+    Parameters,
+    PluginError,
+    UnsupportedError,
+    parameter,
+)
+from routelab.api.engine import FACTS, TABLES
+from routelab.artifacts.outcome import read_outcome
+from routelab.artifacts.tables import read_rows
+from routelab.cli import main
+from routelab.registry.catalogue import installed
+from routelab.registry.engines import engine_class, engine_classes
+from routelab.registry.instances import load_routing
+from routelab.simulation.smpi import SmpiRun
+from routelab.stages.engines.case import case_of, task_of
+from routelab.stages.engines.flow import Flow
+from routelab.stages.engines.packet import Packet
+from routelab.stages.engines.run import run_engine, simulate, write_result
+from routelab.stages.engines.smpi import Smpi
+from routelab.stages.engines.smpi import simulate as simgrid
+from routelab.stages.engines.trial import Everywhere, Ring, trial_work
+from routelab.stages.plan import expand
+from routelab.testing.tables import table_on
+from routelab.toolkit import build_grid
+
+QUICK = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.3, "loads": (0.1, 0.3)}
+
+
+@pytest.fixture
+def replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """SimGrid says one second to everything."""
+    monkeypatch.setattr("routelab.simulation.smpi.find", lambda program="": program)
+    monkeypatch.setattr(simgrid, "replay", lambda *arguments: SmpiRun(1.0, 2, 2, 0.5))
+    monkeypatch.setattr(
+        simgrid, "run_executable", lambda *arguments: SmpiRun(2.0, output="hello\n")
+    )
+
+
+def found(engine: EnginePlugin) -> EngineResult:
+    network = build_grid("torus", (4, 2), wrap=True)
+    case, _ = case_of(network, table_on(network), trial_work(engine))
+    return run_engine(engine, case)
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        Packet(**QUICK),
+        Packet(**QUICK, seeds=2),
+        Packet(**QUICK, find_saturation=True, max_probes=4, tolerance=0.3),
+        Packet(messages=3, message_packets=2, in_order=True, seeds=2),
+        Flow(),
+        pytest.param(Smpi(), marks=pytest.mark.builtins),
+    ],
+    ids=["loads", "seeds", "saturation", "messages", "flow", "smpi"],
+)
+def test_every_column_is_declared_and_every_declared_one_is_there(engine, replayed) -> None:
+    result = found(engine)
+    settings = set(engine.parameters.texts())
+    returned = {FACTS[engine.work]: result.facts, **result.tables}
+    for of, columns in returned.items():
+        needs = {column.name: column.needs for column in engine.columns if of in column.of}
+        assert set(columns) - settings <= set(needs)
+        asked = {
+            name for name, need in needs.items() if not need or getattr(engine.parameters, need)
+        }
+        assert asked <= set(columns)
+    tabled = {of for column in engine.columns for of in column.of} - set(FACTS.values())
+    assert set(result.tables) == tabled
+
+
+@pytest.mark.parametrize("engine", [Packet, Flow, Smpi])
+def test_a_column_is_declared_once_for_rows_of_a_sort(engine) -> None:
+    declared = Counter((column.name, of) for column in engine.columns for of in column.of)
+    assert [twice for twice, number in declared.items() if number > 1] == []
+    rows = {FACTS[engine.work], *TABLES[engine.work]}
+    assert {of for _, of in declared} <= rows
+    assert set(engine.clock) <= {name for name, _ in declared}
+
+
+class Constant(EnginePlugin):
+    """The smallest engine."""
+
+    name = "constant"
+    summary = "A number"
+    work = "traffic"
+    columns = (Column("answer", "The number", of=("simulations",)),)
+
+    class Parameters(Parameters):
+        value: int = parameter(42, description="The number")
+        file: Path | None = parameter(None, description="A file")
+
+    def run(self, case: EngineCase) -> EngineResult:
+        return EngineResult({"answer": self.parameters.value})
+
+
+def test_an_engine_may_ignore_all_that_it_is_offered(tmp_path: Path) -> None:
+    network = build_grid("torus", (4,), wrap=True)
+    result = simulate(network, table_on(network), Everywhere(), Constant(value=7))
+    assert result.facts["answer"] == 7
+    assert result.facts["engine"] == "constant"
+    assert (result.facts["terminals"], result.facts["traffic"]) == (4, "everywhere")
+    write_result(result, "traffic", tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("result", "told"),
+    [
+        (lambda: {"answer": 1}, "expected an EngineResult, found dict"),
+        (lambda: EngineResult({"answer": 1, "other": 2}), "does not declare other of simulations"),
+        (lambda: EngineResult({"answer": [1]}), "fact answer is list, expected a number"),
+        (lambda: EngineResult({}, {"ranks": {}}), "table 'ranks' is not one of an engine for tr"),
+        (lambda: EngineResult({}, {"loads": {"x": [1]}}), "does not declare x of loads"),
+    ],
+)
+def test_a_result_that_breaks_the_contract_names_the_engine(result, told) -> None:
+    class Wrong(Constant):
+        def run(self, case):
+            return result()
+
+    network = build_grid("torus", (4,), wrap=True)
+    with pytest.raises(PluginError, match=f"constant: .*{told}"):
+        simulate(network, table_on(network), Everywhere(), Wrong())
+
+
+def test_files_of_settings_are_seen_from_the_study(tmp_path: Path) -> None:
+    moved = Constant(file="a.txt").in_folder(tmp_path)
+    assert moved.input_files() == [tmp_path / "a.txt"]
+    assert Constant().in_folder(tmp_path).input_files() == []
+
+
+def test_engines_are_looked_up_for_what_they_run() -> None:
+    assert engine_class("flow", "workload") is Flow
+    assert engine_classes("traffic")[0].name == "packet"
+    with pytest.raises(InputError, match=r"'flow' runs workloads, not traffic \(engines: packet"):
+        engine_class("flow", "traffic")
+    with pytest.raises(InputError, match="did you mean 'packet'"):
+        engine_class("pakcet", "traffic")
+
+
+@pytest.mark.builtins
+def test_simgrid_that_is_not_installed_is_unsupported(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    network = build_grid("torus", (4,), wrap=True)
+    with pytest.raises(UnsupportedError, match="smpi: smpirun is not on PATH"):
+        simulate(network, load_routing("dor"), Ring(), Smpi())
+
+
+@pytest.mark.builtins
+def test_simgrid_runs_the_file_of_a_program(tmp_path, monkeypatch, replayed, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("program").touch()
+    task = task_of("torus~dims=4", "dor", "./program", Smpi)
+    result = simulate(task.network, task.algorithm, task.work, task.engine)
+    assert (result.facts["workload"], result.facts["completion_time_s"]) == ("program", 2.0)
+    assert result.output == "hello\n"
+    with pytest.raises(InputError, match="program"):
+        task_of("torus~dims=4", "dor", "./program", Flow)
+    run = ["simulate", "torus~dims=4", "dor", "./program", "--engine", "smpi"]
+    assert main([*run, "-o", "folder"]) == 2
+    assert "leave it out to run an MPI program" in capsys.readouterr().err
+
+
+STUDY = """\
+title: t
+topologies: [torus~dims=4]
+routings: [dor]
+workloads: ["npb-cg~class=S"]
+flow: {%s}
+"""
+
+
+@pytest.mark.builtins
+def test_a_study_sweeps_engines(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = Path("study.yaml")
+    path.write_text(STUDY % "engine: {sweep: [flow, smpi]}, ranks: 4")
+    jobs = expand([path]).of("flows").values()
+    assert [(job.ids[3], job.engine) for job in jobs] == [
+        ("ranks=4", "flow~ranks=4"),
+        ("engine=smpi,ranks=4", "smpi~ranks=4"),
+    ]
+    assert len({job.fingerprint for job in jobs}) == 2
+
+
+@pytest.mark.builtins
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ("engine: flwo", "5: flow.engine: no engine plugin is called 'flwo'; did you mean 'flow'?"),
+        ("engine: packet", "5: flow.engine: engine 'packet' runs traffic, not workloads"),
+        ("engine: smpi, vcs: 3", "5: flow.vcs: unknown key"),
+    ],
+)
+def test_a_wrong_engine_is_told_with_its_line(tmp_path: Path, settings: str, told: str) -> None:
+    path = tmp_path / "study.yaml"
+    path.write_text(STUDY % settings)
+    with pytest.raises(InputError) as raised:
+        expand([path])
+    (line,) = str(raised.value).splitlines()
+    assert line.startswith(f"{path}:{told}")
+
+
+STRANGER = """
+from routelab.api import Column, EnginePlugin, EngineResult, Parameters, parameter
+
+
+class Stranger(EnginePlugin):
+    name = "stranger"
+    summary = "Half of the load arrives"
+    work = "traffic"
+    columns = (
+        Column("load", "Offered load", of=("loads",)),
+        Column("accepted_load", "Half of it", of=("simulations", "loads"), shown=("simulate",)),
+    )
+
+    class Parameters(Parameters):
+        load: float = parameter(0.5, description="Offered load")
+
+    def run(self, case):
+        half = self.parameters.load / 2
+        table = {"load": [self.parameters.load], "accepted_load": [half]}
+        return EngineResult({"accepted_load": half}, {"loads": table}, notes=["half of --load"])
+"""
+
+
+@pytest.fixture
+def stranger(site):
+    """An engine of another distribution, whose option packets have, too."""
+    site.install(
+        "strange", {"engine": {"stranger": "stranger:Stranger"}}, {"stranger.py": STRANGER}
+    )
+    installed.cache_clear()
+    yield
+    installed.cache_clear()
+
+
+@pytest.mark.builtins
+def test_a_stranger_s_engine_has_options_a_table_and_a_folder(stranger, capsys, tmp_path) -> None:
+    run = ["simulate", "torus~dims=4", "dor", "uniform", "--engine", "stranger", "--load", "0.8"]
+    assert main(run) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed == ["accepted_load", "0.4", "half of --load"]
+    assert main([*run, "--vcs", "2"]) == 2
+    assert "--vcs is an option of --engine packet" in capsys.readouterr().err
+    assert main([*run, "-o", str(tmp_path / "o")]) == 0
+    assert read_outcome(tmp_path / "o/outcome.json").facts["engine"] == "stranger"
+    (row,) = read_rows(tmp_path / "o/curve.csv", ["load", "accepted_load"])
+    assert (row["load"], row["accepted_load"]) == (0.8, 0.4)
