@@ -119,7 +119,7 @@ class LeavesOneStateWithoutEscape(RightHops):
 class IsOfAnotherAge(RightHops):
     name = "is-of-another-age"
     abi = 0
-    caught = "contract", "expected abi 1, that of this routelab, found 0"
+    caught = "contract", "expected abi 2, that of this routelab, found 0"
 
 
 class ProvesItself(RightHops):
