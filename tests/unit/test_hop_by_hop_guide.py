@@ -131,10 +131,10 @@ def test_its_variants_work_in_the_engine(example, name) -> None:
     assert np.flatnonzero(flooded(plugin, needed, 0.001).hops).tolist() == [2]
 
 
-@pytest.mark.parametrize("name", ["Patient", "Emptiest", "FreerDetour"])
+@pytest.mark.parametrize("name", ["Patient", "Emptiest", "FreerDetour", "SecondThoughts"])
 def test_its_variants_are_proven(example, name) -> None:
     torus = build_grid("torus", (3, 3), wrap=True)
-    verdict = check_hop_routing(getattr(example, name)(), torus, 8)
+    verdict = check_hop_routing(getattr(example, name)(), torus, 12)
     assert verdict.status == "proven", verdict.reason
     assert verdict.proof == "acyclic"
 
