@@ -79,6 +79,7 @@ def stranger(tmp_path_factory):
     do(*pip, "install", "--quiet", "--no-deps", wheel)
     (home / "config/studies").mkdir(parents=True)
     (home / "config/studies/own.yaml").write_text(STUDY)
+    (home / "config/config.yaml").write_text("studies: [own]\n")
     (home / "wrong.yaml").write_text(WRONG)
     do.home = home
     return do

@@ -28,7 +28,7 @@ from routelab.api.hops import (
     run_tables,
 )
 from routelab.api.machine_speeds import MachineSpeeds
-from routelab.api.parameters import Bytes, Dims, Integers, Parameters, Words, parameter
+from routelab.api.parameters import Bytes, Dims, Integers, Numbers, Parameters, Words, parameter
 from routelab.api.plugin import (
     KINDS,
     Composition,
@@ -100,6 +100,7 @@ __all__ = [
     "Messages",
     "MetricContext",
     "MetricPlugin",
+    "Numbers",
     "Parameters",
     "Plugin",
     "PluginError",

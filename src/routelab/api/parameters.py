@@ -25,6 +25,7 @@ __all__ = [
     "Dims",
     "Integers",
     "NameOf",
+    "Numbers",
     "Parameters",
     "RoutingName",
     "Words",
@@ -128,7 +129,7 @@ def parse_dims(value: Any) -> Any:
 def _split(value: Any) -> Any:
     if isinstance(value, str):
         return tuple(part for part in value.split("+") if part)
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return (value,)
     return tuple(value) if isinstance(value, list) else value
 
@@ -181,6 +182,9 @@ Bytes = Annotated[int, BeforeValidator(parse_bytes), PlainSerializer(bytes_text,
 
 Integers = Annotated[tuple[int, ...], BeforeValidator(_split)]
 """A list of integers, written ``3+7``."""
+
+Numbers = Annotated[tuple[float, ...], BeforeValidator(_split)]
+"""A list of numbers, written ``0.1+0.5``."""
 
 Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 """A list of words, written ``0-1+3-7``."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import model_validator
 
-from routelab.api import Dims, Integers, Parameters, Words, parameter
+from routelab.api import Dims, Integers, Numbers, Parameters, Words, parameter
 from routelab.registry.names import parse_name
 from routelab.registry.parameters import as_text, fields, read, rows
 
@@ -174,3 +174,12 @@ def test_a_tilde_is_the_home_folder(monkeypatch):
     assert problems == [
         "file=~no-such-user/a: there is no home folder for ~no-such-user/a; write the whole path"
     ]
+
+
+@pytest.mark.parametrize("written", ["0.1+2", 0.5, 3, [0.1, 0.2], (1.5,)])
+def test_lists_of_numbers_are_read_back_from_what_they_are_written_as(written):
+    class Loads(Parameters):
+        loads: Numbers = parameter((), description="numbers")
+
+    once = Loads(loads=written)
+    assert Loads(loads=once.texts()["loads"]) == once

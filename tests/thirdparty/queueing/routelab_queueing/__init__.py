@@ -16,6 +16,7 @@ from routelab.api import (
     EngineResult,
     Measurement,
     MetricPlugin,
+    Numbers,
     Parameters,
     RouteTable,
     RoutingGraph,
@@ -29,7 +30,7 @@ _ROWS = ("simulations", "loads")
 class QueueingParameters(Parameters):
     """Offered loads, and the cycles of a hop."""
 
-    loads: tuple[float, ...] = parameter(
+    loads: Numbers = parameter(
         (0.1, 0.2, 0.3), description="Offered loads, in flits per cycle and terminal"
     )
     hop_cycles: float = parameter(2.0, gt=0, description="Cycles of a hop without waiting")
