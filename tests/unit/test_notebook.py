@@ -218,6 +218,21 @@ def test_simulate_gives_frames_that_agree_with_each_other():
 
 
 @builtins
+def test_simulate_runs_workloads_with_another_engine():
+    found = routelab.simulate(
+        "torus~dims=4x2", "dor", "npb-cg~class=S", engine="flow", iterations=2
+    )
+    assert found.facts["engine"] == "flow"
+    assert found.ranks["timed_s"].max() == found.facts["timed_s"]
+    assert found.channels["bytes"].max() == found.facts["bottleneck_bytes"]
+    assert found.curve.empty
+    assert repr(found) == "<npb-cg~class=S with dor on torus~dims=4x2: engine flow>"
+    assert "bottleneck_share" in found._repr_html_()
+    with pytest.raises(InputError, match="did you mean 'flow'"):
+        routelab.simulate("torus~dims=4x2", "dor", "npb-cg", engine="flwo")
+
+
+@builtins
 def test_wrong_settings_and_names_of_a_simulation_are_told_at_once():
     with pytest.raises(InputError) as refused:
         routelab.simulate("torsu~dims=4", "dor", "unifrom", vcs=0)

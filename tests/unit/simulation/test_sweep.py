@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from fake_simulation import Queues, Stuck
 
+from routelab.simulation.packet_columns import POOLING
 from routelab.simulation.saturation import saturation
 from routelab.simulation.settings import SimulationSettings
 from routelab.simulation.sweep import sweep
@@ -174,3 +175,15 @@ def test_the_load_of_several_seeds_is_the_one_asked_for():
     """The mean of three times 0.1 is not 0.1."""
     (point,) = sweep(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
     assert point.facts()["load"] == 0.1
+
+
+def test_columns_say_how_seeds_are_pooled(monkeypatch):
+    (point,) = sweep(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
+    each = [run.facts() for run in point.runs]
+    assert set(each[0]) - {"seed"} <= set(POOLING)
+    facts = point.facts()
+    assert facts["offered_min"] == min(one["offered_min"] for one in each)
+    assert facts["cycles"] == sum(one["cycles"] for one in each)
+    assert facts["hops_max"] == max(one["hops_max"] for one in each)
+    monkeypatch.setitem(POOLING, "hops_max", "sum")
+    assert point.facts()["hops_max"] == sum(one["hops_max"] for one in each)

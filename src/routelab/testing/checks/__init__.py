@@ -144,7 +144,8 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         each("accepted", engine.accepts_what_is_offered),
         each("saturation", engine.saturates_below_the_bound),
         each("completion", engine.no_faster_than_the_busiest_channel),
-        *AFTER[:2],
+        once("applies", engine.applies),
+        once("fresh-process", common.fresh_process),
     ),
     "export": (
         *BEFORE,

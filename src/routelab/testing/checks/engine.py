@@ -11,15 +11,27 @@ from routelab.api.engine import FACTS
 from routelab.metrics import channel_load_bound
 from routelab.stages.engines.run import problems_of
 from routelab.stages.engines.trial import BYTES, ROUNDS, Everywhere
+from routelab.testing.checks import common
 from routelab.testing.checks.common import listed
 from routelab.testing.engines import tried
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Trial
+from routelab.testing.subjects import Subject, Trial
 
 CHANCE = 0.2
 """Part by which a short run may accept more than it was offered while it was counted."""
 
 DIGITS = 1e-9
+
+
+def applies(subject: Subject) -> str:
+    """There is a case that it supports, unless a program that it needs is missing."""
+    try:
+        return common.applies(subject)
+    except Failed:
+        reasons = {trial.refusal for trial in subject.trials.values()}
+        if len(reasons) != 1 or reasons == {None}:
+            raise
+        raise Skipped(f"it refuses every case for one reason: {reasons.pop()}") from None
 
 
 def columns(trial: Trial) -> str:

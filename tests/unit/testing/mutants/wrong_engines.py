@@ -88,3 +88,11 @@ class FasterThanLight(RightWorkloadEngine):
 
     def run(self, case):
         return EngineResult({"completion_time_s": 1e-9})
+
+
+class Nowhere(RightEngine):
+    name = "nowhere"
+    caught = "applies", "it made something of none of the inputs"
+
+    def supports(self, case):
+        return f"not on {case.network.num_switches} switches"
