@@ -175,9 +175,10 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
 
 
 def _shown(engine: type[EnginePlugin], of: str) -> list[str]:
-    """Names of the columns that people see, of rows of a sort."""
-    shown = [column for column in engine.columns if "simulate" in column.shown]
-    return [column.name for column in shown if of in column.of]
+    """Return the columns that people see, of rows of a sort: all if the engine marks none."""
+    mine = [column for column in engine.columns if of in column.of]
+    shown = [column.name for column in mine if "simulate" in column.shown]
+    return shown or [column.name for column in mine]
 
 
 def _print_loads(

@@ -73,6 +73,12 @@ _PACKETS: Final = ("simulations", "loads")
 _AXES: Final = "xyzuvw"
 
 ENGINES: Final = (
+    Column(
+        "engine",
+        "the engine that ran the simulation",
+        of=("simulations", "loads", "flows"),
+        group="Names and status",
+    ),
     Column("traffic", "the traffic's name or alias", of=_PACKETS, group="Names and status"),
     Column(
         "simulation",
