@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from textwrap import fill
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -78,71 +77,36 @@ network has terminals.
 _COLUMNS = """\
 ## Columns
 
-`rows`, `values`, `on`, `where`, `x`, `y`, `hue` and `col` name columns. There are
+`rows`, `values`, `on`, `where`, `x`, `y`, `hue` and `col` name columns. The
+[list of columns](columns.md) has them by the rows that have them (`of`), with their meaning and
+unit, and with what a study must ask for. `routelab study check` refuses all others. There are
 
-- `topology` and `routing`: names or aliases, without the parameters that `over` pools;
-- `nodes`, the number of terminals;
-{facts}
-- every metric, by the name that it has in `metrics.csv` of a run;
+- `topology` and `routing`, `traffic`, `workload` or `benchmark`: names or aliases, without the
+  parameters that `over` pools;
 - every parameter: `dims`, `seed`; where a network and a routing have one of the same name,
-  `topology.seed` and `routing.seed`;
-- of grids `dimensions`, `smallest_size` and `sizes`, those in descending order; with bounds
-  `gap_percent` and `near_optimal`: a gap of at most one route or 1 %;
+  `topology.seed` and `routing.seed`; of parts of a routing also `routing.selection.ties`;
+- every setting of simulations and measurements, by its bare name and as `simulation.vcs`,
+  `flow.ranks` or `bench.repeats`;
+- the columns of the routing's table in rows of simulations and measurements, where it has one;
 - with `relative`, for its column c, `relative_to`, `c_reference`, `c_ratio`, `c_gain` (by how many
   percent c is less), `c_group` (less, equal, greater) and `improvement_percent`: by how many
   percent there is more of c, or of its inverse unless more of c is known to be better.
 
-For `x: load` and `colour: load` there is one row for each channel.
+With `of: routes`, `x: load` and `colour: load` show one row for each channel.
 
 With `of: loads` a row is a simulation at one offered load, with `of: simulations` all of its loads
-together. There are
+together. With `of: channels`, `terminals` or `latencies` a row is a channel, a terminal or as many
+packets as had one latency, in a simulation at one load; `load` is the offered load there, and
+`where: {load: 0.5}` chooses one. Channels have the place of the switch that they leave as `at_x`,
+`at_y`, ... Terminals are left out where they have nothing to send (`offered`, `accepted`) or to get
+(`received`).
 
-- `traffic`, and its parameters as `traffic.<parameter>`;
-- `engine`; `simulation`, the settings that differ from the defaults, and each setting as
-  `simulation.<setting>` and by its bare name;
-- what `routelab simulate` prints, such as `load`, `state`, `saturated`, `accepted_load`,
-  `latency_mean`, `latency_p99`, `hops_mean`, `escape_share`, `utilisation_max`, `jain`,
-  `worst_share`, `completion_cycles` and, with `find_saturation`, `saturation_load` and
-  `throughput`; with `messages`, `terminal_throughput` (a study that asks for one of these without
-  its setting is refused). A mean has its confidence interval as `<column>_low` and
-  `<column>_high`;
-- the facts and metrics of the routing's table, where it has one.
-
-With `of: channels`, `terminals` or `latencies` a row is a channel, a terminal or as many packets as
-had one latency, in a simulation at one load; `load` is the offered load there, and
-`where: {{load: 0.5}}` chooses one. Channels have `utilisation` and the place of the switch that
-they leave as `at_x`, `at_y`, ...; terminals have `offered`, `accepted`, `received`, `latency_mean`
-and, where messages are to be finished, `finished_at` and `throughput`, and are left out where they
-have nothing to send (`offered`, `accepted`) or to get (`received`); packets have `latency`,
-`network_latency` or `in_order_latency`, and messages `message_latency`.
-
-With `of: flows` a row is a workload that was run on a network with a routing. There are
-
-- `workload`, `program` (the same without parameters) and its parameters as `workload.<parameter>`;
-- `engine`; `flow`, the settings that differ from the defaults, and each setting, and every field
-  of the machine, as `flow.<setting>` and by its bare name;
-- what `routelab simulate --engine flow` prints, such as `completion_time_s`, `timed_s`, `mops`,
-  `bottleneck_channel`, `bottleneck_share`, `messages`, `network_bytes`, `iterations_simulated` and
-  `iterations_of`;
-- the facts and metrics of the routing's table.
-
-With `of: flow-channels` a row is a channel with its `bytes`, the `seconds` that it takes for them
-and their `share` of the timed seconds; with `of: flow-ranks` a rank with its `terminal`, `begin`,
-`end`, `finish` and `timed_s`.
+With `of: flows` a row is a workload that was run on a network with a routing, with
+`of: flow-channels` and `flow-ranks` one of its channels or ranks.
 
 With `of: benchmarks` a row is what a benchmark measured on a network under a routing: one figure of
-merit at one size of message, of all rounds that count. There are
-
-- `benchmark`, `program` (the same without parameters) and its parameters as
-  `benchmark.<parameter>`;
-- `bench`, the settings that differ from the defaults, and each setting as `bench.<setting>` and by
-  its bare name;
-- `metric`, `size`, `unit` and `better`; `median`, `mean`, `cov_percent` (the coefficient of
-  variation), `ci_low` and `ci_high` (a bootstrap interval of the median), `runs` and `failed`;
-- `improvement_percent` over the routing that `baseline` names, positive where it is better, with
-  `improvement_low`, `improvement_high` and `within_noise`;
-- `predicted` and `predicted_improvement_percent`, by the flow engine;
-- the facts and metrics of the routing's table.
+merit at one size of message, of all rounds that count. The interval of its median is a bootstrap
+interval; `improvement_percent` compares it with the routing that `baseline` names.
 """
 
 _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
@@ -167,24 +131,15 @@ _BEHIND = {"simulation": _SWEEPS, "flow": _FLOWS}
 """What is said behind the section of a key that names an engine."""
 
 
-def study_page(facts: Sequence[str]) -> str:
-    """The page, in Markdown.
-
-    Parameters
-    ----------
-    facts : sequence of str
-        Columns that every run has.
-    """
-    listed = ", ".join(f"`{name}`" for name in facts)
-    lines = fill(f"- the facts of `routelab evaluate`: {listed};", 100, subsequent_indent="  ")
-    columns = _COLUMNS.format(facts=lines)
+def study_page() -> str:
+    """Return the page, in Markdown."""
     parts = [_INTRODUCTION, section("Keys of a study", Study), _ENTRIES]
     for title, model in _SECTIONS:
         if model is BenchSettings:
             parts += [*map(_engine_section, ENGINES), section(title, model), _BENCH]
         else:
             parts.append(section(title, model))
-    parts += [columns, section("References: citation.yaml", Source)]
+    parts += [_COLUMNS, section("References: citation.yaml", Source)]
     return "\n".join(parts)
 
 

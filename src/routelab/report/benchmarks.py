@@ -11,6 +11,7 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.config import Relative
 from routelab.report.bench_rows import KINDS, BenchRecord, BenchRow
+from routelab.report.columns import BENCHMARKS
 from routelab.report.comparison_files import ComparisonFiles
 from routelab.report.derived import IMPROVEMENT, add_derived
 from routelab.report.frames import Frames
@@ -22,12 +23,7 @@ SINGLE = "benchmark-runs"
 
 COLUMNS = ("median", "mean", "cov_percent", "ci_low", "ci_high", "runs", "failed", "failures")
 
-BETTER = {
-    IMPROVEMENT: "higher",
-    "predicted_improvement_percent": "higher",
-    "cov_percent": "lower",
-    "failed": "lower",
-}
+BETTER = {column.name: column.better for column in BENCHMARKS if column.better}
 
 OF_A_METRIC = ("median", "mean", "ci_low", "ci_high", "predicted")
 """Columns in the unit of the metric, of which less or more may be better."""

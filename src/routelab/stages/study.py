@@ -14,7 +14,6 @@ from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
 from routelab.jobs.job import TRY_AGAIN, Job
 from routelab.registry.catalogue import installed
-from routelab.stages.facts import BOUND_FIELDS, FIELDS
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.surveys import SurveyJob
 from routelab.stages.plan import StudyPlan, expand
@@ -163,10 +162,7 @@ def schema_text(built_in: bool = False) -> str:
 
 def page_text() -> str:
     """The reference page of study files, in Markdown."""
-    return study_page([name for name in (*FIELDS, *BOUND_FIELDS) if name not in _NAMES])
-
-
-_NAMES = ("topology", "routing", "status", "reason")
+    return study_page()
 
 
 def _planned(job: Job) -> list[PlannedJob]:

@@ -132,14 +132,14 @@ def test_the_page_has_every_key():
     page = stage.page_text()
     for key in ("topologies", "sweep", "as", "memory_gb", "beside", "prefix", "colour", "cites"):
         assert f"| `{key}` | " in page
-    assert "`max_load`" in page
+    assert "[list of columns](columns.md)" in page
     assert "`ecdf` or `line` or `curve` or `ranked` or `scatter` or `bar` or `box` or" in page
     for key in ("vcs", "loads", "find_saturation"):  # settings of simulations
         assert f"| `{key}` | " in page
 
 
 def test_the_page_tells_the_limits_of_values():
-    rows = [line.split(" | ") for line in study_page([]).splitlines() if line.startswith("| `")]
+    rows = [line.split(" | ") for line in study_page().splitlines() if line.startswith("| `")]
     values = {name.strip("|` "): value for name, value, *_ in rows}
     assert values["vcs"] == "integer ≥ 1"
     assert values["loads"] == "list of number > 0 and ≤ 1"
