@@ -34,6 +34,10 @@ Place = Literal["evaluate", "evaluate-all", "simulate"]
 """Where a column is shown: in the table for people, or in CSV and JSON, of these commands."""
 
 
+COUNTS = frozenset(("routes", "pairs", "hops", "turns", "links", "messages"))
+"""Units of counts: a heading says what is counted."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of results.
@@ -45,8 +49,7 @@ class Column:
     meaning : str
         One or more sentences for the reference page, without a full stop at the end.
     heading : str
-        Name for people, with the unit where it is needed to read a number; by default the name with
-        spaces for underscores.
+        Name for people, without the unit; by default the name with spaces for underscores.
     unit : str
     better : {"lower", "higher", ""}
     seeds : {"mean", "all-mean", "max", "min", "sum"}
@@ -102,5 +105,8 @@ class Column:
 
     @property
     def label(self) -> str:
-        """Name for people: the heading, or the name with spaces."""
-        return self.heading or self.name.replace("_", " ")
+        """Name for people: the heading, or the name with spaces; with the unit, except of counts."""
+        heading = self.heading or self.name.replace("_", " ")
+        if not self.unit or self.unit in COUNTS or self.unit in heading.split():
+            return heading
+        return f"{heading} ({self.unit})"

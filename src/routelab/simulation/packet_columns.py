@@ -102,7 +102,6 @@ MEASURED: tuple[Column, ...] = (
         "Offered load: flits that a terminal of rate 1 offers in a cycle; 0 in a run with messages "
         "to be finished",
         "offered load",
-        _RATE,
         of=("simulations", "loads", "channels", "terminals", "latencies"),
         shown=_SHOWN,
     ),

@@ -111,8 +111,8 @@ ROUTED: Final = (
     Column(
         "routing_seconds",
         "wall time of rules, selection and layers, without the compilation of kernels",
-        heading="routing time (s)",
-        unit="seconds",
+        heading="routing time",
+        unit="s",
         better="lower",
         shown=("evaluate", "evaluate-all"),
         group=_WORK,
@@ -120,8 +120,8 @@ ROUTED: Final = (
     Column(
         "cpu_seconds",
         "CPU time of rules, selection and layers, all threads together",
-        heading="CPU time (s)",
-        unit="seconds",
+        heading="CPU time",
+        unit="s",
         better="lower",
         shown=_ALL,
         group=_WORK,

@@ -50,7 +50,7 @@ class Queueing(EnginePlugin):
         Column(
             "queue_latency",
             "mean latency of a packet if every channel is an M/D/1 queue",
-            heading="latency by queueing theory (cycles)",
+            heading="latency by queueing theory",
             unit="cycles",
             better="lower",
             of=_ROWS,
