@@ -105,7 +105,7 @@ class Column:
 
     @property
     def label(self) -> str:
-        """Name for people: the heading, or the name with spaces; with the unit, except of counts."""
+        """Name for people: the heading, or the name with spaces; and the unit, except of counts."""
         heading = self.heading or self.name.replace("_", " ")
         if not self.unit or self.unit in COUNTS or self.unit in heading.split():
             return heading
