@@ -147,7 +147,8 @@ def test_its_steady_routing_refuses_a_base_with_escapes(example) -> None:
 
 @pytest.mark.builtins
 def test_the_page_lists_the_algorithms_that_there_are() -> None:
-    listed = set(re.findall(r"`([a-z-]+)`", GUIDE.read_text("utf-8").split("## Available algorithms")[1]))
+    algorithms = GUIDE.read_text("utf-8").split("## Available algorithms")[1]
+    listed = set(re.findall(r"`([a-z-]+)`", algorithms))
     hop_by_hop = {
         entry.key
         for entry in installed().entries("routing")

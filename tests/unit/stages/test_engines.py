@@ -124,7 +124,10 @@ def test_an_engine_may_ignore_all_that_it_is_offered(tmp_path: Path) -> None:
         (lambda: {"answer": 1}, "expected an EngineResult, found dict"),
         (lambda: EngineResult({"answer": 1, "other": 2}), "does not declare other of simulations"),
         (lambda: EngineResult({"answer": [1]}), "fact answer is list, expected a number"),
-        (lambda: EngineResult({}, {"ranks": {}}), "table 'ranks' is not one of an engine for tr"),
+        (
+            lambda: EngineResult({}, {"ranks": {}}),
+            "an engine for traffic cannot return the table 'ranks'",
+        ),
         (lambda: EngineResult({}, {"loads": {"x": [1]}}), "does not declare x of loads"),
     ],
 )
