@@ -176,7 +176,7 @@ def test_simgrid_runs_the_file_of_a_program(tmp_path, monkeypatch, replayed, cap
         task_of("torus~dims=4", "dor", "./program", Flow)
     run = ["simulate", "torus~dims=4", "dor", "./program", "--engine", "smpi"]
     assert main([*run, "-o", "folder"]) == 2
-    assert "leave it out to run an MPI program" in capsys.readouterr().err
+    assert "-o cannot write the results of an MPI program" in capsys.readouterr().err
 
 
 STUDY = """\

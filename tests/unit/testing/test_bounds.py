@@ -94,7 +94,7 @@ def test_helpers_and_offers_do_what_compiled_ones_do(what, how) -> None:
 def test_terminals_are_readable_only_if_the_program_says_so() -> None:
     topology = ring(4, both=True)
     assert BoundsWalker(parity_program(topology, 2, by_terminal=True), topology).explore()
-    with pytest.raises(BoundsError, match=r"hop: .*TARGET_TERMINAL is read"):
+    with pytest.raises(BoundsError, match=r"hop: .*the function uses TARGET_TERMINAL"):
         BoundsWalker(parity_program(topology, 2), topology).explore()
 
 
@@ -169,7 +169,7 @@ def intrudes(tables, packets, packet, queues, switch, channel, vc, random, out):
     [
         (0, None),
         (1, r"hop: tables\[3\]: it is beyond the program's own tables"),
-        (2, r"hop: queues\[\d, 0\]: queues are read with class_flits"),
+        (2, r"hop: queues\[\d, 0\]: read queues only with class_flits"),
         (3, "hop: waiting_flits: the program has waiting=False"),
         (4, r"hop: channel_flits: channel 5 is outside 0\.\.4"),
     ],
