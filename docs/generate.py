@@ -33,7 +33,7 @@ KINDS = {
     "metric": "Numbers about a routed network.",
     "traffic": "Which terminals send to which, in a simulation.",
     "workload": "What the ranks of an application send and compute.",
-    "engine": "Programs that run traffic or a workload on a network; parameters are settings.",
+    "engine": "Simulators that run traffic or a workload on a network; parameters are settings.",
     "export": "Files of other programs that hold a network with its routes.",
     "benchmark": "Programs that run on real systems, and what is read of what they print.",
     "fabric": "What changes the routing of a real system, and puts it back.",
@@ -167,7 +167,7 @@ def _claims(plugin: type[Plugin]) -> str:
 
 
 def columns_page() -> str:
-    """The reference page of all columns that the core and built-in plugins declare."""
+    """Return the reference page of all columns of the core and the built-in plugins."""
     plugins = [
         entry.plugin
         for entry in installed().entries()

@@ -244,7 +244,7 @@ class RoutedNetwork:
         return frame
 
     def routes(self, source: str | int, target: str | int) -> pd.DataFrame:
-        """The routes between two switches with terminals, or from a switch to a terminal.
+        """Return the routes between two switches with terminals, or from a switch to a terminal.
 
         Parameters
         ----------
@@ -340,7 +340,7 @@ class RoutedNetwork:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SimulatedNetwork:
-    """What an engine found on a network; notebooks show its curve, or its facts.
+    """Result of an engine on a network; notebooks show its curve, or its facts.
 
     Attributes
     ----------
@@ -356,34 +356,34 @@ class SimulatedNetwork:
 
     @property
     def curve(self) -> pd.DataFrame:
-        """One row a load, with all that was measured; ``_low`` and ``_high``: intervals."""
+        """One row per load with all measured columns; ``_low`` and ``_high`` are intervals."""
         return self._table("loads")
 
     @property
     def channels(self) -> pd.DataFrame:
-        """One row a channel, of packets at each load."""
+        """One row per channel; for packets, at each load."""
         return self._table("flow-channels" if "flow-channels" in self.tables else "channels")
 
     @property
     def terminals(self) -> pd.DataFrame:
-        """One row a load and terminal."""
+        """One row per load and terminal."""
         return self._table("terminals")
 
     @property
     def latencies(self) -> pd.DataFrame:
-        """One row a load and number of cycles."""
+        """One row per load and number of cycles."""
         return self._table("latencies")
 
     @property
     def ranks(self) -> pd.DataFrame:
-        """One row a rank of a workload."""
+        """One row per rank of a workload."""
         return self._table("flow-ranks")
 
     def _table(self, name: str) -> pd.DataFrame:
         return self.tables.get(name, pd.DataFrame())
 
     def _shown(self) -> list[str]:
-        """Columns of a load that people see."""
+        """Columns of a load to show."""
         columns = engine_class(self.facts["engine"]).columns
         return [one.name for one in columns if "loads" in one.of and "simulate" in one.shown]
 

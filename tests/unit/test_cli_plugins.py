@@ -237,4 +237,4 @@ def test_columns_are_listed_by_the_rows_that_have_them(capsys):
 
 def test_rows_that_do_not_exist_are_an_input_error(capsys):
     assert main(["plugins", "columns", "--of", "rutes"]) == 2
-    assert "no rows are called 'rutes'; did you mean 'routes'?" in capsys.readouterr().err
+    assert "no rows 'rutes'; did you mean 'routes'?" in capsys.readouterr().err

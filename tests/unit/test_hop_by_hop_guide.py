@@ -60,14 +60,14 @@ def test_its_algorithm_says_where_it_does_not_apply(example) -> None:
     torus = build_grid("torus", (4, 4), wrap=True)
     assert plugin.supports(torus, 3) == "needs 4 virtual channels, there are 3"
     assert (
-        plugin.supports(NETWORKS["two-components"](), 3) == "needs a way between any two switches"
+        plugin.supports(NETWORKS["two-components"](), 3) == "needs a route between any two switches"
     )
 
 
 def test_its_detour_leads_by_way_of_any_switch(example) -> None:
     plugin, torus = example.Detour(), build_grid("torus", (3, 3), wrap=True)
     assert plugin.supports(torus, 3) == (
-        "on each half of the way: needs 2 virtual channels, there are 1"
+        "on each half of the route: needs 2 virtual channels, there are 1"
     )
     assert plugin.supports(torus, 4) is None
     verdict = check_hop_routing(plugin, torus, 4)
@@ -147,7 +147,8 @@ def test_its_steady_routing_refuses_a_base_with_escapes(example) -> None:
 
 @pytest.mark.builtins
 def test_the_page_lists_the_algorithms_that_there_are() -> None:
-    listed = set(re.findall(r"`([a-z-]+)`", GUIDE.read_text("utf-8").split("## What is there")[1]))
+    algorithms = GUIDE.read_text("utf-8").split("## Available algorithms")[1]
+    listed = set(re.findall(r"`([a-z-]+)`", algorithms))
     hop_by_hop = {
         entry.key
         for entry in installed().entries("routing")

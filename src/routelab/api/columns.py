@@ -1,4 +1,4 @@
-"""Columns: the numbers and words that a result has, declared where they are produced."""
+"""Columns of results, declared by the code that produces them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Literal, get_args
 from routelab.api.errors import PluginError
 
 Better = Literal["lower", "higher", ""]
-"""Preferred direction of a value; empty: none."""
+"""Preferred direction of a value; empty if there is none."""
 
 Pooling = Literal["mean", "all-mean", "max", "min", "sum"]
-"""How the values of several seeds become one.
+"""How the values of several seeds are combined.
 
-``mean`` is over the runs that have a value; ``all-mean`` is missing if one of the runs has none.
+``mean`` is over the runs that have a value; ``all-mean`` is missing if any run has none.
 """
 
 Rows = Literal[
@@ -28,10 +28,14 @@ Rows = Literal[
     "flow-ranks",
     "benchmarks",
 ]
-"""What a row of a table is: the values of `of` in a study."""
+"""Kinds of rows: the values of `of` in a study."""
 
 Place = Literal["evaluate", "evaluate-all", "simulate"]
-"""Where a column is shown: in the table for people, or in CSV and JSON, of these commands."""
+"""Where a column is shown.
+
+``evaluate`` and ``simulate`` are the tables of these commands; ``evaluate-all`` is the CSV output
+of `routelab evaluate`.
+"""
 
 
 COUNTS = frozenset(("routes", "pairs", "hops", "turns", "links", "messages"))
@@ -45,26 +49,26 @@ class Column:
     Attributes
     ----------
     name : str
-        As studies, tables and CSV files have it.
+        Name in studies, tables and CSV files.
     meaning : str
-        One or more sentences for the reference page, without a full stop at the end.
+        Text for the reference page: begins in lower case, without a full stop at the end.
     heading : str
-        Name for people, without the unit; by default the name with spaces for underscores.
+        Name in reports, without the unit (default: the name, with spaces instead of underscores).
     unit : str
     better : {"lower", "higher", ""}
     seeds : {"mean", "all-mean", "max", "min", "sum"}
         See `Pooling`.
     of : tuple of str
-        The rows that have it; see `Rows`.
+        Rows that have the column; see `Rows`.
     needs : str
-        What a study must ask for: a setting that must be on (``find_saturation``), or a key of the
-        study (``bound``). Empty: nothing.
+        Condition for the column: a setting that must be on (``find_saturation``) or a key of the
+        study (``bound``). Empty: no condition.
     shown : tuple of str
         See `Place`.
     decimals : int or None
-        Digits after the point; None: four significant digits.
+        Digits after the decimal point (default: four significant digits).
     group : str
-        Heading of the reference page that it stands under; by default that of its producer.
+        Section of the reference page.
     """
 
     name: str
@@ -80,12 +84,12 @@ class Column:
     group: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what tables could not use.
+        """Check the declaration.
 
         Raises
         ------
         PluginError
-            Naming the column and what is wrong.
+            If a field is invalid; the message names the column and the fields.
         """
         wrong = []
         if not self.name.replace(".", "_").isidentifier():
@@ -105,7 +109,7 @@ class Column:
 
     @property
     def label(self) -> str:
-        """Name for people: the heading, or the name with spaces; and the unit, except of counts."""
+        """Name in reports: the heading, or the name with spaces; with the unit, except of counts."""
         heading = self.heading or self.name.replace("_", " ")
         if not self.unit or self.unit in COUNTS or self.unit in heading.split():
             return heading

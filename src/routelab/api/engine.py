@@ -20,7 +20,7 @@ Work = Literal["traffic", "workload"]
 """Kind of plugin that an engine runs."""
 
 DEFAULT_ENGINES: Mapping[str, str] = MappingProxyType({"traffic": "packet", "workload": "flow"})
-"""The engine that runs each kind of work where none is named."""
+"""Default engine for each kind of work."""
 
 TABLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
@@ -35,27 +35,27 @@ TABLES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "workload": MappingProxyType({"flow-channels": "channels.csv", "flow-ranks": "ranks.csv"}),
     }
 )
-"""Tables that an engine may return for each kind of work, and the files that they go to."""
+"""Tables that an engine may return for each kind of work, and their files."""
 
 FACTS: Mapping[str, str] = MappingProxyType({"traffic": "simulations", "workload": "flows"})
-"""The rows that the facts of an engine belong to, as ``Column.of`` names them."""
+"""Rows that the facts of an engine belong to, as in ``Column.of``, for each kind of work."""
 
 Table = Mapping[str, Sequence[Any]]
-"""Columns of one length by name."""
+"""Columns of equal length by name."""
 
 
 class Store(Protocol):
-    """Finished parts of a run that may be killed. Threads may use it."""
+    """Storage for the finished parts of a run, which survives a kill. Threads may use it."""
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """Return the row that an earlier try kept under `key`; None if there is none."""
+        """Return the row that an earlier run stored under `key`; None if there is none."""
 
     def keep(self, key: str, row: Mapping[str, Any]) -> None:
-        """Keep a row of JSON values."""
+        """Store a row of JSON values."""
 
 
 class NoStore:
-    """A store that keeps nothing."""
+    """A store that stores nothing."""
 
     def find(self, key: str) -> dict[str, Any] | None:
         """See `Store.find`."""
@@ -66,7 +66,7 @@ class NoStore:
 
 
 class Judge(Protocol):
-    """The deadlock checker of routelab, for the routing and the network of a case."""
+    """The deadlock checker of routelab, applied to the routing and the network of a case."""
 
     def __call__(
         self,
@@ -91,7 +91,7 @@ def _unchecked(
     return {
         "deadlock": "not-checked",
         "deadlock_proof": "",
-        "deadlock_reason": "the caller gave no checker",
+        "deadlock_reason": "the caller provides no checker",
         "deadlock_coverage": "",
         "deadlock_cycle": "",
     }
@@ -99,21 +99,22 @@ def _unchecked(
 
 @dataclass(frozen=True, eq=False)
 class EngineCase:
-    """What an engine has to run.
+    """Network, routing and work that an engine runs.
 
     Attributes
     ----------
     network : Topology
     routing : RoutingPart
-        ``routing.table(network)`` has the routes, unless ``routing.hop_by_hop``;
-        ``routing.prepare(network, virtual_channels)`` makes a program of any routing.
+        ``routing.table(network)`` returns the routes, unless ``routing.hop_by_hop`` is true;
+        ``routing.prepare(network, virtual_channels)`` returns the program of any routing.
     work : TrafficPlugin, WorkloadPlugin or Path
-        Traffic supports the network. A workload has not been asked: it needs a `Job`.
-        A path is the file of an MPI program; only engines with `EnginePlugin.executables` get one.
+        Traffic is known to support the network. Support of a workload is not checked yet, because
+        this needs a `Job`. A path is the file of an MPI program; only engines with
+        `EnginePlugin.executables` get one.
     judge : function
-        Checks the routing for deadlocks. An engine without routers has no use for it.
+        Checks the routing for deadlocks. Engines without routers do not need it.
     store : Store
-        Keeps finished parts of a long run, so that the next try need not repeat them.
+        Stores finished parts of a long run, so that the next run need not repeat them.
     tell : function
         ``tell(task, phase, ended=False)`` reports progress.
     """
@@ -128,19 +129,19 @@ class EngineCase:
 
 @dataclass(frozen=True, eq=False)
 class EngineResult:
-    """What an engine found.
+    """Result of an engine.
 
     Attributes
     ----------
     facts : mapping
-        Numbers, words, truth values and None, by column. A fact ``blocked`` that is not None says
-        why the work could not be completed; then `routelab simulate` ends with exit code 1.
+        Numbers, words, truth values and None, by column. A fact ``blocked`` that is not None is the
+        reason why the work was not completed; `routelab simulate` then ends with exit code 1.
     tables : mapping of str to mapping
-        Columns of one length by name, for tables of `TABLES`.
+        Columns of equal length by name, for tables of `TABLES`.
     notes : sequence of str
-        Lines that `routelab simulate` prints below the table for people.
+        Lines that `routelab simulate` prints below its table.
     output : str
-        What an MPI program printed that the engine ran.
+        Output of the MPI program that the engine ran.
     """
 
     facts: Mapping[str, Any]
@@ -150,25 +151,25 @@ class EngineResult:
 
 
 class EnginePlugin(Plugin):
-    """Runs traffic or a workload on a routed network.
+    """Run traffic or a workload on a routed network.
 
-    Its parameters are the settings of a run: keys of ``simulation:`` or ``flow:`` in a study,
-    options of `routelab simulate`. Its `columns` declare all facts and columns that it returns;
-    ``of`` is ``simulations`` for facts and ``loads``, ``channels``, ... for tables (``flows``,
-    ``flow-channels``, ... where the work is a workload).
+    The parameters are the settings of a run: keys of ``simulation:`` or ``flow:`` in a study, and
+    options of `routelab simulate`. `columns` declares all facts and columns that the engine
+    returns. For traffic, ``of`` is ``simulations`` for facts and ``loads``, ``channels``, ... for
+    tables; for workloads, it is ``flows`` for facts and ``flow-channels``, ... for tables.
 
     Class attributes
     ----------------
     work : {"traffic", "workload"}
-        The kind of plugin that it runs.
+        Kind of plugin that the engine runs.
     clock : sequence of str
-        Columns that depend on the speed of the machine. All others depend on the case and the
-        settings only.
+        Columns that depend on the speed of the machine. All others depend only on the case and the
+        settings.
     brief : mapping
-        Settings of a run that is as short as possible, by parameter: it compiles what the engine
-        needs, and checks use it.
+        Settings of a very short run, by parameter. Such a run compiles the engine, and checks use
+        it.
     executables : bool
-        Whether it runs the file of an MPI program as well as workloads.
+        Whether the engine also runs executable files of MPI programs.
     """
 
     kind = "engine"
@@ -182,16 +183,16 @@ class EnginePlugin(Plugin):
         return None
 
     def check(self) -> None:
-        """Look up what the parameters name, such as files; by default nothing.
+        """Check that files and the like that the parameters name exist; by default, do nothing.
 
         Raises
         ------
         InputError
-            If something is missing or wrong.
+            If something is missing or invalid.
         """
 
     def in_folder(self, folder: Path) -> Self:
-        """Return the engine with the files of its parameters looked up in `folder`.
+        """Return the engine with relative paths in its parameters resolved against `folder`.
 
         Raises
         ------
@@ -206,7 +207,7 @@ class EnginePlugin(Plugin):
         return type(self)(self.parameters.model_copy(update=moved)) if moved else self
 
     def input_files(self) -> list[Path]:
-        """Files that the parameters name: all that are paths."""
+        """Return the files that the parameters name: all parameters that are paths."""
         return [value for value in dict(self.parameters).values() if isinstance(value, Path)]
 
     @abstractmethod
@@ -216,5 +217,6 @@ class EnginePlugin(Plugin):
         Raises
         ------
         UnsupportedError
-            If routing, work and settings do not go together; the text is the reason.
+            If the engine cannot run this routing, work and settings together; the text is the
+            reason.
         """

@@ -1,8 +1,7 @@
 """Hop-by-hop routing: algorithms that decide at every switch while packets are on their way.
 
 A plugin's `prepare` returns a `HopProgram`: two compiled functions and the tables that they read.
-Everything is of one fixed type, so the packet engine never sees a new one and is
-compiled once for all algorithms.
+All types are fixed, so the packet engine is compiled once for all algorithms.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ from routelab.kernels.hops import (
 Proof = Literal["acyclic", "bubble", "duato", "recovery", "none"]
 """Why an algorithm cannot deadlock.
 
-- ``acyclic``: no cycle of virtual channels that packets may wait for one after the other.
+- ``acyclic``: no cycle of virtual channels that packets may wait for in turn.
 - ``bubble``: every such cycle is a complete ring under bubble flow control.
-- ``duato``: escape candidates, which every packet always has, are proven by themselves.
+- ``duato``: every packet always has an escape candidate, and the escapes are proven by themselves.
 - ``recovery``: deadlocks may form and are resolved at run time.
 - ``none``: it may deadlock.
 """
@@ -43,64 +42,66 @@ Proof = Literal["acyclic", "bubble", "duato", "recovery", "none"]
 Ranking = Literal["room", "best", "best-or-escape"]
 """Which candidate a packet takes.
 
-- ``room``: of the candidates that have room now, the one of least penalty.
-- ``best``: the one of least cost of all; the packet waits for it.
-- ``best-or-escape``: the same, but as long as it has no room, an escape that has room is taken.
+- ``room``: the candidate with the smallest penalty among those that have room now.
+- ``best``: the candidate with the smallest cost; the packet waits for it.
+- ``best-or-escape``: the same, but the packet takes an escape that has room while the best has
+  none.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class HopProgram:
-    """A hop-by-hop algorithm made ready for one network.
+    """A hop-by-hop algorithm, prepared for one network.
 
     Attributes
     ----------
     hop : compiled function
         Of signature `routelab.kernels.hops.HOP`, made by `hop_kernel`: writes candidates (channel,
-        class, penalty) and returns their number. Called when a packet reaches the front of its
-        buffer; see `again`. A candidate can be taken if its channel is idle and has room behind
-        it; see `ranking`. Equal costs are decided at random. Penalties from `ESCAPE` on count as
-        escape hops.
+        class, penalty) and returns their number. The engine calls it when a packet reaches the
+        front of its buffer; see `again`. A candidate has room if its channel is idle and the buffer
+        behind it has space; see `ranking`. Ties are broken at random. Penalties of `ESCAPE` or more
+        mark escape hops.
     inject : compiled function or None
-        Of signature `INJECT`, made by `inject_kernel`. Called once for a packet that enters the
-        network for another switch; None: no choices.
+        Of signature `INJECT`, made by `inject_kernel`. The engine calls it once for each packet to
+        another switch, when the packet enters the network. None: nothing to choose.
     tables : int32 array
-        What both read; see `pack_tables`.
+        Tables that both functions read; see `pack_tables`.
     reals : float64 array
-        What inject reads.
+        Numbers that `inject` reads.
     vc_classes : int
-        Classes of virtual channels that `hop` names, from 0 on; with waypoints, those of one phase:
-        the classes of phase 1 follow those of phase 0.
+        Number of classes of virtual channels that `hop` names, starting at 0. With waypoints, this
+        is the number for one phase; the classes of phase 1 follow those of phase 0.
     phases : {1, 2}
-        2 if inject or hop may set a WAYPOINT.
+        2 if `inject` or `hop` may set a WAYPOINT.
     candidates : int
-        Most candidates that `hop` ever writes.
+        Largest number of candidates that `hop` writes.
     by_occupancy : bool
-        Add the occupied room behind a candidate to its penalty, in packets under virtual
-        cut-through and in flits under wormhole switching: of the virtual channel that it would
-        take (ranking ``room``), or of the whole class (the other rankings).
+        Add the occupancy behind a candidate to its penalty, in packets under virtual cut-through
+        and in flits under wormhole switching. It is the occupancy of the virtual channel that the
+        packet would take (ranking ``room``), or of the whole class (the other rankings).
     ranking : {'room', 'best', 'best-or-escape'}
         Which candidate a packet takes; see `Ranking`.
     again : bool
-        False: `hop` is called once for a packet at a switch and its candidates stand; under the
-        rankings ``best`` and ``best-or-escape`` so does the choice. True: `hop` is called, and the
-        choice is made, each time that the packet is examined; a packet that waits is examined in
-        every cycle.
+        False: the engine calls `hop` once for a packet at a switch and keeps the candidates; under
+        the rankings ``best`` and ``best-or-escape``, it also keeps the choice. True: the engine
+        calls `hop` and chooses again each time it examines the packet. It examines a waiting packet
+        in every cycle.
     keeps_state : bool
-        STATE survives the waypoint.
+        Whether STATE survives the waypoint.
     waiting : bool
-        Keep what `routelab.kernels.hops.waiting_flits` reads.
+        Whether the engine counts what `routelab.kernels.hops.waiting_flits` reads.
     by_terminal : bool
-        `hop` or `inject` reads SOURCE_TERMINAL or TARGET_TERMINAL.
+        Whether `hop` or `inject` reads SOURCE_TERMINAL or TARGET_TERMINAL.
     bubble : tuple of int
-        Classes (of all phases) whose rings are entered only with two free packets of room.
+        Classes (of all phases) under bubble flow control: a packet enters their rings only if there
+        is room for two packets.
     max_hops : int or None
-        No packet takes more; one that does is reported as livelock. None: no bound is claimed.
+        Largest number of hops; a packet that takes more is reported as a livelock. None: no limit.
     rest : int or None
-        The class that gets all virtual channels that are left when every other class has one,
-        say for adaptive routing besides an escape. None: all classes get as many as each other.
-        Packets take any virtual channel of a class (under bubble flow control the same along a
-        ring).
+        The class that gets all virtual channels that remain when every other class has one, for
+        example for adaptive routing with an escape class. None: all classes get equally many.
+        Packets take any virtual channel of a class; under bubble flow control, they keep the same
+        one along a ring.
     """
 
     hop: Any
@@ -121,12 +122,12 @@ class HopProgram:
     rest: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what the engine could not call.
+        """Check the program.
 
         Raises
         ------
         PluginError
-            Naming what is wrong.
+            If the engine could not run the program; the message names the invalid field.
         """
         for name, function, signature in (
             ("hop", self.hop, HOP),
@@ -159,7 +160,7 @@ class HopProgram:
 
 
 def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
-    """Arrays of integers one behind the other, as `HopProgram.tables` has them.
+    """Pack arrays of integers into one array for `HopProgram.tables`.
 
     In a compiled function array k begins at ``table(tables, k)``.
 
@@ -182,10 +183,10 @@ def pack_tables(topology: Topology, *arrays: ArrayLike) -> Int32Array:
 
 
 def append_tables(tables: Int32Array, *arrays: ArrayLike) -> Int32Array:
-    """Tables of another program with further arrays, for a program that builds on it.
+    """Append arrays to the tables of another program, for a program that builds on it.
 
-    The other program's functions find theirs as before. In a compiled function further array k
-    begins at ``appended(tables, k)``.
+    The functions of the other program find their arrays as before. In a compiled function, appended
+    array k begins at ``appended(tables, k)``.
 
     Raises
     ------
@@ -221,12 +222,12 @@ def _end(size: int) -> int:
 
 
 def needed_classes(program: HopProgram) -> int:
-    """Virtual channels that a program cannot do without."""
+    """Return the number of virtual channels that a program needs."""
     return program.phases * program.vc_classes
 
 
 def class_lanes(program: HopProgram, virtual_channels: int) -> Int32Array:
-    """First virtual channel and number of virtual channels of each class of all phases; (k, 2)."""
+    """Return the first virtual channel of each class and their number, for all phases; (k, 2)."""
     count = needed_classes(program)
     share = np.full(count, 1 if program.rest is not None else virtual_channels // count)
     if program.rest is not None:
@@ -235,17 +236,17 @@ def class_lanes(program: HopProgram, virtual_channels: int) -> Int32Array:
 
 
 class RunTables(NamedTuple):
-    """What the functions of a program get at run time.
+    """Arguments of the functions of a program at run time.
 
     Attributes
     ----------
     tables : int32 array
-        The program's tables and the engine block behind them.
+        The program's tables, followed by the engine block.
     queues : int32 array, shape (rows, QUEUE_COLUMNS)
-        All buffers, empty. If the program asks for what waits, they are followed by one row for
-        each channel (FRONT_FLITS, BUSY_UNTIL) and one row with the cycle (NOW), all 0.
+        One row per buffer, empty. If the program has `waiting`, one row per channel (FRONT_FLITS,
+        BUSY_UNTIL) and one row with the cycle (NOW) follow, all 0.
     buffers : int
-        How many of the rows are buffers.
+        Number of rows that are buffers.
     """
 
     tables: Int32Array
@@ -272,18 +273,18 @@ def run_tables(
     program : HopProgram
     topology : Topology
     virtual_channels : int
-        Of every channel; at least `needed_classes`.
+        Virtual channels per channel; at least `needed_classes`.
     capacity : int
-        Units that each buffer holds.
+        Size of each buffer, in units.
     unit_flits, packet_flits : int
-        Flits of a unit, and of a packet. A unit is a packet under virtual cut-through and a flit
-        under wormhole switching.
+        Size of a unit and of a packet, in flits. A unit is a packet under virtual cut-through and a
+        flit under wormhole switching.
     first_row : array of int, shape (C,), optional
         Row of the first virtual channel of each channel (default: ``channel * virtual_channels``).
     buffers : int, optional
-        Rows of buffers in all (default: ``C * virtual_channels``).
+        Total number of rows of buffers (default: ``C * virtual_channels``).
     unit_cycles : array of int, shape (C,), optional
-        Cycles that a unit takes on each channel (default: `unit_flits`).
+        Transmission time of a unit on each channel, in cycles (default: `unit_flits`).
     """
     channels = topology.num_channels
     lanes = class_lanes(program, virtual_channels)

@@ -1,4 +1,4 @@
-"""Options of a command that are the fields of a model, and back from options to the model."""
+"""Options of a command for the fields of a model."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     Model = TypeVar("Model", bound=Parameters)
 
 PREFIX = "setting_"
-"""Begins the names under which `argparse` keeps these options; the option's own name follows."""
+"""Prefix of the names under which `argparse` stores these options, before the option's name."""
 
 IN_FILE = re.compile(r"[^:]+:\d+: ")
-"""Begins messages about a place in a file."""
+"""Start of messages about a place in a file."""
 
 OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
-"""Options that are not called like their fields."""
+"""Options whose names differ from their fields."""
 
 
 def add_settings(
@@ -32,48 +32,48 @@ def add_settings(
 ) -> None:
     """Add an option for each field of a model, ``--like-this``.
 
-    What is given stays text: `read_settings` tells all that is wrong at once.
+    Values remain text: `read_settings` reports all invalid values together.
 
     Parameters
     ----------
     parser : ArgumentParser
     model : class
-        Its fields are numbers, words, truth values and lists of numbers, which commas separate.
+        Its fields are numbers, words, truth values and comma-separated lists of numbers.
     title : str
-        Of the options, in the help.
+        Title of the options in the help.
     but : collection of str
-        Options that there are already.
+        Options that already exist.
     """
     group = parser.add_argument_group(title)
     for name, field in model.model_fields.items():
         if option(name) in but:
             continue
         default = field.get_default(call_default_factory=True)
-        told = (field.description or "").replace("%", "%%")
-        kept: dict[str, Any] = {"dest": _key(name), "default": argparse.SUPPRESS}
+        text = (field.description or "").replace("%", "%%")
+        stored: dict[str, Any] = {"dest": _key(name), "default": argparse.SUPPRESS}
         if default is False:
-            group.add_argument(option(name), action="store_true", help=told, **kept)
+            group.add_argument(option(name), action="store_true", help=text, **stored)
         else:
-            shown = f"{told}; default: {_shown(default)}"
-            group.add_argument(option(name), metavar=_metavar(field), help=shown, **kept)
+            shown = f"{text} (default: {_shown(default)})"
+            group.add_argument(option(name), metavar=_metavar(field), help=shown, **stored)
 
 
 def option(name: str) -> str:
-    """The option that stands for a field; fields of two models may share one."""
+    """Return the option of a field; fields of two models may share one."""
     return OPTIONS.get(name, "--" + name.replace("_", "-"))
 
 
 def _key(name: str) -> str:
-    """Under what `argparse` keeps the option of a field."""
+    """Return the name under which `argparse` stores the option of a field."""
     return PREFIX + option(name).removeprefix("--")
 
 
 def in_options(text: str, model: type[Parameters]) -> str:
-    """A message about a model's fields in the words of who gave options.
+    """Replace the names of a model's fields in a message by those of their options.
 
-    Names are replaced where they surely are names: in `...`, with an underscore, before ``=``, or
-    as what is to be raised or lowered; not behind ``=``, where values stand. In lines that begin
-    with a place in a file only `...` and what is to be raised or lowered are options.
+    Names are replaced in `...`, with an underscore, before ``=``, and after "raise" or "lower";
+    not after ``=``, where values are. In lines that begin with a place in a file, only names in
+    `...` and after "raise" or "lower" are replaced.
     """
     if not model.model_fields:
         return text
@@ -92,18 +92,18 @@ def in_options(text: str, model: type[Parameters]) -> str:
 
 
 def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
-    """The model that options stand for.
+    """Return the model with the values of the options.
 
     Parameters
     ----------
     model : class
     arguments : mapping
-        All that the parser found.
+        All parsed arguments.
 
     Raises
     ------
     InputError
-        With everything that is wrong, one line each.
+        If values are invalid; the message has one line for each.
     """
     from routelab.api.errors import InputError
     from routelab.registry.parameters import read
@@ -118,20 +118,20 @@ def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
 def refuse_others(
     arguments: Mapping[str, Any], models: Mapping[str, Iterable[str]], chosen: str
 ) -> None:
-    """Refuse options that the chosen one of several models does not have.
+    """Reject options that the chosen model does not have.
 
     Parameters
     ----------
     arguments : mapping
-        All that the parser found.
+        All parsed arguments.
     models : mapping of str to iterable of str
-        Names of the fields, by what a user chooses a model with, such as ``--engine flow``.
+        Names of the fields, by the text that chooses a model, such as ``--engine flow``.
     chosen : str
 
     Raises
     ------
     InputError
-        With all of them.
+        If there are such options; the message lists all.
     """
     from routelab.api.errors import InputError
 

@@ -40,13 +40,13 @@ def add_parser(subparsers: Any) -> None:
         metavar="N",
         type=float,
         default=60.0,
-        help="with --bound: about the longest time for each bound; default: 60",
+        help="with --bound: approximate time limit of each bound, in seconds (default: 60)",
     )
     parser.add_argument(
         "--metrics",
         metavar="A+B",
         default="",
-        help="metrics that are measured as well, separated by '+' (default: none)",
+        help="additional metrics, separated by '+' (default: none)",
     )
     parser.set_defaults(run=run)
 

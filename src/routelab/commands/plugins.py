@@ -1,4 +1,4 @@
-"""``routelab plugins``: which plugins there are, what they are, whether they are sound."""
+"""``routelab plugins``: list, show, check and create plugins; list columns of results."""
 
 from __future__ import annotations
 
@@ -15,30 +15,36 @@ if TYPE_CHECKING:
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
-    parser = subparsers.add_parser("plugins", help="list, show, check and start plugins")
+    parser = subparsers.add_parser(
+        "plugins", help="list, show, check and create plugins; list columns of results"
+    )
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
-    listing = actions.add_parser("list", help="all installed plugins, broken ones too")
+    listing = actions.add_parser("list", help="list all installed plugins, including broken ones")
     listing.add_argument("kind", metavar="KIND", nargs="?", help="only plugins of this kind")
     listing.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     listing.set_defaults(run=run_list)
 
-    show = actions.add_parser("show", help="one plugin in detail")
+    show = actions.add_parser("show", help="show the details of one plugin")
     show.add_argument("plugin", metavar="NAME", help="NAME or KIND/NAME")
     show.set_defaults(run=run_show)
 
     columns = actions.add_parser(
         "columns",
-        help="all columns that results can have",
-        description="List the columns of results, those of installed plugins included: what they "
-        "mean, their unit, which direction is better and what a study must ask for.",
+        help="list all columns that results can have",
+        description="List the columns of results, including those of installed plugins, with their "
+        "meaning, unit, preferred direction, and the setting that they need.",
     )
-    columns.add_argument("--of", metavar="ROWS", help="only those of such rows, as 'of' in a study")
+    columns.add_argument(
+        "--of",
+        metavar="ROWS",
+        help="only columns of these rows, such as routes or loads (the values of 'of' in a study)",
+    )
     columns.add_argument(
         "--format",
         choices=(*FORMATS, "markdown"),
         default="table",
-        help="table (default), CSV, JSON or a reference page",
+        help="table, csv, json, or markdown for a reference page (default: table)",
     )
     columns.set_defaults(run=run_columns)
 
@@ -88,8 +94,8 @@ def run_columns(arguments: argparse.Namespace) -> int:
 
     known = get_args(Rows)
     if arguments.of is not None and arguments.of not in known:
-        mend = did_you_mean(arguments.of, known)
-        raise InputError(f"no rows are called {arguments.of!r}{mend} (rows: {', '.join(known)})")
+        hint = did_you_mean(arguments.of, known)
+        raise InputError(f"no rows {arguments.of!r}{hint} (rows: {', '.join(known)})")
     columns = [one for one in installed_columns() if arguments.of in (None, *one.of)]
     if arguments.format == "markdown":
         from routelab.registry.column_page import column_page
@@ -105,12 +111,12 @@ def run_columns(arguments: argparse.Namespace) -> int:
 
 
 def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
-    """Kind and key of the plugin that ``NAME`` or ``KIND/NAME`` means.
+    """Return the kind and key of the plugin named ``NAME`` or ``KIND/NAME``.
 
     Raises
     ------
     InputError
-        If no plugin or more than one answers to it.
+        If no plugin or more than one has this name.
     """
     from routelab.api import KINDS, InputError
     from routelab.registry.suggest import did_you_mean

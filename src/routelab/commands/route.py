@@ -159,9 +159,10 @@ def _print(arguments: argparse.Namespace) -> int:
 
 
 def _routes(table: RouteTable) -> Iterator[tuple[Any, ...]]:
-    """The routes, one line a path; channels as the switches on the way.
+    """Iterate over the routes, one line per path, as sequences of switches.
 
-    Of a table per terminal ``target`` is the terminal's switch, ``terminal`` its name or number.
+    For tables with routes per terminal, ``target`` is the switch of the terminal and ``terminal``
+    its name or number.
     """
     topology = table.topology
     names = topology.switch_names

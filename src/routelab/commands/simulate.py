@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from routelab.stages.engines.case import EngineTask
 
 ENGINE = "packet"
-"""The engine where none is named."""
+"""Default engine."""
 
 
 def add_parser(subparsers: Any) -> None:
@@ -35,29 +35,35 @@ def add_parser(subparsers: Any) -> None:
         "simulate",
         later=_add_settings,
         help="simulate packets or MPI programs on a network",
-        description="Simulate a network with a routing under some traffic, packet by packet: "
-        "accepted load, latencies with confidence intervals, hops, utilisation of every channel. "
-        "Or, with --engine flow, run a workload, a program of MPI ranks, whose messages share the "
-        "network max-min fairly: its time and what limits it; with --engine smpi the same in "
-        "SimGrid, which runs an MPI program's file, too. Other engines are plugins: "
-        "`routelab plugins list engine`. "
-        "Exit code 1 if what is named does not go together, or packets "
-        "could not go on (deadlock, livelock, no route); the result is printed all the same.",
+        description="Simulate the packets of some traffic on a routed network, and print accepted "
+        "load, latencies with confidence intervals, hops, and the utilisation of channels. With "
+        "--engine flow, run a workload (a program of MPI ranks) whose messages share the network "
+        "max-min fairly, and print its time and its bottleneck. With --engine smpi, run the same "
+        "in SimGrid, which also runs the file of an MPI program. Other engines are plugins: see "
+        "`routelab plugins list engine`. The exit code is 1 if the engine, the network, the "
+        "routing and the work do not support each other, or if packets are blocked (deadlock, "
+        "livelock, no route); in the latter case, the result is printed as well.",
         epilog="Examples: routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 "
         "--saturation; routelab simulate torus~dims=4x2x2x2 angara-sssp npb-ft~class=A "
         "--engine flow --machine desmos --ranks-per-node 4",
     )
     parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
     parser.add_argument("routing", metavar="ROUTING", help="instance name, or a routes.npz")
-    parser.add_argument("work", metavar="WORK", help="instance name of traffic, or of a workload")
-    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
+    parser.add_argument(
+        "work",
+        metavar="WORK",
+        help="instance name of traffic or of a workload, or the file of an MPI program (smpi)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FOLDER", type=Path, help="folder for the result files"
+    )
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
         "--engine",
         metavar="ENGINE",
         default=ENGINE,
-        help="packet: packets, cycle by cycle (default); flow: messages of programs; smpi: the "
-        "same in SimGrid; or another engine plugin",
+        help="engine: packet (packets, cycle by cycle), flow (messages of a workload), smpi (the "
+        "same in SimGrid) or another engine plugin (default: packet)",
     )
     parser.set_defaults(run=run)
 
@@ -86,12 +92,12 @@ def run(arguments: argparse.Namespace) -> int:
             return _write(arguments, engine)
         return _print(arguments, engine)
     except RoutelabError as error:
-        error.args = (_told(error, engine),)
+        error.args = (_message(error, engine),)
         raise
 
 
-def _told(error: RoutelabError, engine: type[EnginePlugin]) -> str:
-    """An error in the words of the options; of a plugin's own, with the way to its traceback."""
+def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
+    """Return an error text with names of options; for errors in plugins, mention --verbose."""
     import logging
 
     from routelab.jobs.blame import PluginRaisedError
@@ -125,7 +131,7 @@ def _written(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outco
 
     task = _task(arguments, engine)
     if isinstance(task.work, Path):
-        raise InputError("-o writes results of workloads; leave it out to run an MPI program")
+        raise InputError("-o cannot write the results of an MPI program; omit -o")
     check_folder(arguments.output)
     kind = SimulationJob if engine.work == "traffic" else FlowJob
     job = kind(
@@ -145,7 +151,7 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
 
     names, result = in_child(lambda: _simulated(arguments, engine))
     if result.output:
-        # the program's own words are no part of what scripts read
+        # scripts read standard output, which must not contain the output of the program
         print(result.output, file=sys.stderr, end="")
     loads = result.tables.get("loads", {})
     curve = [dict(zip(loads, row, strict=True)) for row in zip(*loads.values(), strict=True)]
@@ -175,7 +181,7 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
 
 
 def _shown(engine: type[EnginePlugin], of: str) -> list[str]:
-    """Return the columns that people see, of rows of a sort: all if the engine marks none."""
+    """Return the columns of the printed table of such rows; all if the engine marks none."""
     mine = [column for column in engine.columns if of in column.of]
     shown = [column.name for column in mine if "simulate" in column.shown]
     return shown or [column.name for column in mine]
@@ -184,7 +190,7 @@ def _shown(engine: type[EnginePlugin], of: str) -> list[str]:
 def _print_loads(
     engine: type[EnginePlugin], facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Print a row for each load; without loads, and columns of settings that are off."""
+    """Print a row for each load; omit loads of 0, and columns of settings that are off."""
     needs = {column.name: column.needs for column in engine.columns if "loads" in column.of}
     columns = [
         name
@@ -197,13 +203,13 @@ def _print_loads(
 
 
 def _code(facts: Mapping[str, Any]) -> int:
-    """What a script has to know of a result: 1 if packets could not go on, and then why."""
+    """Return the exit code: 1 if packets were blocked, after printing the reason."""
     if facts.get("blocked") is None:
         return 0
     import logging
 
     sys.stdout.flush()
-    logging.getLogger(__name__).error("packets could not go on: %s", facts["blocked"])
+    logging.getLogger(__name__).error("packets are blocked: %s", facts["blocked"])
     return 1
 
 
@@ -222,7 +228,7 @@ def _simulated(
 
 
 def _task(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> EngineTask:
-    """What is asked for; all that is wrong is told at once."""
+    """Look up what the arguments name; all mistakes are reported together."""
     from routelab.stages.engines.case import task_of
 
     names = arguments.topology, arguments.routing, arguments.work
@@ -230,7 +236,7 @@ def _task(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> EngineTa
 
 
 def _with_interval(row: Mapping[str, Any], name: str) -> str:
-    """A value, and half the width of its interval if it has one."""
+    """Format a value, with half the width of its interval if it has one."""
     value = row[name]
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if value is None or low is None or high is None:

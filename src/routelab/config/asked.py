@@ -10,7 +10,7 @@ from routelab.config.views import FLOWS, SIMULATED, Figure, Table
 from routelab.registry.engines import engine_classes
 
 KEYS = {"traffic": "simulation", "workload": "flow"}
-"""Keys of a study with the settings of engines, by what these run."""
+"""Keys of a study with the settings of engines, by kind of work."""
 
 
 def columns_of(view: Table | Figure) -> list[str]:
@@ -27,14 +27,14 @@ def columns_of(view: Table | Figure) -> list[str]:
 def without_simulation(
     views: Mapping[str, Table | Figure], engines: Sequence[EnginePlugin]
 ) -> Iterator[tuple[str, str]]:
-    """What no simulation of a study will give its tables, or figures.
+    """Find columns of tables or figures that no simulation of a study has.
 
     Parameters
     ----------
     views : mapping
         By name.
     engines : sequence of EnginePlugin
-        Of the study's simulations.
+        Engines of the study's simulations.
 
     Yields
     ------
@@ -46,11 +46,11 @@ def without_simulation(
         if view.of in (*SIMULATED, *FLOWS):
             yield from ((name, text) for text in _not_simulated(view.of, asked, engines))
         elif lost := _of_simulations(asked):
-            yield name, f"{lost}: known of simulations only; say 'of: simulations'"
+            yield name, f"{lost}: only simulations have this; use 'of: simulations'"
 
 
 def setting_for(column: str) -> str | None:
-    """Return the setting without which simulations do not have a column; None if none is known."""
+    """Return the setting that a column of simulations needs; None if it needs none."""
     for engine in engine_classes():
         for one in engine.columns:
             if one.name == column and one.needs:
@@ -59,7 +59,7 @@ def setting_for(column: str) -> str | None:
 
 
 def _not_simulated(of: str, asked: Sequence[str], engines: Sequence[EnginePlugin]) -> Iterator[str]:
-    """For each setting that is off in all simulations, the columns that need it."""
+    """Report the columns that need a setting which is off in all simulations."""
     lost: dict[tuple[str, str], list[str]] = {}
     have: set[str] = set()
     for engine in engines:
@@ -75,11 +75,11 @@ def _not_simulated(of: str, asked: Sequence[str], engines: Sequence[EnginePlugin
                 lost.setdefault((column.needs, say), []).append(column.name)
     for (need, say), names in lost.items():
         if missing := [name for name in dict.fromkeys(names) if name not in have]:
-            yield f"{', '.join(missing)}: known only with `{need}`; say {say}"
+            yield f"{', '.join(missing)}: needs `{need}`; add {say}"
 
 
 def _belongs(column: Column, of: str, engine: EnginePlugin) -> bool:
-    """Whether rows of a sort have a column: a line of a table has the facts of its run, too."""
+    """Return whether rows have a column; rows of tables also have the facts of their run."""
     names = [one.name for one in engine.columns if of in one.of]
     return of in column.of or (FACTS[engine.work] in column.of and column.name not in names)
 
@@ -90,6 +90,6 @@ def _spelled(engine: type[EnginePlugin], setting: str) -> str:
 
 
 def _of_simulations(asked: Collection[str]) -> str:
-    """Columns of the search for saturation; a metric may be called like the other columns."""
+    """Return columns of the saturation search; metrics may have the names of other columns."""
     lost = [name for name in asked if name.startswith("saturation")]
     return ", ".join(name for name in lost if setting_for(name))

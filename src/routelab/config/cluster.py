@@ -242,20 +242,20 @@ def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "
 
 
 def found_cluster(folder: Path, name: str, word: str = "machine") -> str:
-    """The file of a cluster that a study names, as seen from here.
+    """Return the path of the cluster file that a study names, relative to the working directory.
 
     Parameters
     ----------
     folder : Path
-        The study's: names are looked up in ``clusters`` beside it, files in it.
+        Folder of the study: files are in it, named clusters in ``clusters`` next to it.
     name : str
     word : str
-        What the study calls it, for messages.
+        Key of the study, for messages.
 
     Raises
     ------
     InputError
-        If there is none.
+        If the cluster does not exist.
     """
     homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
     if Path(name).suffix in (".yaml", ".yml"):

@@ -1,4 +1,4 @@
-"""Files that a study names, seen from the working directory."""
+"""Paths of files that a study names."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def seen_from_here(path: Path) -> str:
-    """`path` without detours: relative if it is below the working directory, else absolute."""
+    """Normalise a path: relative if it is below the working directory, otherwise absolute."""
     here = Path.cwd()
     absolute = Path(os.path.normpath(here / path))
     return str(absolute.relative_to(here) if absolute.is_relative_to(here) else absolute)

@@ -47,21 +47,22 @@ are looked up in the study's folder.
 """
 
 _SWEEPS = """\
-`traffic` is run with these settings. `engine` names an [engine](../plugins.md); the other keys are
-its settings, here those of `packet`. `routelab plugins show engine/NAME` lists those of others.
+Simulations of `traffic` use these settings. `engine` names an [engine](../plugins.md#an-engine).
+The other keys are its settings; the table lists those of `packet`. `routelab plugins show
+engine/NAME` lists the settings of other engines.
 
-A single value can be `{sweep: [2, 4]}`: then there is a simulation with each; several sweeps stand
-for every combination.
+A single value can be `{sweep: [2, 4]}`: there is then one simulation with each value. Several
+sweeps mean every combination.
 """
 
 _FLOWS = """\
-`workloads` are run with these settings, which the engines `flow` and `smpi` share;
-[the machine](../concepts/machine.md) has its own page. `engine: {sweep: [flow, smpi]}` runs both,
-and the column `engine` tells their rows apart. Where SimGrid is not installed, rows of `smpi` are
-unsupported.
+Simulations of `workloads` use these settings, which the engines `flow` and `smpi` share. [The
+machine](../concepts/machine.md) has its own page. `engine: {sweep: [flow, smpi]}` runs both
+engines; the column `engine` distinguishes their rows. If SimGrid is not installed, rows of `smpi`
+are unsupported.
 
-A value can be a `sweep` as above, or one for each workload by its name: `{by: {LU: 6, MG: 4}}`; for
-workloads that are not named it is as by default. `machine: desmos` is `clusters/desmos.yaml` beside
+A value can be a `sweep` as above, or one value for each workload: `{by: {LU: 6, MG: 4}}`; all other
+workloads use the default. `machine: desmos` is `clusters/desmos.yaml` beside
 the study's folder, or `config/clusters/desmos.yaml`; a placement's file is looked up in the study's
 folder.
 """
@@ -128,7 +129,7 @@ _SECTIONS: tuple[tuple[str, type[BaseModel]], ...] = (
 
 
 _BEHIND = {"simulation": _SWEEPS, "flow": _FLOWS}
-"""What is said behind the section of a key that names an engine."""
+"""Texts after the sections of keys that name an engine."""
 
 
 def study_page() -> str:
@@ -144,7 +145,7 @@ def study_page() -> str:
 
 
 def _engine_section(key: str) -> str:
-    """The section of a key that names an engine, with the settings of the default one."""
+    """Return the section of a key that names an engine, with the settings of the default engine."""
     default = DEFAULT_ENGINES[ENGINES[key]]
     text = section(key.title(), engine_class(default).Parameters)
     head, line, rows = text.partition("| --- | --- | --- | --- |\n")

@@ -1,4 +1,4 @@
-"""The settings of a study's simulations and measurements; some may be swept."""
+"""Settings of the simulations and measurements of a study, with sweeps."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ def read_settings(
 def read_engines(
     document: Document, within: str, work: Work, *, by_name: bool = False
 ) -> tuple[dict[str, tuple[EnginePlugin, ...]], list[str]]:
-    """The engines with settings that a key of a study stands for, and what is wrong with it.
+    """Read the engines and settings of a key of a study, and collect its mistakes.
 
-    Parameters and results as for `read_settings`; the key `engine` names the engine, whose
-    parameters the other keys are.
+    Parameters and results are those of `read_settings`. The key `engine` names the engine; the
+    other keys are its parameters.
 
     Parameters
     ----------
     work : {"traffic", "workload"}
-        What the engines have to run.
+        What the engines must run.
     """
 
     def make(point: dict[str, Any]) -> tuple[str, EnginePlugin]:
@@ -107,7 +107,7 @@ def _read(
     make: Callable[[dict[str, Any]], tuple[str, Made]],
     by_name: bool,
 ) -> tuple[dict[str, tuple[Made, ...]], list[str]]:
-    """As `read_settings`; `make` makes settings of a point, and a key that equal ones share."""
+    """As `read_settings`; `make` returns the settings of a point and a key for equal settings."""
     given = document.data.get(within, {})
     if not isinstance(given, Mapping):
         return {DEFAULT: ()}, []  # the study's model says so
@@ -176,15 +176,15 @@ def settings_schema(model: type[Parameters], *, by_name: bool = False) -> dict[s
 def engines_schema(
     engines: Iterable[type[EnginePlugin]], work: Work, *, by_name: bool = False
 ) -> dict[str, Any]:
-    """The JSON schema of a mapping that names one of several engines.
+    """Return the JSON schema of a mapping that names one of several engines.
 
-    It has the settings of all; of several with one name, those of the first engine.
+    It has the settings of all engines. If several have the same name, the first engine counts.
 
     Parameters
     ----------
     engines : iterable of class
     work : {"traffic", "workload"}
-        What they run.
+        What the engines run.
     by_name : bool
         As for `settings_schema`.
     """
@@ -208,7 +208,7 @@ def engines_schema(
 
 
 def _swept(part: dict[str, Any], by_name: bool) -> dict[str, Any]:
-    """The schema of a value, or of several of such values."""
+    """Return the schema of a value or of a sweep of such values."""
     if part.get("type") == "array":
         return part
     part = dict(part)

@@ -94,9 +94,9 @@ ENTRIES = {
 """Lists of entries of a study, and the kinds of plugin that they name."""
 
 ENGINES: dict[str, Work] = {"simulation": "traffic", "flow": "workload"}
-"""Mappings of a study that name an engine and its settings, and what the engine runs."""
+"""Keys of a study with an engine and its settings, and the kind of work."""
 BY_NAME = ("flow",)
-"""Those of them in which a value may be given for each workload."""
+"""Those of them that accept a value for each workload."""
 
 MAX_RUNS = 100_000
 """Most runs of one study; more are taken for a slip of the pen."""
@@ -127,8 +127,8 @@ class Study(StudyPart):
     )
     flow: dict[str, Any] = Field(
         default={},
-        description="Engine and settings of what is run: the machine, the job; some values may be "
-        "swept",
+        description="Engine and settings of the workloads: the machine, the job; some values may "
+        "be swept",
     )
     benchmarks: list[Entry] = Field(
         default=[],
@@ -223,12 +223,12 @@ class Study(StudyPart):
 
     @property
     def settings(self) -> tuple[EnginePlugin, ...]:
-        """Engines that `simulation` stands for; none without traffic."""
+        """Engines with the settings of `simulation`; none without traffic."""
         return self._settings
 
     @property
     def flows(self) -> Mapping[str, tuple[EnginePlugin, ...]]:
-        """Engines that `flow` stands for, by the workloads that it names; others at `DEFAULT`."""
+        """Engines with the settings of `flow` by workload; `DEFAULT` is for all others."""
         return self._flows
 
     @property
@@ -295,9 +295,9 @@ def load_study(path: Path | str) -> Study:
 def _engines(
     document: Document,
 ) -> tuple[dict[str, Mapping[str, tuple[EnginePlugin, ...]]], list[str]]:
-    """What the keys of `ENGINES` stand for, and what is wrong with them.
+    """Read the engines of the keys of `ENGINES`, and collect mistakes.
 
-    No engine is loaded for a study that runs nothing.
+    No engine is loaded for a study that runs none.
     """
     found: dict[str, Mapping[str, tuple[EnginePlugin, ...]]] = {}
     mistakes: list[str] = []

@@ -1,9 +1,9 @@
-"""Loads of channels of different speeds, in units of the fastest channel.
+"""Relative loads of channels, in units of the fastest channel.
 
-A channel of half the capacity needs twice the time for what crosses it. So the *relative load* of
-a channel is its load times the greatest capacity of the network over its own capacity, and the
-busiest channel is the one of the greatest relative load. On a network of one speed, whatever that
-is, relative loads are the loads.
+A channel of half the capacity needs twice the time for the same traffic. The *relative load* of a
+channel is its load × greatest capacity of the network / capacity of the channel. The busiest
+channel is the one with the greatest relative load. If all channels have the same capacity, relative
+loads equal the loads.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from routelab.api import Topology
 from routelab.api.topology import Float64Array, Int64Array, frozen_array
 
 SIMPLE = 1000
-"""Greatest denominator of a fraction that a float is taken for."""
+"""Greatest denominator of fractions that `as_fraction` rounds to."""
 
 ROUNDING = 1e-14
-"""Relative distance from a simple fraction that is put down to rounding."""
+"""Relative distance from a simple fraction that counts as a rounding error."""
 
 
 def as_fraction(number: float) -> Fraction:
-    """Return the fraction that a float stands for.
+    """Return the fraction that a float represents.
 
-    That is the fraction with a denominator of at most `SIMPLE`, if one is so close that only
-    rounding keeps them apart; otherwise the float's exact value. So 100 / 56 is 25/14, and loads
-    that are equal compare equal, whatever the unit of the capacities.
+    This is a fraction with a denominator of at most `SIMPLE` if the float differs from it only by
+    rounding, and otherwise the exact value of the float. For example, 100 / 56 is 25/14. Equal
+    loads therefore compare equal for all units of the capacities.
     """
     exact = Fraction(number)
     simple = exact.limit_denominator(SIMPLE)
@@ -36,13 +36,13 @@ def as_fraction(number: float) -> Fraction:
 
 
 def load_factors(topology: Topology) -> tuple[tuple[Fraction, ...], Int64Array]:
-    """Find how much a route adds to the relative load of each channel.
+    """Compute how much a route adds to the relative load of each channel.
 
     Returns
     -------
     factors : tuple of Fraction
-        Greatest capacity over capacity, for each of the different speeds, the slowest first; the
-        last one is 1. Empty for a network without channels.
+        Greatest capacity / capacity for each different capacity, slowest first; the last one is 1.
+        Empty for a network without channels.
     speed : int64 array, shape (C,)
         Index of each channel's factor.
     """
@@ -68,29 +68,29 @@ def relative_loads(topology: Topology, loads: Float64Array) -> Float64Array:
     Returns
     -------
     relative : float64 array, shape (C,)
-        In the unit of `loads`, on the fastest channel. The loads themselves on a network of one
-        speed.
+        In the unit of `loads`, for the fastest channel. Equal to `loads` if all channels have the
+        same capacity.
     """
     factors, speed = load_factors(topology)
     over = np.array([float(factor.numerator) for factor in factors])
     under = np.array([float(factor.denominator) for factor in factors])
-    # first times, then divided: a whole number of routes is rounded once
+    # multiply before dividing, so that a whole number of routes is rounded only once
     relative: Float64Array = loads * over[speed] / under[speed]
     return relative
 
 
 def total_capacity(topology: Topology) -> Fraction:
-    """Add up the capacities of all channels, in units of the fastest: C if all have one speed."""
+    """Return the total capacity of all channels in units of the fastest: C if all are equal."""
     factors, speed = load_factors(topology)
     counts = np.bincount(speed, minlength=len(factors)).tolist()
     return sum((count / factor for count, factor in zip(counts, factors, strict=True)), Fraction(0))
 
 
 def least_attainable(topology: Topology, load: Fraction) -> Fraction:
-    """Round a load up to the least relative load of a channel that whole routes cross.
+    """Round a load up to the smallest relative load that whole routes can cause on a channel.
 
-    Relative loads of whole routes are k × factor for an integer k and the factor of one of the
-    speeds. On a network of one speed this rounds up to the next integer.
+    Relative loads of whole routes are k × factor, for an integer k and the factor of a channel. If
+    all channels have the same capacity, this rounds up to the next integer.
     """
     factors, _ = load_factors(topology)
     return min((-(-load // factor) * factor for factor in factors), default=load)

@@ -1,4 +1,4 @@
-"""Columns of the numbers that this package computes; facts of a run and metrics share them."""
+"""Columns of the numbers that this package computes, for facts of a run and for metrics."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from routelab.api.columns import Column
 
 _LOAD, _LENGTH, _CHOICE, _REACHED = (
     "Load of channels",
-    "Lengths",
-    "What the rules leave to choose from",
-    "Who is reached",
+    "Length of routes",
+    "Choice of routes",
+    "Reachable pairs",
 )
 
 MAX_LOAD: Final = Column(
     "max_load",
-    "load of the busiest channel (the edge-forwarding index of the table). It bounds the time of "
-    "an all-to-all exchange from below",
+    "load of the busiest channel, the edge-forwarding index of the table. An all-to-all exchange "
+    "takes at least the time that this channel needs",
     heading="maximum load",
     unit="routes",
     better="lower",
@@ -25,7 +25,7 @@ MAX_LOAD: Final = Column(
 )
 MIN_LOAD: Final = Column(
     "min_load",
-    "load of the idlest channel. Far below the maximum means an uneven table",
+    "load of the least busy channel. A value far below the maximum indicates an uneven table",
     heading="minimum load",
     unit="routes",
     better="higher",
@@ -34,9 +34,9 @@ MIN_LOAD: Final = Column(
 )
 MEAN_LOAD: Final = Column(
     "mean_load",
-    "mean over the channels, weighted with their capacities: the hops of all routes, divided by "
-    "the number of channels, where a channel of a quarter of the greatest capacity counts as a "
-    "quarter. Detours raise it",
+    "mean load of the channels, weighted by capacity: the hops of all routes, divided by the "
+    "number of channels. A channel with a quarter of the greatest capacity counts as a quarter "
+    "of a channel. Detours increase the mean load",
     unit="routes",
     better="lower",
     shown=("evaluate-all",),
@@ -44,20 +44,20 @@ MEAN_LOAD: Final = Column(
 )
 PERFECT_LOAD: Final = Column(
     "perfect_load",
-    "the mean load if all routes are as short as the network allows. No table's maximum is below "
-    "it",
+    "mean load if all routes are as short as the network allows. No table has a smaller maximum "
+    "load",
     unit="routes",
     group=_LOAD,
 )
 
 
 def sigma_column(k: int) -> Column:
-    """The column of σ(k), the deviation from the perfect load."""
+    """Return the column of σ(k), the deviation from the perfect load."""
     return Column(
         f"sigma{k}",
-        "distance from the perfect load: k-th root of the mean of |load − perfect load|^k over the "
-        f"channels, σ(k) of the Angara paper, for k = {k}. The power makes the worst channels "
-        "count most. Metric `channel-load~k=2` gives `sigma2`, and so on",
+        "deviation from the perfect load: k-th root of the mean of |load − perfect load|^k over "
+        f"the channels, for k = {k}; σ(k) of the Angara paper. Overloaded channels count most. "
+        "The metric `channel-load~k=2` gives `sigma2`, and so on",
         heading=f"σ({k})",
         unit="routes",
         better="lower",
@@ -74,7 +74,7 @@ LOADS: Final = (MAX_LOAD, MIN_LOAD, MEAN_LOAD, sigma_column(SIGMA))
 
 MAX_HOPS: Final = Column(
     "max_hops",
-    "channels of the longest path; the diameter if all paths are minimal",
+    "number of channels of the longest path; the diameter if all paths are minimal",
     heading="maximum hops",
     unit="hops",
     better="lower",
@@ -83,7 +83,7 @@ MAX_HOPS: Final = Column(
 )
 MEAN_HOPS: Final = Column(
     "mean_hops",
-    "mean over the pairs that have a route; 0 between terminals of one switch",
+    "mean number of hops over all pairs with a route; terminals of one switch have 0 hops",
     unit="hops",
     better="lower",
     shown=("evaluate", "evaluate-all"),
@@ -92,14 +92,14 @@ MEAN_HOPS: Final = Column(
 TURNS: Final = (
     Column(
         "max_turns",
-        "most changes of direction on a path; only where channels have directions",
+        "largest number of direction changes on a path; only for networks with direction labels",
         unit="turns",
         better="lower",
         group=_LENGTH,
     ),
     Column(
         "mean_turns",
-        "mean over the pairs that have a route",
+        "mean number of direction changes over all pairs with a route",
         unit="turns",
         better="lower",
         group=_LENGTH,
@@ -108,8 +108,8 @@ TURNS: Final = (
 
 SINGLE_ROUTE_SHARE: Final = Column(
     "single_route_share",
-    "share of the pairs on different switches that have only one shortest legal route, so that no "
-    "selection can do anything for them",
+    "share of pairs on different switches with only one shortest legal route: every selection "
+    "gives them the same one",
     heading="pairs with a single route",
     better="lower",
     shown=("evaluate-all",),
@@ -119,12 +119,18 @@ DIVERSITY: Final = (
     SINGLE_ROUTE_SHARE,
     Column(
         "mean_routes",
-        "shortest legal routes per pair, distinct as sequences of channels",
+        "number of shortest legal routes per pair, distinct as sequences of channels",
         unit="routes",
         better="higher",
         group=_CHOICE,
     ),
-    Column("total_routes", "sum over the pairs", unit="routes", better="higher", group=_CHOICE),
+    Column(
+        "total_routes",
+        "number of shortest legal routes, summed over all pairs",
+        unit="routes",
+        better="higher",
+        group=_CHOICE,
+    ),
 )
 
 PAIRS: Final = Column(
@@ -136,7 +142,7 @@ PAIRS: Final = Column(
 )
 REACHABLE_PAIRS: Final = Column(
     "reachable_pairs",
-    "pairs that have a route",
+    "pairs with a route",
     unit="pairs",
     better="higher",
     shown=("evaluate", "evaluate-all"),
@@ -147,29 +153,29 @@ REACHABILITY: Final = (
     REACHABLE_PAIRS,
     Column(
         "connected_pairs",
-        "pairs that the network, or what is left of it, could join by some way, legal or not",
+        "pairs joined by any path in the network (without failed parts), legal or not",
         unit="pairs",
         group=_REACHED,
     ),
     Column(
         "minimal_pairs",
-        "pairs all of whose paths are as short as the network allows",
+        "pairs whose paths are all as short as the network allows",
         unit="pairs",
         better="higher",
         group=_REACHED,
     ),
-    Column("routable_share", "reachable / connected pairs", better="higher", group=_REACHED),
-    Column("minimal_share", "minimal / connected pairs", better="higher", group=_REACHED),
+    Column("routable_share", "reachable pairs / connected pairs", better="higher", group=_REACHED),
+    Column("minimal_share", "minimal pairs / connected pairs", better="higher", group=_REACHED),
     Column(
         "fully_routable",
-        "1 if every connected pair has a route, else 0. Its mean over runs is the share of systems "
-        "that stay routable",
+        "1 if every connected pair has a route, else 0. The mean over runs is the share of "
+        "networks that stay routable",
         better="higher",
         group=_REACHED,
     ),
     Column(
         "fully_minimal",
-        "1 if every connected pair has minimal routes, else 0",
+        "1 if every connected pair has only minimal routes, else 0",
         better="higher",
         group=_REACHED,
     ),

@@ -1,4 +1,4 @@
-"""The reference page of columns, in Markdown."""
+"""Reference page of columns, in Markdown."""
 
 from __future__ import annotations
 
@@ -10,30 +10,31 @@ from routelab.api.columns import Rows
 
 HEADINGS: dict[str, str] = {
     "routes": "Tables of routes",
-    "simulations": "Simulations of packets",
-    "loads": "Offered loads of a simulation",
-    "terminals": "Terminals of a simulation",
+    "simulations": "Packet simulations",
+    "loads": "Offered loads of a packet simulation",
+    "terminals": "Terminals of a packet simulation",
     "latencies": "Latencies of packets",
     "channels": "Channels",
-    "flows": "Simulations of workloads",
-    "flow-channels": "Channels of a workload",
-    "flow-ranks": "Ranks of a workload",
+    "flows": "Workload simulations",
+    "flow-channels": "Channels of a workload simulation",
+    "flow-ranks": "Ranks of a workload simulation",
     "benchmarks": "Measurements",
 }
-"""Headings by the rows that have the columns."""
+"""Headings by kind of rows."""
 
 _ARROWS = {"lower": "↓", "higher": "↑", "": ""}
 
 INTRODUCTION = """\
-Tables and figures of a study name these columns; CSV and JSON output has them, too. Parameters of
-plugins and settings are columns as well: `dims`, `seed`, `vcs`, or with their kind, such as
-`topology.dims`. ↓: less is better; ↑: more is better. *Needs*: what a study must ask for. A plugin
-brings its own columns: `routelab plugins columns` lists those of all installed plugins.
+Tables and figures of a study can name these columns. CSV and JSON output has them, too. Parameters
+of plugins, and settings, are columns as well: `dims`, `seed`, `vcs`, or with their kind, such as
+`topology.dims`. ↓ means that less is better, ↑ that more is better. *Needs* is the key or setting
+that a study must have. This page lists the built-in columns; `routelab plugins columns` also lists
+those of installed plugins.
 """
 
 
 def column_page(columns: Iterable[Column]) -> str:
-    """Return sections with tables of columns, by the rows that have them and by group."""
+    """Return sections with tables of columns, by kind of rows and by group."""
     known = list({(column.name, column.of): column for column in columns}.values())
     lines = [INTRODUCTION]
     for rows in sorted(get_args(Rows), key=list(HEADINGS).index):

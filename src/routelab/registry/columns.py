@@ -1,4 +1,4 @@
-"""The columns that results can have: those of the core, and those that plugins bring."""
+"""Registry of all columns: those of the core and those of plugins."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from routelab.api import Column, Plugin, PluginError
 from routelab.registry.catalogue import installed
 
 GROUP = "routelab.columns"
-"""Entry points of the core's columns; each leads to a tuple of `Column`."""
+"""Entry-point group of the core's columns; each entry point is a tuple of `Column`."""
 
 
 class Columns:
@@ -19,9 +19,9 @@ class Columns:
     Parameters
     ----------
     columns : iterable of Column
-        Of two with one name for the same rows, the first one counts.
+        If two columns have the same name and the same rows, the first one counts.
     more : callable, optional
-        Returns further columns; called when a column is not among `columns`.
+        Returns further columns; called when a column is not in `columns`.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class Columns:
                 self._found.setdefault((rows, column.name), column)
 
     def find(self, name: str, rows: str = "") -> Column | None:
-        """Return the column of some rows, or of any if `rows` is empty; None if there is none."""
+        """Return the column of this name for `rows` (if empty: for any rows); None if not found."""
         found = self._look_up(name, rows)
         if found is None and self._more is not None:
             more, self._more = self._more, None
@@ -51,12 +51,12 @@ class Columns:
         return next((one for (_, other), one in self._found.items() if other == name), None)
 
     def of(self, rows: str) -> dict[str, Column]:
-        """Return the columns of some rows by name, in the order of their declaration."""
+        """Return the columns of `rows` by name, in the order of their declaration."""
         self.find("", rows)
         return {name: column for (other, name), column in self._found.items() if other == rows}
 
     def rows_of(self, name: str) -> list[str]:
-        """List the rows that have a column of this name."""
+        """List the kinds of rows that have a column of this name."""
         self.find("", "")
         return [rows for rows, other in self._found if other == name]
 
@@ -73,7 +73,7 @@ def core_columns() -> tuple[Column, ...]:
     Raises
     ------
     PluginError
-        If an entry point of the group `GROUP` leads to anything else.
+        If an entry point of the group `GROUP` is not a tuple of `Column`.
     """
     return tuple(
         column
@@ -90,7 +90,7 @@ def _declared(point: EntryPoint) -> tuple[Column, ...]:
 
 
 def plugin_columns(plugins: Iterable[Plugin]) -> Iterator[Column]:
-    """Iterate over the columns of plugins with their parameters."""
+    """Iterate over the columns of plugin instances."""
     for plugin in plugins:
         yield from plugin.list_columns()
 

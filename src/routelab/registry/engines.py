@@ -9,7 +9,7 @@ from routelab.api.engine import DEFAULT_ENGINES, Work
 from routelab.registry.catalogue import Catalogue, installed
 
 KEY = "engine"
-"""Key of a study, or option, that names an engine."""
+"""Key of a study, or option, that names an engine; also the kind of plugin."""
 
 
 def engine_class(
@@ -21,16 +21,16 @@ def engine_class(
     ----------
     name : str
     work : {"traffic", "workload"}, optional
-        What it has to run.
+        What the engine must run.
     catalogue : Catalogue, optional
-        The installed plugins by default.
+        Default: the installed plugins.
 
     Raises
     ------
     InputError
-        If there is no such engine, or it runs something else.
+        If the engine does not exist, or runs something else.
     QuarantinedError
-        If it is broken.
+        If the engine is broken.
     """
     catalogue = catalogue or installed()
     found = cast(type[EnginePlugin], catalogue.plugin(KEY, name))
@@ -45,16 +45,16 @@ def engine_classes(
     catalogue: Catalogue | None = None,
     distribution: str | None = None,
 ) -> list[type[EnginePlugin]]:
-    """Return all engines that can be used, default engines first.
+    """Return all available engines, default engines first.
 
     Parameters
     ----------
     work : {"traffic", "workload"}, optional
-        Only those that run it.
+        Only engines that run it.
     catalogue : Catalogue, optional
-        The installed plugins by default.
+        Default: the installed plugins.
     distribution : str, optional
-        Only those of this distribution.
+        Only engines of this distribution.
     """
     found = [
         cast(type[EnginePlugin], entry.plugin)

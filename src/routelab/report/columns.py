@@ -1,4 +1,4 @@
-"""Columns that reports make from others."""
+"""Columns that reports compute from other columns."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ COLUMNS: Final = (
     ),
     Column(
         "sizes",
-        "sizes of a grid in descending order, so that networks of one shape have one name",
+        "sizes of a grid in descending order, such as `4x2x2`; grids of the same shape have the "
+        "same value",
         of=_EVERY,
         group="The network",
     ),
     Column(
         "gap_percent",
-        "`gap` in percent of the bound",
+        "`gap` as a percentage of the bound",
         heading="gap (%)",
         better="lower",
         of=_EVERY,
         needs="bound",
-        group="How good it could be",
+        group="Lower bounds",
     ),
     Column(
         "near_optimal",
@@ -40,11 +41,11 @@ COLUMNS: Final = (
         heading="gap of at most one route or 1 %",
         of=_EVERY,
         needs="bound",
-        group="How good it could be",
+        group="Lower bounds",
     ),
     Column(
         "relative_to",
-        "the routing that a run is compared with; only with `relative`",
+        "routing that the run is compared with",
         heading="compared with",
         of=_EVERY,
         needs="relative",
@@ -52,8 +53,8 @@ COLUMNS: Final = (
     ),
     Column(
         "improvement_percent",
-        "by how many percent a run is better than that of another routing: how much more, or how "
-        "many times as fast if less is better",
+        "improvement over the routing `relative_to`, in percent: the increase of the value, or of "
+        "its inverse if less is better",
         heading="improvement (%)",
         better="higher",
         of=("routes", "simulations", "loads", "flows"),
@@ -79,17 +80,15 @@ ENGINES: Final = (
         of=("simulations", "loads", "flows"),
         group="Names and status",
     ),
-    Column("traffic", "the traffic's name or alias", of=_PACKETS, group="Names and status"),
+    Column("traffic", "name or alias of the traffic", of=_PACKETS, group="Names and status"),
     Column(
         "simulation",
         "settings of the simulation that differ from the defaults",
         of=_PACKETS,
         group="Names and status",
     ),
-    Column("workload", "the workload's name or alias", of=("flows",), group="Names and status"),
-    Column(
-        "program", "the workload without its parameters", of=("flows",), group="Names and status"
-    ),
+    Column("workload", "name or alias of the workload", of=("flows",), group="Names and status"),
+    Column("program", "workload without its parameters", of=("flows",), group="Names and status"),
     Column(
         "flow",
         "settings of the simulation that differ from the defaults",
@@ -109,20 +108,20 @@ ENGINES: Final = (
 )
 
 BENCHMARKS: Final = (
-    _measured("benchmark", "the benchmark's name or alias"),
-    _measured("program", "the benchmark without its parameters"),
+    _measured("benchmark", "name or alias of the benchmark"),
+    _measured("program", "benchmark without its parameters"),
     _measured("bench", "settings that differ from the defaults", heading="settings"),
-    _measured("cluster", "the cluster"),
-    _measured("baseline", "the routing that others are compared with"),
-    _measured("ranks", "MPI processes"),
+    _measured("cluster", "name of the cluster"),
+    _measured("baseline", "routing that the others are compared with"),
+    _measured("ranks", "number of MPI processes"),
     _measured("hosts", "hosts that ran the processes"),
-    _measured("job_ids", "allocations of the batch system", heading="allocations"),
+    _measured("job_ids", "job numbers of the batch system", heading="allocations"),
     _measured("applied", "whether the fabric was switched to the routing"),
     _measured("version", "version of the benchmark, as it prints it"),
-    _measured("metric", "the figure of merit"),
+    _measured("metric", "figure of merit"),
     _measured("size", "message size", heading="size (bytes)"),
     _measured("unit", "unit of the figure of merit"),
-    _measured("better", "whether less or more of the figure is better"),
+    _measured("better", "preferred direction of the figure of merit: `lower` or `higher`"),
     _measured("median", "median of the runs"),
     _measured("mean", "mean of the runs"),
     _measured(
@@ -130,12 +129,12 @@ BENCHMARKS: Final = (
     ),
     _measured("ci_low", "lower end of the 95 % interval of the median", heading="95 % from"),
     _measured("ci_high", "upper end of the 95 % interval of the median", heading="95 % to"),
-    _measured("runs", "runs that gave the figure"),
-    _measured("failed", "runs that gave no figure", heading="failed runs", better="lower"),
-    _measured("failures", "why runs gave no figure"),
+    _measured("runs", "number of runs with a result"),
+    _measured("failed", "number of runs without a result", heading="failed runs", better="lower"),
+    _measured("failures", "why runs have no result"),
     _measured(
         "improvement_percent",
-        "by how many percent the median is better than that of the baseline",
+        "improvement of the median over that of the baseline, in percent",
         heading="improvement (%)",
         better="higher",
     ),
@@ -150,10 +149,10 @@ BENCHMARKS: Final = (
         heading="improvement to",
     ),
     _measured("within_noise", "whether the improvement may be noise"),
-    _measured("predicted", "what the flow engine predicts of the figure"),
+    _measured("predicted", "value of the figure that the flow engine predicts"),
     _measured(
         "predicted_improvement_percent",
-        "the improvement that the flow engine predicts",
+        "improvement that the flow engine predicts, in percent",
         heading="predicted improvement (%)",
         better="higher",
     ),

@@ -18,56 +18,55 @@ _SHOWN: Any = ("simulate",)
 
 
 def _interval(name: str, meaning: str, heading: str = "", **more: Any) -> Iterator[Column]:
-    """A column, and the ends of its confidence interval."""
+    """Return a column and the ends of its confidence interval."""
     more = {"of": _RUN, **more}
     yield Column(name, meaning, heading, **more)
     rest = {key: value for key, value in more.items() if key not in ("shown", "better")}
     title = heading or name.replace("_", " ")
-    for end, word in (("low", "Lower"), ("high", "Upper")):
+    for end, word in (("low", "lower"), ("high", "upper")):
         yield Column(
             f"{name}_{end}",
             f"{word} end of the confidence interval of `{name}`",
-            f"{title}, {word.lower()} end",
+            f"{title}, {word} end",
             **rest,
         )
 
 
 def _spread(name: str, what: str) -> Iterator[Column]:
-    """How a rate is distributed over terminals."""
+    """Return the columns of a load's distribution over the terminals that send."""
     for part, words, seeds in (
-        ("min", "least", "min"),
+        ("min", "smallest", "min"),
         ("q25", "lower quartile of the", "mean"),
         ("median", "median of the", "mean"),
         ("q75", "upper quartile of the", "mean"),
-        ("max", "greatest", "max"),
+        ("max", "largest", "max"),
     ):
         pooling: Any = seeds
         yield Column(
             f"{name}_{part}",
-            f"Over the terminals that send: {words} load that each of them {what}",
+            f"{words} {what} of a terminal, over all terminals that send",
             unit=_RATE,
             seeds=pooling,
             of=_RUN,
         )
 
 
-_QUANTILES = {"p50": "Median", "p95": "95 % quantile", "p99": "99 % quantile"}
+_QUANTILES = {"p50": "median", "p95": "95 % quantile", "p99": "99 % quantile"}
 
 
 def _latency() -> Iterator[Column]:
     meaning = (
-        "latency of packets, from generation to the arrival of the tail. Missing where a load is "
-        "saturated"
+        "latency of packets, from generation to the arrival of the tail; missing at saturated loads"
     )
     more: Any = {"unit": _CYCLES, "seeds": "all-mean"}
     better: Any = {**more, "better": "lower", "shown": _SHOWN}
-    yield from _interval("latency_mean", f"Mean {meaning}", "mean latency", **better)
-    yield from _interval("latency_p50", f"Median {meaning}", "median latency", **more, shown=_SHOWN)
+    yield from _interval("latency_mean", f"mean {meaning}", "mean latency", **better)
+    yield from _interval("latency_p50", f"median {meaning}", "median latency", **more, shown=_SHOWN)
     yield from _interval("latency_p95", f"95 % quantile of the {meaning}", "95 % latency", **more)
     yield from _interval("latency_p99", f"99 % quantile of the {meaning}", "99 % latency", **better)
     yield Column(
         "latency_max",
-        f"Largest {meaning}",
+        f"largest {meaning}",
         "largest latency",
         unit=_CYCLES,
         seeds="max",
@@ -77,18 +76,18 @@ def _latency() -> Iterator[Column]:
 
 
 def _other_latency(name: str, meaning: str, heading: str) -> Iterator[Column]:
-    for part, words in {"mean": "Mean", **_QUANTILES}.items():
+    for part, words in {"mean": "mean", **_QUANTILES}.items():
         yield Column(
             f"{name}_{part}",
             f"{words} of the {meaning}",
-            f"{words[0].lower()}{words[1:]}, {heading}" if part != "mean" else f"mean {heading}",
+            f"{words}, {heading}" if part != "mean" else f"mean {heading}",
             unit=_CYCLES,
             seeds="all-mean",
             of=_RUN,
         )
     yield Column(
         f"{name}_max",
-        f"Largest {meaning}",
+        f"largest {meaning}",
         f"largest {heading}",
         unit=_CYCLES,
         seeds="max",
@@ -99,22 +98,22 @@ def _other_latency(name: str, meaning: str, heading: str) -> Iterator[Column]:
 MEASURED: tuple[Column, ...] = (
     Column(
         "load",
-        "Offered load: flits that a terminal of rate 1 offers in a cycle; 0 in a run with messages "
-        "to be finished",
+        "offered load: flits per cycle that a terminal of rate 1 generates; 0 in runs with "
+        "`messages`",
         "offered load",
         of=("simulations", "loads", "channels", "terminals", "latencies"),
         shown=_SHOWN,
     ),
     Column(
         "state",
-        "How the run ended: stationary, saturated, undecided, deadlock, livelock, no-route, "
-        "finished or unfinished; of several seeds the gravest",
+        "how the run ended: `stationary`, `saturated`, `undecided`, `deadlock`, `livelock`, "
+        "`no-route`, `finished` or `unfinished`; with several seeds, the worst of them",
         of=_RUN,
         shown=_SHOWN,
     ),
     Column(
         "completion_cycles",
-        "Cycle in which the last message arrived",
+        "cycle in which the last message arrived",
         "completion",
         _CYCLES,
         "lower",
@@ -125,38 +124,38 @@ MEASURED: tuple[Column, ...] = (
     ),
     Column(
         "saturated",
-        "Whether the network accepts less than is offered; missing where that is not known",
+        "whether the network accepts less than the offered load; missing if that is unknown",
         of=_RUN,
     ),
-    Column("text", "The state in words, with what is missing of the precision asked for", of=_RUN),
+    Column("text", "the state in words, with any shortfall in the requested precision", of=_RUN),
     Column(
         "offered_load",
-        "Flits that were generated in a cycle, by terminal that sends",
+        "flits generated per cycle and sending terminal",
         unit=_RATE,
         of=_RUN,
     ),
     *_interval(
         "accepted_load",
-        "Flits that arrived in a cycle, by terminal that sends",
+        "flits that arrived per cycle and sending terminal",
         unit=_RATE,
         better="higher",
         shown=_SHOWN,
     ),
-    *_spread("offered", "offers"),
-    *_spread("accepted", "has accepted"),
+    *_spread("offered", "offered load"),
+    *_spread("accepted", "accepted load"),
     Column(
         "jain",
-        "Jain's fairness index of what arrived of each terminal relative to its rate: 1 if all are "
-        "served alike, 1/n if one of n has it all",
+        "Jain's fairness index of the accepted loads of terminals, relative to their rates: 1 if "
+        "all terminals are served equally, 1/n if only one of n is served",
         "Jain index",
         better="higher",
         of=_RUN,
     ),
-    Column("worst_terminal", "Number of the terminal that is served worst", of=_RUN),
+    Column("worst_terminal", "number of the worst-served terminal", of=_RUN),
     *_latency(),
     *_other_latency(
         "network_latency",
-        "latency of packets, from the cycle in which the terminal begins to send them",
+        "latency of packets, from the start of their injection to the arrival of the tail",
         "latency in the network",
     ),
     *_other_latency(
@@ -166,27 +165,32 @@ MEASURED: tuple[Column, ...] = (
     ),
     *_other_latency(
         "in_order_latency",
-        "latency of packets until all earlier ones of their message have arrived; with the "
+        "latency of packets until all earlier packets of their message have arrived; with the "
         "setting `in_order`",
         "latency in order",
     ),
     *_interval(
         "hops_mean",
-        "Mean number of channels between switches that packets crossed",
+        "mean number of channels between switches that a packet crossed",
         "mean hops",
         shown=_SHOWN,
     ),
-    Column("hops_max", "Largest number of channels that a packet crossed", seeds="max", of=_RUN),
+    Column(
+        "hops_max",
+        "largest number of channels between switches that a packet crossed",
+        seeds="max",
+        of=_RUN,
+    ),
     Column(
         "escape_share",
-        "Part of the hops that the routing marks as escape",
+        "share of hops that the routing marks as escape",
         "hops on the escape",
         of=_RUN,
     ),
     Column(
         "utilisation_max",
-        "Utilisation of the busiest channel between switches: flits in a cycle, relative to what "
-        "the channel can carry",
+        "utilisation of the busiest channel between switches: flits per cycle, as a share "
+        "of what the channel can carry",
         "maximum utilisation",
         better="lower",
         seeds="max",
@@ -195,21 +199,21 @@ MEASURED: tuple[Column, ...] = (
     ),
     Column(
         "utilisation_mean",
-        "Mean utilisation of the channels between switches",
+        "mean utilisation of the channels between switches",
         "mean utilisation",
         of=_RUN,
     ),
     Column(
         "utilisation_min",
-        "Utilisation of the least busy channel between switches",
+        "utilisation of the least busy channel between switches",
         "minimum utilisation",
         seeds="min",
         of=_RUN,
     ),
     Column(
         "worst_share",
-        "Part of its offered load that the worst-served terminal gets through; with `messages`, "
-        "the time of the last terminal to finish, relative to the mean",
+        "share of its offered load that the worst-served terminal gets accepted; with `messages`, "
+        "the last arrival at the last terminal to finish, divided by the mean over terminals",
         "share of the worst-served terminal",
         better="higher",
         of=_RUN,
@@ -217,19 +221,28 @@ MEASURED: tuple[Column, ...] = (
     ),
     Column(
         "warmup_cycles",
-        "Cycles before counting began; where the warm-up ends is detected",
+        "cycles of the warm-up, whose end is detected; they are not counted",
         unit=_CYCLES,
         seeds="sum",
         of=_RUN,
     ),
-    Column("cycles", "Cycles that were counted", seeds="sum", of=_RUN, shown=_SHOWN),
-    Column("samples", "Parts that the intervals were made of", seeds="sum", of=_RUN),
-    Column("senders", "Terminals that send", of=_RUN),
-    Column("flit_hops", "Flits times channels crossed, while counting", seeds="sum", of=_RUN),
+    Column(
+        "cycles", "cycles that were counted, after the warm-up", seeds="sum", of=_RUN, shown=_SHOWN
+    ),
+    Column(
+        "samples", "samples that the confidence intervals are computed from", seeds="sum", of=_RUN
+    ),
+    Column("senders", "terminals that send", of=_RUN),
+    Column(
+        "flit_hops",
+        "flits times channels that they crossed, in the cycles that were counted",
+        seeds="sum",
+        of=_RUN,
+    ),
     Column("cpu_seconds", "CPU time of the simulation", "CPU time", "s", seeds="sum", of=_RUN),
     Column(
         "flit_hops_per_cpu_s",
-        "Speed of the simulation: flits times channels crossed in a second of one core",
+        "speed of the simulation: flits times channels that they cross, per second of CPU time",
         of=_RUN,
         shown=_SHOWN,
     ),
@@ -237,35 +250,45 @@ MEASURED: tuple[Column, ...] = (
 """Columns of a load; the facts of a simulation are those of its highest load."""
 
 FOUND: tuple[Column, ...] = (
-    Column("convention", "What the traffic means on this network", of=_WHOLE),
-    Column("worst_terminal_switch", "Switch of the terminal that is served worst", of=_WHOLE),
+    Column("convention", "description of the traffic on this network", of=_WHOLE),
+    Column("worst_terminal_switch", "switch of the worst-served terminal", of=_WHOLE),
     Column(
         "deadlock",
-        "Verdict of the deadlock checker on the routing in these routers: proven, not-proven or "
-        "not-checked",
+        "verdict of the deadlock checker on the routing in these routers: `proven`, `not-proven`, "
+        "`not-applicable` or `not-checked`",
         of=_WHOLE,
     ),
-    Column("deadlock_proof", "Kind of the proof", of=_WHOLE),
-    Column("deadlock_reason", "The verdict in words", of=_WHOLE),
+    Column(
+        "deadlock_proof", "kind of the proof, such as `acyclic`, `bubble` or `duato`", of=_WHOLE
+    ),
+    Column("deadlock_reason", "reason of the verdict", of=_WHOLE),
     Column(
         "deadlock_coverage",
-        "States of a hop-by-hop algorithm that were examined; empty: all routes",
+        "states of a hop-by-hop algorithm that were checked; empty for tables, whose routes are "
+        "all checked",
         of=_WHOLE,
     ),
-    Column("deadlock_cycle", "Channels that wait for each other, one a line", of=_WHOLE),
-    Column("flow_control", "Flow control of the routing: plain or bubble", of=_WHOLE),
-    Column("virtual_channels", "Virtual channels that the routing needs", of=_WHOLE),
-    Column("virtual_channels_used", "Virtual channels of the routers that it uses", of=_WHOLE),
-    Column("virtual_channels_unused", "Virtual channels that are left over", of=_WHOLE),
+    Column(
+        "deadlock_cycle", "channels that wait for each other in a cycle, one per line", of=_WHOLE
+    ),
+    Column("flow_control", "flow control of the routing: `plain` or `bubble`", of=_WHOLE),
+    Column("virtual_channels", "virtual channels that the routing needs", of=_WHOLE),
+    Column(
+        "virtual_channels_used", "virtual channels of the routers that the routing uses", of=_WHOLE
+    ),
+    Column(
+        "virtual_channels_unused",
+        "virtual channels of the routers that the routing leaves unused",
+        of=_WHOLE,
+    ),
     Column(
         "blocked",
-        "Why packets could not go on, at the lowest load at which they could not; missing where "
-        "they could",
+        "why packets were blocked, at the lowest load at which they were; missing if they were not",
         of=_WHOLE,
     ),
     Column(
         "saturation_load",
-        "Largest offered load that the network sustains",
+        "largest offered load that the network sustains",
         "saturation load",
         _RATE,
         "higher",
@@ -274,21 +297,21 @@ FOUND: tuple[Column, ...] = (
     ),
     Column(
         "saturation_bound",
-        "Smallest load above it that was found to be too much",
+        "smallest load that the search found not to be sustained",
         unit=_RATE,
         of=_WHOLE,
         needs=_SEARCH,
     ),
     *_interval(
         "saturation_accepted",
-        "Load that was accepted at `saturation_load`",
+        "load accepted at `saturation_load`",
         unit=_RATE,
         of=_WHOLE,
         needs=_SEARCH,
     ),
     *_interval(
         "throughput",
-        "Largest load that was accepted at any offered load",
+        "largest load accepted at any offered load",
         unit=_RATE,
         better="higher",
         of=_WHOLE,
@@ -296,16 +319,18 @@ FOUND: tuple[Column, ...] = (
     ),
     Column(
         "throughput_at",
-        "Offered load of `throughput`",
+        "offered load at which `throughput` was measured",
         unit=_RATE,
         of=_WHOLE,
         needs=_SEARCH,
     ),
-    Column("saturation_text", "Result of the search in words", of=_WHOLE, needs=_SEARCH),
-    Column("loads_tried", "Loads that the search tried", of=_WHOLE, needs=_SEARCH),
+    Column("saturation_text", "result of the saturation search in words", of=_WHOLE, needs=_SEARCH),
+    Column(
+        "loads_tried", "number of loads that the saturation search tried", of=_WHOLE, needs=_SEARCH
+    ),
     Column(
         "terminal_throughput",
-        "Mean over terminals of what each of them received in a cycle until its last message had "
+        "mean over terminals of the flits per cycle that each received until its last packet "
         "arrived",
         "throughput, mean over terminals",
         _RATE,
@@ -317,42 +342,43 @@ FOUND: tuple[Column, ...] = (
 """Facts of a whole simulation."""
 
 CHANNELS: tuple[Column, ...] = (
-    Column("channel", "Number of the channel", of=("channels",)),
-    Column("source", "Switch that the channel leaves", of=("channels",)),
-    Column("target", "Switch that the channel leads to", of=("channels",)),
-    Column("direction", "Direction of the channel, in networks that have them", of=("channels",)),
-    Column("flits", "Flits that crossed the channel", seeds="sum", of=("channels",)),
+    Column("channel", "number of the channel", of=("channels",)),
+    Column("source", "switch that the channel leaves", of=("channels",)),
+    Column("target", "switch that the channel enters", of=("channels",)),
     Column(
-        "utilisation", "Flits in a cycle, relative to what the channel can carry", of=("channels",)
+        "direction", "direction label of the channel, in networks that have them", of=("channels",)
+    ),
+    Column("flits", "flits that crossed the channel", seeds="sum", of=("channels",)),
+    Column(
+        "utilisation", "flits per cycle, as a share of what the channel can carry", of=("channels",)
     ),
 )
 
 TERMINALS: tuple[Column, ...] = (
-    Column("terminal", "Number of the terminal", of=("terminals",)),
-    Column("switch", "Switch of the terminal", of=("terminals",)),
+    Column("terminal", "number of the terminal", of=("terminals",)),
+    Column("switch", "switch of the terminal", of=("terminals",)),
     Column(
         "offered",
-        "Flits in a cycle that the terminal offers; missing where the traffic gives it nothing to "
-        "send",
+        "flits per cycle that the terminal generates; missing if it has nothing to send",
         unit=_RATE,
         of=("terminals",),
     ),
     Column(
         "accepted",
-        "Flits in a cycle of the terminal that arrived",
+        "flits per cycle from the terminal that arrived; missing if it has nothing to send",
         unit=_RATE,
         better="higher",
         of=("terminals",),
     ),
     Column(
         "received",
-        "Flits in a cycle that the terminal received; missing where nothing is sent to it",
+        "flits per cycle that the terminal received; missing if nothing is sent to it",
         unit=_RATE,
         of=("terminals",),
     ),
     Column(
         "latency_mean",
-        "Mean latency of the packets that the terminal sent; missing where the load is saturated",
+        "mean latency of the packets that the terminal sent; missing at saturated loads",
         "mean latency",
         _CYCLES,
         "lower",
@@ -360,15 +386,15 @@ TERMINALS: tuple[Column, ...] = (
     ),
     Column(
         "latency_mean_received",
-        "Mean latency of the packets that the terminal received",
-        "mean latency of what it got",
+        "mean latency of the packets that the terminal received; missing at saturated loads",
+        "mean latency of received packets",
         _CYCLES,
         "lower",
         of=("terminals",),
     ),
     Column(
         "finished_at",
-        "Cycle in which the last packet arrived at the terminal",
+        "cycle in which the last packet arrived at the terminal",
         "last arrival",
         "cycle",
         "lower",
@@ -378,7 +404,7 @@ TERMINALS: tuple[Column, ...] = (
     ),
     Column(
         "throughput",
-        "Flits in a cycle that the terminal received until the last packet arrived",
+        "flits per cycle that the terminal received until its last packet arrived",
         unit=_RATE,
         better="higher",
         of=("terminals",),
@@ -389,36 +415,42 @@ TERMINALS: tuple[Column, ...] = (
 LATENCIES: tuple[Column, ...] = (
     Column(
         "latency",
-        "Cycles from the generation of packets to the arrival of their tails",
+        "latency of packets, from generation to the arrival of the tail",
         unit=_CYCLES,
         of=("latencies",),
     ),
     Column(
         "network_latency",
-        "Cycles of packets from the beginning of their injection",
+        "latency of packets, from the start of their injection to the arrival of the tail",
         "latency in the network",
         _CYCLES,
         of=("latencies",),
     ),
     Column(
         "message_latency",
-        "Cycles of messages to the arrival of the last tail",
+        "latency of messages, to the arrival of the last tail",
         "latency of messages",
         _CYCLES,
         of=("latencies",),
     ),
     Column(
         "in_order_latency",
-        "Cycles of packets until all earlier ones of their message have arrived",
-        "latency to delivery in order",
+        "latency of packets until all earlier packets of their message have arrived",
+        "latency in order",
         _CYCLES,
         of=("latencies",),
     ),
-    Column("count", "Packets or messages with this latency", seeds="sum", of=("latencies",)),
-    Column("share", "Share of all that took no longer", of=("latencies",)),
+    Column(
+        "count", "number of packets or messages with this latency", seeds="sum", of=("latencies",)
+    ),
+    Column(
+        "share",
+        "share of packets or messages with this latency or a smaller one",
+        of=("latencies",),
+    ),
 )
 
 COLUMNS = (*MEASURED, *FOUND, *CHANNELS, *TERMINALS, *LATENCIES)
 
 POOLING: dict[str, Pooling] = {column.name: column.seeds for column in MEASURED}
-"""How the facts of several seeds become one."""
+"""How the values of several seeds become one, by column."""

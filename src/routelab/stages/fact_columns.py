@@ -8,24 +8,24 @@ from routelab.api.columns import Column
 from routelab.metrics import columns
 
 _ALL: Final = ("evaluate-all",)
-_NETWORK, _PROOF, _WORK = "The network", "The proof", "Work of the algorithm"
-_FORM = "The form of the table"
+_NETWORK, _PROOF, _WORK = "The network", "Deadlock", "Computing effort"
+_FORM = "Form of the table"
 _EVERY: Final = ("routes", "simulations", "loads", "flows", "benchmarks")
 
 NAMES: Final = (
     Column(
-        "topology", "the network's name or alias", of=_EVERY, shown=_ALL, group="Names and status"
+        "topology", "name or alias of the network", of=_EVERY, shown=_ALL, group="Names and status"
     ),
     Column(
         "routing",
-        "the routing's name or alias",
+        "name or alias of the routing",
         of=_EVERY,
         shown=("evaluate", "evaluate-all"),
         group="Names and status",
     ),
     Column(
         "status",
-        "`ok`, `unsupported` (does not apply; `reason` says why), `failed` or `timeout`",
+        "`ok`, `unsupported` (the routing does not apply; see `reason`), `failed` or `timeout`",
         of=_EVERY,
         shown=("evaluate", "evaluate-all"),
         group="Names and status",
@@ -36,13 +36,13 @@ NAMES: Final = (
 NETWORK: Final = (
     Column(
         "switches",
-        "switches of the network without the failed ones",
+        "switches of the network, without failed ones",
         shown=_ALL,
         group=_NETWORK,
     ),
     Column(
         "terminals",
-        "terminals (compute nodes); tables call it `nodes`, too",
+        "terminals (compute nodes); tables also have them as `nodes`",
         shown=_ALL,
         group=_NETWORK,
     ),
@@ -50,12 +50,12 @@ NETWORK: Final = (
     columns.PAIRS,
     Column(
         "connected_parts",
-        "parts that the network has fallen into; 1 is whole",
+        "connected parts of the network; 1 if it is connected",
         group=_NETWORK,
     ),
     Column(
         "parts",
-        "the sizes of the parts, each with one of its switches; only if there are several",
+        "sizes of the connected parts, each with one of its switches; only if there are several",
         group=_NETWORK,
     ),
 )
@@ -68,17 +68,16 @@ ROUTED: Final = (
     columns.SINGLE_ROUTE_SHARE,
     Column(
         "destination_based",
-        "whether one next hop for each switch and destination is all of the table, as forwarding "
-        "tables of InfiniBand need it. Found from the routes; a plugin may claim it, and the "
-        "conformance kit checks the claim",
+        "whether one next hop per switch and destination determines all routes, as the forwarding "
+        "tables of InfiniBand require. It is computed from the routes",
         heading="destination-based",
         shown=_ALL,
         group=_FORM,
     ),
     Column(
         "per_terminal",
-        "whether the destinations are single terminals; else they are switches, whose terminals "
-        "share their routes",
+        "whether each terminal has routes of its own; otherwise the terminals of a switch share "
+        "their routes",
         heading="routes per terminal",
         group=_FORM,
     ),
@@ -89,10 +88,10 @@ ROUTED: Final = (
         shown=("evaluate", "evaluate-all"),
         group=_PROOF,
     ),
-    Column("deadlock_reason", "one sentence: what was shown, or why not", group=_PROOF),
+    Column("deadlock_reason", "what the checker proved, or why it could not", group=_PROOF),
     Column(
         "deadlock_cycle",
-        "who waits for whom, one dependency a line; only with a cycle",
+        "channels that wait for each other in a cycle, one dependency per line",
         group=_PROOF,
     ),
     Column(
@@ -119,7 +118,7 @@ ROUTED: Final = (
     ),
     Column(
         "cpu_seconds",
-        "CPU time of rules, selection and layers, all threads together",
+        "CPU time of rules, selection and layers, summed over all threads",
         heading="CPU time",
         unit="s",
         better="lower",
@@ -128,20 +127,20 @@ ROUTED: Final = (
     ),
     Column(
         "multipath",
-        "whether pairs are split over several paths: their bound may be a fraction",
-        group="How good it could be",
+        "whether pairs are split over several paths; if so, bounds are not rounded",
+        group="Lower bounds",
     ),
     Column(
         "minimal",
-        "whether all routes are as short as the network allows, and no pair that could be joined "
-        "is left out",
-        group="How good it could be",
+        "whether every connected pair has a route and all routes are as short as the network "
+        "allows",
+        group="Lower bounds",
     ),
     Column(
         "shortest_legal",
-        "whether all routes are as short as the rules allow, and no pair that they could join is "
-        "left out; empty for a complete algorithm",
-        group="How good it could be",
+        "whether every pair that the rules can join has a route and all routes are as short as the "
+        "rules allow; empty for a complete algorithm",
+        group="Lower bounds",
     ),
 )
 
@@ -153,8 +152,8 @@ CHANNELS: Final = (
     Column("direction", "direction label of the channel", of=_CHANNELS, group="Channels"),
     Column(
         "load",
-        "pairs whose route crosses the channel, times the greatest capacity of the network over "
-        "its own",
+        "number of routes that cross the channel × greatest capacity of the network / capacity of "
+        "the channel",
         heading="channel load",
         unit="routes",
         of=_CHANNELS,

@@ -1,4 +1,4 @@
-"""Columns that the tables and figures of a study name, checked before anything runs."""
+"""Check the columns that the tables and figures of a study name, before anything runs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WORK = {
     "flows": ("workload", "flow"),
     "benchmarks": ("benchmark", "bench"),
 }
-"""Of rows that are not routes: the kind of plugin and the settings that they have parameters of."""
+"""Kind of plugin and key of settings of each kind of rows other than routes."""
 
 _ROWS = {
     "loads": "simulations",
@@ -31,20 +31,20 @@ _ROWS = {
     "flow-channels": "flows",
     "flow-ranks": "flows",
 }
-"""What rows are parts of."""
+"""Runs that detailed rows belong to."""
 
 _COMPARED = ("reference", "ratio", "gain", "group")
-"""Endings of the columns that `relative` adds for the column that it compares."""
+"""Endings of the columns that `relative` adds to the compared column."""
 
 _OF_CHANNELS = ("ecdf", "ranked", "box", "heat", "network")
 """Kinds of figure that show the channels of a table where `of` is ``routes``."""
 
 _GIVEN = {"run"}
-"""Columns that all rows have and nobody declares: the number of the row."""
+"""Columns that all rows have without a declaration: the number of the row."""
 
 
 def column_mistakes(parts: Parts) -> Iterator[str]:
-    """Find columns that do not exist, belong to other rows, or that the study does not produce.
+    """Find columns that do not exist, belong to other rows, or are not produced by the study.
 
     Yields
     ------
@@ -65,12 +65,12 @@ def column_mistakes(parts: Parts) -> Iterator[str]:
                     yield f"{study.place(part, name, key)}{problem}"
             for parameter in view.over:
                 if parameter not in known.parameters(view.of):
-                    mend = suggestion(parameter, known.parameters(view.of))
-                    yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{mend}"
+                    hint = suggestion(parameter, known.parameters(view.of))
+                    yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{hint}"
 
 
 def _named(view: Table | Figure) -> Iterator[tuple[str, str]]:
-    """All columns that a view names, each with its key."""
+    """Iterate over the columns that a view names, each with its key."""
     for column in view.where:
         yield "where", column
     if view.relative is not None:
@@ -89,7 +89,7 @@ def _named(view: Table | Figure) -> Iterator[tuple[str, str]]:
 
 
 class _Known:
-    """What a study's rows have."""
+    """Columns and parameters of the rows of a study."""
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
@@ -97,7 +97,7 @@ class _Known:
 
     @cached_property
     def _columns(self) -> Columns:
-        """The columns of the core and of the plugins that the study uses."""
+        """Columns of the core and of the plugins that the study uses."""
         used = [
             *self._parts.topologies.values(),
             *self._parts.routings.values(),
@@ -108,13 +108,13 @@ class _Known:
         return Columns([*core_columns(), *plugin_columns([*plugins, *engines])])
 
     def _engines(self, base: str) -> Sequence[EnginePlugin]:
-        """Return the engines, with settings, that rows come from."""
+        """Return the engines, with settings, that produce rows."""
         if base == "simulations":
             return self._study.settings
         return [one for some in self._study.flows.values() for one in some] * (base == "flows")
 
     def problem(self, name: str, view: Table | Figure) -> str | None:
-        """Return why rows of a view do not have a column; None if they do."""
+        """Return why the rows of a view lack a column; None if they have it."""
         base = _base_rows(view.of)
         if name in self.parameters(view.of) or _is_compared(name, view):
             return None
@@ -128,19 +128,17 @@ class _Known:
         return self._absent(name, rows)
 
     def _missing(self, column: Column, view: Table | Figure) -> str | None:
-        """Return what a study has to ask for so that there is a column."""
+        """Return what is missing in the study for a column; None if nothing is."""
         if column.needs == "relative":
-            return None if view.relative else "only with 'relative' in this view"
+            return None if view.relative else "needs 'relative' in this view"
         if column.needs == "bound":
-            return (
-                None if self._study.bound else "only with 'bound' in the study; add 'bound: true'"
-            )
+            return None if self._study.bound else "needs 'bound' in the study; add 'bound: true'"
         return None  # engines: see routelab.config.asked
 
     def _absent(self, name: str, rows: Sequence[str]) -> str:
         others = [one for one in self._columns.rows_of(name) if one not in rows]
         if others:
-            return f"column {name!r} belongs to other rows; say 'of: {others[0]}'"
+            return f"column {name!r} belongs to other rows; use 'of: {others[0]}'"
         for entry in installed().entries():
             if entry.plugin is not None and name in {one.name for one in entry.plugin.columns}:
                 fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
@@ -150,15 +148,15 @@ class _Known:
                 )
         base, _, ending = name.rpartition("_")
         if ending in (*_COMPARED, *STATISTICS) and installed_columns().find(base) is not None:
-            return f"no column {name!r}; a column of comparisons needs 'relative' in this view"
+            return f"no column {name!r}; columns of comparisons need 'relative' in this view"
         known = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
         for row in rows:
             known |= self._columns.of(row).keys()
-        mend = did_you_mean(name, known) or "; docs/reference/columns.md lists the columns"
-        return f"no column {name!r}{mend}"
+        hint = did_you_mean(name, known) or "; docs/reference/columns.md lists the columns"
+        return f"no column {name!r}{hint}"
 
     def parameters(self, of: str) -> set[str]:
-        """Return the parameters and settings of rows, qualified and by their bare names."""
+        """Return the parameters and settings of rows, with and without their kind."""
         base = _base_rows(of)
         qualified = {
             *_qualified("topology", self._parts.topologies.values()),
@@ -178,12 +176,12 @@ class _Known:
 
 
 def _base_rows(of: str) -> str:
-    """Return the rows that stand for whole runs."""
+    """Return the kind of whole runs that rows belong to."""
     return _ROWS.get(of, of) if of in (*DETAILS, "loads") else of
 
 
 def _is_compared(name: str, view: Table | Figure) -> bool:
-    """Tell whether `relative` adds a column to a view."""
+    """Return whether `relative` adds a column to a view."""
     if view.relative is None:
         return False
     made = {f"{view.relative.column}_{ending}" for ending in _COMPARED}
@@ -191,7 +189,7 @@ def _is_compared(name: str, view: Table | Figure) -> bool:
 
 
 def _qualified(kind: str, instances: Iterable[Instance]) -> Iterator[str]:
-    """Iterate over the parameters of plugins; those of a part of a routing have its kind, too."""
+    """Iterate over the parameters of plugins; parts of a routing also with their own kind."""
     for plugin in (plugin for instance in instances for plugin in instance.plugins):
         for name in plugin.Parameters.model_fields:
             bare = name.removesuffix("_")

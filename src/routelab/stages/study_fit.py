@@ -1,4 +1,4 @@
-"""Which parts of a study do not go together: asked of the plugins, before anything runs."""
+"""Find networks of a study that its traffic or routings do not support, before anything runs."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from routelab.stages.parts import Parts, is_hop_by_hop
 from routelab.stages.programs import part_of
 
 MOST_SWITCHES = 1024
-"""Switches of the largest network that is built to ask plugins about it."""
+"""Switches of the largest network that is checked."""
 
 CPU_SECONDS = 20.0
-"""CPU time after which no further network of a study is asked about."""
+"""CPU time after which no further network of a study is checked."""
 
 
 @dataclass(frozen=True)
 class Misfit:
-    """Networks of a study that a part of it does not go with.
+    """A part of a study, and the networks of the study that it does not support.
 
     Attributes
     ----------
@@ -38,56 +38,56 @@ class Misfit:
     name : str
         The part.
     networks : tuple of str
-        Those that it does not go with.
-    asked : int
-        Networks that were asked about.
+        Networks that the part does not support.
+    checked : int
+        Number of networks that were checked.
     reason : str
-        Of the first of these networks.
+        Reason for the first of these networks.
     """
 
     place: str
     name: str
     networks: tuple[str, ...]
-    asked: int
+    checked: int
     reason: str
 
     @property
     def never_fits(self) -> bool:
-        """Whether it goes with none of the study's networks."""
-        return len(self.networks) == self.asked
+        """Whether the part supports none of the study's networks."""
+        return len(self.networks) == self.checked
 
     def __str__(self) -> str:
         if self.never_fits:
-            return f"{self.place}{self.name} goes with no network of this study: {self.reason}"
+            return f"{self.place}{self.name} supports no network of this study: {self.reason}"
         more = f" and {len(self.networks) - 1} more" if len(self.networks) > 1 else ""
-        return f"{self.place}{self.name} does not go with {self.networks[0]}{more}: {self.reason}"
+        return f"{self.place}{self.name} does not support {self.networks[0]}{more}: {self.reason}"
 
 
 def misfits(parts: Parts) -> list[Misfit]:
-    """Ask traffic and hop-by-hop routings which networks of a study they do not go with.
+    """List the networks of a study that its traffic and hop-by-hop routings do not support.
 
-    Routings are asked with the virtual channels of all settings: one that goes with some of them
-    fits. Networks beyond `MOST_SWITCHES` are left out, and so are those that are left after
-    `CPU_SECONDS`.
+    A routing is checked with the virtual channels of all settings and needs to support a network
+    with one of them. Networks of more than `MOST_SWITCHES` switches are skipped, and so are those
+    that remain after `CPU_SECONDS`.
     """
     questions = [*_traffic_questions(parts), *_routing_questions(parts)]
     if not questions:
         return []
     refused: list[list[tuple[str, str]]] = [[] for _ in questions]
-    asked = 0
+    checked = 0
     began = time.process_time()
     for id_, topology in parts.topologies.items():
-        if asked and time.process_time() - began > CPU_SECONDS:
+        if checked and time.process_time() - began > CPU_SECONDS:
             break
         network = _built(topology)
         if network is None:
             continue
-        asked += 1
+        checked += 1
         for reasons, (_, _, ask) in zip(refused, questions, strict=True):
             if reason := ask(network):
                 reasons.append((id_, reason))
     return [
-        Misfit(place, name, tuple(id_ for id_, _ in reasons), asked, reasons[0][1])
+        Misfit(place, name, tuple(id_ for id_, _ in reasons), checked, reasons[0][1])
         for reasons, (place, name, _) in zip(refused, questions, strict=True)
         if reasons
     ]
@@ -101,7 +101,7 @@ def _traffic_questions(parts: Parts) -> Iterator[_Question]:
     for id_, instance in parts.traffic.items():
         for plugin in instance.plugins:
             if isinstance(plugin, TrafficPlugin):
-                yield place, id_, _asking(plugin, plugin.supports)
+                yield place, id_, _question(plugin, plugin.supports)
 
 
 def _routing_questions(parts: Parts) -> Iterator[_Question]:
@@ -114,7 +114,7 @@ def _routing_questions(parts: Parts) -> Iterator[_Question]:
 
 
 def _with_channels(instance: Instance, channels: Sequence[int]) -> Callable[[Topology], str | None]:
-    """Ask a routing with each number of virtual channels, until it goes with one."""
+    """Ask a routing with each number of virtual channels, until it accepts one."""
     part = part_of(load_routing(instance.text))
     plugin = next(one for one in instance.plugins if isinstance(one, HopRoutingPlugin))
 
@@ -126,13 +126,13 @@ def _with_channels(instance: Instance, channels: Sequence[int]) -> Callable[[Top
                 return None
         return reason
 
-    return _asking(plugin, supports)
+    return _question(plugin, supports)
 
 
-def _asking(
+def _question(
     plugin: TrafficPlugin | HopRoutingPlugin, supports: Callable[[Topology], str | None]
 ) -> Callable[[Topology], str | None]:
-    """Ask a plugin; whatever else it raises is a matter of the run."""
+    """Return a function that asks a plugin; other errors are left to the run."""
 
     def ask(network: Topology) -> str | None:
         def reason() -> str | None:
@@ -148,7 +148,7 @@ def _asking(
 
 
 def _built(instance: Instance) -> Topology | None:
-    """The network of an instance; None if it is too large or cannot be built."""
+    """Build the network of an instance; None if it is too large or cannot be built."""
     for plugin in instance.plugins:
         if isinstance(plugin, TopologyPlugin):
             try:

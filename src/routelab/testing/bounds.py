@@ -1,4 +1,4 @@
-"""Functions of hop-by-hop programs with every index checked, in plain Python."""
+"""Check every index that the functions of hop-by-hop programs use, in plain Python."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from routelab.testing.plain_python import plain_python
 from routelab.testing.walks import FREE, Candidate, Walker
 
 WALKS = 400
-"""Most pairs whose packets are followed."""
+"""Largest number of pairs whose packets are followed."""
 CALLS = 4000
-"""Calls of hop after which no further walk begins."""
+"""Number of calls of `hop` after which no further walk begins."""
 
 _READABLE = {
     abi.SOURCE,
@@ -33,51 +33,53 @@ _READABLE = {
 _OF_CLASS = (abi.class_flits, abi.class_packets)
 _OF_CHANNEL = (abi.channel_flits, abi.channel_packets)
 _OF_WAITING = (abi.waiting_flits, abi.waiting_packets)
-_HELPERS_ONLY = "queues are read with class_flits and its relatives only"
+_HELPERS_ONLY = "read queues only with class_flits and the other helpers"
 _TERMINALS = {abi.SOURCE_TERMINAL: "SOURCE_TERMINAL", abi.TARGET_TERMINAL: "TARGET_TERMINAL"}
 
 
 class BoundsError(Exception):
-    """A function reads or writes what is not there, or not its own; the text says what."""
+    """A function uses an index that does not exist, or data that it may not use."""
 
 
 class BoundsArray(np.ndarray):
-    """An array that refuses indices below 0, beyond its end, and some others.
+    """An array that refuses indices below 0, indices beyond its end, and secret indices.
 
     Attributes
     ----------
     label : str
         Name of the array in messages.
     secret : mapping
-        Why an index of the last axis may not be used, by index; holds for single rows, too.
+        Reasons why indices of the last axis may not be used, by index; also for single rows.
     """
 
     label: str = ""
     secret: Mapping[int, str] = MappingProxyType({})
 
     def __array_finalize__(self, parent: Any) -> None:
-        """Take over from the array that this one is part of."""
+        """Take the label of the array that this one is a part of."""
         self.label = getattr(parent, "label", "")
         self.secret = MappingProxyType({})
 
     def __getitem__(self, key: Any) -> Any:
-        """Return Python's own numbers, and parts that check, too."""
+        """Return a Python number, or a part that checks its indices as well."""
         self._check(key)
         value = super().__getitem__(key)
         if not isinstance(value, BoundsArray):
             return value.item()
-        value.label = f"{self.label}[{_written(key)}]"
+        value.label = f"{self.label}[{_text(key)}]"
         if isinstance(key, (int, np.integer)):
             value.secret = self.secret
         return value
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Refuse integers that 32 bits cannot hold, which compiled code would cut off."""
+        """Refuse integers that do not fit into 32 bits, which compiled code would truncate."""
         self._check(key)
         if np.ndim(value) == 0 and self.dtype == np.int32:
             limits = np.iinfo(np.int32)
             if not limits.min <= int(value) <= limits.max:
-                raise BoundsError(f"{self.label}[{_written(key)}] = {int(value)}: it has 32 bits")
+                raise BoundsError(
+                    f"{self.label}[{_text(key)}] = {int(value)}: it does not fit into 32 bits"
+                )
             value = int(value)
         super().__setitem__(key, value)
 
@@ -89,14 +91,12 @@ class BoundsArray(np.ndarray):
             if not 0 <= place < self.shape[axis]:
                 size = self.shape[axis]
                 there = f"0..{size - 1}" if size else "an empty axis"
-                raise BoundsError(
-                    f"{self.label}[{_written(key)}]: index {place} is outside {there}"
-                )
+                raise BoundsError(f"{self.label}[{_text(key)}]: index {place} is outside {there}")
             if axis == self.ndim - 1 and int(place) in self.secret:
-                raise BoundsError(f"{self.label}[{_written(key)}]: {self.secret[int(place)]}")
+                raise BoundsError(f"{self.label}[{_text(key)}]: {self.secret[int(place)]}")
 
 
-def _written(key: Any) -> str:
+def _text(key: Any) -> str:
     places = key if isinstance(key, tuple) else (key,)
     return ", ".join(
         str(int(place)) if isinstance(place, (int, np.integer)) else "..." for place in places
@@ -110,7 +110,7 @@ def _label(array: Any, label: str, secret: Mapping[int, str] | None = None) -> B
 
 
 class BoundsWalker(Walker):
-    """Packets that take any of their candidates, with every index of both functions checked.
+    """Packets that take random candidates, with every index of both functions checked.
 
     Parameters
     ----------
@@ -134,17 +134,17 @@ class BoundsWalker(Walker):
         }
 
     def explore(self) -> int:
-        """Send packets between switches, through queues that are filled at random.
+        """Send packets between switches, with queues that are filled at random.
 
         Returns
         -------
         int
-            Calls of hop.
+            Number of calls of `hop`.
 
         Raises
         ------
         BoundsError
-            If a function uses an index that does not exist, or a column that it may not read.
+            If a function uses an index that does not exist or a column that it may not read.
         """
         for source, target in self._pairs():
             if self._calls >= CALLS:
@@ -155,12 +155,12 @@ class BoundsWalker(Walker):
         return self._calls
 
     def _engine_block(self) -> dict[int, str]:
-        """The indices of tables that functions leave to the helpers."""
+        """Return the indices of tables that only helpers may use."""
         block = range(int(self.tables[0]), len(self.tables))
-        return dict.fromkeys(block, "it is behind the program's own tables")
+        return dict.fromkeys(block, "it is beyond the program's own tables")
 
     def _helpers(self) -> dict[Any, Callable[..., Any]]:
-        """Functions that check channels and classes, by the helper that each stands for."""
+        """Return functions that check channels and classes, by the helper that each replaces."""
         program, channels = self.program, self.topology.num_channels
 
         def check(name: str, channel: int, phase: int = 0, vc: int = 0) -> None:
@@ -193,7 +193,7 @@ class BoundsWalker(Walker):
         }
 
     def _pairs(self) -> Iterator[tuple[int, int]]:
-        """All pairs of switches that the network joins, or `WALKS` of them drawn at random."""
+        """Iterate over all connected pairs of switches, or over `WALKS` random ones."""
         ends = self.topology.endpoints.tolist()
         if len(ends) ** 2 <= WALKS:
             for source in ends:
@@ -206,7 +206,7 @@ class BoundsWalker(Walker):
                 yield source, self.random.choice(targets)
 
     def _reach(self, source: int) -> list[int]:
-        """Other switches with terminals that there is a way to."""
+        """Return the other switches with terminals that can be reached."""
         topology = self.topology
         distance = np.empty(topology.num_switches, np.int32)
         queue = np.empty_like(distance)
@@ -242,7 +242,7 @@ class BoundsWalker(Walker):
             )
 
     def _offers(self, here: int, last: Candidate) -> tuple[Candidate, ...] | None:
-        """Candidates that a packet can follow; others are wrong in another respect."""
+        """Return the candidates that a packet can follow; other checks report invalid ones."""
         shift = int(self._packets[0, PHASE]) * self.program.vc_classes
         leaving = set(np.flatnonzero(self.topology.channel_source == here).tolist())
         offered = super()._offers(here, last)
@@ -255,13 +255,13 @@ class BoundsWalker(Walker):
     def _choice(
         self, offered: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
     ) -> Candidate | None:
-        """Any of them, so that all are followed somewhere."""
+        """Return a random candidate, so that packets follow all of them at some point."""
         return self.random.choice(offered) if offered else None
 
 
 @contextmanager
 def _place(function: str) -> Iterator[None]:
-    """Say in which function an error is, and make one of what compiled code would not notice."""
+    """Add the function's name to errors, and convert errors that compiled code would ignore."""
     try:
         with np.errstate(over="ignore"):
             yield
@@ -272,14 +272,14 @@ def _place(function: str) -> Iterator[None]:
 
 
 def _secrets(program: HopProgram) -> dict[int, str]:
-    """Why a column of packets may not be used, by column."""
+    """Return the reasons why columns of packets may not be used, by column."""
     secrets = {
-        column: "the column is the engine's"
+        column: "the column belongs to the engine"
         for column in range(abi.PACKET_COLUMNS)
         if column not in _READABLE
     }
     for column, name in _TERMINALS.items():
-        secrets[column] = f"{name} is read, and the program has by_terminal=False"
+        secrets[column] = f"the function uses {name}, but the program has by_terminal=False"
         if program.by_terminal:
             del secrets[column]
     return secrets

@@ -1,4 +1,4 @@
-"""The cases on which engines are tried: route tables, with work of the kit."""
+"""Cases to check engines with: route tables, with traffic or a workload of the kit."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ ON = (
 )
 
 GROUNDS: Mapping[str, Callable[[], RouteTable]] = {name: TABLES[name] for name in ON}
-"""Makers of route tables by name."""
+"""Functions that build route tables, by name."""
 
 
-def tried(engine: EnginePlugin) -> EnginePlugin:
-    """The engine with settings of a short run where those of the check are the defaults."""
+def short_run(engine: EnginePlugin) -> EnginePlugin:
+    """Return the engine with the settings of a short run; settings that are not defaults stay."""
     given = engine.parameters.non_defaults()
     values = {name: getattr(engine.parameters, name) for name in given}
     return type(engine)(**{**dict(brief_engine(engine).parameters), **values})
 
 
 def case_on(engine: EnginePlugin, table: RouteTable) -> EngineCase:
-    """What the engine is tried with on a table."""
+    """Return the case of an engine with a table."""
     return case_of(table.topology, table, trial_work(engine))[0]
 
 
 def result_on(engine: EnginePlugin, table: RouteTable) -> EngineResult:
-    """What the engine finds, without columns that depend on the speed of the machine."""
-    result = tried(engine).run(case_on(engine, table))
+    """Return the result of the engine, without columns that depend on the speed of the machine."""
+    result = short_run(engine).run(case_on(engine, table))
     if not isinstance(result, EngineResult):
         return result
     return replace(

@@ -24,7 +24,7 @@ from routelab.registry.instances import Routing, load, load_routing
 from routelab.simulation.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
-from routelab.testing.engines import case_on, result_on, tried
+from routelab.testing.engines import case_on, result_on, short_run
 from routelab.testing.examples import completed
 from routelab.testing.fingerprints import differences, fingerprint
 from routelab.testing.hop_by_hop import least_channels, part, states
@@ -267,7 +267,7 @@ def asked(plugin: Any, value: Any) -> Any:
         # the first part that looks at the network; the others see what it makes
         plugin = plugin.complete or plugin.rules
     if isinstance(plugin, EnginePlugin):
-        return tried(plugin).supports(case_on(plugin, value))
+        return short_run(plugin).supports(case_on(plugin, value))
     if isinstance(plugin, BenchmarkPlugin):
         return plugin.supports(value.ranks, value.ranks_per_node)
     return plugin.supports(value) if hasattr(plugin, "supports") else None

@@ -1,7 +1,8 @@
-"""Routings that send packets by way of another switch, over any routing on both halves of the way.
+"""Base class of routings through another switch, with any routing on both halves of the route.
 
-Virtual channels: the base's classes twice, once for each half of the way. No packet goes back from
-the second half's to the first's, so it is free of deadlock for the reason that the base is.
+The classes of virtual channels of the base are used twice, once for each half of the route. No
+packet returns from the classes of the second half to those of the first, so the routing is free of
+deadlock if the base is.
 """
 
 from __future__ import annotations
@@ -21,29 +22,29 @@ from routelab.kernels.distances import hop_distances
 
 
 class WaypointParameters(Parameters):
-    """What leads to the other switch and on."""
+    """Routing of both halves of the route."""
 
     base: RoutingName = parameter(
         "dimension-order",
-        description="Routing of both halves of the way: any table, or an algorithm that decides "
-        "hop by hop, makes no choices at injection and sets no waypoints",
+        description="Routing of both halves of the route: any table, or a hop-by-hop algorithm "
+        "that makes no choices at injection and sets no waypoints",
     )
 
 
 class WaypointRouting(HopRoutingPlugin):
-    """Two halves of a way, joined at another switch."""
+    """Route packets in two halves, through another switch."""
 
     Parameters = WaypointParameters
     proof: Proof = "bubble"
 
     def hand_in(self, parts: Mapping[str, RoutingPart]) -> None:
-        """Two copies of the base cannot deadlock for the reason that one cannot."""
+        """Adopt the proof of the base, which holds for both halves."""
         super().hand_in(parts)
         self._half = parts["base"]
         self.proof = self._half.proof
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """The base has to serve the network with half of the virtual channels."""
+        """Require that the base supports the network with half of the virtual channels."""
         if virtual_channels < 2:
             return f"needs virtual channels for both halves of the way, there is {virtual_channels}"
         reason = self._half.supports(topology, virtual_channels // 2)
@@ -79,14 +80,14 @@ class WaypointRouting(HopRoutingPlugin):
         inject : compiled function
             Chooses the WAYPOINT, or none.
         *arrays : array of int
-            What it reads: array k begins at ``appended(tables, k)``.
+            Tables of `inject`; array k begins at ``appended(tables, k)``.
         **changes
-            Other fields of the program.
+            Other fields of the program that change.
 
         Raises
         ------
         UnsupportedError
-            If the base does not apply.
+            If the base does not support the network.
         """
         base: HopProgram = self._half.prepare(topology, virtual_channels // 2)
         return replace(
@@ -101,10 +102,10 @@ class WaypointRouting(HopRoutingPlugin):
 
 
 def _joined(topology: Topology) -> bool:
-    """Whether the network has a way between any two switches with terminals."""
+    """Return whether the network has a path between any two switches with terminals."""
     ends = topology.endpoints
     distance, queue = (np.empty(topology.num_switches, np.int32) for _ in range(2))
-    # all can be reached from the first of them, and it from all
+    # the first of them reaches all others, and all others reach it
     hop_distances(*topology.outgoing, topology.channel_target, ends[0], distance, queue)
     if distance[ends].min() < 0:
         return False

@@ -181,7 +181,7 @@ def test_a_deadlock_is_told_and_ends_with_1(capsys, form) -> None:
     assert main([*CIRCLING, "--format", form]) == 1
     printed = capsys.readouterr()
     assert printed.err.startswith(
-        "routelab: error: packets could not go on: load 1: deadlock: 16 buffers wait for each other"
+        "routelab: error: packets are blocked: load 1: deadlock: 16 buffers wait for each other"
     )
     assert "Traceback" not in printed.err
     if form == "json":
@@ -206,7 +206,7 @@ def test_a_deadlock_that_only_the_search_meets_ends_with_1_too(capsys) -> None:
 def test_a_deadlock_is_a_result_in_a_folder_and_in_a_batch(capsys, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     assert main([*CIRCLING, "-o", str(folder)]) == 1
-    assert "packets could not go on: load 1: deadlock" in capsys.readouterr().err
+    assert "packets are blocked: load 1: deadlock" in capsys.readouterr().err
     outcome = read_outcome(folder / "outcome.json")
     assert outcome.status == "ok"
     assert outcome.facts["state"] == "deadlock"
@@ -333,7 +333,7 @@ def test_a_state_without_a_route_is_told_with_its_place_and_ends_with_1(broken, 
     printed = capsys.readouterr()
     assert "no-route" in printed.out
     found = re.search(
-        r"packets could not go on: load 0.2: no-route: at switch \d, for a packet to \d that came "
+        r"packets are blocked: load 0.2: no-route: at switch \d, for a packet to \d that came "
         r"from a terminal, the routing gives no candidate$",
         printed.err.strip(),
     )

@@ -21,11 +21,8 @@ traffic: [uniform]
 simulation: {%s}
 """
 TABLE = "tables: {t: {of: simulations, rows: [routing], values: [%s]}}\n"
-SEARCH = (
-    "5: tables.t: {}: known only with `find_saturation`; say `find_saturation: true` in "
-    "'simulation'"
-)
-FINISH = "5: {}: {}: known only with `messages`; say `messages` in 'simulation'"
+SEARCH = "5: tables.t: {}: needs `find_saturation`; add `find_saturation: true` in 'simulation'"
+FINISH = "5: {}: {}: needs `messages`; add `messages` in 'simulation'"
 
 
 @pytest.fixture
@@ -90,7 +87,7 @@ def test_a_throughput_of_terminals_needs_messages(told):
 
 def test_tables_of_routes_have_none(told):
     table = "tables: {t: {rows: [routing], values: [saturation_load]}}\n"
-    text = "6: tables.t: saturation_load: known of simulations only; say 'of: simulations'"
+    text = "6: tables.t: saturation_load: only simulations have this; use 'of: simulations'"
     assert told("find_saturation: true", table) == [text]
 
 

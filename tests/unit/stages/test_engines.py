@@ -124,7 +124,10 @@ def test_an_engine_may_ignore_all_that_it_is_offered(tmp_path: Path) -> None:
         (lambda: {"answer": 1}, "expected an EngineResult, found dict"),
         (lambda: EngineResult({"answer": 1, "other": 2}), "does not declare other of simulations"),
         (lambda: EngineResult({"answer": [1]}), "fact answer is list, expected a number"),
-        (lambda: EngineResult({}, {"ranks": {}}), "table 'ranks' is not one of an engine for tr"),
+        (
+            lambda: EngineResult({}, {"ranks": {}}),
+            "an engine for traffic cannot return the table 'ranks'",
+        ),
         (lambda: EngineResult({}, {"loads": {"x": [1]}}), "does not declare x of loads"),
     ],
 )
@@ -173,7 +176,7 @@ def test_simgrid_runs_the_file_of_a_program(tmp_path, monkeypatch, replayed, cap
         task_of("torus~dims=4", "dor", "./program", Flow)
     run = ["simulate", "torus~dims=4", "dor", "./program", "--engine", "smpi"]
     assert main([*run, "-o", "folder"]) == 2
-    assert "leave it out to run an MPI program" in capsys.readouterr().err
+    assert "-o cannot write the results of an MPI program" in capsys.readouterr().err
 
 
 STUDY = """\

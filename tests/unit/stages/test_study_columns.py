@@ -74,18 +74,18 @@ def table(values, more=""):
         ),
         (
             table("gap"),
-            "tables.t.values: column 'gap': only with 'bound' in the study; add 'bound: true'",
+            "tables.t.values: column 'gap': needs 'bound' in the study; add 'bound: true'",
         ),
         (
             table("max_load_ratio"),
             (
-                "tables.t.values: no column 'max_load_ratio'; a column of comparisons needs "
+                "tables.t.values: no column 'max_load_ratio'; columns of comparisons need "
                 "'relative' in this view"
             ),
         ),
         (
             table("median"),
-            "tables.t.values: column 'median' belongs to other rows; say 'of: benchmarks'",
+            "tables.t.values: column 'median' belongs to other rows; use 'of: benchmarks'",
         ),
     ],
 )

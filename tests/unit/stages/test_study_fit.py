@@ -34,7 +34,7 @@ def test_a_pattern_that_no_network_can_have_is_a_mistake(told):
     with pytest.raises(InputError) as raised:
         told("torus~dims=3x3, torus~dims=5", traffic="uniform, bit-complement")
     text = str(raised.value)
-    assert "study.yaml:4: traffic: bit-complement goes with no network of this study" in text
+    assert "study.yaml:4: traffic: bit-complement supports no network of this study" in text
     assert "needs a power of two terminals" in text
     assert "uniform" not in text
 
@@ -43,13 +43,13 @@ def test_a_pattern_that_some_networks_cannot_have_is_a_note(told):
     first, note = told("torus~dims=4x4, torus~dims=3x3, torus~dims=5", traffic="bit-complement")
     assert " OK: " in first
     assert note.startswith(
-        "4: traffic: bit-complement does not go with torus~dims=3x3 and 1 more: "
+        "4: traffic: bit-complement does not support torus~dims=3x3 and 1 more: "
     )
     assert note.endswith("(note)")
 
 
 def test_too_few_virtual_channels_are_a_mistake(told):
-    with pytest.raises(InputError, match=r"3: routings: goal goes with no network .*needs 3"):
+    with pytest.raises(InputError, match=r"3: routings: goal supports no network .*needs 3"):
         told("torus~dims=4x4", routings="dor, goal")
 
 

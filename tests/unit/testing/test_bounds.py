@@ -94,7 +94,7 @@ def test_helpers_and_offers_do_what_compiled_ones_do(what, how) -> None:
 def test_terminals_are_readable_only_if_the_program_says_so() -> None:
     topology = ring(4, both=True)
     assert BoundsWalker(parity_program(topology, 2, by_terminal=True), topology).explore()
-    with pytest.raises(BoundsError, match=r"hop: .*TARGET_TERMINAL is read"):
+    with pytest.raises(BoundsError, match=r"hop: .*the function uses TARGET_TERMINAL"):
         BoundsWalker(parity_program(topology, 2), topology).explore()
 
 
@@ -108,7 +108,10 @@ def test_terminals_are_readable_only_if_the_program_says_so() -> None:
         (lambda a: a[2][1], r"a\[2\]\[1\]: mine"),
         (lambda a: a[0:2][1, np.int64(-4)], "index -4 is outside 0..3"),
         (lambda a: a.__setitem__((0, 4), 1), r"a\[0, 4\]: index 4 is outside 0..3"),
-        (lambda a: a.__setitem__((0, 0), 2**31), r"a\[0, 0\] = 2147483648: it has 32 bits"),
+        (
+            lambda a: a.__setitem__((0, 0), 2**31),
+            r"a\[0, 0\] = 2147483648: it does not fit into 32 bits",
+        ),
     ],
 )
 def test_wrong_indices_are_refused(use, said) -> None:
@@ -165,8 +168,8 @@ def intrudes(tables, packets, packet, queues, switch, channel, vc, random, out):
     ("where", "said"),
     [
         (0, None),
-        (1, r"hop: tables\[3\]: it is behind the program's own tables"),
-        (2, r"hop: queues\[\d, 0\]: queues are read with class_flits"),
+        (1, r"hop: tables\[3\]: it is beyond the program's own tables"),
+        (2, r"hop: queues\[\d, 0\]: read queues only with class_flits"),
         (3, "hop: waiting_flits: the program has waiting=False"),
         (4, r"hop: channel_flits: channel 5 is outside 0\.\.4"),
     ],

@@ -47,18 +47,18 @@ class EffectiveBisection(MetricPlugin):
     columns = (
         Column(
             "effective_bisection",
-            "the terminals are cut into two random halves, each terminal of one sends to a "
-            "partner in the other, and gets 1 / (load of the busiest channel on the way) of its "
-            "bandwidth. Mean over partners and `samples` pairings (Hoefler, Schneider and "
-            "Lumsdaine 2008); 1 is a crossbar. With `both_ways` partners answer at the same time",
+            "mean share of its bandwidth that a terminal gets when each terminal of a random half "
+            "sends to a partner in the other half: 1 / (load of the busiest channel on the way), "
+            "averaged over partners and `samples` pairings (Hoefler, Schneider and Lumsdaine "
+            "2008); 1 for a crossbar. With `both_ways`, both partners send",
             better="higher",
-            group="Other traffic than all to all",
+            group="Traffic other than all-to-all",
         ),
         Column(
             "effective_bisection_half_width",
-            "half of the 95 % confidence interval of that mean. All tables are measured with the "
-            "same pairings, so their differences are more certain than this",
-            group="Other traffic than all to all",
+            "half the width of the 95 % confidence interval of `effective_bisection`. All tables "
+            "use the same pairings, so differences between tables are more precise",
+            group="Traffic other than all-to-all",
         ),
     )
     by_default = False

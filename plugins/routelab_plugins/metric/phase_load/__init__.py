@@ -21,19 +21,19 @@ class PhaseLoad(MetricPlugin):
     columns = (
         Column(
             "phase_load_xor",
-            "large messages of an all-to-all exchange go pairwise, phase by phase, rank i with "
-            "rank i xor p. Sum over the phases of the busiest channel's load: a model of the "
-            "exchange's time. Only for a power of two terminals",
+            "load of the busiest channel, summed over the phases of a pairwise all-to-all "
+            "exchange: a model of its time for large messages. In phase p, rank i exchanges with "
+            "rank i xor p. Only if the number of terminals is a power of two",
             unit="messages",
             better="lower",
-            group="Other traffic than all to all",
+            group="Traffic other than all-to-all",
         ),
         Column(
             "phase_load_shift",
-            "the same where rank i sends to (i + p) mod T",
+            "like `phase_load_xor`, but rank i sends to rank (i + p) mod T, for T terminals",
             unit="messages",
             better="lower",
-            group="Other traffic than all to all",
+            group="Traffic other than all-to-all",
         ),
     )
 

@@ -26,23 +26,28 @@ from routelab.metrics import served_pairs
 from .kernels import changed_pairs, crossing_pairs
 
 _COLUMNS: tuple[tuple[str, str, str, Literal["lower", ""]], ...] = (
-    ("churn_links", "links that were tried", "links", ""),
-    ("churn_refused", "those of them without which the routing does not apply", "links", "lower"),
+    ("churn_links", "number of links that were tried as failed", "links", ""),
+    (
+        "churn_refused",
+        "number of tried links without which the routing does not apply",
+        "links",
+        "lower",
+    ),
     (
         "churn_forced",
-        "mean number of pairs whose route crossed the link: they have to change",
+        "mean number of pairs whose route crossed the failed link and must change",
         "pairs",
         "lower",
     ),
     (
         "churn_unforced",
-        "mean number of other pairs whose route changes all the same",
+        "mean number of other pairs whose route changes as well",
         "pairs",
         "lower",
     ),
     (
         "churn_lost",
-        "mean number of pairs that had a route and have none any more",
+        "mean number of pairs that lose their route",
         "pairs",
         "lower",
     ),
@@ -50,7 +55,7 @@ _COLUMNS: tuple[tuple[str, str, str, Literal["lower", ""]], ...] = (
     ("churn_unforced_share", "`churn_unforced` as a share of all pairs", "", "lower"),
     (
         "churn_worst_share",
-        "share of all pairs that change, forced or not, for the worst link",
+        "share of all pairs whose route changes, forced or not, for the worst link",
         "",
         "lower",
     ),

@@ -26,32 +26,30 @@ def _columns(prefix: str) -> tuple[Column, ...]:
     return (
         Column(
             f"{prefix}max_load",
-            "metric `traffic-load~matrix=FILE`: bytes on the busiest channel when rank i, which is "
-            "terminal i, sends what the matrix says",
+            "load of the busiest channel under the traffic of `matrix`, whose rank i is terminal i",
             unit="bytes",
             better="lower",
-            group="Other traffic than all to all",
+            group="Traffic other than all-to-all",
         ),
         Column(
             f"{prefix}mean_load",
-            "mean over the channels, weighted with their capacities",
+            "mean load of the channels under this traffic, weighted by capacity",
             unit="bytes",
             better="lower",
-            group="Other traffic than all to all",
+            group="Traffic other than all-to-all",
         ),
         Column(
             f"{prefix}perfect_load",
-            "the mean if all routes are as short as the network allows. No table's maximum is "
-            "below it",
+            "mean load under this traffic if all routes are as short as the network allows. No "
+            "table has a smaller maximum load",
             unit="bytes",
-            group="Other traffic than all to all",
+            group="Traffic other than all-to-all",
         ),
         Column(
             f"{prefix}balance",
-            "perfect load / maximum load: 1 if the traffic is spread over all channels evenly. Few "
-            "tables come near it, as an application's traffic is not uniform",
+            "perfect load / maximum load under this traffic: 1 if all channels are loaded equally",
             better="higher",
-            group="Other traffic than all to all",
+            group="Traffic other than all-to-all",
         ),
     )
 

@@ -44,13 +44,12 @@ class WorstPermutation(MetricPlugin):
     columns = (
         Column(
             "worst_permutation",
-            "every terminal sends one message and receives one: load of the busiest channel "
-            "under the worst such permutation, an assignment problem for each channel (Towles "
-            "and Dally 2002). Its inverse is the throughput, in channel bandwidths per terminal, "
-            "that no permutation can push the table below",
+            "load of the busiest channel under the worst permutation, in which every terminal "
+            "sends and receives one message (Towles and Dally 2002). Its inverse is the "
+            "guaranteed throughput under any permutation, in channel bandwidths per terminal",
             unit="messages",
             better="lower",
-            group="Other traffic than all to all",
+            group="Traffic other than all-to-all",
         ),
     )
     by_default = False

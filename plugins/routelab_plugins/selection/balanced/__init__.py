@@ -140,8 +140,8 @@ class Balanced(SelectionPlugin):
     columns = (
         Column(
             "sweeps",
-            "`balanced`: sweeps over all pairs until nothing improved",
-            group="Work of the algorithm",
+            "`balanced`: number of sweeps over all pairs until nothing improved",
+            group="Computing effort",
         ),
     )
     Parameters = BalancedParameters

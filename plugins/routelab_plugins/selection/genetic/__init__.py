@@ -86,11 +86,7 @@ class Genetic(SelectionPlugin):
         ),
     )
     capabilities = Capabilities(minimal=None, max_switches=512)
-    columns = (
-        Column(
-            "generations", "`genetic`: generations until it stopped", group="Work of the algorithm"
-        ),
-    )
+    columns = (Column("generations", "`genetic`: number of generations", group="Computing effort"),)
     Parameters = GeneticParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:

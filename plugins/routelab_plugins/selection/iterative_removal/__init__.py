@@ -72,8 +72,8 @@ class IterativeRemoval(SelectionPlugin):
     columns = (
         Column(
             "removed_routes",
-            "`iterative-removal`: routes removed until one was left for each pair",
-            group="Work of the algorithm",
+            "`iterative-removal`: number of routes removed until each pair had one",
+            group="Computing effort",
         ),
     )
     Parameters = IterativeRemovalParameters

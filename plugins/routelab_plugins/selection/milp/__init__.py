@@ -86,10 +86,14 @@ class Milp(SelectionPlugin):
         Column(
             "milp_optimal",
             "`milp`: 1 if the solver proved the table optimal, else 0",
-            group="Work of the algorithm",
+            group="Computing effort",
         ),
-        Column("milp_bound", "`milp`: lower bound of the solver", group="Work of the algorithm"),
-        Column("milp_nodes", "`milp`: nodes of the search tree", group="Work of the algorithm"),
+        Column(
+            "milp_bound", "`milp`: lower bound reported by the solver", group="Computing effort"
+        ),
+        Column(
+            "milp_nodes", "`milp`: number of nodes of the search tree", group="Computing effort"
+        ),
     )
     Parameters = MilpParameters
 

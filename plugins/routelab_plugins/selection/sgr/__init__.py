@@ -92,8 +92,8 @@ class Sgr(SelectionPlugin):
     columns = (
         Column(
             "lp_load",
-            "`sgr`: maximum load of the linear program's fractional routes",
-            group="Work of the algorithm",
+            "`sgr`: maximum load of the fractional routes of the linear program",
+            group="Computing effort",
         ),
     )
     Parameters = SgrParameters

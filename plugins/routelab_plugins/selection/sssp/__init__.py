@@ -66,13 +66,13 @@ class Sssp(SelectionPlugin):
     columns = (
         Column(
             "unique_trees",
-            "`sssp`: trees grown for pairs with one shortest route",
-            group="Work of the algorithm",
+            "`sssp`: number of trees built for pairs with one shortest route",
+            group="Computing effort",
         ),
         Column(
             "group_trees",
-            "`sssp`: trees grown for the other pairs, a group at a time",
-            group="Work of the algorithm",
+            "`sssp`: number of trees built for the other pairs, one group at a time",
+            group="Computing effort",
             heading="trees built by sort and group",
         ),
     )

@@ -1,5 +1,5 @@
-"""Engines: build their cases, run them, write what they found; and the engines of routelab.
+"""Run engines: build their cases, call them, write their results; and the engines of routelab.
 
-The engines here are found by their entry points, like those of other distributions. Nothing in
-this package imports one of them.
+The registry finds the engines here by their entry points, like those of other distributions. The
+modules of this folder import none of them.
 """

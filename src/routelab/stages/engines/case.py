@@ -1,4 +1,4 @@
-"""From names to a case that an engine can run."""
+"""Build the case that an engine runs from the names of its parts."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ from routelab.stages.together import together
 from routelab.stages.topology import obtain
 
 NO_NAME = "the table"
-"""What a table that was read from a file is called."""
+"""Name of a table that was read from a file."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class EngineTask(Task):
-    """What is to be simulated.
+    """Task of a simulation.
 
     Attributes
     ----------
     routing : str
         Canonical name, or the table's file.
     network : Topology or None
-        None if it could not be built.
+        None if the network could not be built.
     algorithm : Routing or RouteTable
     work : TrafficPlugin, WorkloadPlugin or Path
     engine : EnginePlugin
@@ -66,25 +66,25 @@ def task_of(
     engine: type[EnginePlugin],
     settings: Callable[[], Parameters] | None = None,
 ) -> EngineTask:
-    """Look up all that is named.
+    """Look up network, routing, work and engine by their names.
 
     Parameters
     ----------
     topology : str or Topology
         As for `routelab.stages.topology.obtain`.
     routing : str
-        Instance name, or a ``routes.npz`` that was made on this network.
+        Instance name, or a ``routes.npz`` of this network.
     work : str
-        Instance name of traffic or of a workload, or the file of an MPI program if `engine` runs
-        these.
+        Instance name of traffic or of a workload; or the file of an MPI program, if `engine` runs
+        such files.
     engine : class
     settings : function, optional
-        Returns the parameters of the engine; the defaults without it.
+        Returns the parameters of the engine (default: its default parameters).
 
     Raises
     ------
     InputError
-        With all that is wrong.
+        If something is missing or invalid; the message lists all problems.
     """
 
     def make() -> EnginePlugin:
@@ -117,12 +117,12 @@ def is_executable(work: str, engine: type[EnginePlugin]) -> bool:
 def network_of(
     topology: str | Topology, routing: str
 ) -> tuple[str, Topology, Routing | RouteTable, str]:
-    """Look up a network and a routing, or a table of it, each with its name.
+    """Look up a network and a routing, or a table of the network, each with its name.
 
     Raises
     ------
     InputError
-        With all that is wrong.
+        If something is missing or invalid; the message lists all problems.
     """
     chosen, (name, network) = together(lambda: routing_of(routing), lambda: obtain(topology))
     if chosen is None:
@@ -132,7 +132,7 @@ def network_of(
 
 
 def routing_of(name: str) -> Routing | None:
-    """The routing; None for the file of a table."""
+    """Return the routing; None for the file of a table."""
     return None if Path(name).suffix == ".npz" else load_routing(name)
 
 
@@ -143,18 +143,18 @@ def case_of(
     store: Store | None = None,
     proofs: Proofs | None = None,
 ) -> tuple[EngineCase, CaseRouting]:
-    """Build a case, and its routing, which measures how long it takes.
+    """Build a case and its routing, which measures the routing time.
 
     Parameters
     ----------
     network : Topology
     algorithm : Routing or RouteTable
-        A table has to be one of this network.
+        A table must belong to this network.
     work : TrafficPlugin, WorkloadPlugin or Path
     store : Store, optional
-        Where finished parts are kept, and found again.
+        Store of finished parts.
     proofs : Proofs, optional
-        The same for the verdicts of the deadlock checker on hop-by-hop algorithms.
+        Store of verdicts of the deadlock checker on hop-by-hop algorithms.
     """
     routing = CaseRouting(algorithm)
 
@@ -177,7 +177,7 @@ def case_of(
 
 
 class CaseRouting:
-    """A routing as engines see it; it makes its table once.
+    """A routing as engines see it; it computes its table once.
 
     Parameters
     ----------
@@ -186,8 +186,8 @@ class CaseRouting:
     Attributes
     ----------
     seconds : float or None
-        Time that the table or the program took; 0 for a table that was read; None before one of
-        them was asked for.
+        Wall time to compute the table or the program; 0 for a table that was read; None before the
+        first of them was computed.
     """
 
     def __init__(self, algorithm: Routing | RouteTable) -> None:
@@ -203,27 +203,27 @@ class CaseRouting:
 
     @property
     def hop_by_hop(self) -> bool:
-        """Whether it has no table."""
+        """Whether the routing decides hop by hop and has no table."""
         return self._part is not None and self._part.hop_by_hop
 
     @property
     def proof(self) -> Proof:
-        """Why it cannot deadlock."""
+        """Kind of the proof that the routing is free of deadlock."""
         return self._part.proof if self._part else "bubble"
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Why it does not apply; None if it does."""
+        """Return why the routing does not apply; None if it does."""
         if self._part is None:
-            return None if self._owns(topology) else self._stranger()
+            return None if self._owns(topology) else self._wrong_network()
         return self._part.supports(topology, virtual_channels)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Its program.
+        """Return the program of the routing.
 
         Raises
         ------
         UnsupportedError
-            If it does not apply.
+            If the routing does not apply.
         """
         if not self.hop_by_hop:
             return table_program(self.table(topology))
@@ -235,17 +235,17 @@ class CaseRouting:
         return program
 
     def table(self, topology: Topology) -> RouteTable:
-        """Its routes.
+        """Return the route table.
 
         Raises
         ------
         UnsupportedError
-            If it does not apply, or decides hop by hop.
+            If the routing does not apply, or decides hop by hop.
         """
         if self._table is not None and self._table.topology is topology:
             return self._table
         if isinstance(self._algorithm, RouteTable):
-            raise UnsupportedError(self._stranger())
+            raise UnsupportedError(self._wrong_network())
         routed = apply_routing(topology, self._algorithm)
         self._table, self.seconds = routed.table, routed.seconds
         return routed.table
@@ -253,8 +253,8 @@ class CaseRouting:
     def _owns(self, topology: Topology) -> bool:
         return isinstance(self._algorithm, RouteTable) and self._algorithm.topology is topology
 
-    def _stranger(self) -> str:
-        return f"{self.name}: it has routes on its own network only"
+    def _wrong_network(self) -> str:
+        return f"{self.name}: it has routes only for its own network"
 
 
 def _verdict_of_table(

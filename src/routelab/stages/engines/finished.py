@@ -1,7 +1,7 @@
-"""Finished parts of a run that is not done yet: a kill costs those under way only.
+"""Store the finished parts of a run, so that a kill loses only the unfinished parts.
 
-They lie beside the run's folder, in a store that Snakemake does not own, and go when the folder is
-there.
+The store is next to the run's folder and is not an output of Snakemake. It is deleted when the run
+is complete.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from routelab.api import InputError
 from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
 
 FOLDER = ".unfinished"
-"""Where they are, in the folder above the run's own."""
+"""Name of the store, in the parent of the run's folder."""
 
 STATUS = "kept"
 
@@ -25,14 +25,14 @@ logger = logging.getLogger(__name__)
 
 
 class FinishedParts:
-    """The finished parts of one run, a `routelab.api.engine.Store`; threads may use it.
+    """Store of the finished parts of one run, a `routelab.api.engine.Store`; thread-safe.
 
     Parameters
     ----------
     directory : path
-        Where the outcome will go.
+        Folder of the run.
     fingerprint : str
-        Of the run; parts of another one are not found.
+        Fingerprint of the run; parts of other runs are not found.
     """
 
     def __init__(self, directory: Path, fingerprint: str) -> None:
@@ -50,7 +50,7 @@ class FinishedParts:
         return self._store.rows([digest])[digest]
 
     def keep(self, key: str, row: Mapping[str, Any]) -> None:
-        """See `routelab.api.engine.Store.keep`; what cannot be kept is lost in a kill."""
+        """See `routelab.api.engine.Store.keep`; parts that cannot be written are lost in a kill."""
         digest = self._digest(key)
         if digest in self._known:
             return
@@ -60,11 +60,11 @@ class FinishedParts:
                     self._writer = self._store.writer(self._name)
                 self._writer.append(digest, STATUS, row)
             except InputError as error:
-                logger.warning("a finished part is not kept: %s", error)
+                logger.warning("cannot store a finished part: %s", error)
             self._known[digest] = STATUS
 
     def close(self, done: bool) -> None:
-        """Stop writing; forget all parts if the run is done."""
+        """Stop writing; delete all parts if the run is done."""
         if self._writer is not None:
             self._writer.__exit__(None, None, None)
             self._writer = None

@@ -1,6 +1,6 @@
-"""What the checker said of a hop-by-hop algorithm: found once, for all traffic and all loads.
+"""Store verdicts of the deadlock checker on hop-by-hop algorithms, for all traffic and loads.
 
-A proof depends on network, routing and routers only, and may take longer than a simulation.
+A proof depends only on network, routing and routers, and may take longer than a simulation.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from routelab.artifacts.json_files import read_json, write_json
 from routelab.registry.instances import Routing
 
 FOLDER = ".proofs"
-"""Where they are, in the folder of a network's simulations with a routing."""
+"""Name of the store, in the folder of the simulations of a network with a routing."""
 
 FORMAT = "hop-proof/1"
 
@@ -23,12 +23,12 @@ logger = logging.getLogger(__name__)
 
 
 class Proofs:
-    """What was said of routings on one network.
+    """Verdicts on routings on one network.
 
     Parameters
     ----------
     folder : path
-        Made when the first is kept.
+        Folder of the store; created when the first verdict is stored.
     network : str
         Fingerprint of the network.
     """
@@ -39,29 +39,30 @@ class Proofs:
     def find_or_make(
         self, routing: Routing, options: tuple[object, ...], make: Callable[[], dict[str, str]]
     ) -> dict[str, str]:
-        """What was said before of the same code under the same options, else what is now.
+        """Return the stored verdict on the same code and options, or compute it and store it.
 
-        Two processes that ask at once both make it, and either's file is right. One that cannot
-        be read is made again, and one that cannot be kept is told of.
+        If two processes compute it at the same time, both files are correct. A file that cannot be
+        read is computed again. A file that cannot be written causes a warning.
 
         Parameters
         ----------
         routing : Routing
         options : tuple
-            All else that it depends on.
+            Everything else that the verdict depends on.
         make : callable
+            Computes the verdict.
         """
         path = self._folder / f"{self._key(routing, options)}.json"
         if path.exists():
             try:
                 return dict(read_json(path, FORMAT)["facts"])
             except (InputError, KeyError) as error:
-                logger.warning("a proof is made again: %s", error)
+                logger.warning("computing a proof again: %s", error)
         facts = make()
         try:
             write_json(path, {"format": FORMAT, "routing": routing.name, "facts": facts})
         except InputError as error:
-            logger.warning("a proof is not kept: %s", error)
+            logger.warning("cannot store a proof: %s", error)
         return facts
 
     def _key(self, routing: Routing, options: tuple[object, ...]) -> str:

@@ -1,4 +1,4 @@
-"""Run an engine on a case, check what it returns, and write it."""
+"""Run an engine on a case, check its result, and write it."""
 
 from __future__ import annotations
 
@@ -45,14 +45,16 @@ def simulate(
     Returns
     -------
     result : EngineResult
-        The facts of the engine, with those of the network, the settings, the work and the engine.
+        Result of the engine; the facts also contain those of the network, the settings, the name of
+        the work and the name of the engine.
 
     Raises
     ------
     UnsupportedError
-        If network, routing, work and settings do not go together; the text is the reason.
+        If the engine cannot run this network, routing, work and settings together; the text is the
+        reason.
     InputError
-        If a file is missing or wrong.
+        If a file is missing or invalid.
     PluginError
         If a plugin breaks its contract.
     """
@@ -78,20 +80,20 @@ def _ask(name: str, reason: str | None) -> None:
 
 
 def settings_facts(engine: EnginePlugin) -> dict[str, Any]:
-    """All settings that are one number or word."""
+    """Return all settings that are a single number or word."""
     settings: dict[str, Any] = engine.parameters.model_dump(mode="json")
     return {name: value for name, value in settings.items() if not isinstance(value, (list, dict))}
 
 
 def run_engine(engine: EnginePlugin, case: EngineCase) -> EngineResult:
-    """Run an engine and check its result against what it declares.
+    """Run an engine and check its result against its declarations.
 
     Raises
     ------
     UnsupportedError, InputError
         As `EnginePlugin.run`.
     PluginError
-        If the result is not as the contract has it.
+        If the result breaks the contract.
     """
     result = engine.run(case)
     if not isinstance(result, EngineResult):
@@ -103,13 +105,13 @@ def run_engine(engine: EnginePlugin, case: EngineCase) -> EngineResult:
 
 
 def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
-    """What is wrong with a result: undeclared columns, values that are not plain, odd tables."""
+    """Find undeclared columns, values of wrong types and invalid tables in a result."""
     settings = engine.parameters.texts()
     parts: dict[str, Mapping[str, Any]] = {FACTS[engine.work]: result.facts, **result.tables}
     for of, columns in parts.items():
         if of not in (FACTS[engine.work], *TABLES[engine.work]):
             known = ", ".join(TABLES[engine.work])
-            yield f"table {of!r} is not one of an engine for {engine.work}: {known}"
+            yield f"an engine for {engine.work} cannot return the table {of!r} (tables: {known})"
             continue
         declared = {column.name for column in engine.columns if of in column.of}
         strange = [name for name in columns if name not in declared and name not in settings]
@@ -138,7 +140,7 @@ def write_result(result: EngineResult, work: str, folder: Path) -> None:
     ----------
     result : EngineResult
     work : {"traffic", "workload"}
-        What was run.
+        What the engine ran.
     folder : Path
     """
     for name, table in result.tables.items():

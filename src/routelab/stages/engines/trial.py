@@ -1,4 +1,4 @@
-"""Traffic and a workload that need no plugins, and short settings: to compile and check engines."""
+"""Small work and short settings, to compile and check engines without other plugins."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from routelab.api import (
 from routelab.toolkit import BlockBuilder
 
 BYTES, ROUNDS = 1e5, 2
-"""Bytes of every message of `Ring`, and how many messages each rank sends."""
+"""Size of each message of `Ring`, and number of messages that each rank sends."""
 
 
 class Everywhere(TrafficPlugin):
     """Uniform traffic."""
 
     name = "everywhere"
-    summary = "Every terminal sends to all others alike"
+    summary = "Every terminal sends to all others equally"
 
     def demand(self, topology: Topology, seed: int) -> Demand:
         """See `TrafficPlugin.demand`."""
@@ -33,7 +33,7 @@ class Everywhere(TrafficPlugin):
 
 
 class Ring(WorkloadPlugin):
-    """Every rank sends to the next, and all meet."""
+    """Every rank sends to the next one, then all meet at a barrier."""
 
     name = "ring"
     summary = "Every rank sends to the next one"
@@ -49,12 +49,12 @@ class Ring(WorkloadPlugin):
 
 
 def trial_work(engine: EnginePlugin) -> TrafficPlugin | WorkloadPlugin:
-    """The work that an engine is tried with."""
+    """Return the work to try an engine with."""
     return Everywhere() if engine.work == "traffic" else Ring()
 
 
 def brief_engine(engine: EnginePlugin) -> EnginePlugin:
-    """The engine with settings of a short run; parameters without a default stay as they are."""
+    """Return the engine with settings of a short run; required parameters do not change."""
     model = type(engine).Parameters
     given = {
         name: getattr(engine.parameters, name)

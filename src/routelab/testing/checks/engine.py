@@ -13,7 +13,7 @@ from routelab.stages.engines.run import problems_of
 from routelab.stages.engines.trial import BYTES, ROUNDS, Everywhere
 from routelab.testing.checks import common
 from routelab.testing.checks.common import listed
-from routelab.testing.engines import tried
+from routelab.testing.engines import short_run
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, Trial
 
@@ -45,7 +45,7 @@ def columns(trial: Trial) -> str:
 
 
 def _missing(engine: EnginePlugin, result: EngineResult) -> list[str]:
-    settings = tried(engine).parameters
+    settings = short_run(engine).parameters
     returned = {FACTS[engine.work]: result.facts, **result.tables}
     lost = [
         f"{column.name} of {of}"

@@ -160,13 +160,13 @@ class AsksForANonexistentClass(RightHops):
 class ReadsTerminalsUndeclared(RightHops):
     name = "reads-terminals-undeclared"
     fault = hop_kernels.BY_TERMINAL
-    caught = "bounds", "TARGET_TERMINAL is read, and the program has by_terminal=False"
+    caught = "bounds", "the function uses TARGET_TERMINAL, but the program has by_terminal=False"
 
 
 class ReadsPrivateColumns(RightHops):
     name = "reads-private-columns"
     fault = hop_kernels.PRIVATE
-    caught = "bounds", "packets[0, 15]: the column is the engine's"
+    caught = "bounds", "packets[0, 15]: the column belongs to the engine"
 
 
 class IsOfAnotherAge(RightHops):

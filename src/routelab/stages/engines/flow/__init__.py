@@ -1,4 +1,4 @@
-"""The flow engine: messages that share channels max-min fairly."""
+"""The flow engine: messages share channels max-min fairly."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from routelab.stages.engines.flow.settings import MachineEngine
 
 
 class Flow(MachineEngine):
-    """Runs the messages of a program as flows that share channels max-min fairly."""
+    """Run the messages of a program as flows that share channels max-min fairly."""
 
     name = "flow"
     summary = "Messages of programs as flows that share channels max-min fairly"

@@ -1,4 +1,4 @@
-"""What engines for workloads share: the machine and the placement that their settings name."""
+"""Base class of engines for workloads: finds the machine and the placement of their settings."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class MachineEngine(EnginePlugin):
     Parameters = FlowSettings
 
     def check(self) -> None:
-        """Look up the machine; see `EnginePlugin.check`."""
+        """Check that the machine exists; see `EnginePlugin.check`."""
         machine_of(self.parameters)
 
     def in_folder(self, folder: Path) -> Self:
-        """See `EnginePlugin.in_folder`; clusters are looked up beside the folder."""
+        """See `EnginePlugin.in_folder`; clusters are searched for next to the folder."""
         settings: FlowSettings = self.parameters
         files: dict[str, str] = {}
         if settings.machine:
@@ -37,7 +37,7 @@ class MachineEngine(EnginePlugin):
         return type(self)(settings.model_copy(update=files))
 
     def input_files(self) -> list[Path]:
-        """The files of the machine and the placement."""
+        """Return the files of the machine and the placement."""
         settings: FlowSettings = self.parameters
         named = [settings.machine] if Path(settings.machine).suffix in (".yaml", ".yml") else []
         if is_file(settings.placement):
@@ -46,12 +46,12 @@ class MachineEngine(EnginePlugin):
 
 
 def machine_of(settings: FlowSettings) -> Machine:
-    """The machine that settings name, with what they change of it.
+    """Return the machine that settings name, with the values that they override.
 
     Raises
     ------
     InputError
-        If there is no such cluster, or its file is wrong.
+        If the cluster does not exist, or its file is invalid.
     """
     if not settings.machine:
         return settings.on(Machine())

@@ -1,4 +1,4 @@
-"""Run a program's messages as flows over a table of routes."""
+"""Run the messages of a program as flows over a route table."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class Placed:
     Attributes
     ----------
     paths : Paths
-        Routes, and where the ranks are.
+        Routes, and the terminal of each rank.
     machine : Machine
     facts : dict
-        Of network, job and machine.
+        Facts of the job and the machine.
     """
 
     paths: Paths
@@ -61,7 +61,7 @@ class Placed:
 
 @dataclass(frozen=True, eq=False)
 class Prepared(Placed):
-    """A job that is ready to run, by whatever engine; the facts are those of its workload, too.
+    """A job that is ready to run on any engine; its facts include those of the workload.
 
     Attributes
     ----------
@@ -72,14 +72,14 @@ class Prepared(Placed):
 
 
 def place_ranks(case: EngineCase, settings: FlowSettings) -> Placed:
-    """Route the network and place the ranks; those of an optimised placement as ``block``.
+    """Route the network and place the ranks; an optimised placement starts as ``block``.
 
     Raises
     ------
     UnsupportedError
-        If the routing has no table, or does not go with the network.
+        If the routing has no table, or does not support the network.
     InputError
-        If the machine or the placement is wrong.
+        If the machine or the placement is invalid.
     PluginError
         If a plugin breaks its contract.
     """
@@ -102,9 +102,10 @@ def prepare(case: EngineCase, settings: FlowSettings) -> Prepared:
     Raises
     ------
     UnsupportedError
-        If the routing has no table, or it or the workload does not go with the network or the job.
+        If the routing has no table, or the routing or the workload does not support the network or
+        the job.
     InputError
-        If the machine or the placement is wrong.
+        If the machine or the placement is invalid.
     PluginError
         If a plugin breaks its contract.
     """
@@ -129,8 +130,8 @@ def prepare(case: EngineCase, settings: FlowSettings) -> Prepared:
 def _table(case: EngineCase) -> RouteTable:
     if case.routing.hop_by_hop:
         raise UnsupportedError(
-            f"{case.routing.name}: it decides hop by hop and has no table of routes for messages "
-            "to flow along; simulate its packets under some traffic"
+            f"{case.routing.name}: it decides hop by hop and has no route table, which this engine "
+            "needs; simulate packets under some traffic instead"
         )
     return case.routing.table(case.network)
 
@@ -151,7 +152,7 @@ def simulate(case: EngineCase, settings: FlowSettings) -> EngineResult:
     UnsupportedError, InputError, PluginError
         As `prepare`.
     StuckError
-        If the ranks come to wait for each other (an `InputError`).
+        If the ranks wait for each other for ever (an `InputError`).
     """
     prepared = prepare(case, settings)
     assert isinstance(case.work, WorkloadPlugin)
@@ -168,7 +169,7 @@ def simulate(case: EngineCase, settings: FlowSettings) -> EngineResult:
 
 
 def run_facts(run: FlowRun) -> dict[str, Any]:
-    """What a run found, in one line."""
+    """Return the facts of a run."""
     return {
         "completion_time_s": float(run.finish.max(initial=0)),
         "timed_s": run.seconds,
@@ -187,7 +188,7 @@ def run_facts(run: FlowRun) -> dict[str, Any]:
 
 
 def channel_table(run: FlowRun) -> Columns:
-    """What crossed each channel in the timed part."""
+    """Return the traffic of each channel in the timed part."""
     topology = run.topology
     names = topology.switch_names
     share: Float64Array = run.channel_seconds / run.seconds if run.seconds else run.channel_seconds
@@ -205,7 +206,7 @@ def channel_table(run: FlowRun) -> Columns:
 
 
 def rank_table(run: FlowRun, terminal: Int32Array) -> Columns:
-    """Where each rank is, and its times."""
+    """Return the place and the times of each rank."""
     topology = run.topology
     names = [topology.terminal_names[t] for t in terminal] if topology.terminal_names else []
     return {

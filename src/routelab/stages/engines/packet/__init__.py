@@ -1,4 +1,4 @@
-"""The packet engine: routers cycle by cycle."""
+"""The packet engine: simulate routers cycle by cycle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from routelab.simulation.settings import SimulationSettings
 
 
 class Packet(EnginePlugin):
-    """Simulates packets in routers with virtual channels and credits, cycle by cycle."""
+    """Simulate packets in routers with virtual channels and credits, cycle by cycle."""
 
     name = "packet"
     summary = "Packets in routers with virtual channels and credits, cycle by cycle"

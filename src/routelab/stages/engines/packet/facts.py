@@ -1,4 +1,4 @@
-"""Facts of a packet simulation: a row for each load, and those of the whole."""
+"""Facts of a packet simulation: of each load, and of the whole simulation."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from routelab.simulation.saturation import Saturation
 from routelab.simulation.sweep import Point
 
 BLOCKED = ("deadlock", "livelock", "no-route")
-"""States of runs that could not go on."""
+"""States of blocked runs."""
 
 USUAL = ("stationary", "finished: all messages arrived")
-"""Texts that say no more than the state."""
+"""Texts that add nothing to the state."""
 
 MANY = 1000
-"""Degrees of freedom beyond which a t distribution is a normal one."""
+"""Degrees of freedom above which a t distribution is taken as normal."""
 
 
 def curve_row(point: Point) -> dict[str, Any]:
-    """Everything measured at a load: the facts of the point, with an interval of the hops."""
+    """Return all facts of a load, with an interval of the mean hops."""
     row: dict[str, Any] = {}
     for name, value in point.facts().items():
         row |= interval(name, _mean_hops(point)) if name == "hops_mean" else {name: value}
@@ -33,7 +33,7 @@ def curve_row(point: Point) -> dict[str, Any]:
 
 
 def _mean_hops(point: Point) -> Estimate:
-    """Mean number of hops; those of packets are independent draws, so every packet counts."""
+    """Estimate the mean number of hops; the hops of packets are independent draws."""
     longest = max(len(run.hops) for run in point.runs)
     packets = np.sum([np.pad(run.hops, (0, longest - len(run.hops))) for run in point.runs], axis=0)
     count = int(packets.sum())
@@ -47,7 +47,7 @@ def _mean_hops(point: Point) -> Estimate:
 
 
 def measured_facts(points: Sequence[Point], topology: Topology) -> dict[str, Any]:
-    """Facts of the highest load."""
+    """Return the facts of the highest load."""
     highest = points[-1]
     row = curve_row(highest)
     terminal = row["worst_terminal"]
@@ -60,7 +60,7 @@ def measured_facts(points: Sequence[Point], topology: Topology) -> dict[str, Any
 
 
 def blocked_at(curve: Iterable[Mapping[str, Any]]) -> str | None:
-    """Why packets could not go on, at the lowest load of a curve at which they could not."""
+    """Return why packets were blocked, at the lowest load at which they were; None if never."""
     for row in curve:
         if row["state"] in BLOCKED:
             return f"load {row['load']:g}: {row['text']}" if row["load"] else str(row["text"])
@@ -68,7 +68,7 @@ def blocked_at(curve: Iterable[Mapping[str, Any]]) -> str | None:
 
 
 def saturation_facts(found: Saturation) -> dict[str, Any]:
-    """What the search for the largest load found."""
+    """Return the facts of the saturation search."""
     bound = found.bound if found.bound <= 1 else None
     return {
         "saturation_load": found.load,
@@ -82,12 +82,12 @@ def saturation_facts(found: Saturation) -> dict[str, Any]:
 
 
 def notes_of(facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Lines below the table for people: conventions, proof, and what is special about loads."""
+    """Return the lines below the printed table: convention, proof, and remarks on loads."""
     used, unused = facts["virtual_channels_used"], facts["virtual_channels_unused"]
     proof = [facts["deadlock_coverage"], *facts["deadlock_cycle"].splitlines()]
     lines = [
         f"traffic: {facts['convention']}",
-        f"virtual channels: {used} used" + (f", {unused} left over" if unused else ""),
+        f"virtual channels: {used} used" + (f", {unused} unused" if unused else ""),
         f"deadlock: {facts['deadlock']}: {facts['deadlock_reason']}",
         *(f"    {line}" for line in proof if line),
     ]

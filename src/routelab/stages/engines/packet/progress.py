@@ -1,4 +1,4 @@
-"""How far the runs of a simulation are, told while they run in threads."""
+"""Report the progress of the runs of a simulation, which run in threads."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from routelab.simulation.no_route import why_blocked
 from routelab.simulation.settings import SimulationSettings
 
 SECONDS = 0.5
-"""Between two pieces of news of a run."""
+"""Time between two progress messages of a run."""
 
 
 class Watch:
-    """Tells of the runs of a simulation: a task a load.
+    """Report the runs of a simulation, with one task per load.
 
     Parameters
     ----------
@@ -34,12 +34,12 @@ class Watch:
         self._lock = Lock()
 
     def begin(self) -> None:
-        """Tell of all loads that are known to come."""
+        """Report all loads that are known in advance."""
         for load in self._loads:
             tell(self.task(load), WAITING)
 
     def task(self, load: float) -> str:
-        """What people know the runs at a load by."""
+        """Return the name of the task of a load."""
         if not load:
             return "messages"
         if load not in self._loads:
@@ -47,20 +47,20 @@ class Watch:
         return f"load {load:g} ({self._loads.index(load) + 1} of {len(self._loads)})"
 
     def follow(self, simulation: Simulation) -> Simulated:
-        """The same simulation, which tells how far it is, and why it cannot go on."""
+        """Wrap a simulation so that it reports its progress and why it is blocked."""
         seed = f"seed {simulation.seed}: " if self._seeds > 1 else ""
-        return _Followed(simulation, self.task(simulation.load), seed)
+        return _Reporter(simulation, self.task(simulation.load), seed)
 
     def ended(self, measured: Measured) -> None:
-        """Tell that a run has ended."""
+        """Report that a run has ended."""
         with self._lock:
             self._ended[measured.load] += 1
             over = self._ended[measured.load] == self._seeds
         tell(self.task(measured.load), measured.text, ended=over)
 
 
-class _Followed:
-    """A simulation whose user hears how many cycles it has run."""
+class _Reporter:
+    """A simulation that reports how many cycles it has run."""
 
     def __init__(self, simulation: Simulation, task: str, prefix: str) -> None:
         self._simulation, self._task, self._prefix = simulation, task, prefix
@@ -69,7 +69,7 @@ class _Followed:
         self.load, self.seed = simulation.load, simulation.seed
         self._phase = "warm-up" if simulation.demand is not None else "running"
         self._cycles = 0
-        self._told = 0.0
+        self._reported = 0.0
 
     @property
     def finished(self) -> bool:
@@ -78,8 +78,8 @@ class _Followed:
     def run(self, cycles: int) -> Sample:
         sample = self._simulation.run(cycles)
         self._cycles += sample.cycles
-        if time.monotonic() - self._told > SECONDS:
-            self._told = time.monotonic()
+        if time.monotonic() - self._reported > SECONDS:
+            self._reported = time.monotonic()
             tell(self._task, f"{self._prefix}{self._phase}, {self._cycles} cycles")
         return sample
 

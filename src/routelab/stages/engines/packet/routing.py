@@ -1,4 +1,4 @@
-"""A routing made ready for the packet engine, with the verdict of the deadlock checker."""
+"""Prepare a routing for the packet engine, with the verdict of the deadlock checker."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Prepared:
     ----------
     program : HopProgram
     table : RouteTable or None
-        What the program follows; None for a hop-by-hop algorithm.
+        Table of the program; None for a hop-by-hop algorithm.
     facts : dict
         ``deadlock`` (the checker's status), ``deadlock_reason``, ``deadlock_cycle`` (empty: none),
-        ``deadlock_proof`` (its kind), ``deadlock_coverage`` (which states of a hop-by-hop algorithm
-        were looked at, maybe on a smaller network; empty: all routes), ``flow_control``,
+        ``deadlock_proof`` (its kind), ``deadlock_coverage`` (states of a hop-by-hop algorithm that
+        were checked, possibly on a smaller network; empty: all routes), ``flow_control``,
         ``virtual_channels`` (needed), ``virtual_channels_used`` and ``virtual_channels_unused``.
     """
 
@@ -33,13 +33,12 @@ class Prepared:
 
 
 def prepare(case: EngineCase, router: Router) -> Prepared:
-    """Make a program of a routing and judge it under the routers' flow control.
+    """Make the program of a routing and check it under the flow control of the routers.
 
     Raises
     ------
     UnsupportedError
-        If the routing does not apply to the network or to routers like these; the text is the
-        reason.
+        If the routing does not apply to the network or to these routers; the text is the reason.
     PluginError
         If a plugin breaks its contract.
     """

@@ -41,18 +41,18 @@ from routelab.stages.engines.packet.routing import prepare
 from routelab.stages.engines.packet.tables import channel_table, latency_table, terminal_table
 
 MOST_PAIRED = 2048
-"""Terminals up to which the traffic of all pairs is added up."""
+"""Largest number of terminals for which the traffic of all pairs is added up."""
 
 
 def simulate(case: EngineCase, settings: SimulationSettings) -> EngineResult:
-    """Simulate at all loads, with all seeds, on as many threads as the process may use.
+    """Simulate all loads with all seeds, on as many threads as the process may use.
 
-    The numbers do not depend on the threads, but for those of `Packet.clock`.
+    Only the columns of `Packet.clock` depend on the threads.
 
     Raises
     ------
     UnsupportedError
-        If routing, traffic and routers like these do not go with the network or with each other.
+        If network, routing, traffic and routers do not work together; the text is the reason.
     PluginError
         If a plugin breaks its contract.
     """
@@ -119,7 +119,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def _most(table: RouteTable | None, demand: Demand) -> float:
-    """A load above which a terminal or, with a table, a channel gets more than it can take."""
+    """Return a load above which a terminal or, with a table, a channel is overloaded."""
     if len(demand.rate) > MOST_PAIRED:
         return inf
     limits = [ejection_bound(demand)]
@@ -136,7 +136,7 @@ def _maker(
     settings: SimulationSettings,
     watch: Watch,
 ) -> Make:
-    """Makes a simulation at a load with a seed."""
+    """Return a function that makes the simulation of a load with a seed."""
     router = settings.router()
     asked: dict[str, Any] = {
         "message_packets": settings.message_packets,

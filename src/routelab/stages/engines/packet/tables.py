@@ -1,6 +1,6 @@
-"""Tables of what was counted at each offered load: channels, terminals, latencies.
+"""Tables of the counts at each offered load: channels, terminals, latencies.
 
-A table is a mapping of names to columns of one length. Of several seeds all counts are added up.
+A table maps names to columns of equal length. The counts of several seeds are added up.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from routelab.simulation.sweep import Point
 Columns = dict[str, list[Any]]
 
 CHANNELS = ("load", "channel", "source", "target", "direction", "flits", "utilisation")
-"""``flits`` that crossed; ``utilisation``: of what the channel can carry."""
+"""Columns of channels; see `routelab.simulation.packet_columns`."""
 
 TERMINALS = (
     "load",
@@ -35,12 +35,12 @@ TERMINALS = (
     "latency_mean_received",
     "finished_at",
 )
-"""``name`` is left out where terminals have none. Flits per cycle: ``offered`` by the terminal,
-``accepted``, which have arrived of those, and ``received`` by it; empty for a terminal that has
-nothing to send, or that nothing is sent to, and of several seeds over those in which there is
-something. Mean latencies of packets that it sent and got; empty where a saturated network has none.
-``finished_at``: cycle of its last arrival where messages are to be finished; there is a
-``throughput`` then, too: what it received until that, by cycle."""
+"""Columns of terminals; see `routelab.simulation.packet_columns`.
+
+There is a ``name`` only if terminals have names, and a ``throughput`` only in runs with messages.
+``finished_at`` has values only in such runs. Rates of several seeds are over the seeds in which the
+terminal has something to send or to receive.
+"""
 
 LATENCIES = (
     "load",
@@ -51,12 +51,12 @@ LATENCIES = (
     "count",
     "share",
 )
-"""A line is a number of cycles, in the column of its kind, how often it was counted, and the share
-of all of its kind that took no longer."""
+"""Columns of latencies: each row has a number of cycles in the column of its kind, its count, and
+the share of all values of its kind that are not larger."""
 
 
 def channel_table(points: Iterable[Point], topology: Topology) -> Columns:
-    """What crossed each channel at each load, by `CHANNELS`."""
+    """Return the counts of each channel at each load, with the columns `CHANNELS`."""
     names = topology.switch_names
     fixed: Columns = {
         "channel": list(range(topology.num_channels)),
@@ -78,7 +78,10 @@ def channel_table(points: Iterable[Point], topology: Topology) -> Columns:
 def terminal_table(
     points: Sequence[Point], topology: Topology, ends: Callable[[int], Ends]
 ) -> Columns:
-    """How each terminal was served at each load, by `TERMINALS`; `ends` are those of a seed."""
+    """Return the service of each terminal at each load, with the columns `TERMINALS`.
+
+    `ends` returns the terminals that send and receive with a seed.
+    """
     names = topology.switch_names
     switches = [names[switch] for switch in topology.terminal_switch]
 
@@ -93,7 +96,7 @@ def terminal_table(
         receiving = _cycles_of(runs, [part.receive for part in parts])
         sent = _sum(runs, lambda counts: counts.delivered)
         got = _sum(runs, lambda counts: counts.received)
-        told = all(run.latency is not None for run in runs)
+        with_latency = all(run.latency is not None for run in runs)
         finished = runs[0].state in ("finished", "unfinished")
         last = np.max([run.counts.finished_at for run in runs], axis=0).tolist()
         received = _means(_sum(runs, lambda counts: counts.ejected), receiving)
@@ -105,8 +108,10 @@ def terminal_table(
             "offered": _means(_sum(runs, lambda counts: counts.generated), sending),
             "accepted": _means(sent * runs[0].settings.packet_flits, sending),
             "received": received,
-            "latency_mean": _means(_sum(runs, lambda c: c.latency_by_source), sent, told),
-            "latency_mean_received": _means(_sum(runs, lambda c: c.latency_by_target), got, told),
+            "latency_mean": _means(_sum(runs, lambda c: c.latency_by_source), sent, with_latency),
+            "latency_mean_received": _means(
+                _sum(runs, lambda c: c.latency_by_target), got, with_latency
+            ),
             "finished_at": [c if finished and c >= 0 else None for c in last],
             "throughput": [
                 mean * cycles / c if mean is not None and finished and c > 0 else None
@@ -119,7 +124,7 @@ def terminal_table(
 
 
 def latency_table(points: Iterable[Point]) -> Columns:
-    """Distributions of latencies at each load that has any, by `LATENCIES`."""
+    """Return the distributions of latencies at each load, with the columns `LATENCIES`."""
 
     def columns(point: Point) -> Columns:
         parts: Columns = {name: [] for name in LATENCIES[1:]}
@@ -136,7 +141,7 @@ def latency_table(points: Iterable[Point]) -> Columns:
 
 
 def _kinds(point: Point) -> Sequence[str]:
-    """Kinds of latencies that are worth telling at a load."""
+    """Return the kinds of latencies to report at a load."""
     settings = point.runs[0].settings
     if any(run.latency is None for run in point.runs):
         return ()
@@ -148,7 +153,7 @@ def _kinds(point: Point) -> Sequence[str]:
 def _stacked(
     names: Sequence[str], points: Iterable[Point], columns: Callable[[Point], Columns]
 ) -> Columns:
-    """Tables of all points, one below the other, with their loads."""
+    """Concatenate the tables of all points, with their loads."""
     table: Columns = {name: [] for name in names}
     for point in points:
         part = columns(point)
@@ -169,7 +174,7 @@ def _cycles(runs: Sequence[Measured]) -> int:
 
 
 def _cycles_of(runs: Sequence[Measured], takes_part: Sequence[NDArray[np.bool_]]) -> Int64Array:
-    """Cycles that each terminal was counted for; of runs in which it takes part."""
+    """Return the counted cycles of each terminal, over the runs in which it takes part."""
     cycles: Int64Array = np.sum(
         [max(run.counts.cycles, 1) * part for run, part in zip(runs, takes_part, strict=True)],
         axis=0,
@@ -177,10 +182,10 @@ def _cycles_of(runs: Sequence[Measured], takes_part: Sequence[NDArray[np.bool_]]
     return cycles
 
 
-def _means(sums: Int64Array, numbers: Int64Array, told: bool = True) -> list[float | None]:
+def _means(sums: Int64Array, numbers: Int64Array, known: bool = True) -> list[float | None]:
     means: Float64Array = sums / np.maximum(numbers, 1)
     pairs = zip(means.tolist(), numbers.tolist(), strict=True)
-    return [mean if told and number else None for mean, number in pairs]
+    return [mean if known and number else None for mean, number in pairs]
 
 
 def _merged(histograms: Sequence[Histogram]) -> Histogram:

@@ -1,4 +1,4 @@
-"""SimGrid's SMPI in the place of the flow engine."""
+"""The engine SMPI of SimGrid, with the settings of the flow engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from routelab.stages.engines.flow.settings import MachineEngine
 
 
 class Smpi(MachineEngine):
-    """Replays the messages of a program, or runs an MPI program, in SimGrid."""
+    """Replay the messages of a program, or run an MPI program, in SimGrid."""
 
     name = "smpi"
     summary = "The same messages, or an MPI program, in SimGrid's SMPI"

@@ -1,4 +1,4 @@
-"""Run a job in SimGrid, with facts of the same columns as the flow engine has."""
+"""Run a job in SimGrid and return the facts of the flow engine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from routelab.simulation.smpi import SmpiRun, replay, run_executable
 from routelab.stages.engines.flow.simulate import place_ranks, prepare
 
 EXPORT = "simgrid~latency=per-route,cores={cores}"
-"""The platform: one latency for all routes, so that flows share links as in the flow engine."""
+"""Export of the platform; equal latencies make flows share links as in the flow engine."""
 
 FILE = "platform.xml"
 
@@ -29,9 +29,9 @@ def simulate(case: EngineCase, settings: FlowSettings) -> EngineResult:
     Raises
     ------
     UnsupportedError, InputError, PluginError
-        As `routelab.stages.engines.flow.simulate.prepare`; if SimGrid cannot have the routes.
+        As `routelab.stages.engines.flow.simulate.prepare`; also if SimGrid cannot use the routes.
     SmpiError
-        If SimGrid does not come to an end.
+        If SimGrid fails.
     """
     if isinstance(case.work, Path):
         return _program(case, case.work, settings)
@@ -75,7 +75,7 @@ def _facts(run: SmpiRun) -> dict[str, Any]:
 
 
 def _platform(paths: Paths, machine: Machine, settings: FlowSettings) -> tuple[str, Sequence[str]]:
-    """The platform's file, and the host of each rank."""
+    """Return the text of the platform file, and the host of each rank."""
     exporter = load("export", EXPORT.format(cores=settings.ranks_per_node))
     reason = exporter.supports(paths.table)
     if reason is not None:
