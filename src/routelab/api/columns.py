@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -92,7 +93,7 @@ class Column:
             If a field is invalid; the message names the column and the fields.
         """
         wrong = []
-        if not self.name.replace(".", "_").isidentifier():
+        if not re.fullmatch(r"\w+(\.\w+)*", self.name):
             wrong.append("the name is not letters, digits and underscores")
         if not self.meaning or self.meaning.endswith("."):
             wrong.append("the meaning is missing or ends with a full stop")
@@ -109,7 +110,7 @@ class Column:
 
     @property
     def label(self) -> str:
-        """Name in reports: the heading, or the name with spaces; with the unit, except of counts."""
+        """Name in reports: heading, or name with spaces, with the unit (except of counts)."""
         heading = self.heading or self.name.replace("_", " ")
         if not self.unit or self.unit in COUNTS or self.unit in heading.split():
             return heading

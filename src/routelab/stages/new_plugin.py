@@ -33,7 +33,7 @@ SUMMARIES = {
     "metric": "Share of the load that the busiest channels carry",
     "traffic": "Every terminal sends to the one a stride of ranks further",
     "workload": "Ranks in a ring compute, exchange borders and agree on a number",
-    "engine": "Traffic in numbers: the busiest channel decides what the network accepts",
+    "engine": "Load that the busiest channel lets the network accept",
     "export": "The network and its routes as lines of text",
     "benchmark": "Every rank sends to the next one, time of a round",
     "fabric": "A table of next hops for every switch, loaded by a tool",

@@ -158,14 +158,13 @@ def test_terminals_with_names_are_listed_by_them(tmp_path: Path) -> None:
         ' {"source": "a", "target": "b"}, {"source": "n1", "target": "a"}, {"source": "n2",'
         ' "target": "b"}, {"source": "n3", "target": "b"}]}'
     )
-    task = simulate.task_of(
-        f"graph~file={tmp_path / 'pair.json'}", "dfsssp~routes=terminals", "uniform", settings()
-    )
-    result = simulate.simulate(task.network, task.algorithm, task.work, task.settings)
-    assert result.terminals["name"][:3] == ["n1", "n2", "n3"]
+    network = f"graph~file={tmp_path / 'pair.json'}"
+    result = named(network, "dfsssp~routes=terminals", "uniform", settings())
+    assert result.tables["terminals"]["name"][:3] == ["n1", "n2", "n3"]
     assert result.facts["worst_terminal_name"] in {"n1", "n2", "n3"}
     # a sends to n2 over one of the parallel links and to n3 over the other one
-    flits = dict(zip(result.channels["channel"], result.channels["flits"], strict=True))
+    channels = result.tables["channels"]
+    flits = dict(zip(channels["channel"], channels["flits"], strict=True))
     assert min(flits[0], flits[2]) > 0
 
 

@@ -22,7 +22,7 @@ from routelab.api import (
     RoutingGraph,
     parameter,
 )
-from routelab.metrics import channel_loads, offered_loads
+from routelab.metrics import channel_loads, offered_loads, relative_loads
 
 _ROWS = ("simulations", "loads")
 
@@ -66,7 +66,7 @@ class Queueing(EnginePlugin):
         """Add up the waiting times along the routes; loads of a full channel have no latency."""
         table = case.routing.table(case.network)
         demand = case.work.demand(case.network, self.parameters.seed)
-        share = offered_loads(table, demand)
+        share = relative_loads(case.network, offered_loads(table, demand))
         sent = float(demand.rate.sum())
         rows = [self._row(load, load * share, load * sent) for load in self.parameters.loads]
         columns = {name: [row[name] for row in rows] for name in rows[0]}
