@@ -146,7 +146,7 @@ def test_an_optimised_placement_runs_the_same_messages() -> None:
 @pytest.mark.parametrize(
     ("routing", "workload", "values", "told"),
     [
-        ("rdr", "osu-alltoall", {}, "hop by hop and has no table of routes"),
+        ("rdr", "osu-alltoall", {}, "hop by hop and has no route table"),
         ("dor", "npb-cg~class=S", {"ranks": 7}, "power of two of processes"),
         ("dor", "osu-alltoall", {"ranks": 9}, "9 ranks do not fit on 8 terminals"),
         ("dor", "osu-alltoall", {"placement": "none.txt"}, "placement none.txt: No such file"),
