@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 from pydantic import ConfigDict, Discriminator, Field, Tag, model_validator
 
+from routelab.api.columns import Rows
 from routelab.config.entries import Scalar, Scalars, StudyPart
 
 Pooling: TypeAlias = Annotated[
@@ -180,18 +181,7 @@ class Figure(StudyPart):
             "in each field of a grid (heat), or the network drawn"
         )
     )
-    of: Literal[
-        "routes",
-        "simulations",
-        "loads",
-        "channels",
-        "terminals",
-        "latencies",
-        "flows",
-        "flow-channels",
-        "flow-ranks",
-        "benchmarks",
-    ] = Field(
+    of: Rows = Field(
         default="routes",
         description="What is drawn: routings on networks, simulations of them, single offered "
         "loads; what a simulation has seen at such a load: its channels, its terminals, or its "
