@@ -92,7 +92,27 @@ def _declared(point: EntryPoint) -> tuple[Column, ...]:
 def plugin_columns(plugins: Iterable[Plugin]) -> Iterator[Column]:
     """Iterate over the columns of plugin instances."""
     for plugin in plugins:
-        yield from plugin.list_columns()
+        yield from columns_of(plugin)
+
+
+def columns_of(plugin: Plugin) -> tuple[Column, ...]:
+    """List the columns of a plugin with its parameters.
+
+    Raises
+    ------
+    PluginError
+        If its `list_columns` raises an exception or returns anything else than columns.
+    """
+    try:
+        found = tuple(plugin.list_columns())
+    except Exception as error:
+        raise PluginError(
+            f"{plugin.name}: list_columns() raised {type(error).__name__}: {error}"
+        ) from error
+    for one in found:
+        if not isinstance(one, Column):
+            raise PluginError(f"{plugin.name}: list_columns() returned {one!r}, expected a Column")
+    return found
 
 
 @cache

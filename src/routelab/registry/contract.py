@@ -87,6 +87,8 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
     columns = plugin.columns
     if not isinstance(columns, Sequence) or not all(isinstance(one, Column) for one in columns):
         yield f"expected columns to be a sequence of Column, found {columns!r}"
+    elif taken := sorted({one.name for one in columns} & set(IDENTITY)):
+        yield f"expected no column called like one of every row, found {', '.join(taken)}"
     if not isinstance(plugin.capabilities, Capabilities):
         yield f"expected capabilities to be a Capabilities, found {plugin.capabilities!r}"
     if issubclass(plugin, ContextMetricPlugin) and not isinstance(plugin.by_default, bool):
@@ -102,6 +104,9 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
     if issubclass(plugin, EnginePlugin):
         yield from _engine_problems(plugin)
 
+
+IDENTITY = ("topology", "routing", "status", "reason")
+"""Columns of every row; those of a plugin would replace them."""
 
 RESERVED = ("engine", "format", "help", "log_json", "output", "quiet", "verbose")
 """Names that no setting of an engine may have: `routelab simulate` has options of these names."""

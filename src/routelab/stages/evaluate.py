@@ -11,6 +11,7 @@ from routelab._progress import WAITING, tell
 from routelab.api import ContextMetricPlugin, InputError, Topology, UnsupportedError
 from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
+from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.stages.bound import NetworkBounds
 from routelab.stages.facts import topology_facts
@@ -77,7 +78,7 @@ def measured_columns(metrics: Sequence[str]) -> list[str]:
         If a name is wrong.
     """
     plugins = [load("metric", text) for text in metrics]
-    return list(dict.fromkeys(column.name for one in plugins for column in one.list_columns()))
+    return list(dict.fromkeys(column.name for one in plugins for column in columns_of(one)))
 
 
 def _check_options(

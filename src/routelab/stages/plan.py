@@ -73,6 +73,7 @@ class _Expansion:
 
     def add(self, path: Path) -> None:
         """Read a study and note its jobs."""
+        before = len(self.mistakes)
         try:
             study = load_study(path)
         except ConfigError as error:
@@ -96,7 +97,7 @@ class _Expansion:
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
         self.mistakes += _unknown_references(study, parts.routings)
-        if not self.mistakes and not _any_quarantined(parts):
+        if len(self.mistakes) == before and not _any_quarantined(parts):
             self.mistakes += column_mistakes(parts)
         self.studies[study.name] = parts
         self.jobs[study.name] = self._jobs(parts)

@@ -24,6 +24,7 @@ from routelab.artifacts.routes_file import save_routes
 from routelab.artifacts.tables import write_csv
 from routelab.deadlock import Verdict, write_certificate
 from routelab.metrics import channel_loads, relative_loads
+from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
 from routelab.stages.chain import Routed, apply_routing, prove, reroute
 from routelab.stages.facts import routing_facts, topology_facts
@@ -90,7 +91,7 @@ def _measurements(
     PluginError
         If the result is not what files can hold, or a column is not declared.
     """
-    columns = {column.name: column for column in metric.list_columns()}
+    columns = {column.name: column for column in columns_of(metric)}
     told = metric.measure_in(context)
     if not isinstance(told, list | tuple):
         raise PluginError(f"{metric.name}: expected a list of Measurements, found {told!r}")

@@ -125,7 +125,7 @@ class _Known:
         if found is not None:
             missing = self._missing(found, view)
             return f"column {name!r}: {missing}" if missing else None
-        return self._absent(name, rows)
+        return self._absent(name, rows, view.relative.column if view.relative else None)
 
     def _missing(self, column: Column, view: Table | Figure) -> str | None:
         """Return what is missing in the study for a column; None if nothing is."""
@@ -135,7 +135,7 @@ class _Known:
             return None if self._study.bound else "needs 'bound' in the study; add 'bound: true'"
         return None  # engines: see routelab.config.asked
 
-    def _absent(self, name: str, rows: Sequence[str]) -> str:
+    def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:
         others = [one for one in self._columns.rows_of(name) if one not in rows]
         if others:
             return f"column {name!r} belongs to other rows; use 'of: {others[0]}'"
@@ -148,6 +148,8 @@ class _Known:
                 )
         base, _, ending = name.rpartition("_")
         if ending in (*_COMPARED, *STATISTICS) and installed_columns().find(base) is not None:
+            if relative is not None:
+                return f"no column {name!r}; 'relative' in this view compares {relative!r}"
             return f"no column {name!r}; columns of comparisons need 'relative' in this view"
         known = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
         for row in rows:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from routelab.api import Column, PluginError
+from routelab.api import Column, MetricPlugin, PluginError
 from routelab.bounds import BOUND_FIELDS
 from routelab.registry.catalogue import installed
-from routelab.registry.columns import Columns, core_columns, installed_columns, plugin_columns
+from routelab.registry.columns import (
+    Columns,
+    columns_of,
+    core_columns,
+    installed_columns,
+    plugin_columns,
+)
 from routelab.registry.instances import load, load_routing
 from routelab.stages.facts import FIELDS
 from routelab.stages.route import compute
@@ -93,3 +99,26 @@ def test_names_with_parameters_belong_to_the_instance():
     assert (sigma.name, sigma.label) == ("sigma2", "σ(2)")
     assert installed_columns().find("sigma2") is None
     assert installed_columns().find("sigma4", "routes").decimals == 3
+
+
+@pytest.mark.parametrize(
+    ("found", "message"),
+    [
+        (lambda: [1], "mine: list_columns() returned 1, expected a Column"),
+        (lambda: None, "mine: list_columns() raised TypeError"),
+        (lambda: {}["x"], "mine: list_columns() raised KeyError: 'x'"),
+    ],
+)
+def test_a_plugin_whose_columns_cannot_be_listed_is_named(found, message):
+    class Mine(MetricPlugin):
+        name = "mine"
+
+        def list_columns(self):
+            return found()
+
+        def measure(self, table, graph):
+            return []
+
+    with pytest.raises(PluginError) as raised:
+        columns_of(Mine())
+    assert str(raised.value).startswith(message)

@@ -271,6 +271,10 @@ class Formatted(Parameters):
         ({"work": "workload"}, "expected columns of flow-channels, flow-ranks, flows, found found"),
         ({"clock": ("seconds",)}, "expected clock to name columns, found seconds"),
         ({"brief": {"sed": 1}}, "expected brief to name parameters, found sed"),
+        (
+            {"columns": (Column("status", "A number", of=("simulations",)),)},
+            "expected no column called like one of every row, found status",
+        ),
         ({"Parameters": Formatted}, "expected no parameter called like an option of routelab"),
     ],
 )

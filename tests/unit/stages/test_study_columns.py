@@ -128,3 +128,20 @@ def test_a_loaded_study_with_a_wrong_column_does_not_run(told, tmp_path):
     told(table("max_laod"))
     with pytest.raises(InputError, match="no column 'max_laod'"):
         expand([tmp_path / "study.yaml"])
+
+
+def test_mistakes_of_one_study_do_not_hide_wrong_columns_of_the_next(told, tmp_path):
+    told(table("max_laod"))
+    other = tmp_path / "other.yaml"
+    other.write_text("title: t\ntopologies: [torus~dims=4]\nroutings: [dro]\n")
+    with pytest.raises(InputError) as raised:
+        check([other, tmp_path / "study.yaml"])
+    assert "'dro'" in str(raised.value)
+    assert "no column 'max_laod'" in str(raised.value)
+
+
+def test_a_comparison_of_another_column_names_the_column_that_is_compared(told):
+    more = ", relative: {to: dor, column: min_load}"
+    assert told(table("max_load_ratio", more)) == [
+        "tables.t.values: no column 'max_load_ratio'; 'relative' in this view compares 'min_load'"
+    ]

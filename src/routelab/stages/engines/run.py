@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sized
 from dataclasses import replace
-from numbers import Number
+from numbers import Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from routelab.api import (
     EngineCase,
@@ -106,6 +108,9 @@ def run_engine(engine: EnginePlugin, case: EngineCase) -> EngineResult:
 
 def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
     """Find undeclared columns, values of wrong types and invalid tables in a result."""
+    if wrong := [*_odd_forms(result)]:
+        yield from wrong
+        return
     settings = engine.parameters.texts()
     parts: dict[str, Mapping[str, Any]] = {FACTS[engine.work]: result.facts, **result.tables}
     for of, columns in parts.items():
@@ -129,8 +134,30 @@ def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
                 yield f"{of}: {name} holds {type(odd).__name__}, expected numbers, text or None"
 
 
+def _odd_forms(result: EngineResult) -> Iterator[str]:
+    """Find what is not a mapping by names, and columns that have no length."""
+    for what, found in (("facts", result.facts), ("tables", result.tables)):
+        if not _by_name(found):
+            yield f"{what} is {found!r}, expected a mapping by names"
+    if not _by_name(result.tables):
+        return
+    for of, table in result.tables.items():
+        if not _by_name(table):
+            yield f"table {of!r} is {table!r}, expected a mapping of columns by names"
+        elif flat := [name for name, column in table.items() if not _has_lines(column)]:
+            yield f"table {of!r}: {', '.join(flat)} is no sequence"
+
+
+def _by_name(found: Any) -> bool:
+    return isinstance(found, Mapping) and all(isinstance(name, str) for name in found)
+
+
+def _has_lines(column: Any) -> bool:
+    return isinstance(column, Sized) and isinstance(column, Iterable)
+
+
 def _is_plain(value: Any) -> bool:
-    return value is None or isinstance(value, (str, bool, Number))
+    return value is None or isinstance(value, (str, bool, np.bool_, Real))
 
 
 def write_result(result: EngineResult, work: str, folder: Path) -> None:
