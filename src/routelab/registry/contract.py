@@ -108,8 +108,11 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
 IDENTITY = ("topology", "routing", "status", "reason")
 """Columns of every row; those of a plugin would replace them."""
 
-RESERVED = ("engine", "format", "help", "log_json", "output", "quiet", "verbose")
-"""Names that no setting of an engine may have: `routelab simulate` has options of these names."""
+RESERVED = (
+    *("engine", "format", "help", "log_json", "output", "quiet", "verbose"),
+    *("routing", "topology", "work"),
+)
+"""Names that no setting of an engine may have: those are arguments of `routelab simulate`."""
 
 
 def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:

@@ -65,6 +65,7 @@ class _Expansion:
     def __init__(self, results: Path) -> None:
         self._results = results
         self.mistakes: list[str] = []
+        self._unknown = 0  # names that no plugin has: nobody knows what columns these bring
         self.studies: dict[str, Parts] = {}
         self.jobs: dict[str, dict[str, tuple[Job, ...]]] = {}
         self.quarantined: dict[str, None] = {}
@@ -73,7 +74,7 @@ class _Expansion:
 
     def add(self, path: Path) -> None:
         """Read a study and note its jobs."""
-        before = len(self.mistakes)
+        unknown = self._unknown
         try:
             study = load_study(path)
         except ConfigError as error:
@@ -97,7 +98,7 @@ class _Expansion:
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
         self.mistakes += _unknown_references(study, parts.routings)
-        if len(self.mistakes) == before and not _any_quarantined(parts):
+        if self._unknown == unknown and not _any_quarantined(parts):
             self.mistakes += column_mistakes(parts)
         self.studies[study.name] = parts
         self.jobs[study.name] = self._jobs(parts)
@@ -181,6 +182,7 @@ class _Expansion:
                     instance = self._instance(kind, choice, study.path.parent)
                 except InputError as error:
                     self.mistakes.append(f"{place}{error}")
+                    self._unknown += 1
                     continue
                 if instance.quarantine:
                     self.quarantined[instance.quarantine] = None
@@ -222,6 +224,7 @@ class _Expansion:
                 instance = self._instance("metric", Choice(name), study.path.parent)
             except InputError as error:
                 self.mistakes.append(f"{study.place('metrics', position)}{error}")
+                self._unknown += 1
                 continue
             if instance.quarantine:
                 # a job measures all metrics at once, so none of the study's jobs could be ok

@@ -33,6 +33,12 @@ _ROWS = {
 }
 """Runs that detailed rows belong to."""
 
+_WHOLE = (
+    *("loads", "simulations", "flows", "benchmarks", "routes"),
+    *("channels", "terminals", "latencies", "flow-channels", "flow-ranks"),
+)
+"""Rows in the order in which messages recommend them: whole runs, then what they consist of."""
+
 _COMPARED = ("reference", "ratio", "gain", "group")
 """Endings of the columns that `relative` adds to the compared column."""
 
@@ -138,7 +144,8 @@ class _Known:
     def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:
         others = [one for one in self._columns.rows_of(name) if one not in rows]
         if others:
-            return f"column {name!r} belongs to other rows; use 'of: {others[0]}'"
+            nearest = min(others, key=_WHOLE.index)
+            return f"column {name!r} belongs to other rows; use 'of: {nearest}'"
         for entry in installed().entries():
             if entry.plugin is not None and name in {one.name for one in entry.plugin.columns}:
                 fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"

@@ -145,3 +145,14 @@ def test_a_comparison_of_another_column_names_the_column_that_is_compared(told):
     assert told(table("max_load_ratio", more)) == [
         "tables.t.values: no column 'max_load_ratio'; 'relative' in this view compares 'min_load'"
     ]
+
+
+def test_other_mistakes_hide_no_column(told):
+    views = "figures: {f: {kind: line, x: load, y: accepted_load, over: {sead: median}}}"
+    mistakes = told(views, "traffic: [uniform]\nsimulation: {loads: [0.1]}")
+    assert sum("use 'of: loads'" in one for one in mistakes) == 2
+    assert any("no parameter 'sead'" in one for one in mistakes)
+    relative = "tables: {t: {rows: [routing], values: [max_laod], relative: {to: x, column: gap}}}"
+    found = told(relative)
+    assert any("no column 'max_laod'" in one for one in found)
+    assert any("no routing 'x' to compare with" in one for one in found)

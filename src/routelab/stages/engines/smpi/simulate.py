@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from routelab.api import EngineCase, EngineResult, UnsupportedError, WorkloadPlugin
 from routelab.registry.instances import load
 from routelab.simulation.flow_columns import FACTS
 from routelab.simulation.flow_paths import Paths
 from routelab.simulation.flow_settings import FlowSettings
 from routelab.simulation.machine import Machine
+from routelab.simulation.placement import bytes_between
 from routelab.simulation.smpi import SmpiRun, replay, run_executable
 from routelab.stages.engines.flow.simulate import place_ranks, prepare
 
@@ -40,6 +43,8 @@ def simulate(case: EngineCase, settings: FlowSettings) -> EngineResult:
     platform, hosts = _platform(prepared.paths, prepared.machine, settings)
     case.tell(case.work.name, "SimGrid")
     schedule = prepared.schedule
+    ends = prepared.paths.terminal[np.array(np.nonzero(bytes_between(schedule)))]
+    prepared.paths.between(*ends)  # SimGrid aborts where there is no route
     run = replay(schedule, platform, hosts, prepared.machine)
     whole = schedule.timed == (0, len(schedule.tape))
     mops = schedule.operations / run.seconds / 1e6 if schedule.operations else None
