@@ -103,7 +103,7 @@ CHANNELS: tuple[Column, ...] = (
 RANKS: tuple[Column, ...] = (
     Column("rank", "number of the rank", of=("flow-ranks",)),
     Column("terminal", "number of the terminal that the rank runs on", of=("flow-ranks",)),
-    Column("name", "name of the terminal, if the terminals have names", of=("flow-ranks",)),
+    Column("name", "name of the terminal, or its number", of=("flow-ranks",)),
     Column("switch", "switch of the terminal", of=("flow-ranks",)),
     Column("begin", "time at which the rank enters the timed part", unit="s", of=("flow-ranks",)),
     Column("end", "time at which the rank leaves the timed part", unit="s", of=("flow-ranks",)),

@@ -251,7 +251,7 @@ MEASURED: tuple[Column, ...] = (
 
 FOUND: tuple[Column, ...] = (
     Column("convention", "description of the traffic on this network", of=_WHOLE),
-    Column("worst_terminal_name", "name of the worst-served terminal, if it has one", of=_WHOLE),
+    Column("worst_terminal_name", "name, or number, of the worst-served terminal", of=_WHOLE),
     Column("worst_terminal_switch", "switch of the worst-served terminal", of=_WHOLE),
     Column(
         "deadlock",
@@ -357,7 +357,7 @@ CHANNELS: tuple[Column, ...] = (
 
 TERMINALS: tuple[Column, ...] = (
     Column("terminal", "number of the terminal", of=("terminals",)),
-    Column("name", "name of the terminal, if the terminals have names", of=("terminals",)),
+    Column("name", "name of the terminal, or its number", of=("terminals",)),
     Column("switch", "switch of the terminal", of=("terminals",)),
     Column(
         "offered",

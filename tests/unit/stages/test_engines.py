@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,8 +52,6 @@ def replayed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def found(engine: EnginePlugin) -> EngineResult:
     network = build_grid("torus", (4, 2), wrap=True)
-    # terminals with names have a column for them
-    network = replace(network, terminal_names=tuple(f"host{t}" for t in range(8)))
     case, _ = case_of(network, table_on(network), trial_work(engine))
     return run_engine(engine, case)
 

@@ -208,11 +208,10 @@ def channel_table(run: FlowRun) -> Columns:
 def rank_table(run: FlowRun, terminal: Int32Array) -> Columns:
     """Return the place and the times of each rank."""
     topology = run.topology
-    names = [topology.terminal_names[t] for t in terminal] if topology.terminal_names else []
     return {
         "rank": list(range(len(terminal))),
         "terminal": terminal.tolist(),
-        **({"name": names} if names else {}),
+        "name": [topology.terminal_name(t) for t in terminal.tolist()],
         "switch": [topology.switch_names[s] for s in topology.terminal_switch[terminal]],
         "begin": run.begin.tolist(),
         "end": run.end.tolist(),

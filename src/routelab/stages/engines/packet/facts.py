@@ -53,10 +53,8 @@ def measured_facts(points: Sequence[Point], topology: Topology) -> dict[str, Any
     terminal = row["worst_terminal"]
     known = terminal is not None and terminal >= 0
     switch = topology.switch_names[topology.terminal_switch[terminal]] if known else None
-    facts = {**row, "worst_terminal_switch": switch}
-    if topology.terminal_names:
-        facts["worst_terminal_name"] = topology.terminal_names[terminal] if known else None
-    return facts
+    name = topology.terminal_name(terminal) if known else None
+    return {**row, "worst_terminal_switch": switch, "worst_terminal_name": name}
 
 
 def blocked_at(curve: Iterable[Mapping[str, Any]]) -> str | None:

@@ -37,7 +37,7 @@ TERMINALS = (
 )
 """Columns of terminals; see `routelab.simulation.packet_columns`.
 
-There is a ``name`` only if terminals have names, and a ``throughput`` only in runs with messages.
+The ``name`` of a terminal without one is its number. ``throughput`` is only in runs with messages.
 ``finished_at`` has values only in such runs. Rates of several seeds are over the seeds in which the
 terminal has something to send or to receive.
 """
@@ -103,7 +103,7 @@ def terminal_table(
         cycles = _cycles(runs) / len(runs)
         return {
             "terminal": list(range(topology.num_terminals)),
-            "name": list(topology.terminal_names),
+            "name": [topology.terminal_name(t) for t in range(topology.num_terminals)],
             "switch": switches,
             "offered": _means(_sum(runs, lambda counts: counts.generated), sending),
             "accepted": _means(sent * runs[0].settings.packet_flits, sending),
@@ -119,8 +119,7 @@ def terminal_table(
             ],
         }
 
-    known = [name for name in names_of if name != "name" or topology.terminal_names]
-    return _stacked(known, points, columns)
+    return _stacked(names_of, points, columns)
 
 
 def latency_table(points: Iterable[Point]) -> Columns:
