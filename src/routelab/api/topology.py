@@ -108,7 +108,7 @@ class Topology:
         Identifiers that the hardware has for life, as a network's tools print them; "" where
         unknown, empty if none is known.
     terminal_port : int32 array, shape (T,)
-        Port of its switch that each terminal hangs on; −1 where unknown.
+        Port of its switch that each terminal uses; −1 where unknown.
     failed_switches, failed_links : tuple of str
         What was taken away from the whole network, by name; it is not in the arrays any more.
     attributes : mapping
@@ -171,7 +171,7 @@ class Topology:
         ------
         InputError
             If an array has the wrong length, an index is out of range, a channel joins a switch
-            to itself, two terminals hang on one port, or a name or GUID is not unique.
+            to itself, two terminals use one port, or a name or GUID is not unique.
         """
         source = frozen_array(channel_source, np.int32)
         count = len(source)

@@ -5,13 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from routelab.api import Column, EnginePlugin
+from routelab.api import Column, EnginePlugin, Plugin
 from routelab.config import Figure, Study, Table
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.mistakes import suggestion
 from routelab.config.views import DETAILS, STATISTICS
 from routelab.registry.catalogue import installed
-from routelab.registry.columns import Columns, core_columns, installed_columns, plugin_columns
+from routelab.registry.columns import (
+    Columns,
+    columns_of,
+    core_columns,
+    installed_columns,
+    plugin_columns,
+)
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.instances import Instance
 from routelab.stages.parts import Parts
@@ -63,6 +69,7 @@ def column_mistakes(parts: Parts) -> Iterator[str]:
         ("figures", study.figures),
     )
     known = _Known(parts)
+    yield from known.clashes()
     for part, named in views:
         for name, view in named.items():
             for key, column in _named(view):
@@ -104,14 +111,38 @@ class _Known:
     @cached_property
     def _columns(self) -> Columns:
         """Columns of the core and of the plugins that the study uses."""
-        used = [
-            *self._parts.topologies.values(),
-            *self._parts.routings.values(),
-            *self._parts.metrics.values(),
+        plugins = [plugin for _, plugin in self._plugins]
+        return Columns([*core_columns(), *plugin_columns(plugins)])
+
+    @cached_property
+    def _plugins(self) -> list[tuple[str, Plugin]]:
+        """Plugins that bring columns, each with the key of the study that names it."""
+        parts = self._parts
+        named = {"topologies": parts.topologies, "routings": parts.routings}
+        named["metrics"] = parts.metrics
+        return [
+            *((key, p) for key, some in named.items() for i in some.values() for p in i.plugins),
+            *(("simulation", engine) for engine in self._engines("simulations")),
+            *(("flow", engine) for engine in self._engines("flows")),
         ]
-        plugins = [plugin for instance in used for plugin in instance.plugins]
-        engines = [one for base in ("simulations", "flows") for one in self._engines(base)]
-        return Columns([*core_columns(), *plugin_columns([*plugins, *engines])])
+
+    def clashes(self) -> Iterator[str]:
+        """Find columns that two producers declare with another unit, direction or pooling."""
+        # channels of a table and of a simulation have columns of their own
+        mine = [one for one in core_columns() if "routes" in one.of]
+        first = {("routes", one.name): (one, "routelab") for one in mine}
+        found: dict[str, None] = {}
+        for key, plugin in self._plugins:
+            for column in columns_of(plugin):
+                for of in column.of:
+                    other, owner = first.setdefault((of, column.name), (column, plugin.name))
+                    if _sort(other) != _sort(column):
+                        found[
+                            f"{self._study.place(key)}{plugin.kind} '{plugin.name}' declares the "
+                            f"column {column.name!r} otherwise than {owner!r} (unit, better or "
+                            "seeds); leave one of them out"
+                        ] = None
+        yield from found
 
     def _engines(self, base: str) -> Sequence[EnginePlugin]:
         """Return the engines, with settings, that produce rows."""
@@ -182,6 +213,11 @@ class _Known:
             models = [type(one.parameters) for one in self._engines(base)] or [BenchSettings]
             qualified |= {f"{settings}.{name}" for model in models for name in model.model_fields}
         return qualified | {name.partition(".")[2] for name in qualified} | _GIVEN
+
+
+def _sort(column: Column) -> tuple[str, str, str]:
+    """What has to agree where two producers have one column."""
+    return column.unit, column.better, column.seeds
 
 
 def _base_rows(of: str) -> str:

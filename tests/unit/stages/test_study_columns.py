@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from routelab.api import InputError
@@ -156,3 +158,17 @@ def test_other_mistakes_hide_no_column(told):
     found = told(relative)
     assert any("no column 'max_laod'" in one for one in found)
     assert any("no routing 'x' to compare with" in one for one in found)
+
+
+def test_two_producers_of_one_column_have_to_agree(told, monkeypatch):
+    from routelab_plugins.metric.route_length import RouteLength
+
+    views = table("max_hops")
+    assert told(views) == []
+    other = [replace(one, better="higher") for one in RouteLength.columns]
+    monkeypatch.setattr(RouteLength, "columns", tuple(other))
+    mistakes = told(views)
+    assert len(mistakes) == 2
+    assert mistakes[0].startswith(
+        "metric 'route-length' declares the column 'max_hops' otherwise than 'routelab'"
+    )

@@ -82,7 +82,7 @@ class TrafficLoad(MetricPlugin):
     columns = _columns("traffic_")
 
     def list_columns(self) -> Sequence[Column]:
-        """List the columns; the parameter `label` stands in their names."""
+        """List the columns; their names include the parameter `label`."""
         return _columns(self._prefix)
 
     @property
