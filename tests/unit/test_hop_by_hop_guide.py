@@ -19,6 +19,9 @@ from routelab.testing.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 
+# the page builds on built-in routings
+pytestmark = pytest.mark.builtins
+
 GUIDE = Path(__file__).parents[2] / "docs/concepts/hop-by-hop.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
 
@@ -145,7 +148,6 @@ def test_its_steady_routing_refuses_a_base_with_escapes(example) -> None:
     assert "relies on escapes" in plugin.supports(torus, 8)
 
 
-@pytest.mark.builtins
 def test_the_page_lists_the_algorithms_that_there_are() -> None:
     algorithms = GUIDE.read_text("utf-8").split("## Available algorithms")[1]
     listed = set(re.findall(r"`([a-z-]+)`", algorithms))
