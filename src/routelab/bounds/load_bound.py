@@ -9,7 +9,7 @@ route table fulfil ::
 
 as a channel has at most (max load) / f routes, and the y-weight of a pair's routes is not less
 than the least one. The routes that are allowed here are the *shortest legal* ones. The second
-quotient is a bound whoever found y, and takes a shortest-path routine to check: y is the
+quotient is a bound for any y, and a shortest-path routine can check it: y is the
 certificate. On a network of one speed all f are 1.
 """
 

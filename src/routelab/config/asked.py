@@ -13,15 +13,26 @@ KEYS = {"traffic": "simulation", "workload": "flow"}
 """Keys of a study with the settings of engines, by kind of work."""
 
 
-def columns_of(view: Table | Figure) -> list[str]:
-    """All columns that a table or figure names, each once."""
-    named = [*view.where, *([view.relative.column] if view.relative else [])]
+def named_columns(view: Table | Figure) -> Iterator[tuple[str, str]]:
+    """Iterate over the columns that a table or figure names, each with its key.
+
+    A name that a table gives to a column (`names`) stands for that column.
+    """
+    for column in view.where:
+        yield "where", column
+    if view.relative is not None:
+        yield "relative", view.relative.column
     if isinstance(view, Table):
-        named += [*view.rows, *view.values, *view.statistics]
+        for key in ("rows", "values", "statistics"):
+            for column in getattr(view, key):
+                if column not in view.names:
+                    yield key, column
+        for column in view.names.values():
+            yield "names", column
     else:
-        axes = (view.x, view.y, view.hue, view.col, view.colour)
-        named += [name for name in axes if name is not None]
-    return list(dict.fromkeys(named))
+        for key in ("x", "y", "hue", "col", "colour"):
+            if (column := getattr(view, key)) is not None:
+                yield key, column
 
 
 def without_simulation(
@@ -42,7 +53,7 @@ def without_simulation(
         The view, and which columns it cannot have and how it can.
     """
     for name, view in views.items():
-        asked = columns_of(view)
+        asked = list(dict.fromkeys(column for _, column in named_columns(view)))
         if view.of in (*SIMULATED, *FLOWS):
             yield from ((name, text) for text in _not_simulated(view.of, asked, engines))
         elif lost := _of_simulations(asked):

@@ -209,7 +209,7 @@ ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""
 
 PREFERRED = -(1 << 30)
-"""Penalty of the best candidate where only escapes stand beside it."""
+"""Penalty of the best candidate if all other candidates are escapes."""
 
 PATIENCE = 1000
 """Cycles that a packet whose candidates change waits before its wait counts as one for good."""

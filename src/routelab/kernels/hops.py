@@ -4,9 +4,9 @@ A hop-by-hop algorithm is two compiled functions of fixed signature, which the p
 through pointers: so one compiled engine serves every algorithm. Both get rows of integers; the
 constants below name the columns.
 
-Functions name channels and *classes* of virtual channels, never virtual channels by number. How a
-class lies in the queues of a network is in the *engine block*, which whoever runs a program appends
-to a copy of its tables (`routelab.api.hops.run_tables`). The helpers below read it.
+Functions name channels and *classes* of virtual channels, never virtual channels by number. The
+*engine block* says which queues a class has. The engine, the walker and the checker append it to a
+copy of a program's tables (`routelab.api.hops.run_tables`). The helpers below read it.
 """
 
 from __future__ import annotations

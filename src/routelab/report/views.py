@@ -7,7 +7,7 @@ from functools import cached_property
 
 from routelab.artifacts.outcome import Outcome
 from routelab.config import Figure, Table
-from routelab.config.asked import columns_of
+from routelab.config.asked import named_columns
 from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED
 from routelab.report.bench_rows import BenchRecord, BenchRow, bench_rows
 from routelab.report.benchmarks import BenchFrames
@@ -92,8 +92,8 @@ class Views:
 
         Of benchmarks, if it says nothing of the metric, only what stands for each of them.
         """
-        renamed = spec.names.values() if isinstance(spec, Table) else ()
-        if spec.of in BENCHMARKS and METRIC in {*columns_of(spec), *renamed}:
+        named = {column for _, column in named_columns(spec)}
+        if spec.of in BENCHMARKS and METRIC in named:
             return self.benchmarks
         return self.of(spec.of)
 

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from routelab.api import Column, EnginePlugin, Plugin
 from routelab.config import Figure, Study, Table
+from routelab.config.asked import named_columns
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.mistakes import suggestion
 from routelab.config.views import DETAILS, STATISTICS
@@ -72,7 +73,7 @@ def column_mistakes(parts: Parts) -> Iterator[str]:
     yield from known.clashes()
     for part, named in views:
         for name, view in named.items():
-            for key, column in _named(view):
+            for key, column in named_columns(view):
                 problem = known.problem(column, view)
                 if problem:
                     yield f"{study.place(part, name, key)}{problem}"
@@ -80,25 +81,6 @@ def column_mistakes(parts: Parts) -> Iterator[str]:
                 if parameter not in known.parameters(view.of):
                     hint = suggestion(parameter, known.parameters(view.of))
                     yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{hint}"
-
-
-def _named(view: Table | Figure) -> Iterator[tuple[str, str]]:
-    """Iterate over the columns that a view names, each with its key."""
-    for column in view.where:
-        yield "where", column
-    if view.relative is not None:
-        yield "relative", view.relative.column
-    if isinstance(view, Table):
-        for key in ("rows", "values", "statistics"):
-            for column in getattr(view, key):
-                if column not in view.names:
-                    yield key, column
-        for column in view.names.values():
-            yield "names", column
-    else:
-        for key in ("x", "y", "hue", "col", "colour"):
-            if (column := getattr(view, key)) is not None:
-                yield key, column
 
 
 class _Known:

@@ -207,7 +207,7 @@ class Trial:
         Failed
             If an index does not exist.
         Skipped
-            If there is no result, or its functions run compiled only.
+            If there is no result, or its functions cannot run as plain Python.
         """
         walker = BoundsWalker(self.result, self.value)
         try:

@@ -6,7 +6,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.config import load_study
-from routelab.config.asked import columns_of
+from routelab.config.asked import named_columns
 from routelab.config.views import Figure, Table
 from routelab.simulation.intervals import Estimate
 from routelab.simulation.packet_columns import COLUMNS
@@ -110,6 +110,8 @@ def test_all_that_is_named_is_asked_for():
         of="loads", rows=["a"], statistics={"b": ["mean"]}, where={"c": 1},
         relative={"to": "x", "column": "d"},
     )  # fmt: skip
-    assert set(columns_of(table)) == set("abcd")
+    assert {column for _, column in named_columns(table)} == set("abcd")
+    renamed = table.model_copy(update={"names": {"a": "z"}})
+    assert {column for _, column in named_columns(renamed)} == set("zbcd")
     figure = Figure(kind="heat", of="channels", x="a", y="b", colour="c", col="d", where={"e": 1})
-    assert set(columns_of(figure)) == set("abcde")
+    assert {column for _, column in named_columns(figure)} == set("abcde")

@@ -132,7 +132,7 @@ def test_arrays_behind_those_of_another_program():
     assert tables[abi.table(tables, 1)] == 6
     assert tables[abi.appended(tables, 0) :][:2].tolist() == [7, 7]
     assert tables[abi.appended(tables, 1)] == 8
-    # the first plugin's are still there, for whoever appended nothing after
+    # without a second program behind it, the arrays of the first one are found
     once = run_tables(
         HopProgram(hop=restless, tables=append_tables(base, [1, 2, 3], [9]), vc_classes=2),
         RING,

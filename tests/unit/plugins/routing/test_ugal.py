@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -176,6 +177,25 @@ def test_it_is_proven_over_a_table_on_any_graph(network) -> None:
 def test_it_says_which_bases_do_not_do(base, reason) -> None:
     torus = build_grid("torus", (4, 4), wrap=True)
     assert reason in part_of(load_routing(f"ugal~base={base}")).supports(torus, 8)
+
+
+def test_a_base_that_looks_at_terminals_cannot_lead_to_a_waypoint() -> None:
+    torus = build_grid("torus", (4, 4), wrap=True)
+    base = part_of(load_routing("dor"))
+    by_terminal = replace(base.prepare(torus, 1), by_terminal=True)
+    part = part_of(load_routing("ugal"))
+    part.routing.hops.hand_in(
+        {
+            "base": SimpleNamespace(
+                name="mine",
+                proof="bubble",
+                supports=lambda topology, vcs: None,
+                prepare=lambda topology, vcs: by_terminal,
+            )
+        }
+    )
+    reason = part.routing.hops.supports(torus, 2)
+    assert reason == "base mine has routes to terminals, and a waypoint is a switch"
 
 
 def test_a_network_whose_distances_are_too_many_is_refused() -> None:
