@@ -15,10 +15,10 @@ import pytest
 from routelab.api import Job, RouteTable
 from routelab.notebook import route
 from routelab.registry.instances import load
-from routelab.simulation.flow import FlowSimulation
-from routelab.simulation.flow_paths import Paths
-from routelab.simulation.machine import Machine
-from routelab.simulation.schedule import Schedule, schedule
+from routelab.simulation.flow.engine import FlowSimulation
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.paths import Paths
+from routelab.simulation.flow.schedule import Schedule, schedule
 from routelab.toolkit import BlockBuilder, build_grid
 
 MACHINE = Machine(

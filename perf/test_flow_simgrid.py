@@ -17,11 +17,11 @@ import pytest
 
 from routelab.api import Collective, ExportPlugin, Job, Program, WorkloadPlugin
 from routelab.registry.instances import load, load_routing
-from routelab.simulation import smpi
-from routelab.simulation.flow import run_flows
-from routelab.simulation.flow_paths import Paths
-from routelab.simulation.machine import Machine
-from routelab.simulation.schedule import Schedule, schedule
+from routelab.simulation.flow.engine import run_flows
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.paths import Paths
+from routelab.simulation.flow.schedule import Schedule, schedule
+from routelab.simulation.smpi import simgrid as smpi
 from routelab.stages.chain import apply_routing
 
 pytestmark = pytest.mark.skipif(

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = make_parser().parse_args(argv)
         # importing logging takes as long as all of the above
-        from routelab.commands._logging import messages
+        from routelab.commands._shared.logging import messages
 
         with messages(arguments):
             return _run(arguments)
@@ -60,7 +60,7 @@ def _drop_output() -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from routelab.commands._errors import explain
+    from routelab.commands._shared.errors import explain
 
     try:
         code: int = arguments.run(arguments)

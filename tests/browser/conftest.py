@@ -14,7 +14,7 @@ import pytest
 
 from routelab.jobs.execution import perform
 from routelab.stages import report as report_stage
-from routelab.stages.plan import expand
+from routelab.stages.plan.expansion import expand
 
 ROOT = Path(__file__).parents[2]
 FLAGS = (

@@ -13,7 +13,7 @@ import pytest
 
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.stages import report as report_stage
-from routelab.stages.plan import expand
+from routelab.stages.plan.expansion import expand
 
 pytestmark = [pytest.mark.browser, pytest.mark.builtins]
 

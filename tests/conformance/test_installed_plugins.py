@@ -9,7 +9,7 @@ import pytest
 
 from routelab.api import KINDS
 from routelab.registry.catalogue import installed
-from routelab.simulation import smpi
+from routelab.simulation.smpi import simgrid as smpi
 from routelab.testing import run_checks
 from routelab.testing.checks import CHECKS
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from routelab import __version__
-from routelab.stages.project import project_files
+from routelab.stages.workflow.project import project_files
 
 ROOT = Path(__file__).parents[2]
 PROJECT = "routelab/templates/project/"

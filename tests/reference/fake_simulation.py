@@ -6,7 +6,7 @@ import numpy as np
 
 from routelab.api import Topology
 from routelab.api.traffic import Demand
-from routelab.simulation.counts import BINS, EXACT, STEPS, Blocked, Counts, Histogram, Sample
+from routelab.simulation.packet.counts import BINS, EXACT, STEPS, Blocked, Counts, Histogram, Sample
 
 
 def histogram(values):

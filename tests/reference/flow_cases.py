@@ -3,9 +3,9 @@
 from hypothesis import strategies as st
 from random_programs import reachable_tables, schedules
 
-from routelab.simulation.flow import FlowSimulation
-from routelab.simulation.flow_paths import Paths
-from routelab.simulation.machine import Machine
+from routelab.simulation.flow.engine import FlowSimulation
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.paths import Paths
 
 machines = st.builds(
     Machine,

@@ -15,7 +15,7 @@ from naive_deadlock import ring_successors
 from routelab.api.topology import Topology
 from routelab.api.traffic import Messages
 from routelab.kernels.hops import ESCAPE
-from routelab.simulation.router import Router
+from routelab.simulation.packet.router import Router
 
 
 @dataclass(eq=False)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from random_tables import walk
 
 from routelab.api import RouteTable, Topology
-from routelab.simulation.schedule import Schedule
-from routelab.toolkit.block_builder import BlockBuilder
+from routelab.simulation.flow.schedule import Schedule
+from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 SIZES = (0.0, 8.0, 500.0, 1000.0, 1000.0, 1024.0, 5000.0)
 

@@ -8,8 +8,8 @@ from random_tables import networks, walk
 
 from routelab.api import RouteTable, Topology
 from routelab.api.traffic import Demand, Messages
-from routelab.simulation.counts import Histogram
-from routelab.simulation.router import Router
+from routelab.simulation.packet.counts import Histogram
+from routelab.simulation.packet.router import Router
 from routelab.toolkit import build_grid
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from routelab.api import RoutingGraph, Topology
-from routelab.testing.graphs import GRAPHS
+from routelab.testing.inputs.graphs import GRAPHS
 from routelab.toolkit import build_grid, determinized
 
 

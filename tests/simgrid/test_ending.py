@@ -10,7 +10,7 @@ import sys
 import pytest
 from process_trees import Processes, left_after, wait_until
 
-from routelab.simulation import smpi
+from routelab.simulation.smpi import simgrid as smpi
 
 pytestmark = pytest.mark.builtins
 

@@ -13,12 +13,12 @@ import pytest
 from routelab.api import Collective, Job, Program, RouteTable
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load
-from routelab.simulation import smpi
-from routelab.simulation.flow import run_flows
-from routelab.simulation.flow_paths import Paths
-from routelab.simulation.flow_result import StuckError
-from routelab.simulation.machine import Machine
-from routelab.simulation.schedule import schedule
+from routelab.simulation.flow.engine import run_flows
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.paths import Paths
+from routelab.simulation.flow.result import StuckError
+from routelab.simulation.flow.schedule import schedule
+from routelab.simulation.smpi import simgrid as smpi
 from routelab.toolkit import BlockBuilder, build_grid
 
 MEBI = 2**20

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from site_of_tests import FAKE, Site
 
-from routelab.stages.slurm_jobs import jobs_in_flight
+from routelab.stages.workflow.slurm_jobs import jobs_in_flight
 
 pytestmark = [pytest.mark.builtins, pytest.mark.workflow]
 

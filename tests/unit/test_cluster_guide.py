@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from routelab.cli import make_parser
-from routelab.commands._settings import read_settings
+from routelab.commands._shared.settings import read_settings
 from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster import load_cluster
-from routelab.stages.cluster_check import check_cluster
-from routelab.stages.plan import expand
+from routelab.config.cluster.file import load_cluster
+from routelab.stages.cluster.check import check_cluster
+from routelab.stages.plan.expansion import expand
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/cluster.md").read_text(encoding="utf-8")

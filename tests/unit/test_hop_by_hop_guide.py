@@ -13,9 +13,9 @@ from routelab.api import HopRoutingPlugin, Topology
 from routelab.api.traffic import Demand
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.registry.catalogue import installed
-from routelab.simulation.engine import Simulation
-from routelab.simulation.router import Router
-from routelab.testing.networks import NETWORKS
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.router import Router
+from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.stages.project import create
-from routelab.stages.workflow import chosen_studies
+from routelab.stages.workflow.project import create
+from routelab.stages.workflow.snakefile import chosen_studies
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "config/studies/examples").glob("*.yaml"))

@@ -1,4 +1,4 @@
-from routelab.stages.workflow import BATCHED, apply_option, begin, submits_all
+from routelab.stages.workflow.snakefile import BATCHED, apply_option, begin, submits_all
 
 plan = begin(workflow, config)
 

@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class MachineSpeeds(Protocol):
-    """Speeds of links, nodes and the message layer; `routelab.simulation.machine` has the model.
+    """Speeds of links, nodes and the message layer; see `routelab.simulation.flow.machine`.
 
     Bandwidths are in bytes per second, 0 for no limit (but of links); latencies in seconds.
     """

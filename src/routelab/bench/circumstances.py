@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import RoutelabError
-from routelab.bench.fabrics import last_lines
+from routelab.bench.fabric.switching import last_lines
 from routelab.bench.launchers import Launcher, inherited, probe, run_launch
 from routelab.bench.store import STDERR, STDOUT
 
@@ -63,7 +63,7 @@ def places(
     folder : Path
         Exists, and is seen by all hosts.
     mark : str
-        Of the session, see `routelab.bench.processes.MARK`.
+        Of the session, see `routelab.bench.processes.processes.MARK`.
     seconds : float
         Limit.
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.bench.processes import Ended, run_program
+from routelab.bench.processes.processes import Ended, run_program
 from routelab.bench.store import STDERR, STDOUT
-from routelab.config.cluster import Cluster
+from routelab.config.cluster.file import Cluster
 
 PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "srun": ("srun",),
@@ -189,7 +189,7 @@ def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: 
     folder : Path
         Absolute; seen by all hosts.
     seconds, mark
-        As for `routelab.bench.processes.run_program`, as is `more`.
+        As for `routelab.bench.processes.processes.run_program`, as is `more`.
 
     Raises
     ------

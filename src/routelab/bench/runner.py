@@ -14,12 +14,11 @@ from routelab._progress import tell
 from routelab.api.parameters import bytes_text
 from routelab.artifacts.atomic import explained
 from routelab.bench.circumstances import environment_of, places, versions_of
-from routelab.bench.guard import Guard
-from routelab.bench.judged import judge
+from routelab.bench.fabric.guard import Guard
 from routelab.bench.launchers import run_launch
-from routelab.bench.prepared import PlannedRun, Prepared
-from routelab.bench.processes import MOST_OUTPUT
-from routelab.bench.signals import Heeding
+from routelab.bench.plan import PlannedRun, Prepared
+from routelab.bench.processes.processes import MOST_OUTPUT
+from routelab.bench.processes.signals import Heeding
 from routelab.bench.slurm import (
     RETRY_SECONDS,
     UNREACHABLE_SECONDS,
@@ -28,6 +27,7 @@ from routelab.bench.slurm import (
     launch_trouble,
 )
 from routelab.bench.store import Ending, RawRun, RunStore
+from routelab.bench.verdict import judge
 
 PROBE_ROOM = 64 * 1024
 """Bytes that there has to be room for on the disk."""
@@ -50,7 +50,7 @@ class Runner:
     done : int
         Runs that were made.
     mark : str
-        Of all programs that it starts; see `routelab.bench.processes.MARK`.
+        Of all programs that it starts; see `routelab.bench.processes.processes.MARK`.
     """
 
     def __init__(self, prepared: Prepared, store: RunStore, allocation: Allocation | None) -> None:

@@ -11,16 +11,16 @@ from pathlib import Path
 from routelab._progress import tell
 from routelab.api import FabricError, FabricJob, RoutelabError, RouteTable
 from routelab.artifacts.atomic import explained
-from routelab.bench.fabrics import LoggedSwitch
-from routelab.bench.guard import Guard
-from routelab.bench.journal import Journal
-from routelab.bench.judged import Judged, judge
-from routelab.bench.prepared import PlannedRun, Prepared, Turn
-from routelab.bench.rendered import render
+from routelab.bench.fabric.files import render
+from routelab.bench.fabric.guard import Guard
+from routelab.bench.fabric.journal import Journal
+from routelab.bench.fabric.switching import LoggedSwitch
+from routelab.bench.plan import PlannedRun, Prepared, Turn
+from routelab.bench.processes.signals import Heeding
 from routelab.bench.runner import Runner, now
-from routelab.bench.signals import Heeding
 from routelab.bench.slurm import AllocationLostError, allocation
 from routelab.bench.store import RawRun, RunStore
+from routelab.bench.verdict import Judged, judge
 
 logger = logging.getLogger(__name__)
 

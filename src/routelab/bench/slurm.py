@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from routelab.api import InputError, RoutelabError, RunOutput
-from routelab.config.cluster import Cluster
-from routelab.config.hostlist import compress, expand
+from routelab.config.cluster.file import Cluster
+from routelab.config.cluster.hostlist import compress, expand
 
 UNREACHABLE_SECONDS = 120.0
 """How long a controller that does not answer is waited for."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from routelab.api import RoutingGraph
 from routelab.api.topology import Float64Array, Int64Array, Topology
-from routelab.kernels.bounds import tree_loads
+from routelab.bounds.kernels import tree_loads
 from routelab.metrics import channel_factors
 from routelab.toolkit import SourceSymmetry
 

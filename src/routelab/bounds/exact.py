@@ -8,7 +8,7 @@ import numpy as np
 
 from routelab.api import RoutingGraph
 from routelab.bounds.solver import LinearProgram, solve
-from routelab.kernels.enumerate import enumerate_routes
+from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
 from routelab.metrics import channel_factors, least_attainable, terminal_pairs
 

@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 
 from routelab.api import InputError, RoutingGraph
 from routelab.api.topology import Int64Array, Topology, frozen_array
-from routelab.kernels.bounds import least_weights
+from routelab.bounds.kernels import least_weights
 from routelab.metrics import RouteDiversity, load_factors, route_diversity
 from routelab.toolkit import SourceSymmetry
 

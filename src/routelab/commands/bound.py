@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._arguments import positive
-from routelab.commands._output import FORMATS, cell, check_folder, print_table, warn
+from routelab.commands._shared.arguments import positive
+from routelab.commands._shared.output import FORMATS, cell, check_folder, print_table, warn
 
 
 def add_parser(subparsers: Any) -> None:
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write(arguments: argparse.Namespace) -> int:
-    from routelab.commands._logging import progress
+    from routelab.commands._shared.logging import progress
     from routelab.jobs.execution import perform
     from routelab.stages.bound import BARE
     from routelab.stages.kinds.bounds import BoundJob
@@ -70,10 +70,10 @@ def _write(arguments: argparse.Namespace) -> int:
 
 def _print(arguments: argparse.Namespace) -> int:
     from routelab.bounds import bound_numbers
-    from routelab.commands._logging import progress
+    from routelab.commands._shared.logging import progress
     from routelab.registry.instances import load
+    from routelab.stages.argument_errors import together
     from routelab.stages.bound import WEIGHT_COLUMNS, compute, weight_rows
-    from routelab.stages.together import together
     from routelab.stages.topology import obtain
 
     rules, (name, network) = together(

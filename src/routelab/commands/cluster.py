@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._output import FORMATS, print_rows
+from routelab.commands._shared.output import FORMATS, print_rows
 
 
 def add_parser(subparsers: Any) -> None:
@@ -63,7 +63,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Print all checks; 1 if anything is missing."""
-    from routelab.stages.cluster_check import check_cluster
+    from routelab.stages.cluster.check import check_cluster
 
     checks = check_cluster(
         arguments.name, arguments.benchmark or (), arguments.topology, arguments.routing
@@ -78,7 +78,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_list(arguments: argparse.Namespace) -> int:
     """List clusters; a wrong one is a row like any other."""
-    from routelab.stages.cluster_list import COLUMNS, clusters
+    from routelab.stages.cluster.files import COLUMNS, clusters
 
     print_rows(COLUMNS, clusters(), arguments.format)
     return 0
@@ -86,7 +86,7 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Show one cluster."""
-    from routelab.stages.cluster_list import shown
+    from routelab.stages.cluster.files import shown
 
     print_rows(("key", "value"), shown(arguments.name), arguments.format)
     return 0
@@ -94,7 +94,7 @@ def run_show(arguments: argparse.Namespace) -> int:
 
 def run_schema(arguments: argparse.Namespace) -> int:
     """Print or write the schema or the reference page."""
-    from routelab.stages import cluster_list
+    from routelab.stages.cluster import files as cluster_list
 
     text = cluster_list.schema_text() if arguments.format == "json" else cluster_list.page_text()
     if arguments.output is None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._output import FORMATS, cell, print_table
+from routelab.commands._shared.output import FORMATS, cell, print_table
 
 
 def add_parser(subparsers: Any) -> None:
@@ -54,7 +54,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate and print."""
     from routelab.artifacts.json_files import plain
-    from routelab.commands._logging import progress
+    from routelab.commands._shared.logging import progress
     from routelab.jobs.child import in_child
     from routelab.stages.evaluate import evaluate, measured_columns
     from routelab.stages.facts import BOUND_FIELDS, FIELDS

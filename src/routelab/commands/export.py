@@ -46,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Export, then write or print; or verify what was written."""
     from routelab.api import InputError
-    from routelab.commands._logging import progress
+    from routelab.commands._shared.logging import progress
     from routelab.stages import export as stage
 
     if len(arguments.routes) > 2:

@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Make it, and say how to go on."""
     import shlex
 
-    from routelab.stages.project import create
+    from routelab.stages.workflow.project import create
 
     create(arguments.folder)
     print("made; go on with:")

@@ -29,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write one report or the index."""
     from routelab.api import InputError
-    from routelab.commands._logging import progress
+    from routelab.commands._shared.logging import progress
     from routelab.stages import report as stage
 
     if arguments.index == (arguments.study is not None):

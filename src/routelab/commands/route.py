@@ -12,8 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._arguments import positive
-from routelab.commands._output import FORMATS, cell, check_folder, print_table, warn
+from routelab.commands._shared.arguments import positive
+from routelab.commands._shared.output import FORMATS, cell, check_folder, print_table, warn
 
 if TYPE_CHECKING:
     from routelab.api import RouteTable
@@ -106,7 +106,7 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 
 def _write(arguments: argparse.Namespace) -> int:
-    from routelab.commands._logging import progress
+    from routelab.commands._shared.logging import progress
     from routelab.jobs.child import StoppedError, in_child
     from routelab.jobs.execution import perform, write_breach
 
@@ -129,11 +129,11 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab._progress import tell
     from routelab.artifacts.atomic import atomic_file
     from routelab.artifacts.json_files import plain
-    from routelab.commands._logging import progress
+    from routelab.commands._shared.logging import progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
+    from routelab.stages.argument_errors import together
     from routelab.stages.route import compute
-    from routelab.stages.together import together
     from routelab.stages.topology import obtain
 
     routing, (name, network), *metrics = together(

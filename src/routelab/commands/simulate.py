@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._output import FORMATS, cell, check_folder, print_table, warn
-from routelab.commands._settings import (
+from routelab.commands._shared.output import FORMATS, cell, check_folder, print_table, warn
+from routelab.commands._shared.settings import (
     add_settings,
     in_options,
     option,
@@ -124,7 +124,7 @@ def _write(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
 
 def _written(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outcome:
     from routelab.api.errors import InputError
-    from routelab.commands._logging import progress
+    from routelab.commands._shared.logging import progress
     from routelab.jobs.execution import perform
     from routelab.registry.instances import name_of
     from routelab.stages.kinds.simulations import FlowJob, SimulationJob
@@ -216,7 +216,7 @@ def _code(facts: Mapping[str, Any]) -> int:
 def _simulated(
     arguments: argparse.Namespace, engine: type[EnginePlugin]
 ) -> tuple[dict[str, str], EngineResult]:
-    from routelab.commands._logging import progress
+    from routelab.commands._shared.logging import progress
     from routelab.jobs.blame import blamed
     from routelab.stages.engines.run import simulate
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._output import FORMATS, print_rows
+from routelab.commands._shared.output import FORMATS, print_rows
 
 if TYPE_CHECKING:
-    from routelab.stages.study import Preview
+    from routelab.stages.plan.preview import Preview
 
 COLUMNS = ("topology", "routing", "traffic", "settings", "state", "reason")
 
@@ -68,7 +68,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Check studies; one line a mistake, as editors and compilers have it."""
     from routelab.config import ConfigError
-    from routelab.stages.study import check
+    from routelab.stages.plan.preview import check
 
     try:
         lines = check(arguments.files)
@@ -82,7 +82,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 def run_plan(arguments: argparse.Namespace) -> int:
     """Tell what would run."""
-    from routelab.stages.study import preview
+    from routelab.stages.plan.preview import preview
 
     found = preview(arguments.files, arguments.results)
     if arguments.format == "json":
@@ -101,7 +101,7 @@ def run_plan(arguments: argparse.Namespace) -> int:
 
 def run_schema(arguments: argparse.Namespace) -> int:
     """Print or write the schema or the reference page."""
-    from routelab.stages import study
+    from routelab.stages.plan import preview as study
 
     if arguments.format == "json":
         text = study.schema_text(built_in=arguments.built_in)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._output import FORMATS, check_folder, print_table, warn
+from routelab.commands._shared.output import FORMATS, check_folder, print_table, warn
 
 
 def add_parser(subparsers: Any) -> None:

@@ -24,7 +24,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Compile, and print what could not be tried."""
     from routelab.jobs.batches import join_run
-    from routelab.stages import warm
+    from routelab.stages.workflow import warm
 
     join_run(arguments.jobs)
     for line in warm.run(arguments.jobs, arguments.output, lambda line: print(line, flush=True)):

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._output import FORMATS, print_rows
+from routelab.commands._shared.output import FORMATS, print_rows
 
 if TYPE_CHECKING:
     from routelab.api import Program

@@ -1,7 +1,7 @@
 """Studies and references: what the user writes, read and checked."""
 
 from routelab.config.entries import Choice, Named, Range, Sweep, Systems, Use, choices
-from routelab.config.mistakes import ConfigError
+from routelab.config.errors import ConfigError
 from routelab.config.reference import Reference, Source, load_reference
 from routelab.config.study import Bound, Limits, Study, Survey, load_draft, load_study
 from routelab.config.views import STATISTICS, Beside, Between, Figure, Relative, Table

@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from routelab.config.mistakes import ConfigError
+from routelab.config.errors import ConfigError
 
 MAX_BYTES = 1_000_000
 """Largest file that is read."""

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from routelab.config.document import load_document
 from routelab.config.entries import StudyPart
-from routelab.config.mistakes import ConfigError, describe, suggestion
+from routelab.config.errors import ConfigError, describe, suggestion
 
 
 class Source(StudyPart):

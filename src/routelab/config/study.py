@@ -20,11 +20,11 @@ from pydantic import (
 
 from routelab.api import EnginePlugin
 from routelab.api.engine import Work
-from routelab.config.asked import without_simulation
 from routelab.config.bench_settings import NO_CHANGE, BenchSettings
 from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, StudyPart, instances, read_entry
-from routelab.config.mistakes import ConfigError, describe, suggestion
+from routelab.config.errors import ConfigError, describe, suggestion
+from routelab.config.missing_columns import without_simulation
 from routelab.config.reference import Reference, load_reference
 from routelab.config.simulation import DEFAULT, read_engines, read_settings
 from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED, Figure, Table

@@ -131,10 +131,10 @@ from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
 from routelab.deadlock.hop_states import MAX_STATES, Exploration, explored, too_large
 from routelab.deadlock.hop_verdict import HopVerdict
+from routelab.deadlock.kernels.hop_states import ANY, AS_ESCAPE, LATER_AS_ESCAPE
 from routelab.deadlock.small_networks import small_network
 from routelab.deadlock.verdict import Ring, Switching
 from routelab.kernels.dependency import component_ranks, short_cycle, strong_components
-from routelab.kernels.hop_states import ANY, AS_ESCAPE, LATER_AS_ESCAPE
 from routelab.toolkit.rings import complete_rings
 
 _MOVES = {

@@ -10,10 +10,10 @@ import numpy as np
 
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import Int32Array, Int64Array
-from routelab.kernels import hop_states as kernel
+from routelab.deadlock.kernels import hop_states as kernel
+from routelab.deadlock.kernels.hop_search import compiled
+from routelab.deadlock.kernels.hop_states import ROUNDS, WORDS, Findings, Task
 from routelab.kernels.distances import hop_distances
-from routelab.kernels.hop_search import compiled
-from routelab.kernels.hop_states import ROUNDS, WORDS, Findings, Task
 from routelab.kernels.hops import (
     BUSY_UNTIL,
     CREDITS,

@@ -28,7 +28,7 @@ from routelab.config.study import Limits
 from routelab.jobs import events
 from routelab.jobs.job import Job, Rehearsal
 from routelab.jobs.limits import Meter, run_limited
-from routelab.jobs.prepared import PREPARE_SECONDS, in_prepared_process
+from routelab.jobs.preparation import PREPARE_SECONDS, in_prepared_process
 from routelab.jobs.watch import hold_results, watch_run
 
 SPEC = "batch/2"

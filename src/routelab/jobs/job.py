@@ -144,7 +144,7 @@ class Job(ABC):
 
         Parameters
         ----------
-        parts : routelab.stages.parts.Parts
+        parts : routelab.stages.parts.parts.Parts
 
         Raises
         ------

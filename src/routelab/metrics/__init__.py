@@ -10,6 +10,7 @@ from routelab.metrics.capacity import (
     relative_loads,
     total_capacity,
 )
+from routelab.metrics.demand import channel_load_bound, ejection_bound, offered_loads
 from routelab.metrics.diversity import RouteDiversity, route_diversity
 from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
 from routelab.metrics.load import (
@@ -20,7 +21,6 @@ from routelab.metrics.load import (
     sigma,
     terminal_pairs,
 )
-from routelab.metrics.offered import channel_load_bound, ejection_bound, offered_loads
 from routelab.metrics.phases import phase_load, phase_maxima_of
 from routelab.metrics.reachability import (
     connected_parts,

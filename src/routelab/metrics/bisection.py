@@ -13,8 +13,8 @@ from statistics import NormalDist
 import numpy as np
 
 from routelab.api import RouteTable
-from routelab.kernels.pairings import pairing_bandwidth
 from routelab.metrics.capacity import channel_factors
+from routelab.metrics.kernels.pairings import pairing_bandwidth
 
 
 @dataclass(frozen=True)

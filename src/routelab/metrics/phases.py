@@ -13,8 +13,8 @@ import numpy as np
 
 from routelab.api import RouteTable
 from routelab.api.topology import Float64Array
-from routelab.kernels.phases import phase_maxima
 from routelab.metrics.capacity import channel_factors
+from routelab.metrics.kernels.phases import phase_maxima
 
 Pattern = Literal["xor", "shift"]
 

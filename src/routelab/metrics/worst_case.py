@@ -14,8 +14,12 @@ import numpy as np
 
 from routelab.api import RouteTable
 from routelab.api.topology import Int32Array, Int64Array, frozen_array
-from routelab.kernels.assignment import assignment_bounds, channel_pairs, heaviest_assignment
 from routelab.metrics.capacity import channel_factors
+from routelab.metrics.kernels.assignment import (
+    assignment_bounds,
+    channel_pairs,
+    heaviest_assignment,
+)
 
 
 @dataclass(frozen=True, eq=False)

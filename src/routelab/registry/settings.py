@@ -9,7 +9,7 @@ from routelab.api.errors import InputError
 from routelab.api.parameters import Parameters
 from routelab.registry.names import parse_name
 from routelab.registry.parameters import as_text, read
-from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.measuring.settings import SimulationSettings
 
 _KEY = "settings"
 

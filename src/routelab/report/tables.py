@@ -13,8 +13,8 @@ from routelab.api import InputError
 from routelab.artifacts.losses import cause_text
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
-from routelab.report.statistics import NAMED, SYSTEMS, statistics_of
-from routelab.report.view import OK, View, in_order, key_text, lower_median
+from routelab.report.frames.statistics import NAMED, SYSTEMS, statistics_of
+from routelab.report.frames.view import OK, View, in_order, key_text, lower_median
 
 Role = Literal["row", "value", "reference", "low", "high", "runs"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from routelab.simulation.router import Router
+from routelab.simulation.packet.router import Router
 
 if TYPE_CHECKING:
-    from routelab.simulation.engine import Simulation
-    from routelab.simulation.tables import table_program
+    from routelab.simulation.packet.engine import Simulation
+    from routelab.simulation.packet.tables import table_program
 
 __all__ = ["Router", "Simulation", "table_program"]
 
@@ -16,11 +16,11 @@ __all__ = ["Router", "Simulation", "table_program"]
 def __getattr__(name: str) -> Any:
     """Load the engine when it is asked for: settings are read without numba."""
     if name == "Simulation":
-        from routelab.simulation.engine import Simulation
+        from routelab.simulation.packet.engine import Simulation
 
         return Simulation
     if name == "table_program":
-        from routelab.simulation.tables import table_program
+        from routelab.simulation.packet.tables import table_program
 
         return table_program
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

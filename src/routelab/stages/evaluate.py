@@ -13,10 +13,10 @@ from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing, load, load_routing, name_of
+from routelab.stages.argument_errors import together
 from routelab.stages.bound import NetworkBounds
 from routelab.stages.facts import topology_facts
 from routelab.stages.route import compute
-from routelab.stages.together import together
 from routelab.stages.topology import obtain
 
 

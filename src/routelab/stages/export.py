@@ -8,16 +8,16 @@ from pathlib import Path
 
 from routelab.api import InputError, RoutelabError, RouteTable
 from routelab.artifacts import text_folder
-from routelab.artifacts.exported import exported, verified
+from routelab.artifacts.exports import exported, verified
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.text_folder import read_folder
-from routelab.config.cluster import find_cluster, load_cluster
+from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
-from routelab.simulation.machine import Machine
+from routelab.simulation.flow.machine import Machine
+from routelab.stages.argument_errors import together
 from routelab.stages.chain import apply_routing
 from routelab.stages.route import ROUTES
-from routelab.stages.together import together
 from routelab.stages.topology import OUTCOME, obtain
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from routelab.api import HopProgram, Proof, RouteTable, Topology, UnsupportedError, needed_classes
 from routelab.registry.instances import Routing
-from routelab.simulation.tables import table_program
+from routelab.simulation.packet.tables import table_program
 from routelab.stages.chain import reroute
 
 

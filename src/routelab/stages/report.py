@@ -11,25 +11,25 @@ from typing import Any
 
 from routelab._progress import tell
 from routelab.api import BenchmarkPlugin
-from routelab.config.cluster import CLUSTERS
+from routelab.config.cluster.file import CLUSTERS
 from routelab.registry.catalogue import QuarantinedError, installed
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
-from routelab.report.bench_rows import BenchRecord
-from routelab.report.frames import JobRecord
-from routelab.report.simulations import EngineRecord
-from routelab.report.site import write_index, write_study_report
-from routelab.report.survey import kept_records
+from routelab.report.frames.bench_rows import BenchRecord
+from routelab.report.frames.runs import JobRecord
+from routelab.report.frames.simulations import EngineRecord
+from routelab.report.frames.survey import kept_records
+from routelab.report.page.site import write_index, write_study_report
 from routelab.stages.bound import BARE
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import EngineJob, FlowJob, SimulationJob
 from routelab.stages.kinds.surveys import SurveyJob
-from routelab.stages.plan import StudyPlan, expand
-from routelab.stages.predictions import predictions
-from routelab.stages.settings import of_workloads, settings_id
+from routelab.stages.parts.settings import of_workloads, settings_id
+from routelab.stages.plan.expansion import StudyPlan, expand
 
 
 def run(study: Path, results: Path, directory: Path) -> None:

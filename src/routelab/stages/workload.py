@@ -13,8 +13,8 @@ from routelab.api import (
 )
 from routelab.jobs.blame import blamed
 from routelab.registry.instances import load
-from routelab.simulation.placement import BLOCK, place
-from routelab.stages.together import together
+from routelab.simulation.flow.placement import BLOCK, place
+from routelab.stages.argument_errors import together
 from routelab.stages.topology import obtain
 
 

@@ -10,9 +10,9 @@ import json
 import sys
 
 from routelab.registry.catalogue import installed
-from routelab.testing.examples import completed
 from routelab.testing.fingerprints import fingerprint
-from routelab.testing.inputs import inputs
+from routelab.testing.inputs.examples import completed
+from routelab.testing.inputs.inputs import inputs
 from routelab.testing.subjects import instance, run
 
 

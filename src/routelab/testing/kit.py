@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cache
 
 from routelab.registry import catalogue as catalogues
-from routelab.testing.examples import split
-from routelab.testing.limited import run_suite
+from routelab.testing.child_process import run_suite
+from routelab.testing.inputs.examples import split
 from routelab.testing.results import CheckResult
 from routelab.testing.suite import Suite
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from routelab.api import RouteTable, RoutingGraph
-from routelab.kernels.enumerate import enumerate_routes
+from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
 from routelab.testing.results import Skipped
 

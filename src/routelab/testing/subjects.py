@@ -21,18 +21,18 @@ from routelab.api import (
 from routelab.deadlock.hop_states import Exploration
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import Routing, load, load_routing
-from routelab.simulation.machine import Machine
+from routelab.simulation.flow.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
-from routelab.testing.engines import case_on, result_on, short_run
-from routelab.testing.examples import completed
 from routelab.testing.fingerprints import differences, fingerprint
 from routelab.testing.hop_by_hop import least_channels, part, states
-from routelab.testing.launches import launch
-from routelab.testing.rehearsal import rehearsed
+from routelab.testing.inputs.engines import case_on, result_on, short_run
+from routelab.testing.inputs.examples import completed
+from routelab.testing.inputs.launches import launch
+from routelab.testing.inputs.rehearsal import rehearsed
+from routelab.testing.inputs.tables import table_like
+from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.tables import table_like
-from routelab.testing.well_formed import check_form
 
 T = TypeVar("T")
 SEED = 7

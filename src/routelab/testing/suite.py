@@ -12,8 +12,8 @@ from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
 from routelab.testing.checks import CHECKS
 from routelab.testing.checks.check import Check
-from routelab.testing.examples import parts, read
-from routelab.testing.inputs import inputs
+from routelab.testing.inputs.examples import parts, read
+from routelab.testing.inputs.inputs import inputs
 from routelab.testing.results import CheckResult, Failed, Skipped, Status
 from routelab.testing.subjects import Subject, told
 

@@ -1,6 +1,5 @@
 """Helpers for authors of plugins: grids, orders, ties, choices, patterns, traces."""
 
-from routelab.toolkit.block_builder import BlockBuilder
 from routelab.toolkit.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
 from routelab.toolkit.direction_labels import DirectionLabels, torus_directions
 from routelab.toolkit.failures import with_random_failures
@@ -11,10 +10,8 @@ from routelab.toolkit.route_choices import RouteChoices, route_choices
 from routelab.toolkit.route_lines import route_lines, table_from_lines
 from routelab.toolkit.symmetry import SourceSymmetry, source_symmetry
 from routelab.toolkit.ties import TieParameters, search_arrays
-from routelab.toolkit.trace_reader import read_trace, trace_files
-from routelab.toolkit.traces import write_trace
-from routelab.toolkit.traffic_matrix import read_messages, read_traffic_matrix
-from routelab.toolkit.traffic_patterns import (
+from routelab.toolkit.traffic.matrix import read_messages, read_traffic_matrix
+from routelab.toolkit.traffic.patterns import (
     FixedPermutation,
     SeededParameters,
     TerminalGrid,
@@ -22,13 +19,16 @@ from routelab.toolkit.traffic_patterns import (
     rank_bits,
     too_few_terminals,
 )
-from routelab.toolkit.workload_patterns import (
+from routelab.toolkit.workloads.block_builder import BlockBuilder
+from routelab.toolkit.workloads.patterns import (
     PatternParameters,
     PatternWorkload,
     RankGrid,
     ShiftParameters,
     ShiftWorkload,
 )
+from routelab.toolkit.workloads.trace_reader import read_trace, trace_files
+from routelab.toolkit.workloads.traces import write_trace
 
 __all__ = [
     "BlockBuilder",

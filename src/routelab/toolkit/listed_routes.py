@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import Float64Array, Int32Array, Int64Array, Topology, frozen_array
-from routelab.kernels.enumerate import enumerate_routes
+from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import GraphArrays, count_routes, route_lengths
 
 MAX_LISTED_HOPS = 50_000_000

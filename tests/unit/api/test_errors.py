@@ -7,8 +7,8 @@ import pickle
 import pytest
 
 from routelab.api import InputError, UnsupportedError
-from routelab.config.mistakes import ConfigError
-from routelab.simulation.flow_result import StuckError, Waiting
+from routelab.config.errors import ConfigError
+from routelab.simulation.flow.result import StuckError, Waiting
 
 STUCK = Waiting(rank=3, kind=1, peers=(0,), block="b", place=0, operation=0, seconds=0.5)
 

@@ -18,7 +18,7 @@ FILES = {
     "routelab/registry/__init__.py": "import importlib",
     "routelab/stages/__init__.py": "",
     "routelab/stages/route.py": "from routelab import registry, api",
-    "routelab/stages/plan.py": "from routelab.stages import route",
+    "routelab/stages/plan/expansion.py": "from routelab.stages import route",
     "routelab/cli.py": "from routelab.stages import route, plan",
     "plugs/__init__.py": "",
     "plugs/a/__init__.py": "from routelab.api import x\nfrom plugs.a.kernels import grow",
@@ -50,7 +50,7 @@ def job(folder: Path, *plugins: type | tuple[str, str], files: tuple[Path, ...] 
         ("routelab/api/__init__.py", "AB"),
         ("routelab/registry/__init__.py", "AB"),
         ("routelab/stages/route.py", "AB"),
-        ("routelab/stages/plan.py", ""),
+        ("routelab/stages/plan/expansion.py", ""),
         ("routelab/cli.py", ""),
     ],
 )
@@ -75,7 +75,7 @@ def test_jobs_differ_by_instance_stage_and_plugins(tmp_path: Path) -> None:
     sources = Sources([str(tmp_path)])
     prints = {
         fingerprint(stage, instance, plugins, sources=sources)
-        for stage in ("routelab.stages.route", "routelab.stages.plan")
+        for stage in ("routelab.stages.route", "routelab.stages.plan.expansion")
         for instance in ("x", "x~seed=1")
         for plugins in ([], [A], [B], [A, B])
     }

@@ -16,11 +16,11 @@ from routelab.api import (
 )
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.bench.launchers import Launcher
-from routelab.bench.prepared import Prepared
+from routelab.bench.plan import Prepared
 from routelab.bench.session import Session
 from routelab.bench.store import RunStore
 from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster import load_cluster
+from routelab.config.cluster.file import load_cluster
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import reroute
 from routelab.stages.topology import obtain

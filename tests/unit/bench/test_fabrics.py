@@ -23,11 +23,11 @@ from routelab.api import (
     RouteTable,
     UnsupportedError,
 )
-from routelab.bench import commands
-from routelab.bench.fabrics import DrySwitch, LoggedSwitch, load_fabric
-from routelab.bench.rendered import render
-from routelab.config.cluster import load_cluster
-from routelab.config.cluster_jobs import FabricChoice
+from routelab.bench.fabric.files import render
+from routelab.bench.fabric.switching import DrySwitch, LoggedSwitch, load_fabric
+from routelab.bench.processes import commands
+from routelab.config.cluster.file import load_cluster
+from routelab.config.cluster.jobs import FabricChoice
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from routelab.api import InputError
-from routelab.bench.journal import FORMAT, Journal
+from routelab.bench.fabric.journal import FORMAT, Journal
 
 LEFT = {"topology": "torus~dims=2", "routing": "dor", "hosts": ["n1"], "folder": "/somewhere"}
 

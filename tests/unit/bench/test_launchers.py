@@ -5,7 +5,7 @@ import pytest
 from routelab.api import InputError, RoutelabError
 from routelab.bench.circumstances import environment_of, placed
 from routelab.bench.launchers import Launcher, find_program, inherited, probe
-from routelab.config.cluster import Cluster
+from routelab.config.cluster.file import Cluster
 
 HOSTS = ("n03", "n01")
 PROGRAM = ("/opt/osu/osu_alltoall", "-f", "-m", "1:$(x)")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from routelab.bench import processes
-from routelab.bench.processes import run_program, wait_for_group
-from routelab.bench.signals import Heeding, Stopped
+from routelab.bench.processes import processes
+from routelab.bench.processes.processes import run_program, wait_for_group
+from routelab.bench.processes.signals import Heeding, Stopped
 
 STUBBORN = """
 import os, signal, sys, time

@@ -9,13 +9,13 @@ import time
 import pytest
 
 from routelab.api import InputError, RoutelabError
-from routelab.bench.collected import collect
 from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.processes.signals import Stopped
+from routelab.bench.results import collect
 from routelab.bench.session import Ended
-from routelab.bench.signals import Stopped
 from routelab.bench.slurm import Allocation, AllocationLostError
 from routelab.config.bench_settings import BenchSettings
-from routelab.stages.bench import prepare
+from routelab.stages.bench.comparison import prepare
 
 pytestmark = pytest.mark.builtins
 

@@ -5,7 +5,7 @@ import pytest
 from routelab.bench.comparison import START_MINUTES, Chosen, Comparison
 from routelab.bench.slurm import salloc
 from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster import Cluster
+from routelab.config.cluster.file import Cluster
 
 
 def test_salloc_names_the_node_set_and_the_time(tmp_path, monkeypatch):

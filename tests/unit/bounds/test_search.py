@@ -13,7 +13,7 @@ from naive_bounds import least_attainable, number_of_tables, optimum, quotient
 
 from routelab.api import InputError, RoutingGraph, Topology
 from routelab.bounds import certified, flow, lower_bound_rules, lower_bound_topology, network_graph
-from routelab.testing.graphs import GRAPHS
+from routelab.testing.inputs.graphs import GRAPHS
 from routelab.toolkit import build_grid, determinized
 
 SPEEDS = (1,), (5,), (1, 4), (14, 25, 56)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from routelab.cli import main
-from routelab.stages.cluster_list import page_text, schema_text
+from routelab.stages.cluster.files import page_text, schema_text
 
 pytestmark = pytest.mark.builtins
 

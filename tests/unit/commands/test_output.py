@@ -6,7 +6,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.cli import main
-from routelab.commands._output import cell, check_folder
+from routelab.commands._shared.output import cell, check_folder
 
 
 @pytest.mark.parametrize(

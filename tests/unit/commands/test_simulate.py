@@ -12,10 +12,10 @@ import pytest
 
 from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main, make_parser
-from routelab.commands._settings import OPTIONS, PREFIX, in_options, option, read_settings
+from routelab.commands._shared.settings import OPTIONS, PREFIX, in_options, option, read_settings
 from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed
-from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.stages.kinds.simulations import SimulationJob
 
 pytestmark = pytest.mark.builtins

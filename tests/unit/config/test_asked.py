@@ -6,11 +6,11 @@ import pytest
 
 from routelab.api import InputError
 from routelab.config import load_study
-from routelab.config.asked import named_columns
+from routelab.config.missing_columns import named_columns
 from routelab.config.views import Figure, Table
-from routelab.simulation.intervals import Estimate
-from routelab.simulation.packet_columns import COLUMNS
-from routelab.simulation.saturation import Saturation
+from routelab.simulation.measuring.intervals import Estimate
+from routelab.simulation.measuring.saturation import Saturation
+from routelab.simulation.packet.columns import COLUMNS
 from routelab.stages.engines.packet.facts import saturation_facts
 
 STUDY = """\

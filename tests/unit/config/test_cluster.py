@@ -6,10 +6,10 @@ import pytest
 
 from routelab.api import InputError
 from routelab.config import choices, load_study
-from routelab.config.cluster import find_cluster, load_cluster
-from routelab.config.hostlist import expand
+from routelab.config.cluster.file import find_cluster, load_cluster
+from routelab.config.cluster.hostlist import expand
 from routelab.registry.instances import from_mapping, load
-from routelab.simulation.machine import Machine
+from routelab.simulation.flow.machine import Machine
 
 ROOT = Path(__file__).parents[3]
 

@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.config.cluster import Cluster, load_cluster
-from routelab.simulation.machine import Machine
+from routelab.config.cluster.file import Cluster, load_cluster
+from routelab.simulation.flow.machine import Machine
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.config.hostlist import HOST, compress, expand
+from routelab.config.cluster.hostlist import HOST, compress, expand
 
 NAMES = st.from_regex(HOST, fullmatch=True)
 # many of few letters, so that runs of numbers come up

@@ -14,7 +14,7 @@ from routelab.config.document import load_document
 from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
 from routelab.registry.catalogue import installed
-from routelab.stages import study as stage
+from routelab.stages.plan import preview as stage
 
 ROOT = Path(__file__).parents[3]
 STUDIES = sorted((ROOT / "config/studies").rglob("*.yaml"))

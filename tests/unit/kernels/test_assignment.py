@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from random_tables import tables
 
-from routelab.kernels.assignment import assignment_bounds, channel_pairs, heaviest_assignment
+from routelab.metrics.kernels.assignment import (
+    assignment_bounds,
+    channel_pairs,
+    heaviest_assignment,
+)
 
 
 @st.composite

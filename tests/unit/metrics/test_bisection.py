@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from random_tables import tables
 
 from routelab.api import RouteTable, Topology
-from routelab.kernels.pairings import pairing_bandwidth
 from routelab.metrics import effective_bisection
+from routelab.metrics.kernels.pairings import pairing_bandwidth
 from routelab.toolkit import build_grid
 
 

@@ -9,7 +9,7 @@ from random_tables import tables
 from routelab import metrics
 from routelab.api import RouteTable
 from routelab.deadlock import check
-from routelab.simulation.flow_paths import Paths
+from routelab.simulation.flow.paths import Paths
 
 
 def finer(table):

@@ -16,12 +16,12 @@ from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.tables import write_csv
 from routelab.artifacts.topology_file import save_topology
 from routelab.config import Study, load_study
-from routelab.report.frames import JobRecord
-from routelab.report.simulations import EngineRecord
-from routelab.report.view import Record
+from routelab.report.frames.runs import JobRecord
+from routelab.report.frames.simulations import EngineRecord
+from routelab.report.frames.view import Record
 from routelab.stages.engines.flow import Flow
 from routelab.stages.engines.packet import Packet
-from routelab.stages.settings import settings_id
+from routelab.stages.parts.settings import settings_id
 
 BETTER = {"max_load": "lower", "min_load": "higher", "sigma4": "lower"}
 

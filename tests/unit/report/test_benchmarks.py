@@ -15,18 +15,18 @@ from routelab.artifacts.tables import write_csv
 from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.config import Figure, Table
 from routelab.config.bench_settings import BenchSettings
-from routelab.report.bench_rows import BenchRecord
-from routelab.report.benchmarks import NOT_SWITCHED
-from routelab.report.commands import bench_command
-from routelab.report.figures.absent import absent_series
 from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.omissions import absent_series
+from routelab.report.frames.bench_rows import BenchRecord
+from routelab.report.frames.benchmarks import NOT_SWITCHED
+from routelab.report.frames.views import Views
 from routelab.report.labels import label
-from routelab.report.measured_summary import measured_sentences
-from routelab.report.measurements import NOT_RESTORED
-from routelab.report.site import write_study_report
+from routelab.report.page.benchmark_summary import measured_sentences
+from routelab.report.page.commands import bench_command
+from routelab.report.page.measurements import NOT_RESTORED
+from routelab.report.page.site import write_study_report
 from routelab.report.table_formats import to_latex, to_markdown
 from routelab.report.tables import build_table
-from routelab.report.views import Views
 
 DIMS = "4x2"
 FACTS = {

@@ -10,10 +10,10 @@ import numpy as np
 
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.bounds import LoadBound, bound_numbers
-from routelab.report.frames import JobRecord
-from routelab.report.missing import losses_of
-from routelab.report.summary import summarize
-from routelab.report.views import Views
+from routelab.report.frames.runs import JobRecord
+from routelab.report.frames.views import Views
+from routelab.report.page.missing import losses_of
+from routelab.report.page.summary import summarize
 
 TABLE = {"multipath": False, "minimal": True, "shortest_legal": True}
 

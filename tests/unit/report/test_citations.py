@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 
 from routelab.api import Citation, Plugin
-from routelab.report.citations import bibliography, cited_works
+from routelab.report.page.citations import bibliography, cited_works
 
 
 def plugin(kind, name, *citations):

@@ -8,7 +8,7 @@ from routelab.api import InputError
 from routelab.config import Figure
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.frames import Frames
+from routelab.report.frames.runs import Frames
 
 SVG = "{http://www.w3.org/2000/svg}"
 ECDF = Figure(kind="ecdf", x="load", hue="routing", col="nodes")

@@ -8,14 +8,14 @@ import pytest
 
 from routelab.api import InputError
 from routelab.commands import simulate
-from routelab.commands._settings import read_settings
+from routelab.commands._shared.settings import read_settings
 from routelab.config import Figure, Reference, Source, Table
-from routelab.report.commands import simulate_command
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.summary import summarize, tiles
+from routelab.report.frames.views import Views
+from routelab.report.page.commands import simulate_command
+from routelab.report.page.summary import summarize, tiles
 from routelab.report.tables import build_table
-from routelab.report.views import Views
-from routelab.simulation.flow_settings import FlowSettings
+from routelab.simulation.flow.settings import FlowSettings
 from routelab.stages.engines.smpi import Smpi
 
 

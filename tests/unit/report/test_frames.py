@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, write_outcome
-from routelab.report.frames import Frames
-from routelab.report.view import in_order, key_text, lower_median
+from routelab.report.frames.runs import Frames
+from routelab.report.frames.view import in_order, key_text, lower_median
 
 
 def test_one_row_a_run_with_facts_metrics_and_parameters(world):

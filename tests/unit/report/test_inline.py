@@ -11,7 +11,7 @@ from routelab.config import Figure
 from routelab.report.figures import inline
 from routelab.report.figures.drawing import save_drawing
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.frames import Frames
+from routelab.report.frames.runs import Frames
 from routelab.report.network_picture import picture_of
 
 NETWORK = Figure(kind="network", colour="load")

@@ -9,8 +9,8 @@ from routelab.api import InputError
 from routelab.config import Figure
 from routelab.report.figures.drawing import PALETTE
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.figures.looks import MAX_LINES, Looks
-from routelab.report.frames import Frames
+from routelab.report.figures.styles import MAX_LINES, Looks
+from routelab.report.frames.runs import Frames
 
 NAMES = ["first", "second", "third", "fourth"]
 

@@ -11,12 +11,12 @@ import pytest
 
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.survey_table import SurveyTable, write_survey_table
-from routelab.report.frames import Frames
-from routelab.report.missing import absent_things, as_sentence, losses_of
-from routelab.report.site import write_index, write_study_report
-from routelab.report.summary import runs_sentence, tiles
-from routelab.report.survey import kept_records
-from routelab.report.views import Views
+from routelab.report.frames.runs import Frames
+from routelab.report.frames.survey import kept_records
+from routelab.report.frames.views import Views
+from routelab.report.page.missing import absent_things, as_sentence, losses_of
+from routelab.report.page.site import write_index, write_study_report
+from routelab.report.page.summary import runs_sentence, tiles
 
 LIMIT = "reached its limit of 120 CPU-s (limits.seconds)"
 ALL_LOST = "9 of 9 simulations of demo reached their limit of 120 CPU-s; raise limits.seconds."

@@ -12,17 +12,17 @@ from matplotlib.markers import MarkerStyle
 
 from routelab.api import InputError
 from routelab.commands import simulate
-from routelab.commands._settings import read_settings
+from routelab.commands._shared.settings import read_settings
 from routelab.config import Figure, Table
-from routelab.report.commands import reproductions, simulate_command
-from routelab.report.figures.absent import absent_series
 from routelab.report.figures.curve import MARKS
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.figures.looks import MAX_LINES, Looks
-from routelab.report.summary import summarize, tiles
+from routelab.report.figures.omissions import absent_series
+from routelab.report.figures.styles import MAX_LINES, Looks
+from routelab.report.frames.views import Views
+from routelab.report.page.commands import reproductions, simulate_command
+from routelab.report.page.summary import summarize, tiles
 from routelab.report.tables import build_table
-from routelab.report.views import Views
-from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.measuring.settings import SimulationSettings
 
 
 def point(load, latency, state="stationary"):

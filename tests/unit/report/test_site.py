@@ -10,9 +10,9 @@ import pytest
 
 from routelab.config import ConfigError
 from routelab.report.figures.drawing import PALETTE
-from routelab.report.frames import Frames
-from routelab.report.provenance import provenance_lines
-from routelab.report.site import write_index, write_study_report
+from routelab.report.frames.runs import Frames
+from routelab.report.page.provenance import provenance_lines
+from routelab.report.page.site import write_index, write_study_report
 
 VOID = {"meta", "img", "br", "hr", "link", "input"}
 STUDY = """

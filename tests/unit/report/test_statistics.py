@@ -7,7 +7,7 @@ import pytest
 from routelab.api import InputError
 from routelab.config import Figure, Table
 from routelab.report.figures.kinds import draw_figure
-from routelab.report.frames import Frames
+from routelab.report.frames.runs import Frames
 from routelab.report.tables import build_table
 
 KINDS = ("ratio_mean", "ratio_total", "gain_total")

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from routelab.report.commands import reproductions, run_command, study_command
-from routelab.report.summary import summarize, verdicts
+from routelab.report.frames.views import Views
+from routelab.report.page.commands import reproductions, run_command, study_command
+from routelab.report.page.summary import summarize, verdicts
 from routelab.report.tables import build_table
-from routelab.report.views import Views
 
 PUBLISHED = "routing,nodes,max_load\nbfs,8,48\nsssp,8,28\ngenetic,8,25\n"
 TABLE = (

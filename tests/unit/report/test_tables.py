@@ -5,7 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.report.frames import Frames
+from routelab.report.frames.runs import Frames
 from routelab.report.tables import build_table
 
 PUBLISHED = "routing,nodes,sigma4,max_load\nbfs,4,0.5,6\nbfs,8,,9\nother,4,1,1\n"

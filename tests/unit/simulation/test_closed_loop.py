@@ -12,7 +12,7 @@ from routelab.api import (
     TrafficPlugin,
     UnsupportedError,
 )
-from routelab.simulation.closed_loop import drawn, messages_of, repeated
+from routelab.simulation.packet.closed_loop import drawn, messages_of, repeated
 from routelab.toolkit import build_grid
 
 NETWORK = build_grid("mesh", (2, 2), wrap=False)

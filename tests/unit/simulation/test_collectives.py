@@ -18,14 +18,14 @@ from routelab.api import (
     PluginError,
     UnsupportedError,
 )
-from routelab.simulation.collectives import (
+from routelab.simulation.flow.collectives import (
     ALGORITHMS,
     algorithm_of,
     choice_text,
     collective_block,
     parse_choice,
 )
-from routelab.simulation.collectives.choice import POWERS_OF_TWO
+from routelab.simulation.flow.collectives.choice import POWERS_OF_TWO
 
 RANKS = st.integers(1, 20)
 ALL_ALGORITHMS = [(name, each) for name, them in ALGORITHMS.items() for each in them]

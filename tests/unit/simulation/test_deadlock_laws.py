@@ -15,9 +15,9 @@ from simulated import layered_tables, messages_on, reachable_demand, routers
 from routelab.api.traffic import Demand, Messages
 from routelab.deadlock import check
 from routelab.registry.instances import load_routing
-from routelab.simulation.engine import Simulation
-from routelab.simulation.router import Router
-from routelab.simulation.tables import table_program
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.tables import table_program
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 

@@ -4,8 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from routelab.registry.settings import parse_settings
-from routelab.simulation.flow_settings import FlowSettings
-from routelab.simulation.machine import Machine
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.settings import FlowSettings
 
 
 def test_what_is_given_takes_the_place_of_the_machine_s():

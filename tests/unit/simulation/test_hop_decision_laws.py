@@ -15,9 +15,9 @@ from simulated import grids, messages_of, numbers, routers
 
 from routelab.api import Demand, HopProgram, PluginError, needed_classes, pack_tables
 from routelab.kernels.hops import ABI, HOPS, WAYPOINT, hop_kernel, inject_kernel
-from routelab.simulation.engine import Simulation
-from routelab.simulation.no_route import why_blocked
-from routelab.simulation.router import Router
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.no_route import why_blocked
+from routelab.simulation.packet.router import Router
 from routelab.toolkit import build_grid
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from routelab.simulation.intervals import (
+from routelab.simulation.measuring.intervals import (
     Estimate,
     grouping,
     mean,

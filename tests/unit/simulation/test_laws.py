@@ -23,11 +23,11 @@ from simulated import (
 )
 
 from routelab.api import Demand
-from routelab.kernels import engine
 from routelab.registry.instances import load_routing
-from routelab.simulation.engine import Simulation
-from routelab.simulation.router import Router
-from routelab.simulation.tables import table_program
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.kernels import cycle as engine
+from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.tables import table_program
 from routelab.stages.programs import program
 from routelab.toolkit import build_grid
 
@@ -289,5 +289,7 @@ def test_the_engine_is_compiled_once_for_all_algorithms():
         for text in ("dimension-order", "valiant", "romm", "rdr", "minimal-adaptive"):
             assert hops_of(text) > 0
     compiled = [event.data["dispatcher"].py_func for _, event in recorder.buffer]
-    assert [f for f in compiled if f.__module__.startswith("routelab.kernels.engine")] == []
+    assert [
+        f for f in compiled if f.__module__.startswith("routelab.simulation.packet.kernels.cycle")
+    ] == []
     assert len(engine.advance.signatures) == 1

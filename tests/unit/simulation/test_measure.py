@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from fake_simulation import Batch, Queues, Stuck, histogram
 
-from routelab.simulation.measure import measure
-from routelab.simulation.measured import jain_index
-from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.measuring.measure import measure
+from routelab.simulation.measuring.result import jain_index
+from routelab.simulation.measuring.settings import SimulationSettings
 
 SETTINGS = SimulationSettings(max_cycles=100_000)
 

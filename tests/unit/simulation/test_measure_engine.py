@@ -12,11 +12,11 @@ from routelab.api import HopProgram, pack_tables
 from routelab.api.traffic import Demand, Messages
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load_routing
-from routelab.simulation.engine import Simulation
-from routelab.simulation.measure import measure
-from routelab.simulation.settings import SimulationSettings
-from routelab.simulation.sweep import sweep
-from routelab.simulation.tables import table_program
+from routelab.simulation.measuring.measure import measure
+from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.measuring.sweep import sweep
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.tables import table_program
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 

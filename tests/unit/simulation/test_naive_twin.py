@@ -14,8 +14,8 @@ from simulated import layered_tables, line, line_table, messages_of, messages_on
 from twins import PRIORITIES, assert_same, listed, naive
 
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, inject_kernel
-from routelab.simulation.router import Router
-from routelab.simulation.tables import table_program
+from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.tables import table_program
 
 
 @settings(max_examples=100)

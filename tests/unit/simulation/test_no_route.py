@@ -7,9 +7,9 @@ from hop_cases import nearer, program_of
 
 from routelab.api import Demand
 from routelab.kernels.hops import WAYPOINT, inject_kernel
-from routelab.simulation.engine import Simulation
-from routelab.simulation.no_route import why_blocked
-from routelab.simulation.router import Router
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.no_route import why_blocked
+from routelab.simulation.packet.router import Router
 from routelab.toolkit import build_grid
 
 RING = build_grid("torus", (5,), wrap=True)

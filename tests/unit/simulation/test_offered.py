@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from routelab.api import Demand, Messages, PluginError, TrafficPlugin
-from routelab.simulation.offered import demand_of, ends_of, listed_by
+from routelab.simulation.packet.traffic import demand_of, ends_of, listed_by
 from routelab.toolkit import build_grid
 
 NETWORK = build_grid("mesh", (2, 2), wrap=False)

@@ -10,7 +10,7 @@ from routelab.api import InputError
 from routelab.api.blocks import Block
 from routelab.api.workload import Loop, Program
 from routelab.registry.instances import load_routing
-from routelab.simulation.placement import (
+from routelab.simulation.flow.placement import (
     Objective,
     bytes_between,
     objective,
@@ -18,10 +18,10 @@ from routelab.simulation.placement import (
     place,
     read_placement,
 )
-from routelab.simulation.schedule import schedule
+from routelab.simulation.flow.schedule import schedule
 from routelab.stages.chain import reroute
 from routelab.toolkit import build_grid
-from routelab.toolkit.block_builder import BlockBuilder
+from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 pytestmark = pytest.mark.builtins
 

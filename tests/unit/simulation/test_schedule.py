@@ -16,8 +16,8 @@ from routelab.api import (
     Program,
     UnsupportedError,
 )
-from routelab.simulation.collectives import collective_block
-from routelab.simulation.schedule import MAX_TAPE, schedule
+from routelab.simulation.flow.collectives import collective_block
+from routelab.simulation.flow.schedule import MAX_TAPE, schedule
 from routelab.toolkit import BlockBuilder
 
 RANKS = 3

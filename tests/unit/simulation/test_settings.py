@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from routelab.api import InputError
 from routelab.registry.settings import parse_settings, settings_from
-from routelab.simulation import engine
-from routelab.simulation.router import Router
-from routelab.simulation.settings import LONGEST, SimulationSettings
+from routelab.simulation.measuring.settings import LONGEST, SimulationSettings
+from routelab.simulation.packet import engine
+from routelab.simulation.packet.router import Router
 
 
 def test_defaults_have_no_text():

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from fake_simulation import Queues, Stuck
 
-from routelab.simulation.packet_columns import POOLING
-from routelab.simulation.saturation import saturation
-from routelab.simulation.settings import SimulationSettings
-from routelab.simulation.sweep import sweep
+from routelab.simulation.measuring.saturation import saturation
+from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.measuring.sweep import sweep
+from routelab.simulation.packet.columns import POOLING
 
 SETTINGS = SimulationSettings(max_cycles=60_000, loads=(0.1, 0.3, 0.6), seeds=2, seed=5)
 make = partial(Queues, horizon=70_000)

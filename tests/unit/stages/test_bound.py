@@ -24,7 +24,7 @@ from routelab.stages.evaluate import evaluate
 from routelab.stages.facts import FIELDS, routing_facts
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.networks import TopologyJob
-from routelab.stages.plan import expand
+from routelab.stages.plan.expansion import expand
 
 pytestmark = pytest.mark.builtins
 

@@ -7,8 +7,8 @@ import pytest
 
 from routelab.api import InputError
 from routelab.registry.instances import load
-from routelab.stages.cluster_check import check_cluster
-from routelab.stages.cluster_networks import strangers
+from routelab.stages.cluster.check import check_cluster
+from routelab.stages.cluster.networks import strangers
 
 pytestmark = pytest.mark.builtins
 

@@ -12,13 +12,13 @@ import pytest
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import Batch
-from routelab.stages.console import HANDLER, LOG_LINES, Short, shorten
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.surveys import Item, SurveyJob
-from routelab.stages.plan import Plan
-from routelab.stages.progress import Progress
+from routelab.stages.plan.expansion import Plan
+from routelab.stages.workflow.console import HANDLER, LOG_LINES, Short, shorten
+from routelab.stages.workflow.progress import Progress
 
 Event = Enum(
     "Event", "JOB_INFO JOB_ERROR JOB_STARTED JOB_FINISHED RUN_INFO RESOURCES_INFO PROGRESS"

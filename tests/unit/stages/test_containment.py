@@ -11,7 +11,7 @@ import pytest
 from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.batches import run_batch
 from routelab.registry.catalogue import installed
-from routelab.stages.plan import expand
+from routelab.stages.plan.expansion import expand
 
 pytestmark = pytest.mark.builtins
 

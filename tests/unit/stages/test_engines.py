@@ -25,7 +25,7 @@ from routelab.cli import main
 from routelab.registry.catalogue import installed
 from routelab.registry.engines import engine_class, engine_classes
 from routelab.registry.instances import load_routing
-from routelab.simulation.smpi import SmpiRun
+from routelab.simulation.smpi.simgrid import SmpiRun
 from routelab.stages.engines.case import case_of, task_of
 from routelab.stages.engines.flow import Flow
 from routelab.stages.engines.packet import Packet
@@ -33,8 +33,8 @@ from routelab.stages.engines.run import run_engine, simulate, write_result
 from routelab.stages.engines.smpi import Smpi
 from routelab.stages.engines.smpi import simulate as simgrid
 from routelab.stages.engines.trial import Everywhere, Ring, trial_work
-from routelab.stages.plan import expand
-from routelab.testing.tables import table_on
+from routelab.stages.plan.expansion import expand
+from routelab.testing.inputs.tables import table_on
 from routelab.toolkit import build_grid
 
 QUICK = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.3, "loads": (0.1, 0.3)}
@@ -43,7 +43,7 @@ QUICK = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.3, "loads": (0.
 @pytest.fixture
 def replayed(monkeypatch: pytest.MonkeyPatch) -> None:
     """SimGrid says one second to everything."""
-    monkeypatch.setattr("routelab.simulation.smpi.find", lambda program="": program)
+    monkeypatch.setattr("routelab.simulation.smpi.simgrid.find", lambda program="": program)
     monkeypatch.setattr(simgrid, "replay", lambda *arguments: SmpiRun(1.0, 2, 2, 0.5))
     monkeypatch.setattr(
         simgrid, "run_executable", lambda *arguments: SmpiRun(2.0, output="hello\n")

@@ -21,7 +21,7 @@ from routelab.jobs.execution import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing, name_of
-from routelab.simulation.flow_settings import FlowSettings
+from routelab.simulation.flow.settings import FlowSettings
 from routelab.stages.chain import reroute
 from routelab.stages.engines import case, run
 from routelab.stages.engines.flow import Flow

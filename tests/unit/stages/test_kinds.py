@@ -18,12 +18,12 @@ from routelab.jobs import events
 from routelab.jobs.batches import read_jobs, run_batch, write_jobs
 from routelab.jobs.job import Job
 from routelab.stages import kinds as package
-from routelab.stages.console import title
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.surveys import Item
-from routelab.stages.plan import expand
-from routelab.stages.progress import Progress, left_to_do
-from routelab.stages.study import preview
+from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.preview import preview
+from routelab.stages.workflow.console import title
+from routelab.stages.workflow.progress import Progress, left_to_do
 
 pytestmark = pytest.mark.builtins
 

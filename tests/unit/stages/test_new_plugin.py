@@ -16,7 +16,7 @@ import pytest
 from routelab.api import KINDS, InputError
 from routelab.cli import main
 from routelab.config import load_study
-from routelab.config.cluster import found_cluster, load_cluster
+from routelab.config.cluster.file import found_cluster, load_cluster
 from routelab.registry.contract import checked
 from routelab.stages import new_plugin
 from routelab.stages.new_plugin import (

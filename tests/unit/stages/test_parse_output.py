@@ -9,7 +9,7 @@ import pytest
 from bench_corpus import DATA, GOOD, LIES
 
 from routelab.cli import main
-from routelab.stages import parse_output as stage
+from routelab.stages.bench import parse as stage
 
 pytestmark = pytest.mark.builtins
 

@@ -9,7 +9,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.registry.catalogue import installed
-from routelab.stages.plan import MAX_ID, expand
+from routelab.stages.plan.expansion import MAX_ID, expand
 
 pytestmark = pytest.mark.builtins
 
@@ -369,8 +369,8 @@ def test_a_batch_s_fingerprint_follows_its_jobs(write):
 def test_planning_needs_no_heavy_imports():
     code = (
         "import sys\n"
-        "from routelab.stages.workflow import begin\n"
-        "from routelab.stages.plan import expand\n"
+        "from routelab.stages.workflow.snakefile import begin\n"
+        "from routelab.stages.plan.expansion import expand\n"
         "assert len(expand(['config/studies/angara-table2.yaml']).of('routes')) > 200\n"
         "print([m for m in ('pandas', 'networkx', 'seaborn', 'matplotlib', 'highspy', 'snakemake')"
         " if m in sys.modules])"

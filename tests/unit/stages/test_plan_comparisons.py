@@ -13,11 +13,11 @@ from routelab.bench.comparison import Chosen, Comparison
 from routelab.config import Choice
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import read_jobs
-from routelab.stages.instances import instance_of
 from routelab.stages.kinds.comparisons import terminals
-from routelab.stages.plan import expand
-from routelab.stages.predictions import predictions
-from routelab.stages.study import check, preview
+from routelab.stages.kinds.predictions import predictions
+from routelab.stages.parts.instances import instance_of
+from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.preview import check, preview
 
 pytestmark = pytest.mark.builtins
 

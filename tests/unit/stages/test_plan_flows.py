@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.stages.plan import expand
-from routelab.stages.study import check, preview
+from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.preview import check, preview
 
 pytestmark = pytest.mark.builtins
 

@@ -10,9 +10,9 @@ import pytest
 from routelab.api import InputError
 from routelab.stages.engines.packet import Packet
 from routelab.stages.engines.smpi import Smpi
-from routelab.stages.plan import MAX_ID, expand
-from routelab.stages.settings import DEFAULT, settings_id
-from routelab.stages.study import check, preview
+from routelab.stages.parts.settings import DEFAULT, settings_id
+from routelab.stages.plan.expansion import MAX_ID, expand
+from routelab.stages.plan.preview import check, preview
 
 pytestmark = pytest.mark.builtins
 

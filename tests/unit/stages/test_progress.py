@@ -12,10 +12,10 @@ import pytest
 from routelab.jobs import events
 from routelab.jobs.batches import run_batch
 from routelab.jobs.events import ENDED, Event
-from routelab.stages import progress as module
-from routelab.stages.plan import expand
-from routelab.stages.planned import Plan
-from routelab.stages.progress import LONGEST_NAME, Progress, left_to_do, progress_lines
+from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.plan import Plan
+from routelab.stages.workflow import progress as module
+from routelab.stages.workflow.progress import LONGEST_NAME, Progress, left_to_do, progress_lines
 
 LIMIT = "reached its limit of 60 CPU-s (limits.seconds) in dor: routing"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from routelab.cli import main
-from routelab.stages.project import create, project_files
+from routelab.stages.workflow.project import create, project_files
 
 ROOT = Path(__file__).parents[3]
 

@@ -9,7 +9,7 @@ import pytest
 from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.execution import perform
 from routelab.registry.instances import load_routing
-from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.stages.engines import case
 from routelab.stages.engines.proofs import FOLDER, Proofs
 from routelab.stages.kinds.networks import TopologyJob

@@ -14,9 +14,10 @@ from routelab.jobs.batches import run_batch, write_jobs
 from routelab.registry import catalogue as catalogue_module
 from routelab.registry.catalogue import Catalogue, QuarantinedError, installed
 from routelab.registry.instances import load_routing
-from routelab.stages import report, warm
+from routelab.stages import report
 from routelab.stages.kinds.routes import RouteJob
-from routelab.stages.plan import expand
+from routelab.stages.plan.expansion import expand
+from routelab.stages.workflow import warm
 
 pytestmark = pytest.mark.builtins
 

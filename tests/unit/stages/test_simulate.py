@@ -16,21 +16,21 @@ from routelab.api import (
     UnsupportedError,
 )
 from routelab.artifacts.json_files import plain
-from routelab.artifacts.measured_rows import from_row, to_row
+from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
 from routelab.jobs.execution import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.registry.instances import load_routing, name_of
-from routelab.simulation.engine import Simulation
-from routelab.simulation.measure import measure
-from routelab.simulation.settings import SimulationSettings
-from routelab.simulation.tables import table_program
+from routelab.simulation.measuring.measure import measure
+from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.tables import table_program
 from routelab.stages import route, topology
 from routelab.stages.engines import case, run
-from routelab.stages.engines.finished import FOLDER, FinishedParts
 from routelab.stages.engines.packet import Packet
 from routelab.stages.engines.packet import simulate as packets
+from routelab.stages.engines.store import FOLDER, FinishedParts
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import SimulationJob

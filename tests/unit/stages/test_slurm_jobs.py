@@ -10,9 +10,9 @@ import pytest
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import write_jobs
-from routelab.stages import slurm_jobs
 from routelab.stages.kinds.comparisons import ComparisonJob
-from routelab.stages.slurm_jobs import (
+from routelab.stages.workflow import slurm_jobs
+from routelab.stages.workflow.slurm_jobs import (
     SlurmJob,
     comparisons_behind,
     comparisons_in_flight,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from routelab.cli import main
-from routelab.stages.plan import expand
+from routelab.stages.plan.expansion import expand
 
 pytestmark = pytest.mark.builtins
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from routelab.api import InputError
-from routelab.stages.study import check
+from routelab.stages.plan.preview import check
 
 STUDY = """\
 title: t
@@ -125,7 +125,7 @@ def test_what_the_study_has_is_accepted(told, views, more):
 
 
 def test_a_loaded_study_with_a_wrong_column_does_not_run(told, tmp_path):
-    from routelab.stages.plan import expand
+    from routelab.stages.plan.expansion import expand
 
     told(table("max_laod"))
     with pytest.raises(InputError, match="no column 'max_laod'"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import InputError
-from routelab.stages.study import check
+from routelab.stages.plan.preview import check
 
 STUDY = """\
 title: t

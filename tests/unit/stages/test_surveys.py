@@ -16,9 +16,9 @@ from routelab.config import Limits
 from routelab.jobs.batches import run_batch, write_jobs
 from routelab.stages.kinds import surveys
 from routelab.stages.kinds.surveys import Item, SurveyJob, store, survey_rows
-from routelab.stages.plan import expand
-from routelab.stages.study import preview
-from routelab.stages.survey_rows import Network
+from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.preview import preview
+from routelab.stages.survey.rows import Network
 
 pytestmark = pytest.mark.builtins
 
@@ -259,9 +259,9 @@ def test_rows_need_no_heavy_imports():
     code = (
         "import sys\n"
         "from routelab.stages.kinds import surveys\n"
-        "from routelab.stages.survey_bounds import bound_row\n"
-        "from routelab.stages.survey_rows import Network\n"
-        "from routelab.stages.survey_runs import route_row\n"
+        "from routelab.stages.survey.bounds import bound_row\n"
+        "from routelab.stages.survey.rows import Network\n"
+        "from routelab.stages.survey.runs import route_row\n"
         "network = Network('torus~dims=3x2')\n"
         "assert route_row(network, 'angara-sssp', ())['status'] == 'ok'\n"
         "assert bound_row(network, 'angara', 9.0, False)['status'] == 'ok'\n"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from routelab.api import RoutingGraph, Topology
 from routelab.deadlock import check
-from routelab.testing.bare import bare_lengths, one_way_channels
-from routelab.testing.graphs import GRAPHS
+from routelab.testing.bare_network import bare_lengths, one_way_channels
+from routelab.testing.inputs.graphs import GRAPHS
+from routelab.testing.inputs.networks import NETWORKS, WHOLE_AND_FAILED
 from routelab.testing.legal_routes import every_turn, first_routes, shortest_routes
-from routelab.testing.networks import NETWORKS, WHOLE_AND_FAILED
 from routelab.toolkit import determinized
 
 SMALL = ("two-switches", "two-components", "one-way-line", "one-way-ring", "transit-switches")

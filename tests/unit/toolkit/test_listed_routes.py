@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from naive_selection import shortest_routes
 from small_graphs import plain_graphs
 
-from routelab.testing.graphs import walks
+from routelab.testing.inputs.graphs import walks
 from routelab.toolkit import ListedRoutes, build_grid, too_many_routes
 from routelab.toolkit.listed_routes import listed_hops
 

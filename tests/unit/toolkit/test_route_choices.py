@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from small_graphs import plain_graphs
 
 from routelab.api import RouteTable, RoutingGraph
-from routelab.kernels.enumerate import enumerate_routes
+from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import GraphArrays, count_routes, route_lengths
-from routelab.testing.graphs import GRAPHS, walks
+from routelab.testing.inputs.graphs import GRAPHS, walks
 from routelab.toolkit import build_grid, determinized, route_choices
 from routelab.toolkit.ties import tie_order
 

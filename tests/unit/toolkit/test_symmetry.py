@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from routelab.api import RoutingGraph, Topology
-from routelab.testing.graphs import walks
+from routelab.testing.inputs.graphs import walks
 from routelab.toolkit import build_grid, source_symmetry
 
 

@@ -16,8 +16,8 @@ from routelab.api import (
     UnsupportedError,
 )
 from routelab.toolkit import BlockBuilder
-from routelab.toolkit.trace_reader import read_trace
-from routelab.toolkit.traces import LIST, write_trace
+from routelab.toolkit.workloads.trace_reader import read_trace
+from routelab.toolkit.workloads.traces import LIST, write_trace
 
 RANKS = 3
 

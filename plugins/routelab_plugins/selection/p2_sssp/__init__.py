@@ -17,7 +17,7 @@ from routelab.api import (
     SelectionPlugin,
     parameter,
 )
-from routelab.kernels.rooted import routes_by_root
+from routelab.kernels.rooted_trees import routes_by_root
 from routelab.toolkit import TieParameters, search_arrays
 
 

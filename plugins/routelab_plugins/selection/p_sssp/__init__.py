@@ -24,7 +24,7 @@ from routelab.api import (
     SelectionPlugin,
     parameter,
 )
-from routelab.kernels.rooted import routes_by_root, routes_to_terminals
+from routelab.kernels.rooted_trees import routes_by_root, routes_to_terminals
 from routelab.toolkit import TieParameters, search_arrays
 from routelab.toolkit.ties import turns
 

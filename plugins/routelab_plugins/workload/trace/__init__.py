@@ -13,7 +13,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.toolkit import read_trace
-from routelab.toolkit.trace_reader import trace_files
+from routelab.toolkit.workloads.trace_reader import trace_files
 
 
 class TraceParameters(Parameters):

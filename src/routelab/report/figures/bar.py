@@ -12,7 +12,6 @@ from matplotlib.axes import Axes
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.looks import Look, Looks
 from routelab.report.figures.panels import (
     EDGE,
     add_legend,
@@ -21,6 +20,7 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.styles import Look, Looks
 from routelab.report.figures.whiskers import (
     NOISE,
     SIGN,
@@ -29,9 +29,9 @@ from routelab.report.figures.whiskers import (
     interval_and_noise,
     value_label,
 )
+from routelab.report.frames.statistics import SYSTEMS, statistics_of
+from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import STATISTIC_LABELS, label
-from routelab.report.statistics import SYSTEMS, statistics_of
-from routelab.report.view import OK, View, key_text
 
 WIDTH = 0.8
 """Of all bars at one place, in steps between places."""

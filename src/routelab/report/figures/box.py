@@ -11,7 +11,6 @@ from matplotlib.axes import Axes
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import INK, Drawing
 from routelab.report.figures.lines import COUNT, lines_of
-from routelab.report.figures.looks import Looks
 from routelab.report.figures.panels import (
     add_legend,
     ordered_texts,
@@ -19,9 +18,10 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.styles import Looks
 from routelab.report.figures.whiskers import value_label
+from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
-from routelab.report.view import View, key_text
 
 WIDTH = 0.8
 """Of all boxes at one place, in steps between places."""

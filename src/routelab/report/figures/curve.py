@@ -12,10 +12,10 @@ from matplotlib.lines import Line2D
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import INK, Drawing
 from routelab.report.figures.line import line_panels
-from routelab.report.figures.looks import Look, Looks
 from routelab.report.figures.panels import ranks
+from routelab.report.figures.styles import Look, Looks
+from routelab.report.frames.view import OK, View, key_text, lower_median
 from routelab.report.labels import label
-from routelab.report.view import OK, View, key_text, lower_median
 
 STEP = 0.045
 """Between the marks of two lines at the top of a panel, in shares of its height."""

@@ -11,7 +11,6 @@ from matplotlib.ticker import MaxNLocator, PercentFormatter
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, LOAD, lines_of
-from routelab.report.figures.looks import Looks
 from routelab.report.figures.panels import (
     PANELS_ACROSS,
     add_legend,
@@ -21,8 +20,9 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.styles import Looks
+from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
-from routelab.report.view import View, key_text
 
 
 def draw_distribution(

@@ -13,8 +13,8 @@ from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, lines_of
 from routelab.report.figures.network import load_colours
 from routelab.report.figures.panels import ordered_texts, panels_of, ranks
+from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
-from routelab.report.view import View, key_text
 
 MAX_TICKS = 12
 """Places that are named along an axis; of more, every second, third, ... one."""

@@ -12,11 +12,11 @@ from routelab.report.figures.distribution import draw_distribution
 from routelab.report.figures.drawing import Drawing, house_style
 from routelab.report.figures.heat import draw_heat
 from routelab.report.figures.line import draw_lines
-from routelab.report.figures.looks import Looks
 from routelab.report.figures.network import draw_networks
 from routelab.report.figures.ranked import draw_ranked
 from routelab.report.figures.scatter import draw_points
-from routelab.report.view import View
+from routelab.report.figures.styles import Looks
+from routelab.report.frames.view import View
 
 Series = Callable[[FigureSpec, View, Collection[str], str, Looks], Drawing | None]
 Places = Callable[[FigureSpec, View, Collection[str], str], Drawing | None]

@@ -15,7 +15,6 @@ from matplotlib.ticker import MaxNLocator
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.looks import Look, Looks
 from routelab.report.figures.panels import (
     add_legend,
     ordered_texts,
@@ -23,9 +22,10 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.styles import Look, Looks
 from routelab.report.figures.whiskers import interval_and_noise, value_label
+from routelab.report.frames.view import OK, View, key_text, lower_median
 from routelab.report.labels import label
-from routelab.report.view import OK, View, key_text, lower_median
 
 
 def draw_lines(

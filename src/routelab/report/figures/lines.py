@@ -9,8 +9,8 @@ import pandas as pd
 
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS, DETAILS
-from routelab.report.benchmarks import SINGLE
-from routelab.report.view import OK, View, keep
+from routelab.report.frames.benchmarks import SINGLE
+from routelab.report.frames.view import OK, View, keep
 
 COUNT = "count"
 """Column that tells how many things a line stands for."""

@@ -28,9 +28,9 @@ from routelab.report.figures.inline import (
     channel_paths,
     scale_ticks,
 )
+from routelab.report.frames.view import OK, View, key_text, lower_median
 from routelab.report.labels import label, number_text
 from routelab.report.network_picture import RADIUS, Picture, picture_of
-from routelab.report.view import OK, View, key_text, lower_median
 
 MAX_PANELS = 12
 WIDEST = 10.0

@@ -17,9 +17,9 @@ from matplotlib.ticker import LogLocator, StrMethodFormatter
 from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import INK
-from routelab.report.figures.looks import Look
+from routelab.report.figures.styles import Look
+from routelab.report.frames.view import in_order, key_text
 from routelab.report.labels import label
-from routelab.report.view import in_order, key_text
 
 MAX_PANELS = 24
 PANELS_ACROSS = 3

@@ -11,10 +11,10 @@ from matplotlib.ticker import PercentFormatter
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
 from routelab.report.figures.lines import COUNT, lines_of
-from routelab.report.figures.looks import Looks
 from routelab.report.figures.panels import add_legend, ordered_texts, panels_of, scale_axis
+from routelab.report.figures.styles import Looks
+from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
-from routelab.report.view import View, key_text
 
 
 def draw_ranked(

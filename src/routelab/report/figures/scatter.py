@@ -9,7 +9,6 @@ import seaborn as sns
 
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import Drawing
-from routelab.report.figures.looks import Looks
 from routelab.report.figures.panels import (
     add_legend,
     ordered_texts,
@@ -17,9 +16,10 @@ from routelab.report.figures.panels import (
     ranks,
     scale_axis,
 )
+from routelab.report.figures.styles import Looks
 from routelab.report.figures.whiskers import draw_whiskers, ends_of, value_label
+from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
-from routelab.report.view import OK, View, key_text
 
 MAX_VECTORS = 2000
 """Points up to which each is a shape of its own; more become one image."""

@@ -10,11 +10,11 @@ from matplotlib.axes import Axes
 
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS
-from routelab.report.benchmarks import OF_A_METRIC
-from routelab.report.derived import IMPROVEMENT
 from routelab.report.figures.drawing import INK
+from routelab.report.frames.benchmarks import OF_A_METRIC
+from routelab.report.frames.derivation import IMPROVEMENT
+from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
-from routelab.report.view import View, key_text
 
 ENDS = {
     "median": ("ci_low", "ci_high"),

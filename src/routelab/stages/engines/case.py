@@ -27,11 +27,11 @@ from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.deadlock.verdict import Switching
 from routelab.jobs.job import Task
 from routelab.registry.instances import Routing, load, load_routing
-from routelab.simulation.tables import table_program
+from routelab.simulation.packet.tables import table_program
+from routelab.stages.argument_errors import together
 from routelab.stages.chain import apply_routing
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.programs import part_of
-from routelab.stages.together import together
 from routelab.stages.topology import obtain
 
 NO_NAME = "the table"

@@ -17,13 +17,13 @@ from routelab.config import Bound
 from routelab.jobs.job import MAX_ID, Rehearsal, Task
 from routelab.registry.instances import load, name_of
 from routelab.stages import bound as stage
-from routelab.stages.instances import Instance
+from routelab.stages.argument_errors import together
 from routelab.stages.kinds.networks import NetworkJob
-from routelab.stages.together import together
+from routelab.stages.parts.instances import Instance
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
-    from routelab.stages.parts import Parts
+    from routelab.stages.parts.parts import Parts
 
 STAGE = "routelab.stages.bound"
 

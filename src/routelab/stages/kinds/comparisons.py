@@ -19,19 +19,19 @@ from routelab.artifacts.fingerprint import content_digest
 from routelab.bench.comparison import Chosen, Comparison
 from routelab.config import ConfigError, Study
 from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster import ClusterFile, found_cluster, load_cluster
-from routelab.config.hostlist import compress
-from routelab.config.mistakes import suggestion
+from routelab.config.cluster.file import ClusterFile, found_cluster, load_cluster
+from routelab.config.cluster.hostlist import compress
+from routelab.config.errors import suggestion
 from routelab.jobs.job import Job
-from routelab.stages.instances import Instance
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
-from routelab.stages.settings import settings_id
+from routelab.stages.parts.instances import Instance
+from routelab.stages.parts.settings import settings_id
 from routelab.toolkit.grids import GridParameters
 
 if TYPE_CHECKING:
     from routelab.jobs.limits import Breach, Meter
-    from routelab.stages.parts import Parts
+    from routelab.stages.parts.parts import Parts
 
 RUNS = "bench/runs"
 """Where raw runs are kept, in the results folder; all comparisons share them."""

@@ -17,10 +17,10 @@ from routelab.jobs.job import FolderJob, Task
 from routelab.registry.instances import load, name_of
 from routelab.stages import topology as stage
 from routelab.stages.facts import topology_facts
-from routelab.stages.instances import Instance, code_digest
+from routelab.stages.parts.instances import Instance, code_digest
 
 if TYPE_CHECKING:
-    from routelab.stages.parts import Parts
+    from routelab.stages.parts.parts import Parts
 
 
 STAGE = "routelab.stages.topology"

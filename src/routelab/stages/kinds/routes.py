@@ -15,13 +15,13 @@ from routelab.artifacts.provenance import Measured, seed_of
 from routelab.jobs.job import Rehearsal, Task
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages import route as stage
-from routelab.stages.instances import class_names, code_digest
+from routelab.stages.argument_errors import together
 from routelab.stages.kinds.networks import NetworkJob
-from routelab.stages.together import together
+from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
-    from routelab.stages.parts import Parts
+    from routelab.stages.parts.parts import Parts
 
 STAGE = "routelab.stages.route"
 

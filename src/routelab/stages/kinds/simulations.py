@@ -14,21 +14,21 @@ from routelab.artifacts.fingerprint import fingerprint
 from routelab.artifacts.outcome import Status
 from routelab.jobs.job import Rehearsal, Task
 from routelab.registry.instances import Routing, load, load_routing, name_of
+from routelab.stages.argument_errors import together
 from routelab.stages.engines import run as stage
 from routelab.stages.engines.case import EngineTask, network_of, routing_of
-from routelab.stages.engines.finished import FinishedParts
 from routelab.stages.engines.proofs import FOLDER as PROOFS
 from routelab.stages.engines.proofs import Proofs
+from routelab.stages.engines.store import FinishedParts
 from routelab.stages.engines.trial import brief_engine, trial_work
-from routelab.stages.instances import Instance, class_names, code_digest
 from routelab.stages.kinds.networks import NetworkJob
-from routelab.stages.predictions import predictions
-from routelab.stages.settings import Chosen, of_traffic, of_workloads
-from routelab.stages.together import together
+from routelab.stages.kinds.predictions import predictions
+from routelab.stages.parts.instances import Instance, class_names, code_digest
+from routelab.stages.parts.settings import Chosen, of_traffic, of_workloads
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
-    from routelab.stages.parts import Parts
+    from routelab.stages.parts.parts import Parts
 
 STAGE = "routelab.stages.engines.run"
 

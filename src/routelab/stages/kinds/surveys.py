@@ -28,17 +28,17 @@ from routelab.jobs import events
 from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, without_result
 from routelab.registry.instances import load_routing, name_of
-from routelab.stages.instances import Instance, class_names, code_digest
 from routelab.stages.kinds.networks import STAGE as NETWORKS
 from routelab.stages.kinds.routes import route_rehearsals
-from routelab.stages.survey_bounds import bound_row, facts_beside
-from routelab.stages.survey_rows import Network, Row, lost_row
-from routelab.stages.survey_runs import route_row
+from routelab.stages.parts.instances import Instance, class_names, code_digest
+from routelab.stages.survey.bounds import bound_row, facts_beside
+from routelab.stages.survey.rows import Network, Row, lost_row
+from routelab.stages.survey.runs import route_row
 
 if TYPE_CHECKING:
-    from routelab.stages.parts import Parts
+    from routelab.stages.parts.parts import Parts
 
-RUNS, BOUNDS = "routelab.stages.survey_runs", "routelab.stages.survey_bounds"
+RUNS, BOUNDS = "routelab.stages.survey.runs", "routelab.stages.survey.bounds"
 """Stages: what rows depend on."""
 
 REHEARSAL = "torus~dims=3x2"

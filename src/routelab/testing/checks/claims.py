@@ -7,10 +7,10 @@ import numpy as np
 from routelab.api import RouteTable
 from routelab.deadlock import check
 from routelab.registry.instances import Routing
-from routelab.testing.bare import bare_lengths
+from routelab.testing.bare_network import bare_lengths
 from routelab.testing.checks import hops
 from routelab.testing.checks.common import listed
-from routelab.testing.networks import WHOLE_AND_FAILED
+from routelab.testing.inputs.networks import WHOLE_AND_FAILED
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, Trial
 

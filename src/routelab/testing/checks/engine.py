@@ -13,7 +13,7 @@ from routelab.stages.engines.run import problems_of
 from routelab.stages.engines.trial import BYTES, ROUNDS, Everywhere
 from routelab.testing.checks import common
 from routelab.testing.checks.common import listed
-from routelab.testing.engines import short_run
+from routelab.testing.inputs.engines import short_run
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, Trial
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from routelab.testing.rehearsal import rehearsed
+from routelab.testing.inputs.rehearsal import rehearsed
 from routelab.testing.results import Failed
 from routelab.testing.subjects import Trial, guarded
 

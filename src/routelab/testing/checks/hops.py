@@ -7,7 +7,7 @@ import numpy as np
 from routelab.api import HopProgram, needed_classes
 from routelab.deadlock.hop_by_hop import judged
 from routelab.deadlock.hop_states import Exploration
-from routelab.testing.bare import bare_lengths
+from routelab.testing.bare_network import bare_lengths
 from routelab.testing.checks.common import listed
 from routelab.testing.hop_by_hop import least_channels, part, states
 from routelab.testing.results import Failed, Skipped

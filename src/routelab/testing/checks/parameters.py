@@ -11,10 +11,10 @@ from routelab.registry.instances import Routing, canonical
 from routelab.registry.names import Name
 from routelab.registry.parameters import fields
 from routelab.testing.checks.common import listed
-from routelab.testing.examples import declared, read
+from routelab.testing.inputs.examples import declared, read
+from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, asked, instance, run
-from routelab.testing.well_formed import check_form
 
 UNKNOWN = "no_such_parameter"
 OF_ITS_PARTS = "its parameters are those of its parts, and are checked there"

@@ -6,7 +6,7 @@ import numpy as np
 
 from routelab.api import RouteTable
 from routelab.api.topology import Int64Array
-from routelab.testing.bare import require_minimal, require_routes
+from routelab.testing.bare_network import require_minimal, require_routes
 from routelab.testing.checks import hops
 from routelab.testing.results import Skipped
 from routelab.testing.subjects import Trial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from routelab.api import RoutingGraph
 from routelab.kernels.graph import route_lengths
-from routelab.testing.bare import require_minimal, require_routes
+from routelab.testing.bare_network import require_minimal, require_routes
 from routelab.testing.checks.claims import require_proof
 from routelab.testing.legal_routes import every_turn, shortest_routes
 from routelab.testing.results import Failed, Skipped

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from routelab.api import Direction, Topology
-from routelab.testing.bare import bare_lengths, one_way_channels
+from routelab.testing.bare_network import bare_lengths, one_way_channels
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 from routelab.toolkit.rings import complete_rings

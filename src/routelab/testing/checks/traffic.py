@@ -6,9 +6,9 @@ import numpy as np
 
 from routelab.api import Demand, Messages
 from routelab.api.topology import Topology
+from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial, sent
-from routelab.testing.well_formed import check_form
 
 SEEDS = (0, 1, 2**32 + 1)
 """Seeds that are tried besides that of the other checks."""

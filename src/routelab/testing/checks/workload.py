@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from routelab.api import ALL, IRECV, ISEND, RECV, SEND, WAIT, Block, Collective, Program
-from routelab.simulation.collectives import collective_block
+from routelab.simulation.flow.collectives import collective_block
 from routelab.testing.results import Failed
 from routelab.testing.subjects import Trial, guarded
 

@@ -18,9 +18,9 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.artifacts.exported import difference, exported, verified
+from routelab.artifacts.exports import difference, exported, verified
 from routelab.registry.instances import load, load_routing
-from routelab.simulation.machine import Machine
+from routelab.simulation.flow.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
 from routelab_plugins.export.angara import Angara

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from random_tables import networks, tables
 
 from routelab.api import InputError, RouteTable, Topology
-from routelab.simulation.machine import Machine
+from routelab.simulation.flow.machine import Machine
 from routelab.toolkit import build_grid
 from routelab_plugins.export.angara import Angara
 from routelab_plugins.export.booksim import BookSim

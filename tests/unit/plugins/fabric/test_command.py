@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from routelab.api import FabricJob
-from routelab.bench.rendered import problems
+from routelab.bench.fabric.files import problems
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid

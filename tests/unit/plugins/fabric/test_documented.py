@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from routelab.api import FabricError, FabricJob
-from routelab.bench.fabrics import LoggedSwitch, load_fabric
-from routelab.bench.rendered import problems, render
-from routelab.config.cluster_jobs import FabricChoice
+from routelab.bench.fabric.files import problems, render
+from routelab.bench.fabric.switching import LoggedSwitch, load_fabric
+from routelab.config.cluster.jobs import FabricChoice
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid

@@ -13,10 +13,10 @@ from routelab.api import Demand, InputError, run_tables
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.kernels import hops as abi
 from routelab.registry.instances import load_routing
-from routelab.simulation.engine import Simulation
-from routelab.simulation.router import Router
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.router import Router
 from routelab.stages.programs import part_of, program
-from routelab.testing.networks import NETWORKS
+from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.walks import Walker
 from routelab.toolkit import build_grid
 

@@ -12,7 +12,7 @@ from naive_angara import Hardware
 from naive_selection import shortest_routes
 
 from routelab.deadlock import check
-from routelab.kernels.enumerate import enumerate_routes
+from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
 from routelab.toolkit import build_grid, determinized, merged
 from routelab_plugins.rules.angara import Angara, safe_turns

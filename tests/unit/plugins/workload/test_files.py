@@ -11,7 +11,7 @@ from naive_programs import spread
 
 from routelab.api import InputError, Job
 from routelab.registry.instances import load
-from routelab.simulation.schedule import schedule
+from routelab.simulation.flow.schedule import schedule
 from routelab.toolkit import write_trace
 
 pytestmark = pytest.mark.builtins

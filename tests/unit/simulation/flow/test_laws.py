@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from random_programs import linear, reachable_tables, schedule_of, schedules
 
 from routelab.api import InputError, RouteTable, Topology
-from routelab.simulation.flow import FlowSimulation, run_flows
-from routelab.simulation.flow_paths import Paths
-from routelab.simulation.flow_result import StuckError
-from routelab.simulation.machine import Machine
+from routelab.simulation.flow.engine import FlowSimulation, run_flows
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.paths import Paths
+from routelab.simulation.flow.result import StuckError
 from routelab.toolkit import BlockBuilder
 
 BARE = Machine(

@@ -6,8 +6,8 @@ from flow_cases import cases, simulation
 from hypothesis import given
 from naive_flow import Naive
 
-from routelab.simulation.flow_paths import Paths
-from routelab.simulation.flow_result import StuckError
+from routelab.simulation.flow.paths import Paths
+from routelab.simulation.flow.result import StuckError
 
 
 def compare(case):

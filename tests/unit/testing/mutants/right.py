@@ -50,8 +50,8 @@ from routelab.api import (
     parameter,
 )
 from routelab.metrics import channel_load_bound
-from routelab.testing.bare import bare_lengths
-from routelab.testing.graphs import walks
+from routelab.testing.bare_network import bare_lengths
+from routelab.testing.inputs.graphs import walks
 from routelab.testing.legal_routes import first_routes, shortest_routes
 from routelab.toolkit import BlockBuilder, route_lines, table_from_lines
 

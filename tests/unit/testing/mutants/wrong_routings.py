@@ -9,7 +9,7 @@ from right import RightRouting
 from wrong_selections import LosesAPair, Strolls
 
 from routelab.api import Capabilities, Composition
-from routelab.testing.graphs import walks
+from routelab.testing.inputs.graphs import walks
 from routelab.testing.legal_routes import first_routes, shortest_routes
 
 

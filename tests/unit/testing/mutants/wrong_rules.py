@@ -10,7 +10,7 @@ import numpy as np
 from right import AnyWalk
 
 from routelab.api import Capabilities, RoutingGraph, UnsupportedError
-from routelab.testing.graphs import walks
+from routelab.testing.inputs.graphs import walks
 from routelab.toolkit import build_grid
 
 

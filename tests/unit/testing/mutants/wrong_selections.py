@@ -11,8 +11,8 @@ import numpy as np
 from right import RightLayers, RightSelection
 
 from routelab.api import Capabilities, RouteTable
-from routelab.kernels.rooted import routes_by_root
-from routelab.testing.graphs import walks
+from routelab.kernels.rooted_trees import routes_by_root
+from routelab.testing.inputs.graphs import walks
 from routelab.testing.legal_routes import first_routes, shortest_routes
 from routelab.toolkit import TieParameters, search_arrays
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from routelab.api import EngineCase, EngineResult
-from routelab.simulation.flow_columns import CLOCK, COLUMNS
+from routelab.simulation.flow.columns import CLOCK, COLUMNS
 from routelab.stages.engines.flow.settings import MachineEngine
 
 

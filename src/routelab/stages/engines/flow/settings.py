@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Self
 
 from routelab.api import EnginePlugin
-from routelab.config.cluster import find_cluster, found_cluster, load_cluster
+from routelab.config.cluster.file import find_cluster, found_cluster, load_cluster
 from routelab.config.files import seen_from_here
-from routelab.simulation.flow_settings import FlowSettings
-from routelab.simulation.machine import Machine
-from routelab.simulation.placement import is_file, read_placement
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.placement import is_file, read_placement
+from routelab.simulation.flow.settings import FlowSettings
 
 
 class MachineEngine(EnginePlugin):

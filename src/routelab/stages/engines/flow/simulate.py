@@ -20,13 +20,11 @@ from routelab.api import (
     WorkloadPlugin,
 )
 from routelab.api.topology import Float64Array, Int32Array
-from routelab.simulation.collectives import parse_choice
-from routelab.simulation.flow import run_flows
-from routelab.simulation.flow_paths import Paths
-from routelab.simulation.flow_result import FlowRun
-from routelab.simulation.flow_settings import FlowSettings
-from routelab.simulation.machine import Machine
-from routelab.simulation.placement import (
+from routelab.simulation.flow.collectives import parse_choice
+from routelab.simulation.flow.engine import run_flows
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.paths import Paths
+from routelab.simulation.flow.placement import (
     OPTIMISED,
     bytes_between,
     is_file,
@@ -34,7 +32,9 @@ from routelab.simulation.placement import (
     place,
     read_placement,
 )
-from routelab.simulation.schedule import Schedule, schedule
+from routelab.simulation.flow.result import FlowRun
+from routelab.simulation.flow.schedule import Schedule, schedule
+from routelab.simulation.flow.settings import FlowSettings
 from routelab.stages.engines.flow.settings import machine_of
 from routelab.stages.workload import program_of
 

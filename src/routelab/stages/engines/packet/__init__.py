@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from routelab.api import EngineCase, EnginePlugin, EngineResult
-from routelab.simulation.packet_columns import CLOCK, COLUMNS
-from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.columns import CLOCK, COLUMNS
 
 
 class Packet(EnginePlugin):

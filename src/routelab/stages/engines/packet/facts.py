@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from routelab.api import Topology
-from routelab.simulation.intervals import Estimate
-from routelab.simulation.measured import interval
-from routelab.simulation.saturation import Saturation
-from routelab.simulation.sweep import Point
+from routelab.simulation.measuring.intervals import Estimate
+from routelab.simulation.measuring.result import interval
+from routelab.simulation.measuring.saturation import Saturation
+from routelab.simulation.measuring.sweep import Point
 
 BLOCKED = ("deadlock", "livelock", "no-route")
 """States of blocked runs."""

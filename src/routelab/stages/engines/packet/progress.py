@@ -8,12 +8,12 @@ from threading import Lock
 
 from routelab._progress import WAITING, tell
 from routelab.api import Demand, Topology
-from routelab.simulation.counts import Blocked, Counts, Sample
-from routelab.simulation.engine import Simulation
-from routelab.simulation.measure import Simulated
-from routelab.simulation.measured import Measured
-from routelab.simulation.no_route import why_blocked
-from routelab.simulation.settings import SimulationSettings
+from routelab.simulation.measuring.measure import Simulated
+from routelab.simulation.measuring.result import Measured
+from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.counts import Blocked, Counts, Sample
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.no_route import why_blocked
 
 SECONDS = 0.5
 """Time between two progress messages of a run."""

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from routelab.api import EngineCase, HopProgram, RouteTable, UnsupportedError, needed_classes
-from routelab.simulation.layout import class_rows, refusal
-from routelab.simulation.router import Router
-from routelab.simulation.tables import table_program
+from routelab.simulation.packet.layout import class_rows, refusal
+from routelab.simulation.packet.router import Router
+from routelab.simulation.packet.tables import table_program
 
 
 @dataclass(frozen=True, eq=False)

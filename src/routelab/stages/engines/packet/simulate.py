@@ -19,16 +19,16 @@ from routelab.api import (
     TrafficPlugin,
     UnsupportedError,
 )
-from routelab.artifacts.measured_rows import from_row, to_row
+from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
-from routelab.simulation.closed_loop import messages_of
-from routelab.simulation.engine import Simulation
-from routelab.simulation.measure import Simulated as Run
-from routelab.simulation.measured import Measured
-from routelab.simulation.offered import Ends, demand_of, ends_of
-from routelab.simulation.saturation import saturation
-from routelab.simulation.settings import SimulationSettings
-from routelab.simulation.sweep import Make, sweep
+from routelab.simulation.measuring.measure import Simulated as Run
+from routelab.simulation.measuring.result import Measured
+from routelab.simulation.measuring.saturation import saturation
+from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.measuring.sweep import Make, sweep
+from routelab.simulation.packet.closed_loop import messages_of
+from routelab.simulation.packet.engine import Simulation
+from routelab.simulation.packet.traffic import Ends, demand_of, ends_of
 from routelab.stages.engines.packet.facts import (
     blocked_at,
     curve_row,

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 from routelab.api import Topology
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.simulation.counts import Counts, Histogram
-from routelab.simulation.measured import Measured, utilisation_of
-from routelab.simulation.offered import Ends
-from routelab.simulation.sweep import Point
+from routelab.simulation.measuring.result import Measured, utilisation_of
+from routelab.simulation.measuring.sweep import Point
+from routelab.simulation.packet.counts import Counts, Histogram
+from routelab.simulation.packet.traffic import Ends
 
 Columns = dict[str, list[Any]]
 
 CHANNELS = ("load", "channel", "source", "target", "direction", "flits", "utilisation")
-"""Columns of channels; see `routelab.simulation.packet_columns`."""
+"""Columns of channels; see `routelab.simulation.packet.columns`."""
 
 TERMINALS = (
     "load",
@@ -35,7 +35,7 @@ TERMINALS = (
     "latency_mean_received",
     "finished_at",
 )
-"""Columns of terminals; see `routelab.simulation.packet_columns`.
+"""Columns of terminals; see `routelab.simulation.packet.columns`.
 
 The ``name`` of a terminal without one is its number. ``throughput`` is only in runs with messages.
 ``finished_at`` has values only in such runs. Rates of several seeds are over the seeds in which the

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from routelab.api import Citation, EngineCase, EngineResult, InputError
-from routelab.simulation.flow_columns import CLOCK, FACTS
+from routelab.simulation.flow.columns import CLOCK, FACTS
 from routelab.stages.engines.flow.settings import MachineEngine
 
 
@@ -30,7 +30,7 @@ class Smpi(MachineEngine):
 
     def supports(self, case: EngineCase) -> str | None:
         """See `EnginePlugin.supports`."""
-        from routelab.simulation.smpi import find
+        from routelab.simulation.smpi.simgrid import find
 
         try:
             find()

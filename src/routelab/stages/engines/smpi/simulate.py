@@ -10,12 +10,12 @@ import numpy as np
 
 from routelab.api import EngineCase, EngineResult, UnsupportedError, WorkloadPlugin
 from routelab.registry.instances import load
-from routelab.simulation.flow_columns import FACTS
-from routelab.simulation.flow_paths import Paths
-from routelab.simulation.flow_settings import FlowSettings
-from routelab.simulation.machine import Machine
-from routelab.simulation.placement import bytes_between
-from routelab.simulation.smpi import SmpiRun, replay, run_executable
+from routelab.simulation.flow.columns import FACTS
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.paths import Paths
+from routelab.simulation.flow.placement import bytes_between
+from routelab.simulation.flow.settings import FlowSettings
+from routelab.simulation.smpi.simgrid import SmpiRun, replay, run_executable
 from routelab.stages.engines.flow.simulate import place_ranks, prepare
 
 EXPORT = "simgrid~latency=per-route,cores={cores}"

@@ -1,0 +1,57 @@
+"""What a measurement found as JSON values, and back: for stores of rows."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+import numpy as np
+
+from routelab.artifacts.json_files import plain
+from routelab.simulation.measuring.result import Measured
+from routelab.simulation.measuring.settings import SimulationSettings
+
+_OUTSIDE = "settings"
+"""The field that is not kept: who reads a row knows it."""
+
+
+def to_row(measured: Measured) -> dict[str, Any]:
+    """All that was found and counted, without the settings."""
+    return {
+        field.name: _plain(getattr(measured, field.name))
+        for field in fields(measured)
+        if field.name != _OUTSIDE
+    }
+
+
+def from_row(row: dict[str, Any], settings: SimulationSettings) -> Measured:
+    """What `to_row` was given, if it was measured with these settings."""
+    made = {name: _read(kind, row[name]) for name, kind in _hints(Measured) if name != _OUTSIDE}
+    return Measured(settings=settings, **made)
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return plain(value)
+
+
+@cache
+def _hints(kind: type) -> tuple[tuple[str, Any], ...]:
+    hints = get_type_hints(kind)
+    return tuple((field.name, hints[field.name]) for field in fields(kind))
+
+
+def _read(kind: Any, value: Any) -> Any:
+    options = [option for option in get_args(kind) if option is not NoneType]
+    if NoneType in get_args(kind):
+        return None if value is None else _read(options[0], value)
+    if is_dataclass(kind):
+        assert isinstance(kind, type)
+        return kind(**{name: _read(hint, value[name]) for name, hint in _hints(kind)})
+    if kind is float:
+        # JSON has no NaN
+        return float("nan") if value is None else float(value)
+    return np.array(value, dtype=np.int64) if isinstance(value, list) else value

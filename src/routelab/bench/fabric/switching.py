@@ -1,0 +1,172 @@
+"""Fabric plugins from clusters' files, and the switches through which they act."""
+
+from __future__ import annotations
+
+import logging
+import re
+import shlex
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import get_origin
+
+from routelab.api import FabricError, FabricPlugin, InputError
+from routelab.bench.processes.commands import Command
+from routelab.config.cluster.jobs import FabricChoice
+from routelab.config.errors import ConfigError
+from routelab.registry import compositions
+from routelab.registry.catalogue import Catalogue, installed
+from routelab.registry.instances import load
+from routelab.registry.names import parse_name
+from routelab.registry.parameters import fields, read
+
+logger = logging.getLogger(__name__)
+
+SHOWN_LINES = 5
+"""Last lines of what a command printed that a message holds."""
+
+_WAKE_SECONDS = 0.5
+
+
+def load_fabric(
+    choice: FabricChoice | None, place: str, catalogue: Catalogue | None = None
+) -> FabricPlugin:
+    """The fabric plugin that a cluster's file names; `none` if it names none.
+
+    Parameters
+    ----------
+    choice : FabricChoice or None
+    place : str
+        File and key, to begin messages with.
+    catalogue : Catalogue, optional
+        The installed plugins by default.
+
+    Raises
+    ------
+    InputError
+        With all that is wrong, a line each.
+    """
+    choice = choice or FabricChoice(use="none")
+    catalogue = catalogue or installed()
+    try:
+        part = compositions.part("fabric", parse_name(choice.use), catalogue)
+    except InputError as error:
+        raise ConfigError([f"{place}use: {error}"]) from None
+    values = dict(choice.model_extra or {})
+    known = fields(part.plugin.Parameters)
+    mistakes = [f"{name}: it stands in 'use' as well" for name in values if name in part.fixed]
+    # a text with blanks would be taken for one argument, and nobody means that
+    mistakes += [
+        f"{name}: {value!r} is a text; write a list, [program, argument, ...]"
+        for name, value in values.items()
+        if isinstance(value, str) and name in known and get_origin(known[name].annotation) is tuple
+    ]
+    told = {text.partition(":")[0] for text in mistakes}
+    given = {name: value for name, value in values.items() if name not in told}
+    parameters, problems = read(part.plugin.Parameters, {**part.fixed, **given})
+    # what is wrong is not missing
+    missing = {f"parameter {name!r} has to be given" for name in told}
+    mistakes += [text for text in problems if text not in missing]
+    if parameters is None or mistakes:
+        raise ConfigError(f"{place}{text}" for text in mistakes)
+    plugin = part.plugin(parameters)
+    assert isinstance(plugin, FabricPlugin)
+    if plugin.export:
+        try:
+            load("export", plugin.export, catalogue)
+        except InputError as error:
+            raise ConfigError([f"{place}export: {error}"]) from None
+    return plugin
+
+
+class DrySwitch:
+    """Prints commands and runs none.
+
+    Parameters
+    ----------
+    tell : callable
+        Gets each command as a line that a shell would take.
+    """
+
+    dry = True
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+
+    def run(self, arguments: Sequence[str], seconds: float) -> str:
+        """Tell the command; it prints nothing."""
+        self._tell(shlex.join(arguments))
+        return ""
+
+
+class LoggedSwitch:
+    """Runs commands, and writes down what they were, what they printed and how they ended.
+
+    That the log cannot be written stops no command: on a full disk a fabric is still restored.
+
+    Parameters
+    ----------
+    log : Path
+        Is appended to.
+    began : callable, optional
+        Gets the process group of each command when it has begun, and 0 when it has ended.
+    """
+
+    dry = False
+
+    def __init__(self, log: Path, began: Callable[[int], None] = lambda _: None) -> None:
+        self._log = log
+        self._began = began
+
+    def run(self, arguments: Sequence[str], seconds: float) -> str:
+        """Run a command in a process group of its own, without input; return what it printed.
+
+        Raises
+        ------
+        FabricError
+            If it cannot be started, ends with another code than 0, or takes longer than
+            `seconds`: it is ended then, with all of its group.
+        """
+        shown = shlex.join(arguments)
+        self._write(f"$ {printable(shown)}")
+        begin = time.monotonic()
+        command = Command(arguments, seconds, self._began)
+        try:
+            command.start()
+            # a signal that comes just before this thread sleeps would not wake it
+            while not command.done.wait(_WAKE_SECONDS):
+                pass
+        finally:
+            # a signal that raises here ends the command before anything else is done
+            command.finish()
+            for line in command.text.splitlines():
+                self._write(f"| {printable(line)}", stamped=False)
+            took = f"after {time.monotonic() - begin:.1f} s"
+            self._write(f"{command.failure or 'exit code 0'} {took}")
+        if command.failure:
+            printed = last_lines(command.text) if command.started else ""
+            raise FabricError(f"{printable(shown)}: {command.failure}{printed}")
+        return command.text
+
+    def _write(self, line: str, *, stamped: bool = True) -> None:
+        stamp = f"{datetime.now(UTC).isoformat(timespec='seconds')} " if stamped else ""
+        try:
+            self._log.parent.mkdir(parents=True, exist_ok=True)
+            with self._log.open("a", encoding="utf-8") as file:
+                file.write(f"{stamp}{line}\n")
+        except OSError as error:
+            logger.warning("cannot write %s: %s; it lacks: %s", self._log, error.strerror, line)
+
+
+def printable(text: str) -> str:
+    """`text` in one line, without what a terminal would obey."""
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+
+
+def last_lines(text: str) -> str:
+    """The end of what a program printed, to end a message with; no lines of rules and blanks."""
+    lines = [printable(line)[:200] for line in text.splitlines() if re.search(r"\w", line)]
+    if not lines:
+        return "; it printed nothing"
+    return "; its last lines:" + "".join(f"\n    {line}" for line in lines[-SHOWN_LINES:])

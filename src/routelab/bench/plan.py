@@ -1,0 +1,243 @@
+"""A comparison made ready: every run with its exact command, before a node-hour is spent."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from routelab.api import (
+    BenchmarkPlugin,
+    BenchmarkTask,
+    FabricJob,
+    FabricPlugin,
+    InputError,
+    RouteTable,
+)
+from routelab.bench.circumstances import mattering
+from routelab.bench.comparison import AS_IT_IS, Chosen, Comparison
+from routelab.bench.launchers import Launcher
+from routelab.bench.order import orders, rotated
+from routelab.bench.store import fingerprint_of
+from routelab.config.cluster.file import ClusterFile
+from routelab.deadlock import routes_digest, topology_digest
+
+HERE = Path()
+"""Working directory of a run, as its command names it."""
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """A run that a comparison consists of.
+
+    Attributes
+    ----------
+    routing, benchmark : Chosen
+    round : int
+        From 1 on; of warm-up rounds 0 and less.
+    turn : int
+        Place of the routing in the round, from 1 on.
+    fingerprint : str
+        Empty of a run that cannot be.
+    identity : mapping
+        What the fingerprint is of.
+    command : tuple of str
+        Without launcher.
+    files : mapping of str to str
+        Text by name of what lies in its folder beforehand.
+    refused : str
+        Why it cannot be: the benchmark or the routing does not go with the network.
+    """
+
+    routing: Chosen
+    benchmark: Chosen
+    round: int
+    turn: int
+    fingerprint: str = ""
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+    files: Mapping[str, str] = field(default_factory=dict)
+    refused: str = ""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What is run while one routing is applied.
+
+    Attributes
+    ----------
+    routing : Chosen
+    round : int
+    runs : tuple of PlannedRun
+    """
+
+    routing: Chosen
+    round: int
+    runs: tuple[PlannedRun, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """A comparison with all that it needs.
+
+    Attributes
+    ----------
+    comparison : Comparison
+    topology : str
+        Canonical name of the network.
+    file : ClusterFile
+    launcher : Launcher
+    tables : mapping of str to RouteTable
+        By id of the routing; without those of `refused`.
+    refused : mapping of str to str
+        Why a routing has no table here, by its id.
+    benchmarks : mapping of str to BenchmarkPlugin
+        By id.
+    executables : mapping of str to Path
+        By id of the benchmark.
+    fabric : FabricPlugin
+    apply : bool
+        Whether the fabric is switched.
+    """
+
+    comparison: Comparison
+    topology: str
+    file: ClusterFile
+    launcher: Launcher
+    tables: Mapping[str, RouteTable]
+    refused: Mapping[str, str]
+    benchmarks: Mapping[str, BenchmarkPlugin]
+    executables: Mapping[str, Path]
+    fabric: FabricPlugin
+    apply: bool
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """In the order of the network's terminals; empty: this machine."""
+        return self.launcher.hosts
+
+    @cached_property
+    def turns(self) -> tuple[Turn, ...]:
+        """All rounds, in the order in which they are done."""
+        settings = self.comparison.settings
+        routings = self.comparison.routings or (Chosen(AS_IT_IS, AS_IT_IS),)
+        rounds = settings.warm_up + settings.repeats
+        return tuple(
+            self._turn(routings[which], number - settings.warm_up + 1, place)
+            for number, order in enumerate(orders(len(routings), rounds, settings.seed))
+            for place, which in enumerate(order, 1)
+        )
+
+    @property
+    def runs(self) -> Iterator[PlannedRun]:
+        """The runs of all turns."""
+        return (run for turn in self.turns for run in turn.runs)
+
+    def job(self, routing: Chosen, folder: Path) -> FabricJob:
+        """What the fabric is told for a routing; its files go below `folder`."""
+        table = self.tables[routing.id]
+        return FabricJob(
+            routing.text, table, self.hosts, folder / _digest(table)[:16], self.topology
+        )
+
+    def task(self, benchmark: str, folder: Path = HERE) -> BenchmarkTask:
+        """What a benchmark runs on."""
+        at = self.launcher
+        executable = self.executables.get(benchmark, Path())
+        return BenchmarkTask(at.ranks, at.nodes, executable, folder)
+
+    def _turn(self, routing: Chosen, round_: int, place: int) -> Turn:
+        benchmarks = self.comparison.benchmarks
+        order = rotated(len(benchmarks), round_, place)
+        runs = tuple(self._run(routing, benchmarks[which], round_, place) for which in order)
+        return Turn(routing, round_, runs)
+
+    def _run(self, routing: Chosen, benchmark: Chosen, round_: int, turn: int) -> PlannedRun:
+        at, plugin = self.launcher, self.benchmarks[benchmark.id]
+        reason = self.refused.get(routing.id) or plugin.supports(at.ranks, at.ranks_per_node)
+        if reason:
+            return PlannedRun(routing, benchmark, round_, turn, refused=reason)
+        task = self.task(benchmark.id)
+        command, files = plugin.command(task), plugin.files(task)
+        table = self.tables.get(routing.id)
+        launch = at.launch(command)
+        identity = {
+            "arguments": [_content(word) for word in launch.arguments],
+            "environment": {**mattering(), **launch.environment},
+            "files": dict(files),
+            "hosts": list(at.hosts) or [os.uname().nodename],
+            "ranks": at.ranks,
+            "routing": routing.text,
+            "benchmark": benchmark.text,
+            "routes": "" if table is None else _digest(table),
+            "fabric": _fabric(self.file, self.apply),
+            "round": round_,
+        }
+        return PlannedRun(
+            routing, benchmark, round_, turn, fingerprint_of(identity), identity, command, files
+        )
+
+
+def fabric_text(file: ClusterFile, apply: bool) -> str:
+    """How the fabric is switched, for people and fingerprints; empty if it is not."""
+    if not apply:
+        return ""
+    choice = file.cluster.fabric
+    return repr(choice.model_dump(exclude={"state"})) if choice is not None else "switched"
+
+
+_SAME_ROUTES = frozenset({"state", "restore", "check", "seconds"})
+"""What a fabric's entry may say without any change of how it routes when a routing is applied."""
+
+
+def _fabric(file: ClusterFile, apply: bool) -> Any:
+    """How the fabric is switched, for fingerprints: of programs and files their content."""
+    choice = file.cluster.fabric
+    if not apply or choice is None:
+        return "switched" if apply else ""
+    return {
+        name: [_content(word) for word in value] if isinstance(value, list) else value
+        for name, value in choice.model_dump(exclude=set(_SAME_ROUTES)).items()
+    }
+
+
+_digests: dict[int, tuple[RouteTable, str]] = {}
+
+
+def _digest(table: RouteTable) -> str:
+    """SHA-256 of network and routes, hexadecimal; made once a table."""
+    known = _digests.get(id(table))
+    if known is None or known[0] is not table:
+        known = _digests[id(table)] = (table, _made_digest(table))
+    return known[1]
+
+
+def _made_digest(table: RouteTable) -> str:
+    parts = topology_digest(table.topology), routes_digest(table)
+    weights = np.ascontiguousarray(table.path_weight).tobytes()
+    return hashlib.sha256(" ".join(parts).encode() + weights).hexdigest()
+
+
+_contents: dict[tuple[str, int, int], str] = {}
+
+
+def _content(word: str) -> str:
+    """An argument; of a file its content, so that where it lies does not matter."""
+    path = Path(word)
+    if not path.is_absolute() or not path.is_file():
+        return word
+    try:
+        status = path.stat()
+        key = word, status.st_mtime_ns, status.st_size
+        if key not in _contents:
+            with path.open("rb") as stream:
+                _contents[key] = hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}") from error
+    return f"{path.name} {_contents[key]}"

@@ -1,0 +1,1 @@
+"""Processes with limits, and signals that ask a session to end."""

@@ -1,0 +1,155 @@
+"""Commands with a limit that run in a thread, where no signal comes between start and end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Sequence
+
+from routelab.bench.processes.processes import end_process
+
+GRACE_SECONDS = 5.0
+"""Between asking a command at its limit to end and killing it."""
+
+KEPT_BYTES = 1 << 20
+"""How much of what a command prints is kept: the end of it."""
+
+_POLL_SECONDS = 0.02
+
+_UNENDED = (
+    ", and could not be ended, as it runs as another user (process group {}): end it by hand, and "
+    "let it limit itself"
+)
+
+
+class Command:
+    """A command in a process group of its own, without input.
+
+    A signal handler that raises interrupts who waits for it, never the thread that looks after it.
+
+    Attributes
+    ----------
+    done : threading.Event
+        It has ended.
+    started : bool
+        Whether it could be started.
+    text : str
+        What it printed.
+    failure : str
+        How it failed, or why it has not been started; empty if all went well.
+    """
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        seconds: float,
+        began: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        self._tell_group = began
+        self.done = threading.Event()
+        self.started = False
+        self.text, self.failure = "", "not started"
+        self._begun, self._stop = threading.Event(), threading.Event()
+        self._arguments, self._seconds = list(arguments), seconds
+
+    def start(self) -> None:
+        """Start it."""
+        thread = threading.Thread(target=self._run)
+        try:
+            thread.start()
+        except RuntimeError as error:
+            self.failure = f"cannot be started: {error}"
+            self.done.set()
+
+    def finish(self) -> None:
+        """End it if it runs, and wait until it has ended; it is not started any more."""
+        self._stop.set()
+        # a thread that has not come this far will see that it is to stop
+        if self._begun.is_set():
+            self.done.wait()
+
+    def _run(self) -> None:
+        self._begun.set()
+        try:
+            if not self._stop.is_set():
+                self._follow()
+        except Exception as error:
+            # whatever it was, who waits learns of it
+            what = "followed" if self.started else "started"
+            self.failure = f"cannot be {what}: {getattr(error, 'strerror', None) or error}"
+        finally:
+            self.done.set()
+
+    def _follow(self) -> None:
+        process = subprocess.Popen(
+            self._arguments,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self.started = True
+        self._tell_group(process.pid)
+        try:
+            output = _Output(process)
+        except RuntimeError:
+            end_process(process, GRACE_SECONDS, all_of_it=True)
+            raise
+        failure = self._ended(process)
+        if failure and not end_process(process, GRACE_SECONDS, all_of_it=True):
+            failure += _UNENDED.format(process.pid)
+        self._tell_group(0)
+        self.text = output.text()
+        self.failure = failure
+
+    def _ended(self, process: subprocess.Popen[bytes]) -> str:
+        until = time.monotonic() + self._seconds
+        while process.poll() is None:
+            if self._stop.is_set():
+                return "interrupted"
+            if time.monotonic() >= until:
+                return f"took longer than {self._seconds:g} s and was ended"
+            self._stop.wait(_POLL_SECONDS)
+        code = process.returncode
+        if code < 0:
+            return f"ended by {_signal_name(-code)}"
+        return f"exit code {code}" if code else ""
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+class _Output:
+    """What a process prints, read as it comes; whatever holds the pipe open after it may go on."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdout is not None
+        self._stream = process.stdout
+        self._kept = bytearray()
+        self._lost = False
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+        self._thread.start()
+
+    def _read(self) -> None:
+        with self._stream:
+            while chunk := os.read(self._stream.fileno(), 1 << 16):
+                with self._lock:
+                    self._kept += chunk
+                    if len(self._kept) > 2 * KEPT_BYTES:
+                        del self._kept[:-KEPT_BYTES]
+                        self._lost = True
+
+    def text(self) -> str:
+        """What there is when the process has ended, with the undecodable replaced."""
+        self._thread.join(1.0)
+        with self._lock:
+            text = bytes(self._kept).decode(errors="replace")
+        return f"(the beginning is not kept)\n{text}" if self._lost else text

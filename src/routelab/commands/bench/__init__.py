@@ -1,0 +1,89 @@
+"""``routelab bench``: compare routings by benchmarks on a real system."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from routelab.commands._shared.output import FORMATS
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "bench",
+        help="compare routings by benchmarks on a real system",
+        description="Run benchmarks under several routings in balanced order, on this machine or "
+        "in one allocation of a cluster. Every run is kept; what is there already is not run "
+        "again. Prints a table.",
+        epilog="Examples: routelab bench --cluster local --benchmark mpi-patterns --dry-run; "
+        "routelab bench parse npb output.txt",
+        later=_add_options,
+    )
+    parser.set_defaults(run=run)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    from routelab.commands._shared.settings import add_settings
+    from routelab.commands.bench import parse as _bench_parse
+    from routelab.config.bench_settings import BenchSettings
+
+    what = parser.add_argument_group("what is measured")
+    what.add_argument(
+        "--benchmark", metavar="NAME", action="append", help="instance name; may be repeated"
+    )
+    what.add_argument(
+        "--topology",
+        metavar="NAME",
+        help="instance name of the network, or of a part of it that the cluster has a node set "
+        "for; default: the cluster's own",
+    )
+    what.add_argument(
+        "--routing",
+        metavar="NAME",
+        action="append",
+        help="instance name; may be repeated; without it the fabric is measured as it is",
+    )
+    what.add_argument(
+        "--comparison",
+        metavar="FILE",
+        type=Path,
+        help="a comparison that the workflow has planned, instead of all these",
+    )
+    how = parser.add_argument_group("how")
+    how.add_argument(
+        "--apply-routing", action="store_true", help="allow it to switch the fabric's routing"
+    )
+    how.add_argument(
+        "--dry-run", action="store_true", help="print every command, start and change nothing"
+    )
+    how.add_argument(
+        "--results",
+        metavar="FOLDER",
+        type=Path,
+        default=Path("results"),
+        help="keep raw runs in its folder bench/runs; default: results",
+    )
+    how.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        type=Path,
+        help="write outcome, runs and figures here; with --comparison: the file that says it is "
+        "done",
+    )
+    how.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    add_settings(parser, BenchSettings, "settings", but=("predict",))
+    _bench_parse.add_parser(
+        parser.add_subparsers(title="or, without running anything", metavar="parse", required=False)
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Measure, then write and print."""
+    from routelab.commands.bench import run as _bench
+
+    if arguments.comparison is not None:
+        return _bench.run_spec(arguments)
+    return _bench.run_asked(arguments)

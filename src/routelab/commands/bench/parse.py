@@ -1,0 +1,32 @@
+"""``routelab bench parse``: the figures of merit in a file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_parser(actions: Any) -> None:
+    """Add the action."""
+    parser = actions.add_parser(
+        "parse",
+        help="print the figures of merit in a benchmark's output",
+        description="Read the output of a benchmark that ran anywhere and print its figures of "
+        "merit as JSON. An output that cannot be trusted is an error: the failure is named, and "
+        "the exit code is 1.",
+        epilog="Example: routelab bench parse npb lu.C.128.out",
+    )
+    parser.add_argument("name", metavar="BENCHMARK", help="name of a benchmark plugin")
+    parser.add_argument("file", metavar="FILE", type=Path, help="what it printed")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Parse and print."""
+    from routelab.artifacts.json_files import to_json
+    from routelab.stages.bench.parse import as_mapping, parse_output
+
+    result = parse_output(arguments.name, arguments.file)
+    print(to_json(as_mapping(arguments.name, result)), end="")
+    return 0

@@ -1,0 +1,146 @@
+"""``routelab plugins``: list, show, check and create plugins; list columns of results."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from routelab.commands._shared.output import FORMATS, print_rows
+from routelab.commands.plugins.check import add_check
+from routelab.commands.plugins.new import add_new
+
+if TYPE_CHECKING:
+    from routelab.registry.catalogue import Catalogue, Entry
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "plugins", help="list, show, check and create plugins; list columns of results"
+    )
+    actions = parser.add_subparsers(metavar="ACTION", required=True)
+
+    listing = actions.add_parser("list", help="list all installed plugins, including broken ones")
+    listing.add_argument("kind", metavar="KIND", nargs="?", help="only plugins of this kind")
+    listing.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    listing.set_defaults(run=run_list)
+
+    show = actions.add_parser("show", help="show the details of one plugin")
+    show.add_argument("plugin", metavar="NAME", help="NAME or KIND/NAME")
+    show.set_defaults(run=run_show)
+
+    columns = actions.add_parser(
+        "columns",
+        help="list all columns that results can have",
+        description="List the columns of results, including those of installed plugins, with their "
+        "meaning, unit, preferred direction, and the setting that they need.",
+    )
+    columns.add_argument(
+        "--of",
+        metavar="ROWS",
+        help="only columns of these rows, such as routes or loads (the values of 'of' in a study)",
+    )
+    columns.add_argument(
+        "--format",
+        choices=(*FORMATS, "markdown"),
+        default="table",
+        help="table, csv, json, or markdown for a reference page (default: table)",
+    )
+    columns.set_defaults(run=run_columns)
+
+    add_check(actions)
+    add_new(actions)
+
+
+def run_list(arguments: argparse.Namespace) -> int:
+    """List plugins; a broken one is a row like any other."""
+    from routelab.registry.catalogue import installed
+
+    entries = installed().entries(arguments.kind)
+    columns = ["kind", "key", "distribution", "version", "status", "summary"]
+    rows = [
+        [entry.kind, entry.key, entry.distribution, entry.version, entry.status, _summary(entry)]
+        for entry in entries
+    ]
+    if arguments.format != "table":
+        columns.append("cause")
+        rows = [[*row, entry.cause] for row, entry in zip(rows, entries, strict=True)]
+    print_rows(columns, rows, arguments.format)
+    if arguments.format == "table":
+        _print_causes(entries)
+    return 0
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Show one plugin."""
+    from routelab.commands.plugins.page import print_page
+    from routelab.registry.catalogue import installed
+
+    catalogue = installed()
+    kind, key = locate(catalogue, arguments.plugin)
+    catalogue.plugin(kind, key)
+    print_page(catalogue.entry(kind, key), catalogue)
+    return 0
+
+
+def run_columns(arguments: argparse.Namespace) -> int:
+    """List columns."""
+    from typing import get_args
+
+    from routelab.api import InputError
+    from routelab.api.columns import Rows
+    from routelab.registry.columns import installed_columns
+    from routelab.registry.suggest import did_you_mean
+
+    known = get_args(Rows)
+    if arguments.of is not None and arguments.of not in known:
+        hint = did_you_mean(arguments.of, known)
+        raise InputError(f"no rows {arguments.of!r}{hint} (rows: {', '.join(known)})")
+    columns = [one for one in installed_columns() if arguments.of in (None, *one.of)]
+    if arguments.format == "markdown":
+        from routelab.registry.column_page import column_page
+
+        print(column_page(columns), end="")
+        return 0
+    rows = [
+        [one.name, "+".join(one.of), one.unit, one.better, one.needs, one.meaning]
+        for one in columns
+    ]
+    print_rows(["column", "of", "unit", "better", "needs", "meaning"], rows, arguments.format)
+    return 0
+
+
+def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
+    """Return the kind and key of the plugin named ``NAME`` or ``KIND/NAME``.
+
+    Raises
+    ------
+    InputError
+        If no plugin or more than one has this name.
+    """
+    from routelab.api import KINDS, InputError
+    from routelab.registry.suggest import did_you_mean
+
+    kind, slash, key = text.rpartition("/")
+    if slash:
+        return kind, catalogue.entry(kind, key).key
+    kinds = catalogue.kinds_of(key)
+    if not kinds:
+        known = [name for each in KINDS for name in catalogue.keys(each)]
+        raise InputError(
+            f"no plugin is called {key!r}{did_you_mean(key, known)} (see `routelab plugins list`)"
+        )
+    if len(kinds) > 1:
+        choices = " or ".join(f"{each}/{key}" for each in kinds)
+        raise InputError(f"{key!r} is a plugin of several kinds; write {choices}")
+    return kinds[0], key
+
+
+def _summary(entry: Entry) -> str:
+    return entry.plugin.summary if entry.plugin else ""
+
+
+def _print_causes(entries: list[Entry]) -> None:
+    causes = dict.fromkeys(entry.cause for entry in entries if entry.cause)
+    if causes:
+        print("\n" + "\n".join(causes) + "\n")

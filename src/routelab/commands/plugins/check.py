@@ -1,0 +1,165 @@
+"""``routelab plugins check``: whether plugins keep their contract and their claims hold."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from routelab.commands._shared.output import FORMATS, print_rows, print_table
+
+if TYPE_CHECKING:
+    from routelab.registry.catalogue import Catalogue
+    from routelab.testing import CheckResult
+
+COLUMNS = ("check", "inputs", "result", "message")
+FIELDS = ("plugin", "check", "input", "status", "message", "seconds")
+
+
+def add_check(actions: Any) -> None:
+    """Add the action."""
+    check = actions.add_parser(
+        "check",
+        help="run plugins on small inputs and check their contract and claims",
+        description="Run plugins on small inputs and check that they keep the contract and that "
+        "what they claim holds. A plugin that hangs or crashes fails its check.",
+        epilog="Example: routelab plugins check rules/angara~turns=exact",
+    )
+    check.add_argument(
+        "plugin",
+        metavar="NAME",
+        nargs="?",
+        help="NAME or KIND/NAME, with parameters if wanted; default: all installed plugins",
+    )
+    check.add_argument(
+        "--topology",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="check on this network, too (may be repeated)",
+    )
+    check.add_argument(
+        "--seconds",
+        metavar="N",
+        type=_positive,
+        default=30.0,
+        help="time limit of one check on one input (default: 30)",
+    )
+    check.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    check.set_defaults(run=run_check)
+
+
+def _positive(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text}")
+    return seconds
+
+
+def run_check(arguments: argparse.Namespace) -> int:
+    """Check plugins; nothing checked is a failure, as it hides that nothing is installed."""
+    from routelab.registry.catalogue import installed
+    from routelab.testing import run_checks
+
+    catalogue = installed()
+    names = [_named(catalogue, arguments.plugin)] if arguments.plugin else _all(catalogue)
+    form = arguments.format
+    results: dict[str, list[CheckResult]] = {}
+    for kind, text in names:
+        name = f"{kind}/{text}"
+        results[name] = run_checks(
+            kind, text, budget_seconds=arguments.seconds, topologies=arguments.topology
+        )
+        if form == "table":
+            _print_one(name, results[name], whole=bool(arguments.plugin))
+    if form != "table":
+        print_rows(FIELDS, [row for name in results for row in _cells(name, results[name])], form)
+    bad = [name for name, found in results.items() if _failed(found)]
+    if form == "table" and not arguments.plugin:
+        print(f"plugins checked: {len(results)}, not ok: {len(bad)}")
+    if not results:
+        print("routelab: error: no plugins are installed, nothing was checked", file=sys.stderr)
+    return 1 if bad or not results else 0
+
+
+def _named(catalogue: Catalogue, text: str) -> tuple[str, str]:
+    """Kind and instance name of ``NAME`` or ``KIND/NAME``; imports no plugin."""
+    from routelab.commands.plugins import locate
+
+    key, wave, parameters = text.partition("~")
+    if "/" in key:
+        kind, _, key = key.partition("/")
+    elif "@" in text:
+        kind = "routing"
+    else:
+        kind, key = locate(catalogue, key)
+    return kind, key + wave + parameters
+
+
+def _all(catalogue: Catalogue) -> list[tuple[str, str]]:
+    from routelab.api import KINDS
+
+    return [(kind, key) for kind in KINDS for key in catalogue.keys(kind)]
+
+
+def _failed(results: Sequence[CheckResult]) -> bool:
+    return not results or any(result.status == "failed" for result in results)
+
+
+def _print_one(name: str, results: Sequence[CheckResult], *, whole: bool) -> None:
+    """A plugin's table, or one line and what failed."""
+    rows = [row for check in _by_check(results) for row in _rows(check, whole=whole)]
+    count = Counter(result.status for result in results)
+    line = f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped"
+    if whole:
+        print_table(COLUMNS, rows)
+        print(f"{name}: {line}")
+        return
+    print(f"{'failed' if _failed(results) else 'ok':<6}  {name:<30}  {line}", flush=True)
+    for check, tried, _, message in rows:
+        print(f"        {check} on {tried}: {message}", flush=True)
+
+
+def _by_check(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
+    checks: dict[str, list[CheckResult]] = {}
+    for result in results:
+        checks.setdefault(result.check, []).append(result)
+    return list(checks.values())
+
+
+def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str, str, str]]:
+    """A row for each failed input; of a whole table, one for all the others as well."""
+    check = results[0].check
+    rows = [
+        (check, result.input, "failed", result.message)
+        for result in results
+        if result.status == "failed"
+    ]
+    passed = [result for result in results if result.status == "passed"]
+    skipped = [result for result in results if result.status == "skipped"]
+    if not whole or not (passed or skipped):
+        return rows
+    tried = f"{len(passed)}" if len(passed) == len(results) else f"{len(passed)} of {len(results)}"
+    status = "passed" if passed else "skipped"
+    return [*rows, (check, tried, status, _common(passed or skipped))]
+
+
+def _common(results: Sequence[CheckResult]) -> str:
+    """What most of the results say, and how many others there are."""
+    said = Counter(result.message for result in results if result.message).most_common()
+    if not said:
+        return ""
+    return said[0][0] + (f" (and {len(said) - 1} more)" if said[1:] else "")
+
+
+def _cells(name: str, results: Sequence[CheckResult]) -> list[list[str]]:
+    return [
+        [name, result.check, result.input, result.status, result.message, f"{result.seconds:.3f}"]
+        for result in results
+    ]

@@ -1,0 +1,58 @@
+"""A plugin's page for ``routelab plugins show``."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from routelab.api import Citation, Composition
+from routelab.commands._shared.output import print_table
+from routelab.registry.catalogue import Catalogue, Entry
+from routelab.registry.contract import CLAIMING, composition_names
+from routelab.registry.instances import parameter_rows
+
+
+def print_page(entry: Entry, catalogue: Catalogue) -> None:
+    """Print all that a sound plugin states about itself."""
+    plugin = entry.plugin
+    assert plugin is not None, "a page needs a plugin that is ok"
+    print(f"{entry.kind}/{entry.key}: {plugin.summary}")
+    print(f"from {entry.distribution} {entry.version} ({entry.value})")
+    if issubclass(plugin, Composition):
+        _print_pairs("parts", {part: str(name) for part, name in composition_names(plugin).items()})
+    if entry.kind in CLAIMING:
+        _print_pairs("capabilities", asdict(plugin.capabilities))
+    rows = [
+        [row.name, row.type, row.default or "(required)", row.description]
+        for row in parameter_rows(plugin, catalogue)
+    ]
+    print("\nparameters" if rows else "\nno parameters")
+    if rows:
+        print_table(["name", "type", "default", "description"], rows, indent="  ")
+    print("\ncitations" if plugin.citations else "\nno citations")
+    for citation in plugin.citations:
+        print(f"  {_reference(citation)}")
+
+
+def _print_pairs(title: str, pairs: dict[str, Any]) -> None:
+    print(f"\n{title}")
+    width = max(map(len, pairs))
+    for name, value in pairs.items():
+        print(f"  {name.replace('_', ' '):<{width}}  {_words(value)}")
+
+
+def _words(value: Any) -> str:
+    if value in (None, ()):
+        return "any" if value == () else "no claim"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _reference(citation: Citation) -> str:
+    authors = citation.authors.rstrip(".")
+    doi = f", doi:{citation.doi}" if citation.doi else ""
+    return (
+        f"[{citation.key}] {authors}. {citation.title}. {citation.published}"
+        f"{doi} ({citation.cited_for})"
+    )

@@ -1,0 +1,321 @@
+"""Descriptions of clusters: what their machine is like, and how jobs run there."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
+
+from routelab.api import InputError
+from routelab.config.cluster.executables import find_executable
+from routelab.config.cluster.hostlist import compress
+from routelab.config.cluster.jobs import (
+    Argument,
+    FabricChoice,
+    HostList,
+    Hosts,
+    InstanceName,
+    Program,
+    SlurmWord,
+    VariableName,
+    VariableValue,
+    listed,
+    placed,
+    uneven,
+)
+from routelab.config.cluster.machine import Origin, Told, read_machine
+from routelab.config.document import Document, load_document
+from routelab.config.entries import StudyPart
+from routelab.config.errors import ConfigError, describe, suggestion
+from routelab.config.files import seen_from_here
+from routelab.registry.instances import canonical, load
+from routelab.simulation.flow.machine import Machine
+
+CLUSTERS = Path("config/clusters")
+"""Where clusters are looked up by name."""
+
+Launcher: TypeAlias = Literal["srun", "mpiexec", "openmpi"]
+"""Slurm's steps, MPICH's mpiexec (hydra), Open MPI's mpirun."""
+
+PARTS = ("options", "allocation", "environment", "hosts", "node_sets", "benchmarks", "machine")
+"""Keys with lists and mappings, which may be empty."""
+
+PLUGIN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+
+
+class Cluster(StudyPart):
+    """A cluster (``config/clusters/<name>.yaml``); all but `machine` is for launching real jobs."""
+
+    name: str | None = Field(default=None, description="For people")
+    description: str | None = Field(default=None, description="What it is")
+    topology: InstanceName | None = Field(default=None, description="Instance name of its network")
+    nodes: int | None = Field(default=None, ge=1, strict=True, description="How many there are")
+    ranks_per_node: int = Field(
+        default=1, ge=1, le=4096, strict=True, description="MPI processes of a host"
+    )
+    launcher: Launcher = Field(default="mpiexec", description="What starts MPI processes")
+    program: Program | None = Field(
+        default=None, description="The launcher's file, if it is not found by its usual name"
+    )
+    mpi: SlurmWord | None = Field(
+        default=None, description="What srun is told of MPI (--mpi), as pmi2"
+    )
+    options: list[Argument] = Field(default=[], description="Further arguments of the launcher")
+    partition: SlurmWord | None = Field(default=None, description="Of Slurm")
+    account: SlurmWord | None = Field(default=None, description="Of Slurm")
+    allocation: list[Argument] = Field(default=[], description="Further arguments of salloc")
+    environment: dict[VariableName, VariableValue] = Field(
+        default={}, description="Environment variables of the benchmarks, besides those there are"
+    )
+    hosts: Hosts = Field(
+        default=[],
+        description="Hosts in the order of the network's terminals, also as n[01-32]; or each with "
+        "its coordinates. None: everything runs on this machine",
+    )
+    node_sets: dict[InstanceName, HostList] = Field(
+        default={},
+        description="Hosts of the jobs on a part of the machine, in the order of its terminals, "
+        "by the part's topology (torus~dims=4x2)",
+    )
+    benchmarks: dict[Annotated[str, Field(pattern=PLUGIN)], Program] = Field(
+        default={},
+        description="The executable of each benchmark plugin, or the folder that holds it; "
+        "otherwise it is looked for on PATH",
+    )
+    fabric: FabricChoice | None = Field(
+        default=None, description="What changes the fabric's routing; by default nothing does"
+    )
+    machine: dict[str, Told] = Field(
+        default={}, description="Fields of the machine that are not as by default"
+    )
+
+    _file: str = PrivateAttr("cluster")
+
+    def model_post_init(self, context: Any) -> None:
+        """Keep the name of the file, for messages."""
+        self._file = (context or {}).get("file", "cluster")
+
+    @field_validator(*PARTS, mode="before")
+    @classmethod
+    def _nothing(cls, value: Any, info: ValidationInfo) -> Any:
+        """A key with nothing, or with comments alone, behind it is as if it were not there."""
+        if value is not None or info.field_name is None:
+            return value
+        return cls.model_fields[info.field_name].get_default()
+
+    @property
+    def all_hosts(self) -> tuple[str, ...]:
+        """Every host, in the order of the file."""
+        return listed(self.hosts)
+
+    def hosts_of(self, topology_text: str, terminals: int) -> tuple[str, ...]:
+        """The hosts of a job on a network, in the order of its terminals.
+
+        Parameters
+        ----------
+        topology_text : str
+            Instance name of the network: the cluster's own, or one that there is a node set for.
+        terminals : int
+            How many the network has.
+
+        Returns
+        -------
+        hosts : tuple of str
+            Empty where the cluster names none: then everything runs on this machine.
+
+        Raises
+        ------
+        InputError
+            If there are none for this network, or another number of them.
+        """
+        if not self.hosts and not self.node_sets:
+            return ()
+        name = _canonical(topology_text)
+        for text, hosts in self.node_sets.items():
+            if _canonical(text) == name:
+                return self._counted(listed(hosts), terminals, f"node_sets: {text}: ")
+        own = self.topology is not None and _canonical(self.topology) == name
+        fits = not self.node_sets and (self.topology is None or len(self.all_hosts) == terminals)
+        if not self.hosts or not (own or fits):
+            raise InputError(self._no_set(topology_text, terminals))
+        return self._whole(topology_text, terminals)
+
+    def _whole(self, topology: str, terminals: int) -> tuple[str, ...]:
+        if not isinstance(self.hosts, Mapping):
+            return self._counted(self.all_hosts, terminals, "hosts: ")
+        try:
+            return placed(self.hosts, load("topology", topology).build())
+        except InputError as error:
+            lines = str(error).splitlines()
+            raise InputError("\n".join(f"{self._file}: hosts: {line}" for line in lines)) from None
+
+    def _counted(self, hosts: tuple[str, ...], terminals: int, place: str) -> tuple[str, ...]:
+        if len(hosts) == terminals:
+            return hosts
+        raise InputError(
+            f"{self._file}: {place}{len(hosts)} hosts for a network of {terminals} terminals; name "
+            "one for each, in their order"
+        )
+
+    def _no_set(self, topology: str, terminals: int) -> str:
+        own = [self.topology] if self.topology is not None and self.hosts else []
+        known = ", ".join([*own, *self.node_sets])
+        return (
+            f"{self._file}: no hosts for {topology}"
+            + (f", only for {known}" if known else "")
+            + f"; add its {terminals} hosts in the order of its terminals: "
+            f"node_sets: {{{topology}: [...]}}"
+        )
+
+    def executable(self, plugin_name: str, candidates: Sequence[str]) -> Path:
+        """The program of a benchmark.
+
+        Parameters
+        ----------
+        plugin_name : str
+            Of the benchmark plugin.
+        candidates : sequence of str
+            Names that the program's file may have, the best one first; or paths.
+
+        Raises
+        ------
+        InputError
+            If it is not there, or may not be executed.
+        """
+        path = self.environment.get("PATH", os.environ.get("PATH"))
+        told = self.benchmarks.get(plugin_name)
+        return find_executable(plugin_name, told, candidates, path, self._file)
+
+
+@dataclass(frozen=True)
+class ClusterFile:
+    """A cluster that was read.
+
+    Attributes
+    ----------
+    path : Path
+    cluster : Cluster
+    machine : Machine
+    origins : dict of str to Origin
+        Of every field of the machine that the file sets.
+    """
+
+    path: Path
+    cluster: Cluster
+    machine: Machine
+    origins: Mapping[str, Origin]
+
+
+def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "machine") -> Path:
+    """The file of a cluster.
+
+    Parameters
+    ----------
+    name : str
+        Of a file in one of the folders, without its ending; or a path that ends in ``.yaml``.
+    homes : tuple of Path
+        Where names are looked up, the first folder first.
+    word : str
+        What the name is given by, for messages.
+
+    Raises
+    ------
+    InputError
+        If there is no such file.
+    """
+    if Path(name).suffix in (".yaml", ".yml"):
+        if Path(name).is_file():
+            return Path(name)
+        raise ConfigError([f"{word}: there is no file {name}"])
+    for home in homes:
+        if (home / f"{name}.yaml").is_file():
+            return home / f"{name}.yaml"
+    known = {file.stem for home in homes for file in home.glob("*.yaml")}
+    places = " or ".join(map(str, homes))
+    raise ConfigError(
+        [f"{word}: no cluster {name!r}, no file {name}.yaml in {places}{suggestion(name, known)}"]
+    )
+
+
+def found_cluster(folder: Path, name: str, word: str = "machine") -> str:
+    """Return the path of the cluster file that a study names, relative to the working directory.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the study: files are in it, named clusters in ``clusters`` next to it.
+    name : str
+    word : str
+        Key of the study, for messages.
+
+    Raises
+    ------
+    InputError
+        If the cluster does not exist.
+    """
+    homes = [Path(os.path.normpath(folder / up / "clusters")) for up in (".", "..", "../..")]
+    if Path(name).suffix in (".yaml", ".yml"):
+        name = str(folder / name)
+    return seen_from_here(find_cluster(name, tuple(dict.fromkeys((*homes, CLUSTERS))), word))
+
+
+def load_cluster(path: Path) -> ClusterFile:
+    """Read a cluster's file.
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with everything that is wrong, one line each.
+    """
+    document = load_document(path)
+    if not isinstance(document.data, Mapping):
+        raise ConfigError([f"{document.place(())}a cluster is a mapping with machine, name, ..."])
+    machine, origins, mistakes = read_machine(document)
+    try:
+        cluster = Cluster.model_validate(document.data, context={"file": str(path)})
+    except ValidationError as error:
+        mistakes += describe(error, document, Cluster)
+    else:
+        mistakes += [f"{document.place(at)}{text}" for at, text in _misfits(cluster)]
+    if mistakes or machine is None:
+        raise ConfigError(sorted(mistakes, key=lambda text: _line(text, document)))
+    return ClusterFile(path, cluster, machine, origins)
+
+
+def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
+    """What is right by itself and does not go together: where, and what."""
+    hosts = cluster.all_hosts
+    if cluster.nodes and hosts and cluster.nodes != len(hosts):
+        yield (
+            ("nodes",),
+            f"{cluster.nodes}, and there are {len(hosts)} hosts; name all, or leave it out",
+        )
+    if cluster.mpi and cluster.launcher != "srun":
+        yield (
+            ("mpi",),
+            f"is told to srun only, and the launcher is {cluster.launcher}; leave it out",
+        )
+    if isinstance(cluster.hosts, Mapping):
+        if cluster.topology is None:
+            yield ("hosts",), "have coordinates; say in which network: topology"
+        yield from ((("hosts", host), text) for host, text in uneven(cluster.hosts))
+    for name, part in cluster.node_sets.items():
+        strange = [host for host in listed(part) if hosts and host not in hosts]
+        if strange:
+            yield ("node_sets", name), f"{compress(strange)} not in hosts; add it there, or mend it"
+
+
+def _line(mistake: str, document: Document) -> int:
+    return int(mistake.removeprefix(f"{document.path}:").partition(":")[0])
+
+
+def _canonical(text: str) -> str:
+    """The canonical name of a network; of one that is not installed, as it is written."""
+    try:
+        return canonical("topology", text)
+    except InputError:
+        return text

@@ -1,0 +1,225 @@
+"""What a cluster's file may say of jobs: hosts, names, words and programs, each checked."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, TypeAlias
+
+import numpy as np
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    field_validator,
+)
+
+from routelab.api import InputError, Topology
+from routelab.config.cluster.hostlist import check_host, compress, expand
+from routelab.config.entries import StudyPart
+from routelab.registry.names import parse_name
+
+WORD = r"[A-Za-z0-9_][A-Za-z0-9_.,@+-]*"
+"""What Slurm may be told of its own: partitions, accounts, kinds of MPI."""
+
+VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
+
+
+class FabricChoice(StudyPart):
+    """A fabric plugin; its parameters stand beside it."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    use: str = Field(min_length=1, description="Name of a fabric plugin")
+    state: str = Field(
+        default="",
+        description="Folder with the lock and the journal of the fabric, an absolute path: the "
+        "same for all who switch it. By default below the results, where two folders of results "
+        "know nothing of each other",
+    )
+
+    @field_validator("state")
+    @classmethod
+    def _absolute(cls, value: str) -> str:
+        if value and not Path(value).expanduser().is_absolute():
+            raise ValueError(f"{value!r} should be an absolute path")
+        return str(Path(value).expanduser()) if value else ""
+
+
+def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:
+    """A validator of pydantic's made of a function that raises InputError."""
+
+    def checked(value: str) -> str:
+        try:
+            check(value)
+        except InputError as error:
+            raise ValueError(str(error).partition("\n")[0]) from None
+        return value
+
+    return checked
+
+
+def _matching(pattern: str, what: str) -> Callable[[str], str]:
+    def checked(value: str) -> str:
+        if not re.fullmatch(pattern, value):
+            raise ValueError(f"{value!r} is no {what}")
+        return value
+
+    return checked
+
+
+def _printable(value: str) -> str:
+    if not value or not value.isprintable():
+        raise ValueError(f"{value!r} should be text of one line")
+    return value
+
+
+def _variable(value: Any) -> Any:
+    """Whole numbers are meant as their digits; how others are to be written is not known."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        shown = str(value).lower() if isinstance(value, bool) else str(value)
+        raise ValueError(f"{shown} should be text; put it in quotes")
+    if "\0" in value:
+        raise ValueError("the value of a variable cannot hold a null character")
+    return value
+
+
+def _program(value: str) -> str:
+    _printable(value)
+    if value.startswith("-"):
+        raise ValueError(f"{value!r} would be taken for an option")
+    if "/" in value and not Path(value).is_absolute() and not value.startswith("~/"):
+        raise ValueError(
+            f"{value!r} should be an absolute path, ~/... or a name without '/': where it is "
+            "looked up differs"
+        )
+    try:
+        return str(Path(value).expanduser()) if "/" in value else value
+    except RuntimeError:
+        raise ValueError(f"there is no home folder for {value!r}; write the whole path") from None
+
+
+def _name(value: str) -> None:
+    try:
+        parse_name(value)
+    except InputError as error:
+        what = str(error).partition("\n")[0].removeprefix("bad name: ")
+        raise InputError(f"{value!r} is no instance name: {what}") from None
+
+
+InstanceName: TypeAlias = Annotated[str, AfterValidator(_as_mistake(_name))]
+HostName: TypeAlias = Annotated[str, AfterValidator(_as_mistake(check_host))]
+HostText: TypeAlias = Annotated[str, AfterValidator(_as_mistake(expand))]
+SlurmWord: TypeAlias = Annotated[
+    str, AfterValidator(_matching(WORD, "word of Slurm's: letters, digits and . , @ + - _"))
+]
+Argument: TypeAlias = Annotated[str, AfterValidator(_printable)]
+VariableName: TypeAlias = Annotated[
+    str,
+    AfterValidator(
+        _matching(VARIABLE, "name of a variable: letters, digits and '_', no digit first")
+    ),
+]
+VariableValue: TypeAlias = Annotated[str, BeforeValidator(_variable)]
+Program: TypeAlias = Annotated[str, AfterValidator(_program)]
+Coordinates: TypeAlias = Annotated[
+    list[Annotated[int, Field(strict=True, ge=0)]], Field(min_length=1)
+]
+
+
+def _hosts_form(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "<mapping>"
+    return "<list>" if isinstance(value, list) else "<text>"
+
+
+def listed(hosts: str | Iterable[str]) -> tuple[str, ...]:
+    """The names of hosts that a file lists in one of its forms."""
+    if isinstance(hosts, str):
+        return expand(hosts)
+    if isinstance(hosts, Mapping):
+        return tuple(hosts)
+    return tuple(host for text in hosts for host in expand(text))
+
+
+def _each_once(hosts: Any) -> Any:
+    twice = [host for host, number in Counter(listed(hosts)).items() if number > 1]
+    if twice:
+        raise ValueError(f"{compress(twice)} more than once")
+    return hosts
+
+
+HostList: TypeAlias = Annotated[
+    Annotated[HostText, Tag("<text>")] | Annotated[list[HostText], Tag("<list>")],
+    Discriminator(_hosts_form),
+    AfterValidator(_each_once),
+]
+Hosts: TypeAlias = Annotated[
+    Annotated[HostText, Tag("<text>")]
+    | Annotated[list[HostText], Tag("<list>")]
+    | Annotated[dict[HostName, Coordinates], Tag("<mapping>")],
+    Discriminator(_hosts_form),
+    AfterValidator(_each_once),
+]
+
+
+def placed(places: Mapping[str, Sequence[int]], topology: Topology) -> tuple[str, ...]:
+    """Hosts in the order of a network's terminals, by their coordinates.
+
+    Parameters
+    ----------
+    places : mapping
+        Coordinates of the switch of each host; hosts at one switch are in the order of the file.
+    topology : Topology
+
+    Raises
+    ------
+    InputError
+        With all coordinates that do not fit, a line each.
+    """
+    if topology.coordinates is None:
+        raise InputError("the network has no coordinates; list the hosts in its terminals' order")
+    at: dict[tuple[int, ...], list[int]] = {}
+    for terminal, switch in enumerate(topology.terminal_switch.tolist()):
+        at.setdefault(tuple(topology.coordinates[switch].tolist()), []).append(terminal)
+    hosts: list[str] = [""] * topology.num_terminals
+    mistakes = []
+    for host, place in places.items():
+        free = at.get(tuple(place))
+        if free:
+            hosts[free.pop(0)] = host
+        else:
+            mistakes.append(f"{host}: {_misplaced(place, free, topology)}")
+    missing = [f"({', '.join(map(str, place))})" for place, free in at.items() if free]
+    if missing:
+        more = f" and {len(missing) - 3} more places" if len(missing) > 3 else ""
+        mistakes.append(f"no host is at {', '.join(missing[:3])}{more}")
+    if mistakes:
+        raise InputError("\n".join(mistakes))
+    return tuple(hosts)
+
+
+def _misplaced(place: Sequence[int], free: list[int] | None, topology: Topology) -> str:
+    assert topology.coordinates is not None
+    shown, wanted = list(place), topology.coordinates.shape[1]
+    if len(place) != wanted:
+        return f"{shown} should be {wanted} coordinates"
+    if free is not None:
+        return f"another host is at {shown} already"
+    sizes = "x".join(str(size) for size in np.max(topology.coordinates, axis=0) + 1)
+    return f"there is no place {shown} in a network of {sizes}"
+
+
+def uneven(places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:
+    """Hosts with another number of coordinates than the first one, and that in words."""
+    first = next(iter(places), "")
+    for host, place in places.items():
+        if len(place) != len(places[first]):
+            yield host, f"{list(place)} has {len(place)} coordinates, {first} {len(places[first])}"

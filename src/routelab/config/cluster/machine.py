@@ -1,0 +1,152 @@
+"""The machine of a cluster: its numbers, and where each of them is from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from routelab.config.document import Document
+from routelab.config.entries import StudyPart
+from routelab.config.errors import describe
+from routelab.simulation.flow.machine import Machine
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, (bool, int, float)):
+        return value
+    raise ValueError(f"{value!r} should be a number, or true or false")
+
+
+Number: TypeAlias = Annotated[bool | float, BeforeValidator(_number)]
+
+
+class Published(StudyPart):
+    """A value that was published, or measured."""
+
+    value: Number = Field(description="In the unit of the field")
+    source: str = Field(min_length=1, description="Where it is from")
+
+
+class Assumed(StudyPart):
+    """A value that nobody has published."""
+
+    value: Number = Field(description="In the unit of the field")
+    assumed: str = Field(min_length=1, description="Why so")
+    range: tuple[float, float] = Field(description="Least and greatest value that is plausible")
+
+    @model_validator(mode="after")
+    def _within(self) -> Assumed:
+        low, high = self.range
+        if not low <= self.value <= high:
+            raise ValueError(f"{self.value:g} does not lie in its range, {low:g} to {high:g}")
+        return self
+
+
+def _form(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "<assumed>" if "assumed" in value or "range" in value else "<published>"
+    if isinstance(value, (Published, Assumed)):
+        return "<assumed>" if isinstance(value, Assumed) else "<published>"
+    return "<scalar>"
+
+
+Told: TypeAlias = Annotated[
+    Annotated[Published, Tag("<published>")]
+    | Annotated[Assumed, Tag("<assumed>")]
+    | Annotated[Number, Tag("<scalar>")],
+    Discriminator(_form),
+]
+"""A value with where it is from, or alone."""
+
+_TOLD: TypeAdapter[Published | Assumed | float | bool] = TypeAdapter(Told)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a number is from.
+
+    Attributes
+    ----------
+    value : float or bool
+    source : str
+        Where it was published; empty if it is assumed, or nothing is said.
+    assumed : str
+        Why it is assumed; empty if it was published.
+    range : tuple of two float, optional
+        Least and greatest value that is plausible.
+    """
+
+    value: float | bool
+    source: str = ""
+    assumed: str = ""
+    range: tuple[float, float] | None = None
+
+
+def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin], list[str]]:
+    """The machine that a cluster's file describes.
+
+    Parameters
+    ----------
+    document : Document
+
+    Returns
+    -------
+    machine : Machine or None
+        None if something is wrong with it.
+    origins : dict of str to Origin
+        Of every field that the file sets.
+    mistakes : list of str
+        One line each. Entries that are not of their form are passed over: those are mistakes of
+        the file's model.
+    """
+    described = document.data.get("machine")
+    origins = {}
+    for name, entry in described.items() if isinstance(described, Mapping) else ():
+        try:
+            origins[name] = _origin(_TOLD.validate_python(entry))
+        except ValidationError:
+            continue
+    mistakes = [
+        f"{document.place(('machine', name, 'value'))}{text}"
+        for name, origin in origins.items()
+        if (text := _wrong_kind(name, origin.value))
+    ]
+    values = {
+        name: origin.value
+        for name, origin in origins.items()
+        if not _wrong_kind(name, origin.value)
+    }
+    try:
+        machine = Machine(**values)
+    except ValidationError as error:
+        mistakes += describe(error, document, Machine, ("machine",))
+    return (None if mistakes else machine), origins, mistakes
+
+
+def _wrong_kind(name: str, value: float | bool) -> str:
+    """Whether a number stands for a truth value or the other way round, in words."""
+    field = Machine.model_fields.get(name)
+    if field is None or (field.annotation is bool) == isinstance(value, bool):
+        return ""
+    if isinstance(value, bool):
+        return f"{str(value).lower()} should be a number"
+    return f"{value:g} should be true or false"
+
+
+def _origin(told: Published | Assumed | float | bool) -> Origin:
+    if isinstance(told, Published):
+        return Origin(told.value, source=told.source)
+    if isinstance(told, Assumed):
+        return Origin(told.value, assumed=told.assumed, range=told.range)
+    return Origin(told)

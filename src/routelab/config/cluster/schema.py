@@ -1,0 +1,57 @@
+"""The JSON schema of cluster files, with which editors complete and check them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from routelab.config.cluster.file import PARTS, Cluster
+from routelab.config.cluster.hostlist import HOST
+from routelab.config.cluster.jobs import VARIABLE, WORD
+from routelab.config.schema import DRAFT, untitled
+from routelab.simulation.flow.machine import Machine
+
+
+def cluster_schema() -> dict[str, Any]:
+    """The schema of a cluster's file, made from its model and that of the machine.
+
+    Returns
+    -------
+    schema : dict
+        JSON values.
+    """
+    schema: dict[str, Any] = untitled(Cluster.model_json_schema())
+    keys, definitions = schema["properties"], schema["$defs"]
+    for name in ("mpi", "partition", "account"):
+        keys[name]["anyOf"][0]["pattern"] = f"^{WORD}$"
+    keys["hosts"]["oneOf"][2]["propertyNames"] = {"pattern": f"^{HOST}$"}
+    keys["environment"]["propertyNames"] = {"pattern": f"^{VARIABLE}$"}
+    keys["environment"]["additionalProperties"] = {"type": ["string", "integer"]}
+    keys["benchmarks"]["additionalProperties"] = False
+    forms = {name: definitions.pop(name) for name in ("Published", "Assumed")}
+    keys["machine"] = {
+        "type": "object",
+        "description": keys["machine"]["description"],
+        "properties": {
+            name: {"description": field["description"], "oneOf": _told(field, forms)}
+            for name, field in Machine.model_json_schema()["properties"].items()
+        },
+        "additionalProperties": False,
+    }
+    for name in PARTS:
+        if "oneOf" in keys[name]:
+            keys[name]["oneOf"].append({"type": "null"})
+        else:
+            keys[name]["type"] = [keys[name]["type"], "null"]
+    return {"$schema": DRAFT, "title": "A cluster of routelab", **schema}
+
+
+def _told(field: dict[str, Any], forms: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """A value of the machine: alone, published, or assumed."""
+    bounds = ("type", "minimum", "maximum", "exclusiveMinimum")
+    value = {key: field[key] for key in bounds if key in field}
+    known = []
+    for form in forms.values():
+        parts = {**form["properties"], "value": {**form["properties"]["value"], **value}}
+        parts["value"].pop("anyOf", None)
+        known.append({**form, "properties": parts})
+    return [value, *known]

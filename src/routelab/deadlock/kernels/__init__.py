@@ -1,0 +1,1 @@
+"""Kernels of the deadlock checker: the states that packets of hop-by-hop algorithms reach."""

@@ -1,0 +1,408 @@
+"""The walk through all states that packets of a hop-by-hop algorithm can come to."""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, types
+
+from routelab.deadlock.kernels.hop_states import (
+    AGAIN,
+    ANY,
+    AS_ESCAPE,
+    AT_CHANNEL,
+    AT_CLASS,
+    AT_HOPS,
+    AT_PHASE,
+    AT_SWITCH,
+    CANDIDATES,
+    CHOICES,
+    CLASSES,
+    DEAD_END,
+    INJECT_WORDS,
+    KEEPS_STATE,
+    LATER_AS_ESCAPE,
+    MOST_HOPS,
+    MOST_OF_A_PAIR,
+    MOST_STATES,
+    NO_ESCAPE,
+    OWN_RANDOM,
+    PHASES,
+    ROUNDS,
+    SEVERAL_WAYS,
+    STATE_COLUMNS,
+    SWITCHES,
+    TOO_LONG,
+    TOO_MANY_STATES,
+    WORDS,
+    WRITES,
+    WRONG_CHANNEL,
+    WRONG_CLASS,
+    WRONG_COUNT,
+    WRONG_PENALTY,
+    WRONG_WAYPOINT,
+    Findings,
+    Task,
+    arrive,
+    blank,
+    copy,
+    digest,
+    forget,
+    join,
+    note,
+    number_of,
+    restore,
+    wait,
+    wait_later,
+    word_of,
+)
+from routelab.kernels.hops import (
+    DESTINATION,
+    ESCAPE,
+    HOP,
+    INJECT,
+    PACKET_COLUMNS,
+    PHASE,
+    STATE,
+    STATES,
+    TARGET,
+    WAYPOINT,
+    another,
+    inject_kernel,
+)
+
+_SPARE = 64
+"""Rows that a function may write beyond those that it claims before memory is harmed."""
+
+
+class _Search(NamedTuple):
+    """Scratch: states of a pair, their hash table, what was taken before each, one call.
+
+    `grown` is 1 if a state that was asked already turned out to have more behind it.
+    """
+
+    states: Any
+    slots: Any
+    past: Any
+    packets: Any
+    before: Any
+    state: Any
+    out: Any
+    answers: Any
+    random: Any
+    place: Any
+    grown: Any
+
+
+@njit
+def _sound(task, findings, search, count):
+    """Whether an answer keeps the contract; what does not is noted."""
+    limits, out, row = task.limits, search.out, search.packets[1]
+    problems, before, place = findings.problems, search.before, search.place
+    sound = True
+    for column in range(PACKET_COLUMNS):
+        own = column == WAYPOINT or STATE <= column < STATE + STATES
+        if not own and row[column] != before[column]:
+            note(problems[WRITES], before, place, column)
+            sound = False
+    if row[WAYPOINT] != before[WAYPOINT] and not _turns(task, row, place):
+        note(problems[WRONG_WAYPOINT], before, place, row[WAYPOINT])
+        sound = False
+    if count < 0 or count > limits[CANDIDATES]:
+        note(problems[WRONG_COUNT], before, place, count)
+        return False
+    if count == 0:
+        note(problems[DEAD_END], before, place, place[2])
+        return False
+    for i in range(count):
+        channel = out[i, 0]
+        leaves = 0 <= channel < len(task.channel_source)
+        if not leaves or task.channel_source[channel] != place[0]:
+            note(problems[WRONG_CHANNEL], before, place, channel)
+            sound = False
+        if not 0 <= out[i, 1] < limits[CLASSES]:
+            note(problems[WRONG_CLASS], before, place, out[i, 1])
+            sound = False
+        if out[i, 2] < 0:
+            note(problems[WRONG_PENALTY], before, place, out[i, 2])
+            sound = False
+    return sound
+
+
+@njit
+def _turns(task, row, place):
+    """Send a packet to the waypoint that hop has set, or took away; whether hop may do that."""
+    waypoint = row[WAYPOINT]
+    target = waypoint if waypoint >= 0 else row[DESTINATION]
+    if task.limits[PHASES] < 2 or row[PHASE] != 0 or target == place[0]:
+        return False
+    if not -1 <= waypoint < task.limits[SWITCHES]:
+        return False
+    row[TARGET] = target
+    return True
+
+
+@njit
+def _inject(hop, inject, task, findings, search, ends, pair):
+    """Find all states in which packets of a pair enter; how many there are."""
+    source, limits = ends[0], task.limits
+    row, random = search.packets[1], search.random
+    problems, before, place = findings.problems, search.before, search.place
+    place[0], place[1], place[2] = source, -1, -1
+    count = 0
+    # without choices all injections are alike
+    for k in range(INJECT_WORDS if limits[CHOICES] else 1):
+        random[0] = another(random[0])
+        blank(before, ends)
+        copy(row, before)
+        queues = task.pictures[k % len(task.pictures)]
+        word = word_of(k, INJECT_WORDS, random[0])
+        inject(task.tables, task.reals, search.packets, 1, queues, hop, word, search.out)
+        for column in range(PACKET_COLUMNS):
+            own = column == WAYPOINT or STATE <= column < STATE + STATES
+            if not own and row[column] != before[column]:
+                note(problems[WRITES], before, place, column)
+                row[column] = before[column]
+        if row[WAYPOINT] != -1:
+            if limits[PHASES] < 2 or not 0 <= row[WAYPOINT] < limits[SWITCHES]:
+                note(problems[WRONG_WAYPOINT], before, place, row[WAYPOINT])
+                continue
+            row[TARGET] = row[WAYPOINT]
+        arrive(search.state, row, (source, -1, -1), 0, limits[KEEPS_STATE] != 0)
+        number = number_of(search.state, search.states, search.slots, count, pair)
+        if number == count:
+            count += 1
+            forget(search.past[number])
+        elif number < 0:
+            note(problems[TOO_MANY_STATES], before, place, count)
+    if count > 1:
+        note(problems[SEVERAL_WAYS], before, place, -1)
+    return count
+
+
+@njit
+def _leave_behind(search, number, after, b):
+    """Add a resource to what lies behind the state `after` that follows the state `number`."""
+    bit = np.uint64(1) << np.uint64(b % 64)
+    if not search.past[after, b // 64] & bit:
+        search.past[after, b // 64] |= bit
+        if after < number:
+            search.grown[0] = 1
+
+
+@njit
+def _inherit(search, number, after):
+    """Add what lies behind a state to what lies behind one that follows it."""
+    if join(search.past[after], search.past[number]) and after < number:
+        search.grown[0] = 1
+
+
+@njit
+def _follow(task, findings, search, pair, number, count, answered):
+    """Note what an answer makes a packet wait for, and the states that it leads to.
+
+    Returns the number of states of the pair now.
+    """
+    row, out, limits = search.packets[1], search.out, task.limits
+    problems, before, place = findings.problems, search.before, search.place
+    here, classes = search.states[number], limits[PHASES] * limits[CLASSES]
+    arrival = here[AT_CHANNEL] * classes + here[AT_CLASS] if here[AT_CHANNEL] >= 0 else -1
+    indirect = search.past.shape[1] > 0
+    may_escape = False
+    for i in range(answered):
+        channel, vc = out[i, 0], out[i, 1] + here[AT_PHASE] * limits[CLASSES]
+        escape = out[i, 2] >= ESCAPE
+        may_escape |= escape
+        b = channel * classes + vc
+        findings.used[0, b] = True
+        if channel != out[0, 0]:
+            note(problems[SEVERAL_WAYS], before, place, -1)
+        if arrival >= 0 and findings.dependencies[ANY, arrival, b] < 0:
+            findings.dependencies[ANY, arrival, b] = pair
+        if escape:
+            findings.used[1, b] = True
+            if arrival >= 0 and findings.dependencies[AS_ESCAPE, arrival, b] < 0:
+                findings.dependencies[AS_ESCAPE, arrival, b] = pair
+            if indirect:
+                wait_later(findings.dependencies, search.past[number], b, pair)
+        hops = here[AT_HOPS] + 1
+        if hops > limits[MOST_HOPS]:
+            note(problems[TOO_LONG], before, place, hops)
+            continue
+        there = (np.int64(task.channel_target[channel]), np.int64(channel), np.int64(vc))
+        if arrive(search.state, row, there, hops, limits[KEEPS_STATE] != 0):
+            findings.longest[pair] = max(findings.longest[pair], hops)
+            continue
+        after = number_of(search.state, search.states, search.slots, count, pair)
+        if after < 0:
+            note(problems[TOO_MANY_STATES], before, place, count)
+            continue
+        if after == count:
+            count += 1
+            forget(search.past[after])
+        if indirect:
+            _leave_behind(search, number, after, b)
+            if not escape:
+                _inherit(search, number, after)
+    if limits[AGAIN]:
+        # it may be asked again before it moves
+        wait(search.state, here, row)
+        after = number_of(search.state, search.states, search.slots, count, pair)
+        if after < 0:
+            note(problems[TOO_MANY_STATES], before, place, count)
+        else:
+            if after == count:
+                count += 1
+                forget(search.past[after])
+            _inherit(search, number, after)
+    if not may_escape:
+        note(problems[NO_ESCAPE], before, place, -1)
+    return count
+
+
+@njit
+def _ask(hop, task, findings, search, ends, pair, number, count):
+    """Ask for the candidates in a state with many words; follow each distinct answer.
+
+    Returns the number of states of the pair now.
+    """
+    here, row = search.states[number], search.packets[1]
+    problems, before, place = findings.problems, search.before, search.place
+    answers, random, out, packets = search.answers, search.random, search.out, search.packets
+    tables, pictures = task.tables, task.pictures
+    restore(before, ends, here)
+    place[0], place[1] = here[AT_SWITCH], here[AT_CHANNEL]
+    place[2], place[3] = here[AT_CLASS], -1
+    switch, channel = np.int64(here[AT_SWITCH]), np.int64(here[AT_CHANNEL])
+    vc = np.int64(here[AT_CLASS] - here[AT_PHASE] * task.limits[CLASSES])
+    if vc < 0:
+        # in a new phase as at injection
+        channel, vc = -1, -1
+    known = 0
+    for k in range(WORDS * ROUNDS):
+        random[0] = another(random[0])
+        word = word_of(k % WORDS, WORDS, random[0])
+        # empty, full, and the others in turn
+        picture = min(k // WORDS, 2)
+        queues = pictures[picture + (number + k) % (len(pictures) - 2) * (picture == 2)]
+        copy(row, before)
+        answered = hop(tables, packets, 1, queues, switch, channel, vc, word, out)
+        answer = digest(out, answered, row)
+        if k % WORDS == 0:
+            copy(row, before)
+            told = hop(tables, packets, 1, queues, switch, channel, vc, word, out)
+            if told != answered or digest(out, told, row) != answer:
+                note(problems[OWN_RANDOM], before, place, vc)
+                continue
+        new = True
+        for i in range(known):
+            new &= answers[i] != answer
+        if not new:
+            continue
+        answers[known] = answer
+        known += 1
+        if not _sound(task, findings, search, answered):
+            continue
+        if place[3] >= 0 and place[3] != out[0, 0]:
+            note(problems[SEVERAL_WAYS], before, place, -1)
+        place[3] = out[0, 0]
+        count = _follow(task, findings, search, pair, number, count, answered)
+    return count
+
+
+_INT32 = types.Array(types.int32, 1, "C")
+_TASK = types.NamedTuple(
+    (
+        _INT32,
+        types.Array(types.float64, 1, "C"),
+        _INT32,
+        _INT32,
+        types.Array(types.int32, 3, "C"),
+        types.Array(types.int64, 1, "C"),
+    ),
+    Task,
+)
+_FINDINGS = types.NamedTuple(
+    (
+        types.Array(types.int32, 3, "C"),
+        types.Array(types.bool_, 2, "C"),
+        types.Array(types.int64, 2, "C"),
+        _INT32,
+        types.Array(types.int64, 1, "C"),
+    ),
+    Findings,
+)
+
+
+@cache
+def compiled() -> tuple[Any, Any]:
+    """`explore` and an inject function that chooses nothing, compiled when first asked for.
+
+    `explore` has one signature, so that functions are called through pointers and no algorithm
+    makes it compile again.
+    """
+    signature = types.void(
+        types.FunctionType(HOP),
+        types.FunctionType(INJECT),
+        _TASK,
+        types.Array(types.int32, 2, "C"),
+        _FINDINGS,
+    )
+    return njit(signature, cache=True, nogil=True)(explore), inject_kernel(_choose_nothing)
+
+
+def _choose_nothing(tables, reals, packets, packet, queues, hop, random, out):
+    return 0
+
+
+def explore(hop, inject, task, pairs, findings):
+    """Find every state that packets of some pairs come to, whatever the random words say.
+
+    Injections are asked with `INJECT_WORDS` words, states with `WORDS` times `ROUNDS`. Evenly
+    spaced words meet every outcome of a first `pick` among so many; what depends on further draws
+    or on queues is sampled, with other lower bits and queues in every state. Where hop is called
+    again while a packet waits, the packet as hop leaves it is a state, too.
+
+    Parameters
+    ----------
+    hop, inject : compiled functions
+    task : Task
+    pairs : int32 array, shape (N, 4)
+        Source and destination switch, different ones, between which there is a way; a terminal at
+        each.
+    findings : Findings
+        Changed.
+    """
+    limits = task.limits
+    size = 2
+    while size < 2 * limits[MOST_OF_A_PAIR]:
+        size *= 2
+    resources = findings.dependencies.shape[1]
+    words = (resources + 63) // 64 if len(findings.dependencies) > LATER_AS_ESCAPE else 0
+    search = _Search(
+        states=np.empty((limits[MOST_OF_A_PAIR], STATE_COLUMNS), np.int32),
+        slots=np.full((size, 2), -1, np.int64),
+        past=np.zeros((limits[MOST_OF_A_PAIR], words), np.uint64),
+        packets=np.zeros((3, PACKET_COLUMNS), np.int32),
+        before=np.empty(PACKET_COLUMNS, np.int32),
+        state=np.empty(STATE_COLUMNS, np.int32),
+        out=np.zeros((limits[CANDIDATES] + _SPARE, 3), np.int32),
+        answers=np.empty(WORDS * ROUNDS, np.uint64),
+        random=np.full(1, 2026, np.uint64),
+        place=np.zeros(4, np.int64),
+        grown=np.ones(1, np.int64),
+    )
+    for pair in range(len(pairs)):
+        ends = pairs[pair]
+        count = _inject(hop, inject, task, findings, search, ends, pair)
+        search.grown[0] = 1
+        while search.grown[0]:
+            search.grown[0] = 0
+            done = 0
+            while done < count:
+                count = _ask(hop, task, findings, search, ends, pair, done, count)
+                done += 1
+        findings.seen[0] += count
+        if findings.seen[0] > limits[MOST_STATES]:
+            note(findings.problems[TOO_MANY_STATES], search.before, search.place, 0)
+            return

@@ -1,0 +1,112 @@
+"""What a figure was asked to show and could not: series without a value, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from routelab.artifacts.losses import status_text
+from routelab.config import Figure as FigureSpec
+from routelab.config.views import BENCHMARKS
+from routelab.report.figures.kinds import OF_SERIES
+from routelab.report.figures.panels import panel_title
+from routelab.report.frames.view import OK, View, key_text
+from routelab.report.labels import label
+
+MOST = 12
+"""Sentences below a figure."""
+
+MEASURED = ("stationary", "finished")
+"""States of simulations that leave nothing untold."""
+
+
+def absent_series(
+    spec: FigureSpec,
+    view: View,
+    pooled: Collection[str],
+    place: str,
+    data: pd.DataFrame | None,
+) -> list[str]:
+    """A sentence for every series that has no value in a panel where it has runs.
+
+    Of bars of measurements, for every bar that is not there.
+
+    Parameters
+    ----------
+    spec, view, pooled, place
+        As for `routelab.report.figures.draw_figure`.
+    data : DataFrame or None
+        What was drawn; None if that is nothing.
+
+    Returns
+    -------
+    list of str
+        In the order of the runs; for figures whose colours stand for numbers there is none.
+
+    Raises
+    ------
+    InputError
+        If a column does not exist.
+    """
+    if spec.kind not in OF_SERIES:
+        return []
+    where = {key: value for key, value in spec.where.items() if key in view.jobs}
+    jobs = view.select(where, pooled, place, spec.relative)
+    hue = spec.hue or "routing"
+    if hue not in jobs:
+        # it tells apart what runs are made of
+        return []
+    value = (spec.x if spec.kind == "ecdf" else spec.y) or ""
+    facets = [hue, *([spec.col] if spec.col and spec.col in jobs else [])]
+    if spec.kind == "bar" and spec.of in BENCHMARKS:
+        # among bars of other benchmarks, one that is not there is not seen
+        facets.append(spec.x or "")
+    drawn: list[tuple[str, ...]] = []
+    if data is not None:
+        drawn = _keys(data.dropna(subset=[value]) if value in data else data, facets)
+    absent: dict[tuple[str, ...], list[dict[Hashable, Any]]] = {}
+    for key, run in zip(_keys(jobs, facets), jobs.to_dict("records"), strict=True):
+        if key not in drawn:
+            absent.setdefault(key, []).append(run)
+    causes: dict[tuple[str, str], list[str]] = {}
+    for key, mine in absent.items():
+        panels = causes.setdefault((key[0], _cause(mine, label(value, spec.of))), [])
+        beside = zip(facets[1:], key[1:], strict=True)
+        if title := ", ".join(panel_title(name, text, spec.of) for name, text in beside):
+            panels.append(title)
+    between = "; " if len(facets) > 2 else ", "
+    told = [
+        f"Without a value: {name}{' in ' if panels else ''}{between.join(panels)} ({cause})."
+        for (name, cause), panels in causes.items()
+    ]
+    more = len(told) - MOST
+    return [*told[:MOST], *([f"So are {more} more series."] if more > 0 else [])]
+
+
+def _keys(frame: pd.DataFrame, facets: list[str]) -> list[tuple[str, ...]]:
+    return list(zip(*(frame[name].map(key_text) for name in facets), strict=True))
+
+
+def _cause(runs: Iterable[Mapping[Hashable, Any]], what: str) -> str:
+    """Why runs have no value: no result, the state that simulations ended in, or no such number."""
+    loads: dict[str, list[float]] = {}
+    for run in runs:
+        state = key_text(run.get("state"))
+        if run["status"] != OK:
+            state = f"no result: {status_text(run['status'], run['reason'])}"
+        elif not state or state in MEASURED:
+            state = f"no {what}"
+        loads.setdefault(state, []).append(float(run.get("load") or 0))
+    return "; ".join(f"{state}{_at(where)}" for state, where in loads.items())
+
+
+def _at(loads: list[float]) -> str:
+    """At which offered loads; nothing where there are none."""
+    known = sorted({load for load in loads if load > 0})
+    if not known:
+        return ""
+    if len(known) == 1:
+        return f" at load {known[0]:g}"
+    return f" at loads from {known[0]:g} to {known[-1]:g}"

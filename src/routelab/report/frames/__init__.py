@@ -1,0 +1,1 @@
+"""From the artifacts of a study to data frames that tables and figures show."""

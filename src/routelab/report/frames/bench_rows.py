@@ -1,0 +1,254 @@
+"""Rows of a study's measurements: one a figure of merit of a benchmark under a routing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from routelab.api import BenchmarkPlugin, BenchmarkTask, FigureOfMerit
+from routelab.artifacts.losses import NOT_RUN
+from routelab.artifacts.outcome import Outcome
+from routelab.bench import statistics
+from routelab.config.bench_settings import BenchSettings
+from routelab.registry.names import parse_name
+from routelab.report.frames.comparison_files import (
+    Cell,
+    ComparisonFiles,
+    Key,
+    Merit,
+    Sample,
+    no_runs,
+    read_comparison,
+)
+from routelab.report.frames.derivation import IMPROVEMENT
+from routelab.report.frames.pending import NotRun
+from routelab.report.frames.view import OK, Record, outcome_of, terminals_of
+
+KINDS = ("topology", "routing", "benchmark")
+
+
+@dataclass(frozen=True)
+class BenchRecord(Record):
+    """A benchmark under a routing, in a comparison of a study.
+
+    Attributes
+    ----------
+    benchmark, benchmark_name : str
+        As the study calls it, and its canonical name.
+    benchmark_parameters : mapping
+        All parameters by name, defaults included.
+    plugin : BenchmarkPlugin or None
+        None if it cannot be loaded.
+    settings : BenchSettings
+    settings_id : str
+        Name of the settings' folder: those that differ from the defaults.
+    cluster : str
+        As commands name it.
+    baseline, baseline_name : str
+        The routing that others are compared with, as the study calls it, and its canonical name.
+    prediction : Path or None
+        Folder of the flow simulation that predicts it.
+    store : Path
+        Folder of raw runs.
+    """
+
+    benchmark: str = ""
+    benchmark_name: str = ""
+    benchmark_parameters: Mapping[str, Any] = field(default_factory=dict)
+    plugin: BenchmarkPlugin | None = None
+    settings: BenchSettings = field(default_factory=BenchSettings)
+    settings_id: str = ""
+    cluster: str = ""
+    baseline: str = ""
+    baseline_name: str = ""
+    prediction: Path | None = None
+    store: Path = Path("results/bench/runs")
+
+
+@dataclass(frozen=True, eq=False)
+class BenchRow:
+    """A figure of merit of a benchmark under a routing.
+
+    Attributes
+    ----------
+    record : BenchRecord
+    files : ComparisonFiles
+    outcome : Outcome
+        What came of its runs.
+    values : dict
+        Columns.
+    sample : dict of int to float
+        Values by round.
+    """
+
+    record: BenchRecord
+    files: ComparisonFiles
+    outcome: Outcome
+    values: dict[str, Any]
+    sample: Mapping[int, float]
+
+    @property
+    def is_merit(self) -> bool:
+        """Whether it is the figure that stands for the benchmark."""
+        plugin = self.record.plugin
+        return plugin is None or self.values["metric"] == plugin.figure
+
+
+def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
+    """All figures of merit of all records, also of those without a run that gave any.
+
+    Raises
+    ------
+    InputError
+        If a comparison's table is damaged.
+    """
+    files: dict[Path, ComparisonFiles] = {}
+    predicted: dict[tuple[Path, str, str], dict[Key, FigureOfMerit]] = {}
+    for record in records:
+        if record.directory not in files:
+            outcome = outcome_of("comparison", record)
+            files[record.directory] = read_comparison(record.directory, outcome)
+        place = record.directory, record.routing, record.benchmark
+        predicted[place] = _predicted(record, files[record.directory].outcome.facts)
+    rows = []
+    for record in records:
+        mine, base = (
+            predicted.get((record.directory, routing, record.benchmark), {})
+            for routing in (record.routing, record.baseline)
+        )
+        rows += _rows(record, files[record.directory], mine, base)
+    return rows
+
+
+def _rows(
+    record: BenchRecord,
+    files: ComparisonFiles,
+    predicted: Mapping[Key, FigureOfMerit],
+    base_predicted: Mapping[Key, FigureOfMerit],
+) -> list[BenchRow]:
+    cell = files.cells.get((record.routing, record.benchmark)) or no_runs(files.outcome)
+    base = files.cells.get((record.baseline, record.benchmark))
+    keys = files.keys(record.benchmark) or list(predicted)
+    merit = record.plugin.figure if record.plugin else ""
+    if not keys or merit not in ("", *(metric for metric, _ in keys)):
+        keys = [*keys, (merit, None)]
+    common = _common(record, files, cell)
+    rows = []
+    for key in keys:
+        sample = cell.samples.get(key) or Sample(*_sort_of(files, record.benchmark, key, predicted))
+        values = common | {"metric": key[0], "size": key[1]}
+        values |= {"unit": sample.unit, "better": sample.better}
+        values |= _measured(sample) | {"failed": cell.failed, "failures": cell.failures}
+        if base is not None:
+            theirs = base.samples.get(key)
+            values |= _compared(sample, theirs, {cell.applied, base.applied}, record)
+        values |= _foretold(predicted.get(key), base_predicted.get(key))
+        if cell.status == OK and not sample.values:
+            values |= {"status": "failed", "reason": "no run gave this figure"}
+        sort = NotRun if values["status"] == NOT_RUN else Outcome
+        names = "comparison", record.topology_name, record.routing_name
+        outcome = sort(*names, values["status"], values["reason"])
+        rows.append(BenchRow(record, files, outcome, values, sample.values))
+    return rows
+
+
+def _common(record: BenchRecord, files: ComparisonFiles, cell: Cell) -> dict[str, Any]:
+    """Columns that all figures of a benchmark under a routing share."""
+    facts = files.outcome.facts
+    row: dict[str, Any] = {}
+    for kind in KINDS:
+        parameters = getattr(record, f"{kind}_parameters")
+        row |= {f"{kind}.{key}": text for key, text in parameters.items()}
+    row |= {f"bench.{key}": value for key, value in record.settings.model_dump().items()}
+    nodes = facts.get("nodes") or terminals_of(record, files.outcome)
+    return row | {
+        "topology": record.topology,
+        "routing": record.routing,
+        "benchmark": record.benchmark,
+        "program": parse_name(record.benchmark_name).key,
+        "bench": record.settings_id,
+        "cluster": facts.get("cluster", record.cluster),
+        "baseline": record.baseline,
+        "nodes": nodes,
+        "ranks": cell.ranks if cell.ranks is not None else facts.get("ranks"),
+        "hosts": cell.hosts,
+        "job_ids": cell.allocations,
+        "applied": cell.applied,
+        "version": cell.version,
+        "status": cell.status,
+        "reason": cell.reason,
+    }
+
+
+def _sort_of(
+    files: ComparisonFiles, benchmark: str, key: Key, predicted: Mapping[Key, FigureOfMerit]
+) -> tuple[str, Merit]:
+    """Unit and what is better of a figure that no run under a routing gave."""
+    if key in predicted:
+        return predicted[key].unit, predicted[key].better
+    return files.sort_of(benchmark, key)
+
+
+def _measured(sample: Sample) -> dict[str, Any]:
+    values = list(sample.values.values())
+    interval = statistics.median_interval(values)
+    return {
+        "median": statistics.median(values) if values else None,
+        "mean": statistics.mean(values) if values else None,
+        "cov_percent": statistics.cov_percent(values),
+        "ci_low": interval.low if interval else None,
+        "ci_high": interval.high if interval else None,
+        "runs": len(values),
+    }
+
+
+def _compared(
+    sample: Sample, base: Sample | None, applied: Collection[str], record: BenchRecord
+) -> dict[str, Any]:
+    """The improvement over the baseline; that of the baseline itself is 0, and no noise."""
+    better = sample.better
+    if not sample.values or base is None or not base.values or not better:
+        return {}
+    if record.routing == record.baseline:
+        return {IMPROVEMENT: 0.0}
+    mine, theirs = (statistics.median([*one.values.values()]) for one in (sample, base))
+    gain = statistics.improvement_percent(mine, theirs, better)
+    if gain is None:
+        return {}
+    interval = statistics.improvement_interval(sample.values, base.values, better)
+    noise = statistics.within_noise(interval, len(sample.values), len(base.values))
+    return {
+        IMPROVEMENT: gain,
+        "improvement_low": interval.low if interval else None,
+        "improvement_high": interval.high if interval else None,
+        # what was not switched cannot have made the difference
+        "within_noise": noise or set(applied) != {"yes"},
+    }
+
+
+def _foretold(mine: FigureOfMerit | None, base: FigureOfMerit | None) -> dict[str, Any]:
+    found: dict[str, Any] = {"predicted": mine.value if mine else None}
+    if mine and base and mine.better:
+        gain = statistics.improvement_percent(mine.value, base.value, mine.better)
+        found["predicted_improvement_percent"] = gain
+    return found
+
+
+def _predicted(record: BenchRecord, facts: Mapping[str, Any]) -> dict[Key, FigureOfMerit]:
+    """What the flow engine foretells of a benchmark, if it was run and knows how."""
+    if record.prediction is None or record.plugin is None or not facts.get("ranks"):
+        return {}
+    flow = outcome_of("flow", _at(record, record.prediction))
+    if flow.status != OK:
+        return {}
+    ranks, nodes = int(facts["ranks"]), int(facts["nodes"])
+    task = BenchmarkTask(ranks, nodes, Path(record.plugin.name), record.directory)
+    figures = record.plugin.predicted(flow.facts, task)
+    return {(one.metric, one.size): one for one in figures}
+
+
+def _at(record: BenchRecord, directory: Path) -> Record:
+    names = record.topology, record.routing, record.topology_name, record.routing_name
+    return Record(*names, directory, record.topology_directory)

@@ -1,0 +1,47 @@
+"""Bounds of networks and rules, joined to the runs that they bound."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from routelab.artifacts.outcome import Outcome
+from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_of
+from routelab.report.frames.pending import outcome_in
+
+
+def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> Outcome:
+    """The outcome of a run with `routelab.bounds.BOUND_FIELDS` among its facts.
+
+    Parameters
+    ----------
+    outcome : Outcome
+    rules : Path or None
+        Folder of the bound of the run's rules; None for a complete algorithm.
+    network : Path or None
+        Folder of the bound of the bare network; None if the study asks for no bounds.
+    """
+    if network is None or outcome.status != "ok":
+        return outcome
+    of_rules = None if rules is None else _bound(rules)
+    facts = bound_facts(outcome.facts, of_rules, _bound(network))
+    if rules is not None and of_rules is None:
+        # the network's is no stand-in: the gap would be against routes that the rules forbid
+        facts |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
+    return replace(outcome, facts={**outcome.facts, **facts})
+
+
+def bound_outcomes(folders: Iterable[Path | None]) -> list[Outcome]:
+    """Read the outcomes of some bounds, each once; see `outcome_in` for those without one."""
+    return [_outcome(folder) for folder in dict.fromkeys(folders) if folder is not None]
+
+
+def _outcome(folder: Path) -> Outcome:
+    topology, rules = folder.parts[-2:]
+    return outcome_in(folder, "bound", topology, rules)
+
+
+def _bound(folder: Path) -> LoadBound | None:
+    outcome = _outcome(folder)
+    return bound_of(outcome.facts) if outcome.status == "ok" else None

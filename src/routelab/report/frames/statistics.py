@@ -1,0 +1,139 @@
+"""Statistics over many runs, whatever networks they are on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+
+from routelab.api import InputError
+from routelab.report.frames.derivation import REFERENCE_RUN
+from routelab.report.frames.view import View, key_text, lower_median
+
+SYSTEMS = "systems"
+"""Column with the number of networks that a row stands for."""
+
+MOST_NAMED = 3
+"""Networks that are named where several attain an extreme."""
+
+NAMED = ("argmin", "argmax")
+"""Statistics that are names of networks."""
+
+_TOTALS = ("_ratio", "_gain")
+
+
+def statistics_of(
+    mine: pd.DataFrame,
+    wanted: Mapping[str, Sequence[str]],
+    over: Mapping[str, str],
+    frames: View,
+    place: str,
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """One row of a table.
+
+    Parameters
+    ----------
+    mine : DataFrame
+        The row's runs with a result; the column ``run`` says which.
+    wanted : mapping of str to sequence of str
+        Statistics by column; see `routelab.config.views.Statistic`.
+    over : mapping of str to str
+        Parameters of which each setting has statistics of its own: the lower median of these is
+        the value and, if any parameter is pooled to its range, the extremes are the range.
+    frames : View
+    place : str
+        Where the table is declared, to begin messages with.
+
+    Returns
+    -------
+    row : dict
+        ``<column>_<statistic>``, with ``_low`` and ``_high`` the range; and `SYSTEMS`.
+    attained : dict of str to int
+        The run that attained an extreme.
+
+    Raises
+    ------
+    InputError
+        If a column does not exist or has no such statistic.
+    """
+    networks = [frames.records[run].topology_name for run in mine["run"]]
+    row: dict[str, Any] = {SYSTEMS: len(set(networks))}
+    attained: dict[str, int] = {}
+    for column, names in wanted.items():
+        values = _numbers(frames, mine, column, place)
+        settings = _settings(mine.loc[values.index], over, frames)
+        for name in names:
+            key = f"{column}_{name}"
+            if name in NAMED:
+                row[key] = _attaining(values, mine, name)
+                continue
+            if not settings:
+                continue
+            found = [_one(values[group], mine, column, name, place) for group in settings]
+            row[key] = lower_median(found)
+            if "range" in over.values():
+                row |= {f"{key}_low": min(found), f"{key}_high": max(found)}
+            if name in ("min", "max"):
+                attained[key] = int(mine["run"][values[values == row[key]].index[0]])
+    return row, attained
+
+
+def _numbers(frames: View, mine: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
+    values = frames.column(mine, column, f"{place}statistics: ").dropna()
+    try:
+        return values.map(float).astype(float)
+    except ValueError:
+        raise InputError(
+            f"{place}statistics: column {column!r} holds words, numbers are needed"
+        ) from None
+
+
+def _settings(mine: pd.DataFrame, over: Mapping[str, str], frames: View) -> list[list[int]]:
+    """Rows by the setting of the parameters `over`, and by the routing they are compared with."""
+    settings = [mine[parameter].map(key_text).tolist() for parameter in over]
+    if over and REFERENCE_RUN in mine:
+        settings.append([frames.records[run].routing_name for run in mine[REFERENCE_RUN]])
+    groups: dict[tuple[str, ...], list[int]] = {}
+    keys = list(zip(*settings, strict=True)) if settings else [()] * len(mine)
+    for at, key in zip(mine.index, keys, strict=True):
+        groups.setdefault(key, []).append(at)
+    return list(groups.values())
+
+
+def _one(values: pd.Series[Any], mine: pd.DataFrame, column: str, name: str, place: str) -> float:
+    if name == "total":
+        return _total(values, mine, column, place)
+    if name == "median":
+        return float(lower_median(values.tolist()))
+    if name in ("mean", "share"):
+        if name == "share" and not values.isin((0.0, 1.0)).all():
+            raise InputError(f"{place}statistics: {column!r} is no truth value and has no share")
+        return fmean(values)
+    extreme = {"min": values.min, "max": values.max, "sum": values.sum}[name]
+    return float(extreme())
+
+
+def _total(values: pd.Series[Any], mine: pd.DataFrame, column: str, place: str) -> float:
+    """The ratio, or gain, of the sums over all runs."""
+    ending = next((end for end in _TOTALS if column.endswith(end)), None)
+    base = column.removesuffix(ending or "")
+    if ending is None or f"{base}_reference" not in mine:
+        raise InputError(
+            f"{place}statistics: {column!r} has no total; only ratios and gains that 'relative' "
+            "makes have"
+        )
+    ratio = mine.loc[values.index, base].sum() / mine.loc[values.index, f"{base}_reference"].sum()
+    return float(ratio if ending == "_ratio" else 100 * (1 - ratio))
+
+
+def _attaining(values: pd.Series[Any], mine: pd.DataFrame, name: str) -> str | None:
+    """Networks with the extreme value: their sizes, or their names."""
+    if values.empty:
+        return None
+    extreme = values.min() if name == "argmin" else values.max()
+    shown = "dims" if "dims" in mine else "topology"
+    names = list(dict.fromkeys(map(str, mine.loc[values[values == extreme].index, shown])))
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

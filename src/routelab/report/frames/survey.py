@@ -1,0 +1,66 @@
+"""A survey's runs for the report: from tables of rows to records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from routelab.artifacts.outcome import Outcome
+from routelab.artifacts.survey_table import NAMES, SurveyTable, read_survey_table
+from routelab.report.frames.pending import NotRun
+from routelab.report.frames.runs import JobRecord
+
+_TIMES = {"run_wall_seconds": "wall_seconds", "run_cpu_seconds": "cpu_seconds"}
+
+
+def kept_records(records: Iterable[JobRecord], tables: Iterable[Path]) -> list[JobRecord]:
+    """`records` with what the tables tell of them.
+
+    Parameters
+    ----------
+    records : iterable of JobRecord
+        Without results. Those without a row in any table have not run yet.
+    tables : iterable of path
+        CSV files of shards; a shard that has not run yet has none.
+
+    Raises
+    ------
+    InputError
+        If a table is damaged.
+    """
+    kept = {}
+    for path in tables:
+        if not path.exists():
+            continue
+        table = read_survey_table(path)
+        for row in table.rows:
+            kept[row["topology"], row["routing"]] = _kept(row, table)
+
+    def found(record: JobRecord) -> Kept:
+        return kept.get((record.topology_name, record.routing_name)) or _nothing(record)
+
+    return [replace(record, kept=found(record)) for record in records]
+
+
+Kept = tuple[Outcome, tuple[tuple[str, float, str, str], ...]]
+
+
+def _kept(row: Mapping[str, Any], table: SurveyTable) -> Kept:
+    topology, routing, status, reason = (row[name] for name in NAMES)
+    apart = {*NAMES, *_TIMES, "origin", *table.metrics}
+    facts = {key: value for key, value in row.items() if key not in apart and value is not None}
+    measured = tuple(
+        (name, row[name], told["unit"], told["better"])
+        for name, told in table.metrics.items()
+        if row.get(name) is not None
+    )
+    times = {name: row.get(key) for key, name in _TIMES.items()}
+    provenance = {**table.origins.get(str(row.get("origin")), {}), **times}
+    return Outcome("route", topology, routing, status, reason, facts, provenance), measured
+
+
+def _nothing(record: JobRecord) -> Kept:
+    names = record.topology_name, record.routing_name
+    return NotRun("route", *names, reason="the survey's tables have no row of it"), ()

@@ -1,0 +1,58 @@
+"""What measurements say: which differences between routings are more than noise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from routelab.report.frames.benchmarks import BenchFrames
+from routelab.report.frames.derivation import IMPROVEMENT
+from routelab.report.labels import number_text
+
+MOST_TOLD = 3
+"""Differences that are told one by one, the greatest first."""
+
+
+def measured_sentences(view: BenchFrames, reservation: str = "") -> list[str]:
+    """How many differences from baselines there are, which are more than noise, and warnings.
+
+    Parameters
+    ----------
+    view : BenchFrames
+    reservation : str
+        What the first sentence begins with if results are missing.
+    """
+    compared = [row.values for row in view.rows if row.values.get("within_noise") is not None]
+    sentences = []
+    if compared:
+        real = [values for values in compared if not values["within_noise"]]
+        real.sort(key=lambda values: -abs(values[IMPROVEMENT]))
+        told = "; ".join(_told(values) for values in real[:MOST_TOLD])
+        more = len(real) - MOST_TOLD
+        noun = "difference" if len(compared) == 1 else "differences"
+        sentences.append(
+            f"{reservation}{'of' if reservation else 'Of'} {len(compared)} measured {noun} "
+            f"from the baseline, {len(real) or 'none'} "
+            f"{'is' if len(real) <= 1 else 'are'} more than noise"
+            + (f": {told}" if told else "")
+            + (f"; and {more} more" if more > 0 else "")
+            + "."
+        )
+    return sentences + view.warnings(range(len(view.rows)))
+
+
+def _told(values: dict[str, Any]) -> str:
+    gain, low, high = (
+        values[name] for name in (IMPROVEMENT, "improvement_low", "improvement_high")
+    )
+    size = number_text("size", values["size"])
+    what = f"{values['benchmark']}{f' at {size} bytes' if size else ''} on {values['topology']}"
+    return (
+        f"{_signed(gain)} % by {values['routing']} over {values['baseline']} in {what} "
+        f"({_signed(low)} to {_signed(high)} %)"
+    )
+
+
+def _signed(value: float) -> str:
+    return (
+        f"{value:+.2g}".replace("-", "−") if abs(value) < 100 else f"{value:+.0f}".replace("-", "−")
+    )

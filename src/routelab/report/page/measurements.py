@@ -1,0 +1,178 @@
+"""How a study's numbers were measured: clusters, runs that failed, and raw outputs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from routelab.artifacts.losses import NOT_RUN
+from routelab.bench.comparison import FIGURES, RUNS
+from routelab.bench.store import STDERR, STDOUT
+from routelab.report.frames.bench_rows import BenchRecord
+from routelab.report.frames.benchmarks import NOT_SWITCHED, BenchFrames
+from routelab.report.frames.comparison_files import ComparisonFiles, cause
+from routelab.report.frames.view import OK
+
+MOST_RUNS = 1000
+"""Runs of a comparison that the page lists; all are in its table of runs."""
+
+NOT_RESTORED = (
+    "The fabric was NOT restored after the measurements: it may still route as the last routing "
+    "of this comparison. Put it back by hand, or start the comparison again, which restores first."
+)
+
+
+@dataclass(frozen=True)
+class ShownRun:
+    """A run with links to what it printed, by the names of its files."""
+
+    routing: str
+    benchmark: str
+    round: str
+    status: str
+    cause: str
+    reason: str
+    seconds: str
+    job_id: str
+    links: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ShownComparison:
+    """A comparison on the page.
+
+    Attributes
+    ----------
+    title : str
+    alarms : sequence of str
+        What must not be overlooked.
+    counts : str
+        How many runs there are, and what came of them.
+    facts, versions, environment : sequence of (str, str)
+        Headings and texts.
+    failed, runs : sequence of ShownRun
+        Without figures; and all, both up to `MOST_RUNS`.
+    cut : bool
+        Whether there are more runs than are listed.
+    links : mapping of str to str
+        Its tables.
+    """
+
+    title: str
+    alarms: Sequence[str]
+    counts: str
+    facts: Sequence[tuple[str, str]]
+    versions: Sequence[tuple[str, str]]
+    environment: Sequence[tuple[str, str]]
+    failed: Sequence[ShownRun]
+    runs: Sequence[ShownRun]
+    cut: bool
+    links: Mapping[str, str]
+
+
+def shown_comparisons(view: BenchFrames, page: Path) -> list[ShownComparison]:
+    """All comparisons of a study.
+
+    Parameters
+    ----------
+    view : BenchFrames
+    page : Path
+        Folder of the page, which links start from.
+    """
+    records: dict[Path, BenchRecord] = {}
+    for record in view.records:
+        records.setdefault(record.directory, record)
+    return [_shown(records[files.directory], files, page) for files in view.comparisons]
+
+
+def _shown(record: BenchRecord, files: ComparisonFiles, page: Path) -> ShownComparison:
+    facts = files.outcome.facts
+    runs = [_run(run, record.store, page) for run in files.runs]
+    failed = [run for run in runs if run.status != OK]
+    return ShownComparison(
+        title=f"{record.topology}, {record.settings_id}",
+        alarms=_alarms(files),
+        counts=_counts(files),
+        facts=_facts(facts, record),
+        versions=_pairs(facts.get("versions")),
+        environment=_pairs(facts.get("environment")),
+        failed=failed[:MOST_RUNS],
+        runs=runs[:MOST_RUNS],
+        cut=len(runs) > MOST_RUNS,
+        links=_links(files.directory, ("outcome.json", RUNS, FIGURES), page),
+    )
+
+
+def _alarms(files: ComparisonFiles) -> list[str]:
+    facts, alarms = files.outcome.facts, []
+    if facts.get("restored") is False:
+        alarms.append(NOT_RESTORED)
+    if files.outcome.status == NOT_RUN:
+        alarms.append("This comparison has not been completed yet.")
+    elif files.outcome.status != OK:
+        alarms.append(f"Not all was measured: {files.outcome.reason}")
+    if any(run["applied"] == "no" for run in files.runs):
+        alarms.append(NOT_SWITCHED)
+    return alarms
+
+
+def _counts(files: ComparisonFiles) -> str:
+    counted = [run for run in files.runs if run["round"] >= 1]
+    warm = len(files.runs) - len(counted)
+    good = sum(run["status"] == OK for run in counted)
+    text = f"{good} of {len(counted)} runs gave figures"
+    return f"{text}, besides {warm} to warm up." if warm else f"{text}."
+
+
+def _facts(facts: Mapping[str, Any], record: BenchRecord) -> list[tuple[str, str]]:
+    jobs, hosts = facts.get("job_ids") or [], facts.get("hosts") or []
+    nodes, each = facts.get("nodes"), facts.get("ranks_per_node")
+    seconds = facts.get("wall_seconds")
+    times = [str(facts[name]) for name in ("started", "ended") if facts.get(name)]
+    lines = [
+        ("Cluster", str(facts.get("cluster") or record.cluster)),
+        ("Processes", f"{facts.get('ranks')}: {nodes} nodes × {each}" if nodes else ""),
+        ("Nodes", ", ".join(map(str, hosts)) or ("this machine" if facts else "")),
+        ("Allocations", f"{len(jobs)} ({', '.join(map(str, jobs))})" if jobs else "none"),
+        ("Launcher", str(facts.get("launcher") or "")),
+        ("Fabric", str(facts.get("fabric") or "")),
+        ("Rounds", f"{record.settings.repeats}, after {record.settings.warm_up} to warm up"),
+        ("Compared with", record.baseline),
+        ("Wall time of all runs", f"{seconds:.1f} s" if seconds else ""),
+        ("Runs started (UTC)", " to ".join(dict.fromkeys(times))),
+        ("Systems", "; ".join(map(str, facts.get("systems") or []))),
+    ]
+    return [(heading, text) for heading, text in lines if text]
+
+
+def _pairs(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    return [(str(name), str(text)) for name, text in (told or {}).items()]
+
+
+def _run(run: Mapping[str, Any], store: Path, page: Path) -> ShownRun:
+    links = _links(store / run["run"], (STDOUT, STDERR), page) if run["run"] else {}
+    seconds = run["seconds"]
+    return ShownRun(
+        routing=run["routing"],
+        benchmark=run["benchmark"],
+        round=str(int(run["round"])) if run["round"] >= 1 else "warm-up",
+        status=run["status"],
+        cause=cause(run),
+        reason=run["reason"],
+        seconds=f"{seconds:.1f}" if seconds == seconds else "",
+        job_id=run["job_id"],
+        links=links,
+    )
+
+
+def _links(folder: Path, names: Sequence[str], page: Path) -> dict[str, str]:
+    """Links to those of the files that are there."""
+    return {
+        name: quote(Path(os.path.relpath((folder / name).resolve(), page.resolve())).as_posix())
+        for name in names
+        if (folder / name).is_file()
+    }

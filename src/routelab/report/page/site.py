@@ -1,0 +1,351 @@
+"""The static site: one page a study and an index of all, readable without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+import pandas as pd
+
+from routelab import __version__
+from routelab._progress import tell
+from routelab.api import InputError, Plugin
+from routelab.artifacts.atomic import atomic_file
+from routelab.artifacts.json_files import read_json, write_json
+from routelab.artifacts.losses import status_text
+from routelab.artifacts.outcome import Outcome
+from routelab.config import ConfigError, Study
+from routelab.report.figures.drawing import SUFFIXES, save_drawing
+from routelab.report.figures.inline import InlinePicture, scale_colours
+from routelab.report.figures.kinds import draw_figure
+from routelab.report.figures.omissions import absent_series
+from routelab.report.figures.styles import Looks
+from routelab.report.frames.bench_rows import BenchRecord
+from routelab.report.frames.runs import Frames, JobRecord
+from routelab.report.frames.simulations import EngineRecord
+from routelab.report.frames.view import OK, View
+from routelab.report.frames.views import Views
+from routelab.report.labels import number_text
+from routelab.report.page.citations import bibliography, cited_works
+from routelab.report.page.commands import (
+    Reproduction,
+    bound_command,
+    loads_command,
+    reproductions,
+    row_command,
+    study_command,
+)
+from routelab.report.page.measurements import NOT_RESTORED, shown_comparisons
+from routelab.report.page.missing import as_sentence, loss_json, losses_of
+from routelab.report.page.provenance import provenance_lines
+from routelab.report.page.summary import key_finding, summarize, tiles, verdicts
+from routelab.report.table_formats import FORMATS, Layout, layout
+from routelab.report.tables import Table, build_table
+
+SUMMARY_FORMAT = "report/2"
+WORK = ("work", "benchmark")
+"""What a job on a network may be, besides a table."""
+MAX_COMMANDS = 1000
+"""Commands that a page lists below one table; all are in ``runs.csv``."""
+MAX_LOSSES = 3
+"""Losses that the index lists for one study; its page has all."""
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """A table on the page."""
+
+    table: Table
+    layout: Layout
+    commands: list[Reproduction]
+
+    @property
+    def compared(self) -> bool:
+        """Whether published numbers stand beside ours."""
+        return any(cell.relation for row in self.layout.rows for cell in row)
+
+    @property
+    def pooled(self) -> bool:
+        """Whether a row can stand for several runs."""
+        return any(column.role == "runs" for column in self.table.columns)
+
+
+@dataclass(frozen=True)
+class ShownFigure:
+    """A figure on the page; without a description there was nothing to draw.
+
+    The notes tell what was to be shown and has no value.
+    """
+
+    name: str
+    title: str
+    description: str = ""
+    inline: InlinePicture | None = None
+    commands: Sequence[Reproduction] = ()
+    notes: Sequence[str] = ()
+
+
+def write_study_report(
+    study: Study,
+    jobs: Sequence[JobRecord],
+    results: Path,
+    directory: Path,
+    plugins: Sequence[Plugin] = (),
+    simulated: Sequence[EngineRecord] = (),
+    flows: Sequence[EngineRecord] = (),
+    measured: Sequence[BenchRecord] = (),
+) -> None:
+    """Write a study's tables, figures and page.
+
+    Parameters
+    ----------
+    study : config.Study
+    jobs : sequence of JobRecord
+        All tables of the study, in its order, whatever came of them.
+    results : Path
+        The results that `jobs` are in; messages and the page name paths below it.
+    directory : Path
+        Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``, ``flows.csv``,
+        ``benchmarks.csv``, ``references.bib``, ``tables/`` and ``figures/``.
+    plugins : sequence of Plugin
+        All that took part; the page lists what they cite.
+    simulated : sequence of EngineRecord
+        All simulations of the study, likewise.
+    flows : sequence of EngineRecord
+        All its flow simulations.
+    measured : sequence of BenchRecord
+        All that its comparisons measure.
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with everything in tables and figures that does not fit the results.
+    """
+    tell(study.name, "results")
+    views = Views(jobs, simulated, flows, measured)
+    mistakes: list[str] = []
+    tables: list[Table] = []
+    for name, spec in study.tables.items():
+        tell(study.name, f"table {name}")
+        try:
+            place = study.place("tables", name)
+            tables.append(build_table(name, spec, views.asked(spec), study.reference, place))
+        except InputError as error:
+            mistakes.append(str(error))
+    figures: list[ShownFigure] = []
+    looks = Looks()
+    for name in study.figures:
+        tell(study.name, f"figure {name}")
+        try:
+            figures.append(_write_figure(study, name, views, looks, directory / "figures"))
+        except InputError as error:
+            mistakes.append(str(error))
+    if mistakes:
+        raise ConfigError(mistakes)
+
+    tell(study.name, "pages")
+    for table in tables:
+        for suffix, text_of in FORMATS.items():
+            _write(directory / "tables" / f"{table.name}.{suffix}", text_of(table))
+    lists = {name: _rows_csv(view) for name, view in _lists(views).items()}
+    for name, text in lists.items():
+        _write(directory / name, text)
+    measurements = shown_comparisons(views.benchmarks, directory)
+    works = cited_works(study.reference, plugins)
+    if works:
+        _write(directory / "references.bib", bibliography(works))
+    pooled = _pooled(study)
+    losses = losses_of(study.name, views)
+    of_views = [(table, views.asked(study.tables[table.name])) for table in tables]
+    finding = key_finding(views, of_views, losses)
+    sentences = summarize(views, of_views)
+    summary = {
+        "format": SUMMARY_FORMAT,
+        "study": study.name,
+        "title": study.title,
+        "tiles": tiles(views, pooled),
+        "losses": [loss_json(loss) for loss in losses],
+        "finding": finding,
+        "sentences": sentences if finding in sentences else [finding, *sentences],
+        "tables": [table.name for table in tables],
+        "figures": [figure.name for figure in figures if figure.description],
+    }
+    _render(
+        "study.html.j2",
+        directory / "index.html",
+        study=study,
+        source=study.reference.source if study.reference else None,
+        summary=summary,
+        tables=[_shown(table, view) for table, view in of_views],
+        figures=figures,
+        table_suffixes=list(FORMATS),
+        figure_suffixes=SUFFIXES,
+        missing=[as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
+        unsupported=[as_sentence(loss.sentence) for loss in losses if not loss.is_alarm],
+        lost=[*_lost(views), *_lost_bounds(views.routes)],
+        ok=sum(outcome.status == OK for view in _rows(views) for outcome in view.outcomes),
+        total=sum(len(view.records) for view in _rows(views)),
+        lists=list(lists),
+        simulated=bool(views.simulations.records or views.flows.records),
+        worked=bool(views.simulated),
+        measurements=measurements,
+        alarms=[NOT_RESTORED] if any(NOT_RESTORED in one.alarms for one in measurements) else [],
+        verdicts=verdicts(views, pooled),
+        works=works,
+        provenance=provenance_lines(views.outcomes),
+        command=study_command(study.path),
+        results=str(results),
+    )
+    write_json(directory / "summary.json", summary)
+
+
+def write_index(report: Path) -> None:
+    """Write ``index.html`` over the pages of all studies in `report`.
+
+    A study whose ``summary.json`` cannot be read is listed with the reason. The card of a study
+    with missing results lists the most serious losses.
+    """
+    studies: list[dict[str, Any]] = []
+    for path in sorted(report.glob("*/summary.json")):
+        shown = {"href": f"{quote(path.parent.name)}/index.html", "problem": ""}
+        try:
+            summary = read_json(path, SUMMARY_FORMAT)
+            # summaries of older versions have no losses
+            losses = [loss for loss in summary.get("losses", []) if loss["status"] != "unsupported"]
+            studies.append({**summary, **shown, "missing": losses})
+        except InputError as error:
+            studies.append({**shown, "title": path.parent.name, "problem": str(error)})
+    _render("index.html.j2", report / "index.html", studies=studies, most=MAX_LOSSES)
+
+
+def _pooled(study: Study) -> list[str]:
+    """Parameters that any of the study's tables pools."""
+    return list(dict.fromkeys(key for table in study.tables.values() for key in table.over))
+
+
+def _write_figure(
+    study: Study, name: str, views: Views, looks: Looks, directory: Path
+) -> ShownFigure:
+    """Draw and save; a figure that does not say what to pool pools what the tables do."""
+    spec, place = study.figures[name], study.place("figures", name)
+    pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled(study)
+    view = views.asked(spec)
+    drawing = draw_figure(spec, view, pooled, place, looks)
+    notes = absent_series(spec, view, pooled, place, drawing.data if drawing else None)
+    title = spec.title or name
+    if drawing is None:
+        return ShownFigure(name, title, notes=notes)
+    save_drawing(drawing, directory, name)
+    commands = [
+        Reproduction(panel, "load of every channel", loads_command(view, run, "loads"))
+        for panel, run in drawing.runs.items()
+    ]
+    return ShownFigure(name, title, drawing.description, drawing.inline, commands, notes)
+
+
+def _shown(table: Table, view: View) -> ShownTable:
+    return ShownTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS])
+
+
+def _lost(views: Views) -> list[dict[str, str]]:
+    """Jobs without a result, with the reason and the command that shows it again."""
+    return [
+        {
+            "routing": record.routing,
+            "topology": record.topology,
+            "work": next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), ""),
+            **_shown_status(outcome),
+            "command": row_command(view, run),
+        }
+        for view in _rows(views)
+        for run, (record, outcome) in enumerate(zip(view.records, view.outcomes, strict=True))
+        if outcome.status != OK
+    ]
+
+
+def _lost_bounds(routes: Frames) -> list[dict[str, str]]:
+    """Bounds without a result, likewise; a command prints them for one of the tables."""
+    owners: dict[Path, JobRecord] = {}
+    for record in routes.records:
+        for folder in (record.network_bound, record.rules_bound):
+            if folder is not None:
+                owners.setdefault(folder, record)
+    return [
+        {
+            "routing": _bounded(record, folder, outcome),
+            "topology": record.topology,
+            "work": "",
+            **_shown_status(outcome),
+            "command": bound_command(record),
+        }
+        for (folder, record), outcome in zip(owners.items(), routes.bound_outcomes, strict=True)
+        if outcome.status != OK
+    ]
+
+
+def _bounded(record: JobRecord, folder: Path, outcome: Outcome) -> str:
+    of_rules = folder == record.rules_bound
+    return f"bound of the rules {outcome.routing}" if of_rules else "bound of the network"
+
+
+def _shown_status(outcome: Outcome) -> dict[str, str]:
+    return {
+        "status": outcome.status,
+        "status_text": status_text(outcome.status, outcome.reason),
+        "reason": outcome.reason,
+    }
+
+
+def _rows(views: Views) -> list[View]:
+    """All jobs of the study that it shows, each once."""
+    return [views.routes, *(view for _, view in views.simulated)]
+
+
+def _lists(views: Views) -> dict[str, View]:
+    """Files with all rows of the study, by name."""
+    lists: dict[str, View] = {"runs.csv": views.routes}
+    if views.simulations.records:
+        lists["simulations.csv"] = views.loads
+    if views.flows.records:
+        lists["flows.csv"] = views.flows
+    if views.benchmarks.records:
+        lists["benchmarks.csv"] = views.benchmarks
+    return lists
+
+
+def _rows_csv(view: View) -> str:
+    """All rows with everything that is known of them, and the command of each."""
+    jobs = view.jobs
+    first = [*view.identity, "status", "reason", "nodes"]
+    first = [name for name in first if name in jobs]
+    ordered = jobs[[*first, *jobs.columns.drop(first)]]
+    texts = pd.DataFrame(
+        {
+            column: [number_text("", value, 10) for value in ordered[column]]
+            for column in ordered.columns
+        }
+    )
+    texts["command"] = [row_command(view, run) for run in range(len(jobs))]
+    return texts.to_csv(index=False, lineterminator="\n")
+
+
+def _render(template: str, path: Path, **values: Any) -> None:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("routelab.report"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    page = environment.get_template(template)
+    colours = {"light": scale_colours(dark=False), "dark": scale_colours(dark=True)}
+    _write(path, page.render(version=__version__, scale=colours, **values))
+
+
+def _write(path: Path, text: str) -> None:
+    with atomic_file(path) as new:
+        new.write_text(text, encoding="utf-8")

@@ -1,0 +1,1 @@
+"""The flow engine: programs of ranks whose messages share the channels of a network."""

@@ -1,0 +1,79 @@
+"""alltoall and alltoallv: every rank has something else for every other.
+
+A rank's own part is copied in memory, and is no message.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.simulation.flow.collectives.group import Group, halvings, is_power_of_two
+
+WINDOW = 32
+"""Partners that a rank of `scattered` talks to at a time, itself counted: the default of MPICH's
+MPIR_CVAR_ALLTOALL_THROTTLE."""
+
+
+def pairwise(group: Group) -> None:
+    """Exchange with one partner after the other: Thakur, Rabenseifner and Gropp, 2005, section 4.3.
+
+    In step i = 1 ... p − 1 rank r exchanges with r XOR i if p is a power of two; otherwise it
+    sends to r + i and receives from r − i, modulo p. Messages of alltoallv without bytes are sent,
+    too.
+    """
+    at, bytes_ = group.at, group.pair()
+    for step in range(1, group.size):
+        if is_power_of_two(group.size):
+            to = source = at ^ step
+        else:
+            to, source = (at + step) % group.size, (at - step) % group.size
+        group.exchange(at, to, bytes_[at, to], source, bytes_[source, at])
+
+
+def linear(group: Group) -> None:
+    """Everything at once: all receives, then all sends, then a wait for all of them.
+
+    Receives are posted in ring order upwards (r + 1, r + 2, ...) and sends downwards (r − 1,
+    r − 2, ...), as in Open MPI's and SimGrid's basic linear algorithm. What has no bytes is not
+    sent by alltoallv.
+    """
+    _windows(group, group.size)
+
+
+def scattered(group: Group) -> None:
+    """As `linear`, but with `WINDOW` partners at a time: MPICH's algorithm for medium sizes."""
+    _windows(group, WINDOW)
+
+
+def _windows(group: Group, width: int) -> None:
+    at, bytes_ = group.at, group.pair()
+    empty_too = group.matrix is None
+    for first in range(0, group.size, width):
+        steps = range(max(first, 1), min(first + width, group.size))
+        for step in steps:
+            source = (at + step) % group.size
+            one = at[empty_too | (bytes_[source, at] > 0)]
+            group.builder.ireceive(
+                group.rank[one], group.rank[source[one]], bytes_[source[one], one]
+            )
+        for step in steps:
+            to = (at - step) % group.size
+            one = at[empty_too | (bytes_[at, to] > 0)]
+            group.builder.isend(group.rank[one], group.rank[to[one]], bytes_[one, to[one]])
+        group.builder.wait(group.rank)
+
+
+def bruck(group: Group) -> None:
+    """Store and forward in ceil(log2 p) rounds: the index algorithm of Bruck et al., 1997.
+
+    In the round of mask m = 1, 2, 4, ... rank r sends to r + m all parts whose way still to go,
+    modulo p, has the bit m.
+    """
+    at = group.at
+    for mask in halvings(group.size):
+        bytes_ = group.bytes * np.count_nonzero(at & mask)
+        group.exchange(at, (at + mask) % group.size, bytes_, (at - mask) % group.size, bytes_)
+
+
+ALLTOALL = {"bruck": bruck, "linear": linear, "pairwise": pairwise, "scattered": scattered}
+ALLTOALLV = {"linear": linear, "pairwise": pairwise, "scattered": scattered}

@@ -1,0 +1,83 @@
+"""From a collective call to a block of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from routelab.api.blocks import Block
+from routelab.api.errors import InputError, PluginError, UnsupportedError
+from routelab.api.workload import Collective
+from routelab.simulation.flow.collectives.choice import (
+    ALGORITHMS,
+    POWERS_OF_TWO,
+    algorithm_of,
+)
+from routelab.simulation.flow.collectives.group import Group, is_power_of_two
+from routelab.toolkit.workloads.block_builder import BlockBuilder
+
+
+def chosen(call: Collective, size: int, choice: Mapping[str, str]) -> str:
+    """The algorithm of a call in a group of `size` ranks.
+
+    The study's choice goes before what the call itself asks for, and that before MPICH's.
+    """
+    asked = choice.get(call.name) or call.algorithm
+    return asked or algorithm_of(call.name, call.bytes, size)
+
+
+def collective_block(
+    call: Collective, ranks: int, choice: Mapping[str, str] = MappingProxyType({})
+) -> Block:
+    """The messages of a call, of all its groups.
+
+    Parameters
+    ----------
+    call : Collective
+    ranks : int
+        Of the program.
+    choice : mapping of str to str
+        Algorithm by collective; what is not in it is done as MPICH does.
+
+    Raises
+    ------
+    InputError
+        If there is no such algorithm.
+    UnsupportedError
+        If the algorithm is for powers of two and a group is none.
+    PluginError
+        If a rank is in two groups, a root is outside of one, or the matrix does not fit.
+    """
+    groups = call.members(ranks)
+    _check(call, ranks)
+    builder = BlockBuilder(ranks)
+    for members in groups:
+        size = len(members)
+        name = chosen(call, size, choice)
+        if name not in ALGORITHMS[call.name]:
+            raise InputError(
+                f"{call.name} has no algorithm {name!r}, it has {', '.join(ALGORITHMS[call.name])}"
+            )
+        if (call.name, name) in POWERS_OF_TWO and not is_power_of_two(size):
+            raise UnsupportedError(f"{call.name}={name} is for powers of two, not for {size} ranks")
+        matrix = None if call.matrix is None else call.matrix[np.ix_(members, members)]
+        if size > 1:
+            rank = members.astype(np.int64)
+            ALGORITHMS[call.name][name](Group(builder, rank, call.bytes, call.root, matrix))
+    return builder.build()
+
+
+def _check(call: Collective, ranks: int) -> None:
+    groups = call.members(ranks)
+    everybody = np.concatenate(groups)
+    inside = len(everybody) == 0 or (everybody.min() >= 0 and everybody.max() < ranks)
+    if not inside or len(np.unique(everybody)) < len(everybody):
+        raise PluginError(f"{call.name}: groups name a rank twice, or one that does not exist")
+    if not all(0 <= call.root < len(group) for group in groups):
+        raise PluginError(f"{call.name}: root {call.root} is outside of a group")
+    if (call.name == "alltoallv") != (call.matrix is not None):
+        raise PluginError(f"{call.name}: a matrix is what alltoallv has, and nothing else")
+    if call.matrix is not None and call.matrix.shape != (ranks, ranks):
+        raise PluginError(f"{call.name}: the matrix is not of {ranks} x {ranks} ranks")

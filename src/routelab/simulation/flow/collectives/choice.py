@@ -1,0 +1,115 @@
+"""Which algorithm does a collective call: by size and ranks as MPICH does, or as a study says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from routelab.api.errors import InputError
+from routelab.api.workload import CollectiveName
+from routelab.simulation.flow.collectives import alltoall, reductions, spreading
+from routelab.simulation.flow.collectives.group import Algorithm, is_power_of_two
+
+ALGORITHMS: Mapping[CollectiveName, Mapping[str, Algorithm]] = {
+    "allgather": spreading.ALLGATHER,
+    "allreduce": reductions.ALLREDUCE,
+    "alltoall": alltoall.ALLTOALL,
+    "alltoallv": alltoall.ALLTOALLV,
+    "barrier": spreading.BARRIER,
+    "bcast": spreading.BCAST,
+    "reduce": reductions.REDUCE,
+}
+"""Algorithms of each collective, by name."""
+
+MPICH = "mpich"
+"""Stands for MPICH's own choice."""
+
+POWERS_OF_TWO = {
+    ("allgather", "recursive-doubling"),
+    ("bcast", "scatter-recursive-doubling"),
+}
+"""Algorithms for powers of two only."""
+
+
+def parse_choice(text: str) -> dict[str, str]:
+    """Read ``alltoall=pairwise+bcast=binomial``.
+
+    Parameters
+    ----------
+    text : str
+        Collectives with the algorithm that each is to have; those that are not named are done as
+        MPICH does them. ``mpich`` or nothing: all of them.
+
+    Returns
+    -------
+    choice : dict of str to str
+        Algorithm by collective.
+
+    Raises
+    ------
+    InputError
+        With all that is wrong.
+    """
+    choice: dict[str, str] = {}
+    problems = []
+    for part in [] if text.strip() in ("", MPICH) else text.split("+"):
+        name, equals, algorithm = (piece.strip() for piece in part.partition("="))
+        known = ALGORITHMS.get(name)  # type: ignore[call-overload]
+        if not equals:
+            problems.append(f"{part!r} is no choice; write collective=algorithm")
+        elif known is None:
+            problems.append(f"there is no collective {name!r}, there are {', '.join(ALGORITHMS)}")
+        elif algorithm not in (*known, MPICH):
+            problems.append(
+                f"{name} has no algorithm {algorithm!r}, it has {', '.join((*known, MPICH))}"
+            )
+        elif name in choice:
+            problems.append(f"{name} is chosen twice")
+        choice[name] = algorithm
+    if problems:
+        raise InputError("collectives: " + "; ".join(problems))
+    return {name: algorithm for name, algorithm in choice.items() if algorithm != MPICH}
+
+
+def choice_text(choice: Mapping[str, str]) -> str:
+    """The text that `parse_choice` reads, with collectives in the order of their names."""
+    return "+".join(f"{name}={choice[name]}" for name in sorted(choice)) or MPICH
+
+
+def algorithm_of(name: CollectiveName, bytes_: int, ranks: int) -> str:
+    """The algorithm that MPICH takes by default (versions 3.x and 4.x, one level, no topology).
+
+    Parameters
+    ----------
+    name : str
+    bytes_ : int
+        As given to the call.
+    ranks : int
+        Of the group.
+
+    Notes
+    -----
+    The thresholds are the defaults of MPICH's control variables (MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE
+    and others); where MPICH asks for a number of elements, that of bytes is taken.
+    """
+    power = 1 << (ranks.bit_length() - 1)
+    if name == "alltoall":
+        if bytes_ <= 256 and ranks >= 8:
+            return "bruck"
+        return "scattered" if bytes_ <= 32768 else "pairwise"
+    if name == "alltoallv":
+        return "scattered"
+    if name == "allreduce":
+        return "recursive-doubling" if bytes_ <= 2048 or bytes_ < power else "rabenseifner"
+    if name == "reduce":
+        return "binomial" if bytes_ <= 2048 or bytes_ < power else "rabenseifner"
+    if name == "bcast":
+        if bytes_ < 12288 or ranks < 8:
+            return "binomial"
+        doubling = bytes_ < 524288 and is_power_of_two(ranks)
+        return "scatter-recursive-doubling" if doubling else "scatter-ring"
+    if name == "allgather":
+        total = bytes_ * ranks
+        if total < 524288 and is_power_of_two(ranks):
+            return "recursive-doubling"
+        return "bruck" if total < 81920 else "ring"
+    return "dissemination"

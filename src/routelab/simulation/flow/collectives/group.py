@@ -1,0 +1,90 @@
+"""What the algorithms are written in: positions in a group, and rounds of messages."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routelab.api.topology import Int64Array
+from routelab.toolkit.workloads.block_builder import BlockBuilder
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """One group's part of a call; algorithms speak of positions 0 ... size − 1 in it.
+
+    Attributes
+    ----------
+    builder : BlockBuilder
+    rank : int64 array, shape (size,)
+        Rank at each position.
+    bytes : int
+    root : int
+        A position.
+    matrix : int64 array, shape (size, size), optional
+        Bytes from position to position, of alltoallv.
+    """
+
+    builder: BlockBuilder
+    rank: Int64Array
+    bytes: int
+    root: int
+    matrix: Int64Array | None
+
+    @property
+    def size(self) -> int:
+        """How many ranks."""
+        return len(self.rank)
+
+    @property
+    def at(self) -> Int64Array:
+        """All positions."""
+        return np.arange(self.size)
+
+    @property
+    def power(self) -> int:
+        """The largest power of two that is not above the size."""
+        return 1 << (self.size.bit_length() - 1)
+
+    def pair(self) -> Int64Array:
+        """Bytes from position to position: the matrix, or everywhere the same."""
+        if self.matrix is not None:
+            return self.matrix
+        return np.full((self.size, self.size), self.bytes, dtype=np.int64)
+
+    def message(self, source: ArrayLike, target: ArrayLike, bytes_: ArrayLike) -> None:
+        """Blocking messages from positions to positions."""
+        source, target = self.rank[np.asarray(source)], self.rank[np.asarray(target)]
+        self.builder.send(source, target, bytes_)
+        self.builder.receive(target, source, bytes_)
+
+    def exchange(
+        self,
+        at: Int64Array,
+        to: Int64Array,
+        sent: ArrayLike,
+        source: Int64Array,
+        received: ArrayLike,
+    ) -> None:
+        """MPI_Sendrecv at positions `at`."""
+        self.builder.send_receive(self.rank[at], self.rank[to], sent, self.rank[source], received)
+
+
+Algorithm = Callable[[Group], None]
+"""Writes what one group does into its builder."""
+
+
+def halvings(limit: int) -> Iterator[int]:
+    """Powers of two below `limit`, ascending."""
+    mask = 1
+    while mask < limit:
+        yield mask
+        mask *= 2
+
+
+def is_power_of_two(count: int) -> bool:
+    """Whether `count` is 1, 2, 4, ..."""
+    return count & (count - 1) == 0

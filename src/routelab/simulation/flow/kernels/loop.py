@@ -1,0 +1,71 @@
+"""The flow engine: from one moment to the next at which anything begins or ends."""
+
+from __future__ import annotations
+
+from numba import njit, types
+
+from routelab.kernels.bits import u
+from routelab.simulation.flow.kernels import layout as at
+from routelab.simulation.flow.kernels.events import pop
+from routelab.simulation.flow.kernels.messages import finish, share, start
+from routelab.simulation.flow.kernels.ranks import run
+
+
+@njit(_nrt=False)
+def _first(flow):
+    """When the next thing happens; infinity if nothing will."""
+    time = flow.event_time[0] if flow.ints[at.EVENTS] > 0 else at.NEVER
+    if flow.ints[at.FINISHES] > 0:
+        time = min(time, flow.bundles[u(flow.finishes[0])].finish)
+    return time
+
+
+@njit(_nrt=False)
+def _happen(flow):
+    """Let the first thing happen."""
+    finishes = flow.ints[at.FINISHES] > 0
+    if finishes and (
+        flow.ints[at.EVENTS] == 0 or flow.bundles[u(flow.finishes[0])].finish <= flow.event_time[0]
+    ):
+        flow.reals[at.NOW] = flow.bundles[u(flow.finishes[0])].finish
+        finish(flow)
+        return
+    flow.reals[at.NOW] = flow.event_time[0]
+    event = pop(flow)
+    if event >= 0:
+        start(flow, event)
+    else:
+        flow.ready[u(flow.ints[at.READY_RANKS])] = -1 - event
+        flow.ints[at.READY_RANKS] += 1
+
+
+@njit([types.int64(at.FLOW, types.int64)], cache=True, nogil=True, _nrt=False)
+def advance(flow, moments):
+    """Run so many moments, and return why it stopped: FINISHED, STUCK, PAUSED or FULL_...
+
+    After FULL_... the caller makes room and calls again. Whatever happens in one moment has
+    happened before shares are computed, once.
+    """
+    ints, reals = flow.ints, flow.reals
+    last = ints[at.MOMENTS] + moments
+    while True:
+        while ints[at.READY_RANKS] > 0:
+            if ints[at.FREE] < at.BURST:
+                return at.FULL_MESSAGES
+            rank = flow.ready[u(ints[at.READY_RANKS]) - u(1)]
+            ints[at.READY_RANKS] -= 1
+            if not run(flow, rank):
+                flow.ready[u(ints[at.READY_RANKS])] = rank
+                ints[at.READY_RANKS] += 1
+                return at.FULL_RING
+        if _first(flow) <= reals[at.UNTIL]:
+            _happen(flow)
+            continue
+        share(flow)
+        time = _first(flow)
+        if time == at.NEVER:
+            return at.FINISHED if ints[at.ENDED] == ints[at.S_RANKS] else at.STUCK
+        if ints[at.MOMENTS] >= last:
+            return at.PAUSED
+        ints[at.MOMENTS] += 1
+        reals[at.UNTIL] = time * (1.0 + at.TOLERANCE)

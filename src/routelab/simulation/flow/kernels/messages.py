@@ -1,0 +1,168 @@
+"""Messages of the flow engine: when they begin to flow, share, and are through."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.bits import u
+from routelab.simulation.flow.kernels import layout as at
+from routelab.simulation.flow.kernels.events import pop_finish, push, schedule_finish
+from routelab.simulation.flow.kernels.sharing import change, enter, leave, shares
+
+
+@njit(_nrt=False)
+def met(flow, slot):
+    """The message of a slot; made if neither of its ends has come to it yet."""
+    ring = flow.ring
+    place = slot & (len(ring) - 1)
+    message = ring[u(place)]
+    if message >= 0:
+        ring[u(place)] = -1  # this is the second end, and the last to ask
+        return message
+    flow.ints[at.FREE] -= 1
+    message = flow.free[u(flow.ints[at.FREE])]
+    ring[u(place)] = message
+    flow.messages[u(message)].state = 0
+    flow.messages[u(message)].slot = slot
+    return message
+
+
+@njit(_nrt=False, forceinline=True)
+def begin(flow, message, ready, latencies):
+    """Let the bytes of a message flow so many latencies after it is ready."""
+    bundle = flow.messages[u(message)].bundle
+    push(flow, ready + latencies * flow.bundles[u(bundle)].delay, message)
+
+
+@njit(_nrt=False, forceinline=True)
+def release(flow, message, end):
+    """One end of a message needs it no more."""
+    state = flow.messages[u(message)].state | end
+    flow.messages[u(message)].state = state
+    both = at.SENDER_GONE | at.RECEIVER_GONE
+    if state & both == both:
+        flow.free[u(flow.ints[at.FREE])] = message
+        flow.ints[at.FREE] += 1
+
+
+@njit(_nrt=False, forceinline=True)
+def _wake(flow, rank, busy):
+    """A request that a rank waits for is done; it is busy for a while then."""
+    clock = max(flow.ranks[u(rank)].clock, flow.reals[at.NOW]) + busy
+    flow.ranks[u(rank)].clock = clock
+    flow.ranks[u(rank)].awaited -= 1
+    if flow.ranks[u(rank)].awaited == 0:
+        flow.ready[u(flow.ints[at.READY_RANKS])] = rank
+        flow.ints[at.READY_RANKS] += 1
+
+
+@njit(_nrt=False)
+def _deliver(flow, message):
+    """The last byte is through."""
+    one = flow.messages[u(message)]
+    source, target = one.source, one.target
+    state = one.state | at.DONE
+    one.state = state
+    if state & at.RECEIVER_WAITS:
+        _wake(flow, target, flow.reals[at.OVERHEAD])
+    if state & at.SENDER_WAITS:
+        _wake(flow, source, 0.0)
+        release(flow, message, at.SENDER_GONE)
+    if state & at.RECEIVER_WAITS:
+        release(flow, message, at.RECEIVER_GONE)
+
+
+@njit(_nrt=False, forceinline=True)
+def _serve(flow, bundle):
+    """Bring what a bundle has served up to now."""
+    now = flow.reals[at.NOW]
+    flow.bundles[u(bundle)].served += flow.bundles[u(bundle)].rate * (
+        now - flow.bundles[u(bundle)].since
+    )
+    flow.bundles[u(bundle)].since = now
+
+
+@njit(_nrt=False)
+def start(flow, message):
+    """The first byte flows: the message joins its bundle."""
+    messages, bundles = flow.messages, flow.bundles
+    bundle = messages[u(message)].bundle
+    if messages[u(message)].bytes == 0.0 or bundles[u(bundle)].crossings == 0:
+        _deliver(flow, message)
+        return
+    if bundles[u(bundle)].count == 0:
+        bundles[u(bundle)].served = 0.0
+        bundles[u(bundle)].rate = 0.0
+        bundles[u(bundle)].since = flow.reals[at.NOW]
+        bundles[u(bundle)].head = -1
+        bundles[u(bundle)].tail = -1
+        enter(flow, bundle)
+    else:
+        _serve(flow, bundle)
+    until = bundles[u(bundle)].served + messages[u(message)].bytes
+    before = bundles[u(bundle)].tail
+    behind = np.int32(-1)
+    while before >= 0 and messages[u(before)].until > until:
+        behind = before
+        before = messages[u(before)].before
+    messages[u(message)].until = until
+    messages[u(message)].before = before
+    messages[u(message)].behind = behind
+    if before >= 0:
+        messages[u(before)].behind = message
+    else:
+        bundles[u(bundle)].head = message
+    if behind >= 0:
+        messages[u(behind)].before = message
+    else:
+        bundles[u(bundle)].tail = message
+    bundles[u(bundle)].count += 1
+    change(flow, bundle)
+
+
+@njit(_nrt=False)
+def finish(flow):
+    """The first message of the bundle that comes first is through, and all others that are."""
+    messages, bundles = flow.messages, flow.bundles
+    bundle = pop_finish(flow)
+    message = bundles[u(bundle)].head
+    bundles[u(bundle)].served = messages[u(message)].until
+    bundles[u(bundle)].since = flow.reals[at.NOW]
+    together = (flow.reals[at.UNTIL] - flow.reals[at.NOW]) * bundles[u(bundle)].rate
+    upto = bundles[u(bundle)].served + together
+    while message >= 0 and messages[u(message)].until <= upto:
+        behind = messages[u(message)].behind
+        bundles[u(bundle)].count -= 1
+        _deliver(flow, message)
+        message = behind
+    bundles[u(bundle)].head = message
+    if message >= 0:
+        messages[u(message)].before = -1
+    else:
+        bundles[u(bundle)].tail = -1
+        leave(flow, bundle)
+    change(flow, bundle)
+
+
+@njit(_nrt=False)
+def share(flow):
+    """Give bundles the shares that they have from now on."""
+    bundles, resources, messages = flow.bundles, flow.resources, flow.messages
+    for k in range(shares(flow)):
+        bundle = flow.sharing[u(k)]
+        limit, fresh = bundles[u(bundle)].fresh_limit, bundles[u(bundle)].fresh
+        if limit != bundles[u(bundle)].limit:
+            if bundles[u(bundle)].limit >= 0:
+                resources[u(bundles[u(bundle)].limit)].limits -= 1
+            resources[u(limit)].limits += 1
+            bundles[u(bundle)].limit = limit
+        if fresh == bundles[u(bundle)].rate and bundles[u(bundle)].changed == 0:
+            continue
+        bundles[u(bundle)].changed = 0
+        _serve(flow, bundle)
+        bundles[u(bundle)].rate = fresh
+        head = bundles[u(bundle)].head
+        left = max(messages[u(head)].until - bundles[u(bundle)].served, 0.0)
+        bundles[u(bundle)].finish = flow.reals[at.NOW] + left / fresh
+        schedule_finish(flow, bundle)

@@ -1,0 +1,283 @@
+"""Max-min fair shares of the flow engine.
+
+Rates are max-min fair if every flow crosses a resource that is used up and on which no flow is
+faster (Bertsekas and Gallager, *Data Networks*, 2nd ed., section 6.5.2): its *limit*. A change
+therefore spreads through limits only. The computation begins with the bundles that changed and
+those that are limited together with them; all others keep their rates, and what they leave is
+shared by progressive filling. Then it is looked whether the others still have their limits: whose
+limit is not used up any more, or has a faster flow now, or whoever is faster than what is left to
+those that are computed, is taken in, and the filling is repeated. A change that spreads far takes
+in all that limits can carry it to, at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.bits import u
+from routelab.simulation.flow.kernels import layout as at
+
+
+@njit(_nrt=False)
+def enter(flow, bundle):
+    """Put a bundle on the resources of its path: it has messages now."""
+    one = flow.bundles[u(bundle)]
+    for crossing in range(one.first, one.first + one.crossings):
+        resource = flow.crossings[u(crossing)].resource
+        place = flow.resources[u(resource)].members
+        flow.resources[u(resource)].members = place + 1
+        flow.crossings[u(crossing)].place = place
+        member = flow.resources[u(resource)].first + place
+        flow.members[u(member)].bundle = bundle
+        flow.members[u(member)].crossing = crossing
+
+
+@njit(_nrt=False)
+def leave(flow, bundle):
+    """Take a bundle without messages off its resources, and remember those that limit others."""
+    one = flow.bundles[u(bundle)]
+    if one.limit >= 0:
+        flow.resources[u(one.limit)].limits -= 1
+        flow.bundles[u(bundle)].limit = -1
+    for crossing in range(one.first, one.first + one.crossings):
+        resource = flow.crossings[u(crossing)].resource
+        last = flow.resources[u(resource)].members - 1
+        flow.resources[u(resource)].members = last
+        first = flow.resources[u(resource)].first
+        place = flow.crossings[u(crossing)].place
+        moved = flow.members[u(first + last)]
+        flow.members[u(first + place)].bundle = moved.bundle
+        flow.crossings[u(moved.crossing)].place = place
+        flow.members[u(first + place)].crossing = moved.crossing
+        if flow.resources[u(resource)].limits > 0:
+            flow.freed[u(flow.ints[at.FREED])] = resource
+            flow.ints[at.FREED] += 1
+
+
+@njit(_nrt=False)
+def change(flow, bundle):
+    """Remember a bundle whose messages are others than before."""
+    if flow.bundles[u(bundle)].changed == 0:
+        flow.bundles[u(bundle)].changed = 1
+        flow.changed[u(flow.ints[at.CHANGED])] = bundle
+        flow.ints[at.CHANGED] += 1
+
+
+@njit(_nrt=False, forceinline=True)
+def _take_in(flow, bundle, taken):
+    """Add a bundle to the computation; how many are in it."""
+    epoch = np.int32(flow.ints[at.EPOCH])
+    if flow.bundles[u(bundle)].epoch == epoch:
+        return taken
+    flow.bundles[u(bundle)].epoch = epoch
+    flow.sharing[u(taken)] = bundle
+    return taken + 1
+
+
+@njit(_nrt=False)
+def _take_in_all(flow, resource, taken):
+    """Add all bundles of a resource; how many are in the computation."""
+    epoch = np.int32(flow.ints[at.EPOCH])
+    if flow.resources[u(resource)].whole == epoch:
+        return taken
+    flow.resources[u(resource)].whole = epoch
+    first = flow.resources[u(resource)].first
+    for member in range(first, first + flow.resources[u(resource)].members):
+        taken = _take_in(flow, flow.members[u(member)].bundle, taken)
+    return taken
+
+
+@njit(_nrt=False)
+def _take_in_above(flow, resource, rate, taken):
+    """Add the bundles that a resource limits, and those that are faster on it than a rate."""
+    first = flow.resources[u(resource)].first
+    for member in range(first, first + flow.resources[u(resource)].members):
+        bundle = flow.members[u(member)].bundle
+        if flow.bundles[u(bundle)].limit == resource or flow.bundles[u(bundle)].rate > rate:
+            taken = _take_in(flow, bundle, taken)
+    return taken
+
+
+@njit(_nrt=False)
+def _begin(flow):
+    """Take in what changed; how many bundles that is."""
+    taken = 0
+    for k in range(flow.ints[at.CHANGED]):
+        bundle = flow.changed[u(k)]
+        if flow.bundles[u(bundle)].count > 0:
+            taken = _take_in(flow, bundle, taken)
+        else:
+            flow.bundles[u(bundle)].changed = 0
+    changed = taken
+    for k in range(flow.ints[at.FREED]):
+        taken = _take_in_above(flow, flow.freed[u(k)], at.NEVER, taken)
+    for k in range(changed):
+        one = flow.bundles[u(flow.sharing[u(k)])]
+        for crossing in range(one.first, one.first + one.crossings):
+            resource = flow.crossings[u(crossing)].resource
+            if flow.resources[u(resource)].limits > 0:
+                taken = _take_in_above(flow, resource, at.NEVER, taken)
+    if flow.ints[at.S_FULL] != 0:
+        for bundle in range(len(flow.bundles)):
+            if flow.bundles[u(bundle)].count > 0:
+                taken = _take_in(flow, bundle, taken)
+    flow.ints[at.CHANGED] = 0
+    flow.ints[at.FREED] = 0
+    return taken
+
+
+@njit(_nrt=False)
+def _spread(flow, begin, taken, touched, far):
+    """Note the resources of the bundles from `begin` on; how many bundles and resources there are.
+
+    With `far`, take in all bundles of those that limit any, and so on.
+    """
+    epoch = np.int32(flow.ints[at.EPOCH])
+    place = begin
+    while place < taken:
+        one = flow.bundles[u(flow.sharing[u(place)])]
+        for crossing in range(one.first, one.first + one.crossings):
+            resource = flow.crossings[u(crossing)].resource
+            if flow.resources[u(resource)].epoch != epoch:
+                flow.resources[u(resource)].epoch = epoch
+                flow.shared[u(touched)] = resource
+                touched += 1
+            if far and flow.resources[u(resource)].limits > 0:
+                taken = _take_in_all(flow, resource, taken)
+        place += 1
+    return taken, touched
+
+
+@njit(_nrt=False)
+def _open(flow, touched):
+    """What each resource has to give, and to how many messages."""
+    epoch = np.int32(flow.ints[at.EPOCH])
+    for k in range(touched):
+        resource = flow.shared[u(k)]
+        row = flow.resources[u(resource)]
+        left, fastest, weight, held = row.capacity, 0.0, 0, 0
+        for member in range(row.first, row.first + row.members):
+            bundle = flow.members[u(member)].bundle
+            count = flow.bundles[u(bundle)].count
+            if flow.bundles[u(bundle)].epoch == epoch:
+                weight += count
+            else:
+                rate = flow.bundles[u(bundle)].rate
+                left -= rate * count
+                fastest = max(fastest, rate)
+                held += flow.bundles[u(bundle)].limit == resource
+        # what is used up leaves a rounding error on either side of nothing
+        flow.resources[u(resource)].left = max(left, 0.0)
+        flow.resources[u(resource)].fastest = fastest
+        flow.resources[u(resource)].weight = weight
+        flow.resources[u(resource)].held = held
+        flow.resources[u(resource)].given = 0.0
+
+
+@njit(_nrt=False)
+def _sink(flow, place, size):
+    """Let a resource find its place among the levels below it."""
+    level, at_level = flow.level, flow.at_level
+    share, resource = level[u(place)], at_level[u(place)]
+    child = 2 * place + 1
+    while child < size:
+        if child + 1 < size and level[u(child + 1)] < level[u(child)]:
+            child += 1
+        if level[u(child)] >= share:
+            break
+        level[u(place)] = level[u(child)]
+        at_level[u(place)] = at_level[u(child)]
+        place = child
+        child = 2 * place + 1
+    level[u(place)] = share
+    at_level[u(place)] = resource
+
+
+@njit(_nrt=False)
+def _give(flow, resource, share):
+    """Give the bundles of a resource that have no rate yet this one."""
+    epoch = np.int32(flow.ints[at.EPOCH])
+    first = flow.resources[u(resource)].first
+    for member in range(first, first + flow.resources[u(resource)].members):
+        bundle = flow.members[u(member)].bundle
+        if flow.bundles[u(bundle)].epoch != epoch or flow.bundles[u(bundle)].fresh >= 0.0:
+            continue
+        flow.bundles[u(bundle)].fresh = share
+        flow.bundles[u(bundle)].fresh_limit = resource
+        one = flow.bundles[u(bundle)]
+        for crossing in range(one.first, one.first + one.crossings):
+            there = flow.crossings[u(crossing)].resource
+            flow.resources[u(there)].left -= share * one.count
+            flow.resources[u(there)].weight -= one.count
+            flow.resources[u(there)].given = share
+
+
+@njit(_nrt=False)
+def _fill(flow, taken, touched):
+    """Progressive filling; how many bundles are in the computation then.
+
+    They are more than before if it has to be repeated. A resource's share only grows while others
+    are given theirs, so that the queue of resources may be out of date.
+    """
+    level, at_level = flow.level, flow.at_level
+    for k in range(taken):
+        flow.bundles[u(flow.sharing[u(k)])].fresh = -1.0
+    size, after = touched, taken
+    for k in range(touched):
+        resource = flow.shared[u(k)]
+        level[u(k)] = flow.resources[u(resource)].left / flow.resources[u(resource)].weight
+        at_level[u(k)] = resource
+    for k in range((size >> 1) - 1, -1, -1):
+        _sink(flow, k, size)
+    last = 0.0
+    while size > 0:
+        resource = at_level[0]
+        weight = flow.resources[u(resource)].weight
+        if weight > 0:
+            share = max(flow.resources[u(resource)].left, 0.0) / weight
+            if share > level[0] * (1.0 + at.TOLERANCE):
+                level[0] = share
+                _sink(flow, 0, size)
+                continue
+            if flow.resources[u(resource)].fastest > share * (1.0 + at.TOLERANCE):
+                after = _take_in_above(flow, resource, share, after)
+            last = max(last, share)
+            _give(flow, resource, last)
+        size -= 1
+        level[0] = level[u(size)]
+        at_level[0] = at_level[u(size)]
+        _sink(flow, 0, size)
+    return after
+
+
+@njit(_nrt=False)
+def _check(flow, taken, touched):
+    """Take in the bundles that have lost their limit; how many there are then."""
+    for k in range(touched):
+        row = flow.resources[u(flow.shared[u(k)])]
+        if row.held > 0 and (
+            row.left > row.capacity * at.TOLERANCE or row.given > row.fastest * (1.0 + at.TOLERANCE)
+        ):
+            taken = _take_in_above(flow, flow.shared[u(k)], at.NEVER, taken)
+    return taken
+
+
+@njit(_nrt=False)
+def shares(flow):
+    """Compute shares of what changed anew: `fresh` of so many bundles in `sharing`."""
+    flow.ints[at.EPOCH] += 1
+    taken = _begin(flow)
+    if taken == 0:
+        return 0
+    flow.ints[at.SHARINGS] += 1
+    done, touched, tries = 0, 0, 0
+    while done < taken:
+        tries += 1
+        far = tries > at.NEAR
+        taken, touched = _spread(flow, 0 if far else done, taken, touched, far)
+        flow.ints[at.SHARED] += taken
+        _open(flow, touched)
+        done = taken
+        taken = _check(flow, _fill(flow, taken, touched), touched)
+    return taken

@@ -1,0 +1,192 @@
+"""A schedule, paths and a machine as the flow engine has them in memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api import UnsupportedError
+from routelab.api.blocks import COMPUTE, IRECV, ISEND, RECV, SEND
+from routelab.api.topology import Int64Array
+from routelab.simulation.flow.kernels import layout as at
+from routelab.simulation.flow.machine import Machine
+from routelab.simulation.flow.paths import Paths, Ways
+from routelab.simulation.flow.schedule import Schedule
+
+_LARGEST = 2**31 - 1
+_FEW = 1024
+"""Messages under way, and slots, to begin with; more are made when they are needed."""
+
+
+def lay_out(
+    schedule: Schedule, paths: Paths, machine: Machine, seed: int, half: int
+) -> tuple[at.Flow, Ways]:
+    """The engine at the beginning, and the ways of its bundles.
+
+    Parameters
+    ----------
+    half : int
+        Rounds, from the last, that stand for those that are not simulated.
+    """
+    ranks, tape = schedule.ranks, np.array(schedule.tape, np.int32)
+    operations, block_start, per_block, sources, targets = _operations(schedule, paths, machine)
+    ways = paths.between(sources, targets)
+    bundles, crossings, resources = _network(paths, machine, ways)
+    tape_slot = np.concatenate(([0], np.cumsum(per_block[tape]))).astype(np.int64)
+    part, marks = _parts(schedule, half)
+    ring = 1 << int(max(4 * per_block.max(initial=0), _FEW) - 1).bit_length()
+    messages = _FEW + at.BURST
+    requests = _most_requests(schedule)
+    ints = np.zeros(at.INTS, np.int64)
+    ints[at.S_RANKS] = ranks
+    ints[at.S_HANDSHAKE], ints[at.S_SEED] = machine.handshake, seed
+    ints[at.FREE], ints[at.READY_RANKS] = messages, ranks
+    reals = np.zeros(at.REALS)
+    reals[at.UNTIL] = -1.0
+    reals[at.OVERHEAD], reals[at.EAGER] = machine.overhead, machine.eager_bytes
+    start = np.zeros(ranks, at.RANK)
+    start["place"] = -1
+    count, touched = len(bundles), len(resources)
+    flow = at.Flow(
+        ints=ints,
+        reals=reals,
+        operations=operations,
+        block_start=block_start,
+        tape=tape,
+        tape_slot=tape_slot,
+        part=part,
+        marks=marks,
+        marked=np.zeros((len(marks), ranks)),
+        left=np.zeros(len(tape), np.int32),
+        ranks=start,
+        ready=np.arange(ranks - 1, -1, -1, dtype=np.int32),
+        request_start=np.concatenate(([0], np.cumsum(requests))).astype(np.int64),
+        requests=np.zeros(int(requests.sum()), np.int32),
+        ring=np.full(ring, -1, np.int32),
+        messages=np.zeros(messages, at.MESSAGE),
+        free=np.arange(messages - 1, -1, -1, dtype=np.int32),
+        event_time=np.zeros(messages + ranks),
+        event=np.zeros(messages + ranks, np.int32),
+        pair_start=ways.start.copy(),
+        bundles=bundles,
+        finishes=np.zeros(count, np.int32),
+        crossings=crossings,
+        resources=resources,
+        members=np.zeros(len(crossings), at.MEMBER),
+        changed=np.zeros(count, np.int32),
+        freed=np.zeros(len(crossings), np.int32),
+        sharing=np.zeros(count, np.int32),
+        shared=np.zeros(touched, np.int32),
+        level=np.zeros(touched),
+        at_level=np.zeros(touched, np.int32),
+        sent_bytes=np.zeros((count, 3)),
+        sent=np.zeros((count, 3), np.int64),
+    )
+    return flow, ways
+
+
+def _operations(
+    schedule: Schedule, paths: Paths, machine: Machine
+) -> tuple[NDArray[Any], Int64Array, Int64Array, Int64Array, Int64Array]:
+    """All blocks' operations, their places, messages by block, and pairs of terminals that talk."""
+    blocks, terminals = schedule.blocks, paths.topology.num_terminals
+    sizes = np.array([len(block.kind) for block in blocks], np.int64)
+    first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
+    operations = np.zeros(first[-1], at.OPERATION)
+    block_start = np.zeros((len(blocks), schedule.ranks + 1), np.int64)
+    messages = np.zeros(len(blocks), np.int64)
+    place = paths.terminal.astype(np.int64)
+    talks = []
+    for number, block in enumerate(blocks):
+        block_start[number] = first[number] + block.start
+        rows = operations[first[number] : first[number + 1]]
+        rows["amount"], rows["kind"], rows["peer"] = block.amount, block.kind, block.peer
+        computes = block.kind == COMPUTE
+        rate = machine.compute_rate
+        rows["amount"][computes] = block.amount[computes] / rate if rate else 0.0
+        receives = np.flatnonzero((block.kind == RECV) | (block.kind == IRECV))
+        sends = np.flatnonzero((block.kind == SEND) | (block.kind == ISEND))
+        messages[number] = len(receives)
+        rows["slot"][receives] = np.arange(len(receives))
+        rows["slot"][sends] = rows["slot"][block.receive_of[sends]]
+        pair = place[block.rank_of()[sends]] * terminals + place[block.peer[sends]]
+        talks.append((rows, sends, pair))
+    used = np.unique(np.concatenate([np.unique(pair) for _, _, pair in talks] or [first[:0]]))
+    for rows, sends, pair in talks:
+        rows["pair"][sends] = np.searchsorted(used, pair)
+    return operations, block_start, messages, used // terminals, used % terminals
+
+
+def _network(
+    paths: Paths, machine: Machine, ways: Ways
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Bundles, the resources that they cross, and all resources.
+
+    Resources are channels, then ways in, ways out and memories of terminals; what has no limit is
+    crossed by nobody.
+    """
+    topology = paths.topology
+    channels, terminals, count = topology.num_channels, topology.num_terminals, len(ways.source)
+    inside, hops = ways.source == ways.target, np.diff(ways.hop_start)
+    enters = ~inside & (machine.injection_bandwidth > 0)
+    leaves = ~inside & (machine.ejection_bandwidth > 0)
+    copies = inside & (machine.memory_bandwidth > 0)
+    length = hops + enters + leaves + copies
+    first = np.concatenate(([0], np.cumsum(length))).astype(np.int64)
+    if max(first[-1], count) > _LARGEST:
+        raise UnsupportedError(
+            f"the flow engine: {count} paths with {first[-1]} channels between the ranks are too "
+            "many; use fewer ranks, or more of them at a terminal"
+        )
+    crossings = np.zeros(first[-1], at.CROSSING)
+    resource = crossings["resource"]
+    resource[first[:-1][enters]] = channels + ways.source[enters]
+    resource[first[:-1][copies]] = channels + 2 * terminals + ways.source[copies]
+    resource[first[1:][leaves] - 1] = channels + terminals + ways.target[leaves]
+    of_way = np.repeat(np.arange(count), hops)
+    resource[first[of_way] + enters[of_way] + np.arange(len(of_way)) - ways.hop_start[of_way]] = (
+        ways.hop_channel
+    )
+    bundles = np.zeros(count, at.BUNDLE)
+    bundles["first"], bundles["crossings"] = first[:-1], length
+    bundles["upto"] = ways.upto
+    bundles["delay"] = np.where(
+        inside, machine.memory_latency, machine.latency + hops * machine.hop_latency
+    )
+    for name in ("limit", "queue", "head", "tail"):
+        bundles[name] = -1
+    resources = np.zeros(channels + 3 * terminals, at.RESOURCE)
+    resources["capacity"] = np.concatenate(
+        (
+            topology.channel_capacity * machine.link_bandwidth,
+            np.full(terminals, machine.injection_bandwidth),
+            np.full(terminals, machine.ejection_bandwidth),
+            np.full(terminals, machine.memory_bandwidth),
+        )
+    )
+    users = np.bincount(resource, minlength=len(resources))
+    resources["first"] = np.concatenate(([0], np.cumsum(users)))[:-1]
+    return bundles, crossings, resources
+
+
+def _parts(schedule: Schedule, half: int) -> tuple[NDArray[np.int8], Int64Array]:
+    """What each place on the tape counts for, and the places that are noted."""
+    part = np.full(len(schedule.tape), at.OUTSIDE, np.int8)
+    part[slice(*schedule.timed)] = at.TIMED
+    marks = {*schedule.timed, len(schedule.tape)}
+    if schedule.rounds_of > schedule.rounds:
+        first, end = int(schedule.round_start[-1 - half]), int(schedule.round_start[-1])
+        part[first:end] = at.REPEATED
+        marks |= {first, end}
+    return part, np.array(sorted(marks), np.int64)
+
+
+def _most_requests(schedule: Schedule) -> Int64Array:
+    """Requests that each rank may have open; int64, shape (ranks,)."""
+    most = np.zeros(schedule.ranks, np.int64)
+    for block in schedule.blocks:
+        asks = (block.kind == ISEND) | (block.kind == IRECV)
+        most = np.maximum(most, np.bincount(block.rank_of()[asks], minlength=schedule.ranks))
+    return most

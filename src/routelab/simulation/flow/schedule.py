@@ -1,0 +1,232 @@
+"""A program as an engine works through it: blocks of operations, and the order in which they come.
+
+A collective becomes a block of messages, a loop becomes repeated numbers on a tape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from hashlib import blake2b
+from types import MappingProxyType
+
+import numpy as np
+
+from routelab.api.blocks import Block
+from routelab.api.errors import InputError, UnsupportedError
+from routelab.api.topology import Int32Array, Int64Array, frozen_array
+from routelab.api.workload import Collective, Loop, Program, Step
+from routelab.simulation.flow.collectives import collective_block
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Blocks, and the order in which every rank works through them.
+
+    A block's end is no barrier: each rank goes on to the next one on the tape by itself.
+
+    Attributes
+    ----------
+    ranks : int
+    blocks : tuple of Block
+        Without two that are equal, and without empty ones.
+    names : tuple of str
+        What each block is, for people.
+    tape : int32 array, shape (L,)
+        Numbers of blocks, in order.
+    timed : tuple of two int
+        ``tape[timed[0]:timed[1]]`` is what benchmarks time.
+    round_start : int64 array, shape (rounds + 1,)
+        Places on the tape where the simulated rounds of the outermost timed loop begin, and where
+        the last one ends; rounds are equal.
+    rounds_of : int
+        How many rounds the program has; more than are simulated if it was cut. What the others
+        would take is to be extrapolated.
+    operations : float
+        Of the whole timed part, in the benchmark's own count; 0 if it has none.
+    """
+
+    ranks: int
+    blocks: tuple[Block, ...]
+    names: tuple[str, ...]
+    tape: Int32Array
+    timed: tuple[int, int]
+    round_start: Int64Array
+    rounds_of: int
+    operations: float = 0.0
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds of the outermost timed loop are simulated."""
+        return len(self.round_start) - 1
+
+    def repeats(self) -> Int64Array:
+        """How many times each block is done in the whole program, rounds that were cut included.
+
+        Returns
+        -------
+        int64 array, shape (B,)
+        """
+        counts = np.bincount(self.tape, minlength=len(self.blocks)).astype(np.int64)
+        if self.rounds:
+            one = self.tape[self.round_start[0] : self.round_start[1]]
+            left_out = self.rounds_of - self.rounds
+            counts += left_out * np.bincount(one, minlength=len(self.blocks))
+        return counts
+
+
+MAX_TAPE = 1 << 28
+"""Most places on a tape: 1 GiB."""
+
+
+def schedule(
+    program: Program,
+    choice: Mapping[str, str] = MappingProxyType({}),
+    iterations: int | None = None,
+) -> Schedule:
+    """Make blocks of collectives, and a tape of loops.
+
+    Parameters
+    ----------
+    program : Program
+    choice : mapping of str to str
+        Algorithm by collective (`routelab.simulation.flow.collectives.parse_choice`).
+    iterations : int, optional
+        Most rounds of the outermost loop of the timed part that are simulated. Of several loops,
+        one after the other, that with the most operations is meant.
+
+    Raises
+    ------
+    InputError, UnsupportedError
+        If the choice names what there is not, or what does not fit; if the tape would be too long.
+    """
+    if iterations is not None and iterations < 1:
+        raise InputError(f"iterations={iterations}: at least one round has to be simulated")
+    blocks = _Blocks(program.ranks, choice)
+    before = [_tape((step,), blocks) for step in program.before]
+    parts = [_Part.of(step, blocks) for step in _without_single_rounds(program.timed)]
+    outermost = max(
+        (part for part in parts if part.loops), key=lambda part: part.operations, default=None
+    )
+    pieces, begins, rounds = list(before), 0, 0
+    first = sum(map(len, pieces))
+    for part in parts:
+        times = part.times
+        if part is outermost:
+            rounds = times = times if iterations is None else min(times, iterations)
+            begins = sum(map(len, pieces))
+        pieces.append(_repeated(part.round, times))
+    last = sum(map(len, pieces))
+    pieces += [_tape((step,), blocks) for step in program.after]
+    size = len(outermost.round) if outermost else 0
+    return Schedule(
+        ranks=program.ranks,
+        blocks=tuple(blocks.made),
+        names=tuple(blocks.names),
+        tape=frozen_array(np.concatenate([_EMPTY, *pieces]), np.int32),
+        timed=(first, last),
+        round_start=frozen_array(begins + size * np.arange(rounds + 1), np.int64),
+        rounds_of=outermost.times if outermost else 0,
+        operations=program.operations,
+    )
+
+
+_EMPTY = np.zeros(0, dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """A step of the timed part; of a loop, one round and how many there are."""
+
+    round: Int32Array
+    times: int
+    loops: bool
+    operations: int
+
+    @classmethod
+    def of(cls, step: Step, blocks: _Blocks) -> _Part:
+        loops = isinstance(step, Loop)
+        tape, times = (
+            (_tape(step.steps, blocks), step.times)
+            if isinstance(step, Loop)
+            else (_tape((step,), blocks), 1)
+        )
+        found, counts = np.unique(tape, return_counts=True)
+        work = sum(
+            count * len(blocks.made[number].kind)
+            for number, count in zip(found.tolist(), counts.tolist(), strict=True)
+        )
+        return cls(tape, times, loops and len(tape) > 0 and times > 0, work * times)
+
+
+def _without_single_rounds(steps: Iterable[Step]) -> Iterator[Step]:
+    for step in steps:
+        if isinstance(step, Loop) and step.times == 1:
+            yield from _without_single_rounds(step.steps)
+        else:
+            yield step
+
+
+def _tape(steps: Iterable[Step], blocks: _Blocks) -> Int32Array:
+    pieces = [_EMPTY]
+    for step in steps:
+        if isinstance(step, Loop):
+            pieces.append(_repeated(_tape(step.steps, blocks), step.times))
+        else:
+            number = blocks.number(step)
+            pieces.append(_EMPTY if number is None else np.array([number], dtype=np.int32))
+    return np.concatenate(pieces)
+
+
+def _repeated(tape: Int32Array, times: int) -> Int32Array:
+    if len(tape) * times > MAX_TAPE:
+        raise UnsupportedError(
+            f"a loop of {times} rounds with {len(tape)} blocks each is too long to be simulated; "
+            "simulate fewer rounds of the outermost one (iterations)"
+        )
+    return np.tile(tape, times)
+
+
+class _Blocks:
+    """Blocks with anything in them, each once."""
+
+    def __init__(self, ranks: int, choice: Mapping[str, str]) -> None:
+        self._ranks, self._choice = ranks, choice
+        self._of_step: dict[int, int | None] = {}
+        self._of_call: dict[tuple[object, ...], int | None] = {}
+        self._of_content: dict[bytes, int] = {}
+        self.made: list[Block] = []
+        self.names: list[str] = []
+
+    def number(self, step: Block | Collective) -> int | None:
+        """Its number; None if there is nothing in it."""
+        # the program keeps its steps, so that no other one gets the identity
+        if id(step) not in self._of_step:
+            if isinstance(step, Block):
+                found = self._add(step, f"messages {len(self.made)}")
+            else:
+                found = self._call(step)
+            self._of_step[id(step)] = found
+        return self._of_step[id(step)]
+
+    def _call(self, call: Collective) -> int | None:
+        matrix = None if call.matrix is None else call.matrix.tobytes()
+        groups = tuple(group.tobytes() for group in call.groups)
+        key = call.name, call.bytes, call.root, call.algorithm, matrix, groups
+        if key not in self._of_call:
+            block = collective_block(call, self._ranks, self._choice)
+            size = f" of {call.bytes} bytes" if call.bytes else ""
+            self._of_call[key] = self._add(block, f"{call.name}{size}")
+        return self._of_call[key]
+
+    def _add(self, block: Block, name: str) -> int | None:
+        if not len(block.kind):
+            return None
+        content = blake2b()
+        for array in (block.start, block.kind, block.peer, block.amount, block.tag):
+            content.update(array.tobytes())
+        number = self._of_content.setdefault(content.digest(), len(self.made))
+        if number == len(self.made):
+            self.made.append(block)
+            self.names.append(name)
+        return number

@@ -1,0 +1,97 @@
+"""Settings of flow simulations: the machine, the job, and how its collectives are done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from routelab.api.errors import InputError
+from routelab.api.parameters import Parameters
+from routelab.simulation.flow.collectives import MPICH, choice_text, parse_choice
+from routelab.simulation.flow.machine import Machine
+
+_LIMITS = ("gt", "ge", "lt", "le")
+
+
+def _changed(name: str) -> Any:
+    """A field that takes the place of the machine's, under the same limits."""
+    field = Machine.model_fields[name]
+    limits = {
+        limit: getattr(constraint, limit)
+        for constraint in field.metadata
+        for limit in _LIMITS
+        if hasattr(constraint, limit)
+    }
+    return Field(default=None, description=f"{field.description}; none: the machine's", **limits)
+
+
+class FlowSettings(Parameters):
+    """All that a flow simulation depends on besides network, routing and workload.
+
+    Raises
+    ------
+    pydantic.ValidationError
+        If a value is out of range; all are told.
+    """
+
+    machine: str = Field(
+        default="",
+        description="Cluster whose machine it is: <name> of config/clusters/<name>.yaml, or a "
+        "file; nothing: every field as by default",
+    )
+    ranks: int = Field(
+        default=0,
+        ge=0,
+        le=2**20,
+        description="Of the job; 0: as many as the network has room for, or the placement has",
+    )
+    ranks_per_node: int = Field(
+        default=1, ge=1, le=4096, description="Most ranks that share a terminal"
+    )
+    placement: str = Field(
+        default="block",
+        min_length=1,
+        description="Where ranks run: block, cyclic, optimised, or a file with a rank's terminal "
+        "on each line",
+    )
+    iterations: int = Field(
+        default=0,
+        ge=0,
+        description="Rounds of the workload's outermost timed loop to simulate, the others being "
+        "extrapolated; 0: all",
+    )
+    collectives: str = Field(
+        default=MPICH,
+        description="Algorithms of collectives, as alltoall=pairwise+bcast=binomial; those that "
+        "are not named, or mpich: as MPICH chooses by size and ranks",
+    )
+    seed: int = Field(
+        default=0, ge=0, le=2**63 - 1, description="Of paths drawn by shares and of placements"
+    )
+    link_bandwidth: float | None = _changed("link_bandwidth")
+    injection_bandwidth: float | None = _changed("injection_bandwidth")
+    ejection_bandwidth: float | None = _changed("ejection_bandwidth")
+    memory_bandwidth: float | None = _changed("memory_bandwidth")
+    latency: float | None = _changed("latency")
+    hop_latency: float | None = _changed("hop_latency")
+    memory_latency: float | None = _changed("memory_latency")
+    overhead: float | None = _changed("overhead")
+    eager_bytes: float | None = _changed("eager_bytes")
+    handshake: bool | None = _changed("handshake")
+    compute_rate: float | None = _changed("compute_rate")
+
+    @field_validator("collectives")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        try:
+            return choice_text(parse_choice(value))
+        except InputError as error:
+            raise ValueError(str(error).removeprefix("collectives: ")) from None
+
+    def on(self, machine: Machine) -> Machine:
+        """The machine with what these settings change of it."""
+        changes = {name: getattr(self, name) for name in Machine.model_fields}
+        return machine.model_copy(
+            update={name: value for name, value in changes.items() if value is not None}
+        )

@@ -1,0 +1,1 @@
+"""Measurement of packet simulations: warm-up, intervals, sweeps and the saturation search."""

@@ -1,0 +1,178 @@
+"""Samples of a run in order of time, as series."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api.topology import Float64Array, Int64Array
+from routelab.simulation.measuring.intervals import LEAST_GROUPS, Estimate, grouping, ratio
+from routelab.simulation.packet.counts import Histogram, Sample
+
+MOST = 8 * LEAST_GROUPS
+"""Samples that are kept one by one; more are merged in pairs."""
+
+CERTAIN = 0.998
+"""Confidence (two-sided) at which a backlog is said to grow: one error in a thousand."""
+
+
+class Samples:
+    """Samples of equal length, and the latencies of each.
+
+    Parameters
+    ----------
+    cycles : int
+        Of each sample to be added, at first; `cycles` doubles whenever samples are merged.
+    most : int or None
+        Samples that are kept one by one; None: all.
+    """
+
+    def __init__(self, cycles: int, most: int | None = None) -> None:
+        self.cycles = cycles
+        self._most = most
+        self._rows: list[Int64Array] = []
+        self._latencies: list[Int64Array] = []
+        self._counted: Int64Array | None = None
+        self._waiting = 0
+
+    def begin(self, waiting: int) -> None:
+        """Say how many packets wait at the sources before the first sample."""
+        self._waiting = waiting
+
+    def add(self, sample: Sample, latencies: Int64Array | None = None) -> None:
+        """Append a sample.
+
+        Parameters
+        ----------
+        sample : Sample
+        latencies : int64 array, optional
+            Bins of the histogram of latencies at its end, counted from the first sample on.
+        """
+        self._rows.append(
+            np.array(
+                [
+                    sample.cycles,
+                    sample.generated_flits,
+                    sample.ejected_flits,
+                    sample.ejected_packets,
+                    sample.latency_sum,
+                    sample.packets_waiting - self._waiting,
+                    sample.packets_in_network,
+                ],
+                dtype=np.int64,
+            )
+        )
+        self._waiting = sample.packets_waiting
+        if latencies is not None:
+            before = 0 if self._counted is None else self._counted
+            self._latencies.append(latencies - before)
+            self._counted = latencies
+        if len(self._rows) == self._most:
+            self._rows = [
+                one + other for one, other in zip(self._rows[::2], self._rows[1::2], strict=True)
+            ]
+            self._latencies = [
+                one + other
+                for one, other in zip(self._latencies[::2], self._latencies[1::2], strict=True)
+            ]
+            self.cycles *= 2
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _column(self, number: int) -> Float64Array:
+        return np.array([row[number] for row in self._rows], dtype=np.float64)
+
+    @property
+    def packets(self) -> Float64Array:
+        """Packets that arrived in each."""
+        return self._column(3)
+
+    @property
+    def in_network(self) -> Float64Array:
+        """Packets in the network at the end of each (of merged ones: sum over their ends)."""
+        return self._column(6)
+
+    @property
+    def arrived(self) -> Float64Array:
+        """Flits a cycle that arrived, in all."""
+        return self._column(2) / self._column(0)
+
+    @property
+    def waiting(self) -> Float64Array:
+        """Packets that waited at the sources at the end of each, relative to the beginning."""
+        return np.cumsum(self._column(5))
+
+    @property
+    def latency(self) -> Float64Array:
+        """Mean latency of what arrived in each; where nothing did, that of the one before."""
+        packets = self.packets
+        held = np.maximum.accumulate(np.where(packets > 0, np.arange(len(packets)), 0))
+        return self._column(4)[held] / np.maximum(packets[held], 1)
+
+    def rate(self, confidence: float) -> Estimate:
+        """Flits a cycle that arrive, in all."""
+        return ratio(self._column(2), self._column(0), confidence)
+
+    def mean_latency(self, confidence: float) -> Estimate:
+        """Latency of packets, in cycles."""
+        return ratio(self._column(4), self.packets, confidence)
+
+    def quantile(self, share: float, whole: Histogram, confidence: float) -> Estimate:
+        """Quantile of the latency: of all that was counted, its error from batches.
+
+        Parameters
+        ----------
+        share : float
+        whole : Histogram
+            Of all samples together.
+        """
+        residual = self._column(4) - self._column(4).sum() / self.packets.sum() * self.packets
+        width, left, independent = grouping(residual)
+        bins = np.array(self._latencies)[len(self) % width :]
+        grouped = bins.reshape(len(self) // width, width, -1).sum(axis=1)
+        values = np.array(
+            [
+                Histogram(one, int(one.sum()), 0, whole.maximum).quantile(share)
+                for one in grouped
+                if one.any()
+            ]
+        )
+        if len(values) < 2:
+            return Estimate(whole.quantile(share), confidence=confidence)
+        widen = ((1 + left) / (1 - left)) ** 0.5
+        error = float(values.std(ddof=1)) / len(values) ** 0.5 * widen
+        return Estimate(whole.quantile(share), error, len(values) - 1, confidence, independent)
+
+    def growing(self, first: int = 0) -> bool:
+        """Whether less arrives than is generated and the sources' backlog grows, surely.
+
+        Parameters
+        ----------
+        first : int
+            Samples at the beginning to leave out.
+        """
+        cycles = self._column(0)[first:]
+        shortfall = (self._column(1) - self._column(2))[first:]
+        backlog = self._column(5)[first:]
+        return all(ratio(part, cycles, CERTAIN).low > 0 for part in (shortfall, backlog))
+
+    def still_warming(self, confidence: float = CERTAIN) -> bool:
+        """Whether the first quarter is surely unlike the rest, which is steady by itself.
+
+        Looks at the mean latency and at what arrives. Geweke, *Evaluating the accuracy of
+        sampling-based approaches to the calculation of posterior moments*, Bayesian Statistics 4,
+        1992, compares stretches of a series likewise.
+        """
+        cut = len(self) // 4
+        series = (
+            (self._column(4), self.packets),
+            (self._column(2), self._column(0)),
+        )
+        for sums, weights in series:
+            rest = ratio(sums[cut:], weights[cut:], confidence)
+            if rest.independent and weights[:cut].sum() > 0:
+                first = float(sums[:cut].sum() / weights[:cut].sum())
+                # the error of the first quarter, about that of a third as much as the rest
+                if abs(first - rest.value) > 2 * rest.half_width:
+                    return True
+        return False

@@ -1,0 +1,1 @@
+"""The packet engine: routers, buffers and packets, cycle by cycle."""

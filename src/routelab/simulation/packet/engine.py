@@ -1,0 +1,352 @@
+"""The packet engine: a network, an algorithm and a traffic, cycle by cycle."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from routelab.api import (
+    Demand,
+    HopProgram,
+    InputError,
+    Messages,
+    Topology,
+    UnsupportedError,
+)
+from routelab.api.topology import Int64Array
+from routelab.kernels import hops as of
+from routelab.kernels.hops import HOP, INJECT
+from routelab.simulation.packet.counts import Blocked, Counts, Histogram, Sample
+from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.layout import build, class_rows, refusal
+from routelab.simulation.packet.router import Router
+
+LONGEST = 2**30
+"""Cycles that a simulation can run."""
+
+
+class Simulation:
+    """A network with packets in it.
+
+    Same arguments, same numbers, whatever runs beside it: kernels let go of Python's lock, so
+    several simulations may run in threads.
+
+    Parameters
+    ----------
+    topology : Topology
+    program : HopProgram
+        The algorithm; `routelab.simulation.table_program` makes one of a route table.
+    router : Router
+    demand : Demand, optional
+        Open loop: who sends where, at `load`.
+    load : float
+        Flits a cycle that a terminal of rate 1 offers.
+    messages : Messages, optional
+        Closed loop: what is to be delivered, all generated in cycle 0.
+    message_packets : int
+        Packets of every message.
+    in_order : bool
+        Count when packets could be handed on in the order of their message, too.
+    seed : int
+
+    Raises
+    ------
+    InputError
+        If numbers are out of range, or there is not exactly one of `demand` and `messages`.
+    UnsupportedError
+        If routers like these cannot run the program.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        program: HopProgram,
+        router: Router | None = None,
+        *,
+        demand: Demand | None = None,
+        load: float = 0.0,
+        messages: Messages | None = None,
+        message_packets: int = 1,
+        in_order: bool = False,
+        seed: int = 0,
+    ) -> None:
+        self.topology, self.program = topology, program
+        self.router = router or Router()
+        _check(topology, self.router, demand, load, messages, message_packets, seed)
+        reason = refusal(program, self.router)
+        if reason is not None:
+            raise UnsupportedError(reason)
+        self.demand, self.load, self.messages = demand, load, messages
+        self.message_packets, self.seed, self.in_order = message_packets, seed, in_order
+        self._engine, self._ports = build(
+            topology,
+            program,
+            self.router,
+            demand,
+            load,
+            messages,
+            message_packets,
+            in_order,
+            seed,
+        )
+        self.now = 0
+        self.looked = 0  # queues looked at, all cycles together
+        self.cpu_seconds = 0.0
+        self._since = 0
+        self._before = self._marks()
+        self._generated_before = np.zeros(topology.num_terminals, np.int64)
+        self._waiting = 0
+        self._hop, self._inject, self._advance, self._generated = _compiled(program)
+        self._schedule()
+
+    @property
+    def virtual_channels_used(self) -> int:
+        """Virtual channels that packets may be on; the rest of the routers' is idle."""
+        return int(class_rows(self.program, self.router.vcs)[:, 1].sum())
+
+    def _schedule(self) -> None:
+        """Find every terminal's first message."""
+        engine = self._engine
+        if self.demand is not None:
+            _first_messages(engine, self.load * self.demand.rate > 0)
+        for terminal in np.flatnonzero(engine.terminals["due"] >= 0):
+            due = int(engine.terminals["due"][terminal])
+            row = min(due, len(engine.sources) - 1)
+            engine.sources[row, terminal >> 6] |= np.uint64(1) << np.uint64(terminal & 63)
+
+    @property
+    def finished(self) -> bool:
+        """Whether every message of a closed loop was delivered; never in open loop."""
+        if self.messages is None:
+            return False
+        return int(self._engine.totals[at.DONE_MESSAGES]) == len(self.messages.target)
+
+    def run(self, cycles: int) -> Sample:
+        """Run some cycles and tell what happened in them."""
+        if self.now + cycles > LONGEST:
+            raise InputError(f"a simulation runs {LONGEST} cycles at most")
+        begin = time.thread_time()
+        self.looked += self._advance(
+            self._engine, self._hop, self._inject, self.now, self.now + cycles
+        )
+        self.now += cycles
+        self._waiting = int(self._generated(self._engine, self.now))
+        self.cpu_seconds += time.thread_time() - begin
+        before, self._before = self._before, self._marks()
+        change = {name: self._before[name] - before[name] for name in before}
+        return Sample(
+            cycles=cycles,
+            packets_in_network=int(self._engine.totals[at.IN_NETWORK]),
+            packets_waiting=self._waiting,
+            **change,
+        )
+
+    def _marks(self) -> dict[str, int]:
+        totals, flits = self._engine.totals, self.router.packet_flits
+        by_terminal = self._engine.by_terminal
+        return {
+            "generated_flits": int(by_terminal[:, at.GENERATED].sum()),
+            "injected_flits": int(by_terminal[:, at.INJECTED].sum()),
+            "ejected_flits": int(totals[at.SUM_EJECTED_PACKETS]) * flits,
+            "ejected_packets": int(totals[at.SUM_EJECTED_PACKETS]),
+            "latency_sum": int(totals[at.SUM_LATENCY]),
+            "network_latency_sum": int(totals[at.SUM_NETWORK]),
+            "flit_hops": int(self._engine.crossed.sum()) * self.router.unit_flits,
+        }
+
+    def reset(self) -> None:
+        """Forget what was counted; the packets stay where they are."""
+        engine = self._engine
+        self._generated_before = engine.by_terminal[:, at.GENERATED].copy()
+        for column in range(8):
+            if column not in (at.GENERATED, at.FINISHED):
+                engine.by_terminal[:, column] = 0
+        engine.by_terminal[:, at.FINISHED] = -1
+        engine.totals[: at.IN_NETWORK] = 0
+        engine.histograms[:] = 0
+        engine.hops[:] = 0
+        engine.crossed[:] = 0
+        self._since = self.now
+        self._before = self._marks()
+
+    def counts(self) -> Counts:
+        """What was counted since the last reset."""
+        engine, totals = self._engine, self._engine.totals
+        by_terminal = engine.by_terminal.copy()
+        whole = self.message_packets == 1
+        flits = self.router.unit_flits
+        units = engine.crossed.reshape(-1, self.router.vcs)[self._ports.of_channel]
+        vc_flits = units.astype(np.int64) * flits
+        latency = self._histogram(0)
+        return Counts(
+            cycles=self.now - self._since,
+            latency=latency,
+            network_latency=self._histogram(1),
+            message_latency=latency if whole else self._histogram(2),
+            in_order_latency=latency if whole and self.in_order else self._histogram(3),
+            hops=np.trim_zeros(engine.hops, "b").copy(),
+            escape_hops=int(totals[at.ESCAPE_HOPS]),
+            packet_hops=int(units.sum()) // self.router.units_per_packet,
+            generated=by_terminal[:, at.GENERATED] - self._generated_before,
+            injected=by_terminal[:, at.INJECTED],
+            ejected=by_terminal[:, at.EJECTED],
+            delivered=by_terminal[:, at.DELIVERED],
+            latency_by_source=by_terminal[:, at.BY_SOURCE],
+            latency_by_target=by_terminal[:, at.BY_TARGET],
+            received=by_terminal[:, at.RECEIVED],
+            finished_at=by_terminal[:, at.FINISHED],
+            channel_flits=vc_flits.sum(axis=1),
+            vc_flits=vc_flits,
+        )
+
+    def _histogram(self, which: int) -> Histogram:
+        bins = self._engine.histograms[which].copy()
+        return Histogram(
+            bins=bins,
+            total=int(bins.sum()),
+            sum=int(self._engine.totals[at.SUM_LATENCY + which]),
+            maximum=int(self._engine.totals[at.MAX_LATENCY + which]),
+        )
+
+    def audit(self) -> Int64Array:
+        """Where the room of every buffer is: shape (C, V, 4), in units.
+
+        Known upstream to be free, taken by units in the buffer, by units on the channel, and free
+        but not known yet. The four add up to the buffer's capacity.
+        """
+        from routelab.simulation.packet.kernels.checks import where_units_are
+
+        found = where_units_are(self._engine, self.now, self.router.router_delay)
+        rows: Int64Array = found.reshape(-1, self.router.vcs, 4)[self._ports.of_channel]
+        return rows
+
+    def blocked(self) -> Blocked | None:
+        """Whether packets can never move again, or move without end; None if not."""
+        from routelab.simulation.packet.kernels.checks import stuck_queues
+
+        lost = int(self._engine.totals[at.LOST])
+        if lost:
+            return self._lost(lost)
+        stuck = stuck_queues(self._engine, self.now)
+        return self._deadlock(stuck) if stuck.any() else None
+
+    def _lost(self, lost: int) -> Blocked:
+        row = self._engine.states[abs(lost) - 1]
+        names = self.topology.switch_names
+        way = f"from {names[row[of.SOURCE]]} to {names[row[of.DESTINATION]]}"
+        if lost < 0:
+            text = f"the routing has no channel for a packet {way}, or one that is not there"
+            return Blocked("no-route", (), text, self.now)
+        text = f"a packet {way} took more than {self.program.max_hops} hops"
+        return Blocked("livelock", (), text, self.now)
+
+    def _deadlock(self, stuck: Any) -> Blocked:
+        """Follow who waits for whom until it closes."""
+        engine, vcs = self._engine, self.router.vcs
+        queue = int(np.flatnonzero(stuck)[0])
+        seen: dict[int, int] = {}
+        chain: list[int] = []
+        while queue not in seen:
+            seen[queue] = len(chain)
+            chain.append(queue)
+            queue = self._awaited(queue, stuck)
+        cycle = []
+        for member in chain[seen[queue] :]:
+            channel = int(engine.inputs["channel"][member // vcs])
+            cycle.append((channel, member % vcs))
+        names = [f"{self.topology.channel_name(c)} vc {v}" for c, v in cycle]
+        text = (
+            f"{int(stuck.sum())} buffers wait for each other and can never move: "
+            + " waits for ".join([*names, names[0]])
+        )
+        return Blocked("deadlock", tuple(cycle), text, self.now)
+
+    def _awaited(self, queue: int, stuck: Any) -> int:
+        """A buffer that cannot move and that the front of a queue waits for."""
+        engine = self._engine
+        row = engine.queues[queue]
+        count, begin = int(row["choices"]), queue * self.program.candidates
+        rows = engine.candidates[begin : begin + count] if count > 1 else [row]
+        for candidate in rows:
+            first, kind = int(candidate["first"]), int(candidate["kind"])
+            for place in range(first, first + (kind >> at.LANES)):
+                if stuck[place]:
+                    return place
+                holder = int(engine.more["holder"][place]) - 1
+                if holder >= 0 and stuck[holder]:
+                    return holder
+        raise AssertionError("a queue that is stuck waits for another that is")
+
+
+def _check(
+    topology: Topology,
+    router: Router,
+    demand: Demand | None,
+    load: float,
+    messages: Messages | None,
+    message_packets: int,
+    seed: int,
+) -> None:
+    problems = []
+    if (demand is None) == (messages is None):
+        problems.append("give either a demand (open loop) or messages (closed loop)")
+    terminals = topology.num_terminals
+    if not terminals:
+        problems.append("the network has no terminals")
+    for name, length in (
+        ("demand", None if demand is None else len(demand.rate)),
+        ("messages", None if messages is None else len(messages.start) - 1),
+    ):
+        if length is not None and length != terminals:
+            problems.append(f"{name} is of {length} terminals, the network has {terminals}")
+    if not (np.isfinite(load) and load >= 0):
+        problems.append(f"load is {load}, expected a number from 0 on")
+    elif demand is not None and load * demand.rate.max(initial=0.0) > (
+        router.packet_flits * message_packets
+    ):
+        problems.append(f"load is {load}: a terminal offers one message a cycle at most")
+    if not 1 <= message_packets <= 65536:
+        problems.append(f"message_packets is {message_packets}, expected 1 to 65536")
+    if 0 < router.injection_queue < message_packets:
+        problems.append(
+            f"injection_queue is {router.injection_queue}, a message has {message_packets} packets"
+        )
+    if seed < 0:
+        problems.append(f"seed is {seed}, expected a number from 0 on")
+    if problems:
+        raise InputError("simulation: " + "; ".join(problems))
+
+
+def _compiled(program: HopProgram) -> tuple[Any, Any, Any, Any]:
+    """The kernels; their first import takes as long as numba takes to load or compile them."""
+    from routelab.simulation.packet.kernels.cycle import advance, inject_nothing
+    from routelab.simulation.packet.kernels.sources import count_generated
+
+    inject = program.inject or inject_nothing
+    _remember_address(program.hop, HOP)
+    _remember_address(inject, INJECT)
+    (run,) = advance.overloads.values()
+    # its only signature is given: nothing is to be found out about the arguments
+    return program.hop, inject, run.entry_point, count_generated
+
+
+def _remember_address(function: Any, signature: Any) -> None:
+    """Let a compiled function of one signature be looked up once, and not whenever it is handed on.
+
+    numba asks for the address of a function at every call that takes it as an argument, which
+    costs as much as a hundred hops; it never changes.
+    """
+    if "get_compile_result" in vars(function):
+        return
+    result = function.get_compile_result(signature)
+    result.library.get_pointer_to_function = cache(result.library.get_pointer_to_function)
+    function.get_compile_result = lambda _: result
+
+
+def _first_messages(engine: Any, sends: Any) -> None:
+    from routelab.simulation.packet.kernels.sources import first_messages
+
+    first_messages(engine, sends)

@@ -1,0 +1,46 @@
+"""Buffers of the packet engine: first in, first out; the head lies in the row of its queue."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from routelab.kernels.bits import mark, u
+from routelab.simulation.packet.kernels import layout as at
+
+
+@njit(_nrt=False, forceinline=True)
+def push(engine, queue, packet, ready):
+    """Put a unit of a packet into a buffer, which it may leave from cycle `ready` on."""
+    queues, slots = engine.queues, engine.slots
+    count = queues[u(queue)].count
+    queues[u(queue)].count = count + 1
+    if count == 0:
+        queues[u(queue)].packet = packet
+        queues[u(queue)].ready = ready
+        mark(engine.heads, ready & engine.setting[at.S_MASK], queue)
+        return
+    capacity = engine.setting[at.S_CAPACITY]
+    place = queues[u(queue)].front + count
+    if place >= capacity:
+        place -= capacity
+    slots[u(queue * capacity + place)].packet = packet
+    slots[u(queue * capacity + place)].ready = ready
+
+
+@njit(_nrt=False, forceinline=True)
+def pop(engine, queue, soonest):
+    """Take the head out of a buffer; the unit behind it is looked at from `soonest` on."""
+    queues, slots = engine.queues, engine.slots
+    count = queues[u(queue)].count - 1
+    queues[u(queue)].count = count
+    if count == 0:
+        return
+    capacity = engine.setting[at.S_CAPACITY]
+    front = queues[u(queue)].front + 1
+    if front >= capacity:
+        front -= capacity
+    queues[u(queue)].front = front
+    ready = slots[u(queue * capacity + front)].ready
+    queues[u(queue)].packet = slots[u(queue * capacity + front)].packet
+    queues[u(queue)].ready = ready
+    mark(engine.heads, max(ready, soonest) & engine.setting[at.S_MASK], queue)

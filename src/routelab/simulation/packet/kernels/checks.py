@@ -1,0 +1,79 @@
+"""Looking at the packet engine from outside: who can never move, and where every unit is."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routelab.simulation.packet.kernels import layout as at
+
+
+@njit(cache=True, nogil=True)
+def stuck_queues(engine, now):
+    """Queues whose front no event can ever free; bool, shape (Q,).
+
+    A front that waits can be freed if a buffer that it waits for has a credit on its way, or if
+    the front of that buffer can move (and, under wormhole switching, if the packet that holds the
+    virtual channel can). What is left when nothing can be added to these is stuck for good. If
+    candidates change while a packet waits, it counts as one that waits after `PATIENCE` cycles.
+    """
+    queues, again = engine.queues, engine.setting[at.S_AGAIN] != 0
+    stuck = np.zeros(len(queues), np.bool_)
+    for queue in range(len(queues)):
+        waits = queues[queue].waiting != 0
+        if again:
+            waits = queues[queue].choices > 0 and engine.tried[queue] + at.PATIENCE <= now
+        stuck[queue] = queues[queue].count > 0 and waits
+    changed = True
+    while changed:
+        changed = False
+        for queue in range(len(queues)):
+            if stuck[queue] and _can_be_freed(engine, queue, stuck, now):
+                stuck[queue] = False
+                changed = True
+    return stuck
+
+
+@njit
+def _can_be_freed(engine, queue, stuck, now):
+    queues, candidates = engine.queues, engine.candidates
+    count = queues[queue].choices
+    begin = queue * engine.setting[at.S_MOST]
+    for k in range(begin, begin + count):
+        out = queues[queue].out if count == 1 else candidates[k].out
+        first = queues[queue].first if count == 1 else candidates[k].first
+        kind = queues[queue].kind if count == 1 else candidates[k].kind
+        if first == at.LEAVES or engine.outputs[out].free_at > now:
+            return True
+        for place in range(first, first + (kind >> at.LANES)):
+            holder = engine.more[place].holder - 1
+            if holder >= 0 and holder != queue and stuck[holder]:
+                continue
+            on_its_way = engine.room[place].capacity - queues[place].count
+            if on_its_way > engine.room[place].credits or not stuck[place]:
+                return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def where_units_are(engine, now, delay):
+    """For every queue: credits, buffered, on the channel, credits on their way back; (Q, 4).
+
+    Parameters
+    ----------
+    delay : int
+        The router's: a unit is in its buffer so long before it may leave.
+    """
+    queues, slots, capacity = engine.queues, engine.slots, engine.setting[at.S_CAPACITY]
+    found = np.zeros((len(queues), 4), np.int64)
+    for queue in range(len(queues)):
+        found[queue, 0] = engine.room[queue].credits
+        for k in range(queues[queue].count):
+            slot = (queues[queue].front + k) % capacity
+            ready = queues[queue].ready if k == 0 else slots[queue * capacity + slot].ready
+            there = ready - delay < now
+            found[queue, 1 if there else 2] += 1
+        word, bit = queue >> 6, np.uint64(queue & 63)
+        for row in range(engine.credits.shape[0]):
+            found[queue, 3] += np.int64((engine.credits[row, word] >> bit) & np.uint64(1))
+    return found

@@ -1,0 +1,185 @@
+"""The packet engine's cycle: credits arrive, terminals inject, switches allocate.
+
+Nothing is looked at before something about it may have changed: queues, terminals and credits
+wait in wheels, rows of bits by cycle, and a packet that waits for room is in a list of the queue
+that it waits for. No memory is taken while cycles run.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from routelab.kernels import hops as of
+from routelab.kernels.bits import lowest, mark, prefetch, u
+from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.decisions import note_cycle
+from routelab.simulation.packet.kernels.moves import allocate
+from routelab.simulation.packet.kernels.routing import route
+from routelab.simulation.packet.kernels.sources import inject_from
+from routelab.simulation.packet.kernels.waiting import wake
+
+_BLOCK = 64
+"""Queues whose rows are worked on together: few enough to stay near, enough to overlap waits."""
+
+
+@of.inject_kernel
+def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
+    """No choices at injection."""
+    return 0
+
+
+@njit(_nrt=False, forceinline=True)
+def _take_credits(engine, now):
+    """Credits that arrive wake whoever waits for them."""
+    queues, inputs, returned, heads = engine.queues, engine.inputs, engine.credits, engine.heads
+    room = engine.room
+    sources, sleepers, sleeping = engine.sources, engine.sleepers, engine.sleeping
+    switch_ports, vcs = engine.switch_ports, engine.setting[at.S_VCS]
+    terminals = engine.terminals
+    row = now & engine.setting[at.S_MASK]
+    for word in range(returned.shape[1]):
+        bits = returned[row, word]
+        if bits == np.uint64(0):
+            continue
+        returned[row, word] = np.uint64(0)
+        while bits != np.uint64(0):
+            queue = (word << 6) + lowest(bits)
+            bits &= bits - np.uint64(1)
+            room[u(queue)].credits += 1
+            port = queues[u(queue)].port
+            switch = inputs[u(port)].from_
+            if switch < 0:
+                terminal = -1 - inputs[u(port)].channel
+                if terminals[u(terminal)].waits != 0:
+                    terminals[u(terminal)].waits = 0
+                    mark(sources, now & engine.setting[at.S_SOURCE_MASK], terminal)
+                continue
+            waiting = queues[u(queue)].wait_first
+            if waiting >= 0:
+                queues[u(queue)].wait_first = -1
+                while waiting >= 0:
+                    queues[u(waiting)].waiting = 0
+                    mark(heads, row, waiting)
+                    waiting = engine.more[u(waiting)].wait_next
+            if sleeping[switch] > 0:
+                sleeping[switch] = 0
+                first = switch_ports[switch] * vcs
+                last = switch_ports[switch + 1] * vcs
+                wake(queues, sleepers, heads, row, first, last)
+
+
+@njit(_nrt=False, forceinline=True)
+def _take_heads(engine, now):
+    """Move the queues that are scheduled for this cycle into `active`, ascending; their number."""
+    heads, active = engine.heads, engine.active
+    row = now & engine.setting[at.S_MASK]
+    found = 0
+    for word in range(heads.shape[1]):
+        bits = heads[row, word]
+        if bits == np.uint64(0):
+            continue
+        heads[row, word] = np.uint64(0)
+        while bits != np.uint64(0):
+            active[u(found)].queue = (word << 6) + lowest(bits)
+            bits &= bits - np.uint64(1)
+            found += 1
+    return found
+
+
+@njit(_nrt=False, forceinline=True)
+def _end_of_block(engine, begin, found):
+    """Where a block of `active` ends: after some queues, and after the last one of a switch."""
+    queues, inputs, active = engine.queues, engine.inputs, engine.active
+    end = min(begin + _BLOCK, found)
+    if engine.setting[at.S_FAR] != 0:
+        for k in range(begin, end):
+            prefetch(queues, active[u(k)].queue)
+    if end == found:
+        return end
+    switch = inputs[u(queues[u(active[u(end - 1)].queue)].port)].switch
+    while end < found and inputs[u(queues[u(active[u(end)].queue)].port)].switch == switch:
+        end += 1
+    return end
+
+
+@njit(_nrt=False, forceinline=True)
+def _gather(engine, hop, begin, end, now):
+    """Keep the queues of a block whose front may leave now, routed; return where they end."""
+    queues, inputs, active = engine.queues, engine.inputs, engine.active
+    mask, far = engine.setting[at.S_MASK], engine.setting[at.S_FAR] != 0
+    again = engine.setting[at.S_AGAIN] != 0
+    kept = begin
+    for k in range(begin, end):
+        queue = np.int64(active[u(k)].queue)
+        port = np.int64(queues[u(queue)].port)
+        # one that was woken twice may have moved on in between, and wait for something else now
+        if queues[u(queue)].count == 0 or queues[u(queue)].waiting == 1:
+            continue
+        due = max(inputs[u(port)].free_at, queues[u(queue)].ready)
+        if due > now:
+            mark(engine.heads, due & mask, queue)
+            continue
+        if queues[u(queue)].waiting == 2:
+            queues[u(queue)].waiting = 0
+            engine.sleepers[queue >> 6] &= ~(np.uint64(1) << np.uint64(queue & 63))
+            engine.sleeping[inputs[u(port)].switch] -= 1
+        packet = queues[u(queue)].packet
+        if far:
+            prefetch(engine.packets, packet)
+        active[u(kept)].queue = queue
+        active[u(kept)].port = port
+        active[u(kept)].packet = packet
+        kept += 1
+    for k in range(begin, kept):
+        queue = np.int64(active[u(k)].queue)
+        if queues[u(queue)].choices == 0:
+            route(engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet))
+            if again:
+                engine.tried[u(queue)] = now + 1
+        elif again and engine.more[u(queue)].sent == 0:
+            route(engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet))
+        if far:
+            _ask_for_targets(engine, queue)
+    return kept
+
+
+@njit(_nrt=False, forceinline=True)
+def _ask_for_targets(engine, queue):
+    """Let all be near that the allocation will look at for the packet at a queue's front."""
+    queues = engine.queues
+    if queues[u(queue)].choices == 1:
+        prefetch(engine.outputs, queues[u(queue)].out)
+        if queues[u(queue)].first >= 0:
+            prefetch(engine.room, queues[u(queue)].first)
+            prefetch(queues, queues[u(queue)].first)
+        return
+    first = queue * engine.setting[at.S_MOST]
+    for place in range(first, first + queues[u(queue)].choices):
+        prefetch(engine.outputs, engine.candidates[u(place)].out)
+        prefetch(engine.room, engine.candidates[u(place)].first)
+
+
+@njit(
+    [types.int64(at.ENGINE, at.HOP_POINTER, at.INJECT_POINTER, types.int64, types.int64)],
+    cache=True,
+    nogil=True,
+    _nrt=False,
+)
+def advance(engine, hop, inject, begin, end):
+    """Run the cycles `begin` to `end` - 1 and return how many queues were looked at."""
+    looked = 0
+    for now in range(begin, end):
+        _take_credits(engine, now)
+        if engine.setting[at.S_WAITING] >= 0:
+            note_cycle(engine, now)
+        inject_from(engine, hop, inject, now)
+        found = _take_heads(engine, now)
+        looked += found
+        begin_block = 0
+        while begin_block < found:
+            end_block = _end_of_block(engine, begin_block, found)
+            kept = _gather(engine, hop, begin_block, end_block, now)
+            allocate(engine, begin_block, kept, now)
+            begin_block = end_block
+    return looked

@@ -1,0 +1,96 @@
+"""Decisions at a switch: the best of a packet's candidates, and what waits for each channel."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels import hops as of
+from routelab.kernels.bits import draw, u
+from routelab.simulation.packet.kernels import layout as at
+
+
+@njit(_nrt=False, forceinline=True)
+def decide(engine, count, shift):
+    """Put the candidate of least cost first in `out`; return how many candidates stand.
+
+    One, or it and the escapes.
+    """
+    out = engine.out
+    best, least, ties = 0, np.int64(0), np.uint64(0)
+    for k in range(count):
+        cost = np.int64(out[k, 2])
+        if engine.setting[at.S_OCCUPANCY] != 0:
+            cost += _class_units(engine, out[k, 0], out[k, 1] + shift)
+        if k > 0 and cost == least:
+            # each of the equals is equally likely
+            ties += np.uint64(1)
+            if of.pick(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
+                continue
+        elif k > 0 and cost > least:
+            continue
+        else:
+            ties = np.uint64(0)
+        best, least = k, cost
+    for column in range(3):
+        first = out[0, column]
+        out[0, column] = out[best, column]
+        out[best, column] = first
+    if engine.setting[at.S_RANKING] == at.BEST:
+        return 1
+    stand = 1
+    for k in range(1, count):
+        if out[k, 2] >= of.ESCAPE:
+            for column in range(3):
+                out[stand, column] = out[k, column]
+            stand += 1
+    return stand
+
+
+@njit(_nrt=False, forceinline=True)
+def _class_units(engine, channel, name):
+    """Units in the buffers of a class and on their way there."""
+    first = engine.port_of_channel[channel] * engine.setting[at.S_VCS] + engine.classes[name, 0]
+    taken = np.int64(0)
+    for queue in range(first, first + engine.classes[name, 1]):
+        taken += engine.room[u(queue)].capacity - engine.room[u(queue)].credits
+    return taken
+
+
+@njit(_nrt=False, forceinline=True)
+def note_cycle(engine, now):
+    """Keep the cycle where routing functions find it."""
+    row = engine.setting[at.S_WAITING] + len(engine.port_of_channel)
+    engine.public[row, of.NOW] = now
+
+
+@njit(_nrt=False, forceinline=True)
+def note_decision(engine, queue, channel):
+    """Count the packet at the front of a queue as one that waits for a channel; −1: for none."""
+    row, setting = engine.setting[at.S_WAITING], engine.setting
+    flits = setting[at.S_UNITS] * setting[at.S_UNIT_FLITS]
+    before = engine.decided[u(queue)]
+    if before > 0:
+        engine.public[row + before - 1, of.FRONT_FLITS] -= flits
+    if channel >= 0:
+        engine.public[row + channel, of.FRONT_FLITS] += flits
+    engine.decided[u(queue)] = channel + 1
+
+
+@njit(_nrt=False, forceinline=True)
+def note_move(engine, queue, out, place, head, tail):
+    """Count a unit that moved from the front of a queue to an output."""
+    row, flits = engine.setting[at.S_WAITING], engine.setting[at.S_UNIT_FLITS]
+    channel = np.int64(-1) if place == at.LEAVES else np.int64(engine.inputs[u(out)].channel)
+    if head:
+        # it may have gone another way than the one that it waited for
+        note_decision(engine, queue, np.int64(-1))
+        if channel >= 0 and not tail:
+            note_decision(engine, queue, channel)
+    if channel < 0:
+        return
+    engine.public[row + channel, of.BUSY_UNTIL] = engine.outputs[u(out)].free_at
+    if not (head and tail):
+        engine.public[row + channel, of.FRONT_FLITS] -= flits
+    if tail:
+        engine.decided[u(queue)] = 0

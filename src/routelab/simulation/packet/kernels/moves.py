@@ -1,0 +1,253 @@
+"""Allocation in the packet engine: inputs propose, outputs take, units move."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels import hops as of
+from routelab.kernels.bits import draw, mark, marked, prefetch, u
+from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.buffers import pop, push
+from routelab.simulation.packet.kernels.decisions import note_move
+from routelab.simulation.packet.kernels.tallies import count_arrival
+from routelab.simulation.packet.kernels.waiting import release, sleep
+
+BUSY_LINK, NO_ROOM = -3, -2
+"""Why a candidate cannot be taken now; `LEAVES` stands for the way out."""
+
+_ROUND = 1 << 30
+
+
+@njit(_nrt=False, forceinline=True)
+def _is_free(holder, now):
+    """Whether no packet holds a virtual channel; one that was left is free in the next cycle."""
+    return holder <= 0 and -holder <= now
+
+
+@njit(_nrt=False, forceinline=True)
+def _place(engine, out, first, kind, now, wormhole):
+    """The queue that a candidate means now, or why there is none."""
+    outputs, room = engine.outputs, engine.room
+    if outputs[u(out)].free_at > now + outputs[u(out)].slack or outputs[u(out)].taken_until > now:
+        return BUSY_LINK
+    if first == at.LEAVES:
+        return at.LEAVES
+    most = (kind & at.NEED) - 1
+    if kind >> at.LANES == 1 and not wormhole:
+        return first if room[u(first)].credits > most else NO_ROOM
+    found = NO_ROOM
+    for queue in range(first, first + (kind >> at.LANES)):
+        known = np.int64(room[u(queue)].credits)
+        # a lane that is held by another packet has no room for this one
+        if known > most and (
+            not wormhole or kind & at.BODY != 0 or _is_free(engine.more[u(queue)].holder, now)
+        ):
+            most = known
+            found = queue
+    return found
+
+
+@njit(_nrt=False, forceinline=True)
+def _choose(engine, queue, now):
+    """Take the best candidate that is feasible among several.
+
+    Returns the queue behind it, `LEAVES` excluded (what leaves has one candidate), or `NO_ROOM`.
+    """
+    queues, room, candidates = engine.queues, engine.room, engine.candidates
+    wormhole = engine.setting[at.S_UNITS] > 1
+    weigh = engine.setting[at.S_OCCUPANCY] != 0
+    best = NO_ROOM
+    least, ties = np.int64(0), np.uint64(0)
+    begin = queue * engine.setting[at.S_MOST]
+    for k in range(begin, begin + queues[u(queue)].choices):
+        out = candidates[u(k)].out
+        kind = candidates[u(k)].kind
+        place = _place(engine, out, candidates[u(k)].first, kind, now, wormhole)
+        if place < 0:
+            continue
+        cost = np.int64(candidates[u(k)].penalty)
+        if weigh:
+            cost += room[u(place)].capacity - room[u(place)].credits
+        if best >= 0 and cost == least:
+            # each of the equals is equally likely
+            ties += np.uint64(1)
+            if of.pick(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
+                continue
+        elif best >= 0 and cost > least:
+            continue
+        else:
+            ties = np.uint64(0)
+        least = cost
+        best = place
+        queues[u(queue)].out = out
+        queues[u(queue)].kind = kind
+    return best
+
+
+@njit(_nrt=False, forceinline=True)
+def _rank(engine, round_, packet):
+    """What is least goes first."""
+    mode = engine.setting[at.S_PRIORITY]
+    if mode == at.AGE:
+        return np.int64(engine.packets[u(packet)].born)
+    if mode == at.ROUND_ROBIN:
+        # from the one whose turn it is upwards, then the ones before it
+        return round_ if round_ >= 0 else round_ + _ROUND
+    return of.pick(draw(engine.random, 0, 0), np.uint64(1 << 30))
+
+
+@njit(_nrt=False, forceinline=True)
+def _propose(engine, begin, end, now, last):
+    """Let every input port propose one of its queues, and return how many did.
+
+    What cannot move goes to sleep in the `last` allocation of a cycle; it is −1 in `active` then.
+    """
+    queues, inputs, active, proposals = (
+        engine.queues,
+        engine.inputs,
+        engine.active,
+        engine.proposals,
+    )
+    wormhole = engine.setting[at.S_UNITS] > 1
+    made, latest = -1, -1
+    for k in range(begin, end):
+        queue, port = np.int64(active[u(k)].queue), np.int64(active[u(k)].port)
+        if queue < 0 or inputs[u(port)].free_at > now:
+            continue
+        if queues[u(queue)].choices == 1:
+            kind = np.int64(queues[u(queue)].kind)
+            place = np.int64(
+                _place(engine, queues[u(queue)].out, queues[u(queue)].first, kind, now, wormhole)
+            )
+        else:
+            place = np.int64(_choose(engine, queue, now))
+            if place >= 0 and engine.setting[at.S_FAR] != 0:
+                prefetch(queues, place)
+        if place < at.LEAVES:
+            if last:
+                sleep(engine, queue, port, now)
+                active[u(k)].queue = -1
+            continue
+        rank = _rank(engine, np.int64(queue - inputs[u(port)].turn), active[u(k)].packet)
+        # the queues of a port follow one another
+        if port != latest:
+            latest = port
+            made += 1
+        elif rank >= proposals[u(made)].rank:
+            continue
+        proposals[u(made)].entry = k
+        proposals[u(made)].place = place
+        proposals[u(made)].out = queues[u(queue)].out
+        proposals[u(made)].rank = rank
+    return made + 1
+
+
+@njit(_nrt=False, forceinline=True)
+def _grant(engine, made, now):
+    """Let every output take one proposal, and move what was taken."""
+    inputs, outputs, active, proposals = (
+        engine.inputs,
+        engine.outputs,
+        engine.active,
+        engine.proposals,
+    )
+    by_age = engine.setting[at.S_PRIORITY] == at.AGE
+    for j in range(made):
+        out = np.int64(proposals[u(j)].out)
+        rank = np.int64(proposals[u(j)].rank)
+        if not by_age:
+            one = active[u(proposals[u(j)].entry)]
+            rank = _rank(engine, np.int64(one.port - outputs[u(out)].turn), one.packet)
+            proposals[u(j)].rank = rank
+        best = outputs[u(out)].choice
+        # an old choice may be any number; it counts if it is a proposal of this round for `out`
+        if best >= j or proposals[u(best)].out != out or rank < proposals[u(best)].rank:
+            outputs[u(out)].choice = j
+    for j in range(made):
+        out = np.int64(proposals[u(j)].out)
+        if outputs[u(out)].choice != j:
+            continue
+        entry = proposals[u(j)].entry
+        queue, port = np.int64(active[u(entry)].queue), np.int64(active[u(entry)].port)
+        outputs[u(out)].turn = port + 1
+        inputs[u(port)].turn = queue + 1
+        packet, place = np.int64(active[u(entry)].packet), np.int64(proposals[u(j)].place)
+        _move(engine, queue, port, packet, out, place, now)
+        active[u(entry)].queue = -1
+
+
+@njit(_nrt=False, forceinline=True)
+def allocate(engine, begin, end, now):
+    """Input first, output second, as often as the speed-up says.
+
+    All switches of a block at once: what one does has no bearing on another in the same cycle.
+    """
+    active, inputs = engine.active, engine.inputs
+    speedup, mask = engine.setting[at.S_SPEEDUP], engine.setting[at.S_MASK]
+    for turn in range(speedup):
+        _grant(engine, _propose(engine, begin, end, now, turn == speedup - 1), now)
+    for k in range(begin, end):
+        queue = np.int64(active[u(k)].queue)
+        if queue >= 0:
+            # who was not taken tries again
+            again = max(now + 1, np.int64(inputs[u(active[u(k)].port)].free_at))
+            mark(engine.heads, again & mask, queue)
+
+
+@njit(_nrt=False, forceinline=True)
+def _move(engine, queue, port, packet, out, place, now):
+    """Send the unit at the front of a queue over a port to the queue `place`, or out."""
+    queues, more, packets = engine.queues, engine.more, engine.packets
+    inputs, outputs, room = engine.inputs, engine.outputs, engine.room
+    setting, totals = engine.setting, engine.totals
+    mask, units = setting[at.S_MASK], setting[at.S_UNITS]
+    start = max(now, np.int64(outputs[u(out)].free_at))
+    outputs[u(out)].free_at = start + outputs[u(out)].busy
+    hold = np.int64(outputs[u(out)].hold)
+    if setting[at.S_SPEEDUP] > 1:
+        # a buffer is not read faster than it is filled
+        age = now - queues[u(queue)].ready
+        hold = max(hold, setting[at.S_UNIT_FLITS] - age if setting[at.S_UNIT_FLITS] > 1 else 0)
+    inputs[u(port)].free_at = now + hold
+    outputs[u(out)].taken_until = now + hold
+    pop(engine, queue, now + max(hold, 1))
+    credit_at = now + max(hold, 1) - 1 + inputs[u(port)].credit_delay
+    # one credit of a queue a cycle
+    while marked(engine.credits, credit_at & mask, queue):
+        credit_at += 1
+    mark(engine.credits, credit_at & mask, queue)
+    # under cut-through every unit is a packet, and nobody counts
+    sent = np.int64(more[u(queue)].sent) if units > 1 else 0
+    head, tail = sent == 0, sent + 1 == units
+    if place == at.LEAVES:
+        if tail:
+            count_arrival(engine, packet, start + setting[at.S_EJECT_DELAY])
+    else:
+        if head:
+            packets[u(packet)].hops += 1
+            if packets[u(packet)].hops > setting[at.S_MAX_HOPS] and totals[at.LOST] == 0:
+                totals[at.LOST] = 1 + packet
+            if queues[u(queue)].kind & at.ESCAPES != 0:
+                totals[at.ESCAPE_HOPS] += 1
+        engine.crossed[u(place)] += 1
+        room[u(place)].credits -= 1
+        push(engine, place, packet, start + outputs[u(out)].delay)
+    if setting[at.S_WAITING] >= 0:
+        note_move(engine, queue, out, place, head, tail)
+    if tail:
+        queues[u(queue)].choices = 0
+        if units > 1:
+            more[u(queue)].sent = 0
+            if place != at.LEAVES:
+                more[u(place)].holder = -(now + 1)
+                release(engine, place, inputs[u(port)].switch, now + 1)
+    else:
+        more[u(queue)].sent += 1
+        if head:
+            # the rest follows on the same way
+            queues[u(queue)].choices = 1
+            queues[u(queue)].first = place
+            queues[u(queue)].kind = (1 << at.LANES) | at.BODY | 1
+            if place != at.LEAVES:
+                more[u(place)].holder = 1 + queue

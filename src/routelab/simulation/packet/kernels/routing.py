@@ -1,0 +1,128 @@
+"""Asking the algorithm where a packet may go, and making candidates of what it says."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels import hops as of
+from routelab.kernels.bits import draw, u
+from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.kernels.decisions import decide, note_decision
+
+
+@njit(_nrt=False, forceinline=True)
+def route(engine, hop, queue, port, packet):
+    """Ask the algorithm where the packet at the front of a queue may go."""
+    queues, inputs, packets, setting = (
+        engine.queues,
+        engine.inputs,
+        engine.packets,
+        engine.setting,
+    )
+    switch = inputs[u(port)].switch
+    channel = inputs[u(port)].channel
+    vcs, classes = setting[at.S_VCS], engine.classes
+    if switch == packets[u(packet)].target:
+        if packets[u(packet)].waypoint >= 0 and packets[u(packet)].phase == 0:
+            packets[u(packet)].phase = 1
+            packets[u(packet)].target = packets[u(packet)].destination
+            if setting[at.S_KEEPS_STATE] == 0:
+                for k in range(of.STATES):
+                    engine.states[packet, of.STATE + k] = 0
+        if switch == packets[u(packet)].target:
+            queues[u(queue)].choices = 1
+            queues[u(queue)].out = setting[at.S_WAYS_OUT] + packets[u(packet)].drop
+            queues[u(queue)].first = at.LEAVES
+            queues[u(queue)].kind = 0
+            return
+    shift = packets[u(packet)].phase * setting[at.S_CLASSES]
+    here = queue - port * vcs
+    came_by = np.int64(engine.class_of[u(here)])
+    waypoint = packets[u(packet)].waypoint
+    random = draw(engine.random, 0, 0)
+    # a packet that came in phase 0 and is in phase 1 has reached its waypoint here
+    if channel < 0 or came_by < shift:
+        count = hop(
+            engine.tables, engine.states, packet, engine.public, switch, -1, -1, random, engine.out
+        )
+    else:
+        count = hop(
+            engine.tables,
+            engine.states,
+            packet,
+            engine.public,
+            switch,
+            channel,
+            came_by - shift,
+            random,
+            engine.out,
+        )
+    if not (
+        _are_valid(engine, switch, count, shift)
+        and (packets[u(packet)].waypoint == waypoint or _turn(engine, packet, switch))
+    ):
+        engine.totals[at.LOST] = -1 - packet
+        packets[u(packet)].waypoint = waypoint
+        count = 0
+    ranking = setting[at.S_RANKING]
+    if ranking != at.ROOM_NOW and count > 1:
+        count = decide(engine, count, shift)
+    if setting[at.S_WAITING] >= 0:
+        decided = count == 1 or (count > 1 and ranking != at.ROOM_NOW)
+        note_decision(engine, queue, np.int64(engine.out[0, 0]) if decided else np.int64(-1))
+    queues[u(queue)].choices = count
+    for k in range(count):
+        out = engine.port_of_channel[engine.out[k, 0]]
+        name = engine.out[k, 1] + shift
+        first = out * vcs + classes[name, 0]
+        lanes = np.int64(classes[name, 1])
+        kind = (lanes << at.LANES) | 1
+        if classes[name, 2] != 0 and inputs[u(out)].ring_next >= 0:
+            if channel >= 0 and inputs[u(port)].ring_next == out and came_by == name:
+                # along its ring a packet stays in its lane
+                first = out * vcs + here
+                kind = (1 << at.LANES) | 1
+            else:
+                kind = (lanes << at.LANES) | 2
+        if engine.out[k, 2] >= of.ESCAPE:
+            kind |= at.ESCAPES
+        if count == 1:
+            queues[u(queue)].out = out
+            queues[u(queue)].first = first
+            queues[u(queue)].kind = kind
+        else:
+            place = queue * setting[at.S_MOST] + k
+            engine.candidates[u(place)].out = out
+            engine.candidates[u(place)].first = first
+            engine.candidates[u(place)].kind = kind
+            engine.candidates[u(place)].penalty = engine.out[k, 2]
+            if k == 0 and ranking != at.ROOM_NOW:
+                engine.candidates[u(place)].penalty = at.PREFERRED
+
+
+@njit(_nrt=False, forceinline=True)
+def _are_valid(engine, switch, count, shift):
+    """Whether an algorithm gave at least one candidate, and only such as there are."""
+    if not 0 < count <= engine.setting[at.S_MOST]:
+        return False
+    for k in range(count):
+        channel, name = engine.out[k, 0], engine.out[k, 1] + shift
+        if not 0 <= channel < len(engine.port_of_channel) or not 0 <= name < len(engine.classes):
+            return False
+        if engine.inputs[u(engine.port_of_channel[channel])].from_ != switch:
+            return False
+    return True
+
+
+@njit(_nrt=False, forceinline=True)
+def _turn(engine, packet, switch):
+    """Head for the waypoint that hop has set, and return whether it may set that one here."""
+    packets = engine.packets
+    waypoint = packets[u(packet)].waypoint
+    allowed = engine.setting[at.S_PHASES] == 2 and packets[u(packet)].phase == 0
+    target = waypoint if waypoint >= 0 else packets[u(packet)].destination
+    if not allowed or target == switch or not -1 <= waypoint < len(engine.sleeping):
+        return False
+    packets[u(packet)].target = target
+    return True

@@ -1,0 +1,88 @@
+"""What the packet engine counts when a packet arrives."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.bits import u
+from routelab.simulation.packet.kernels import layout as at
+
+EXACT, STEPS = 4096, 64
+
+LATENCY, NETWORK, MESSAGES, IN_ORDER = range(4)
+
+
+@njit(_nrt=False, forceinline=True)
+def bin_of(cycles, bins):
+    """The bin of a histogram that a number of cycles falls into."""
+    if cycles < EXACT:
+        return cycles
+    doubling, width = 0, EXACT // STEPS
+    while cycles >= (EXACT << (doubling + 1)):
+        doubling += 1
+        width *= 2
+    place = EXACT + doubling * STEPS + (cycles - (EXACT << doubling)) // width
+    return min(place, bins - 1)
+
+
+@njit(_nrt=False, forceinline=True)
+def _tally(engine, which, cycles):
+    engine.histograms[which, bin_of(cycles, engine.histograms.shape[1])] += 1
+    engine.totals[at.SUM_LATENCY + which] += cycles
+    if cycles > engine.totals[at.MAX_LATENCY + which]:
+        engine.totals[at.MAX_LATENCY + which] = cycles
+
+
+@njit(_nrt=False, forceinline=True)
+def count_arrival(engine, packet, when):
+    """A packet's tail reaches its terminal in cycle `when`; its row becomes free."""
+    packets, totals, by_terminal = engine.packets, engine.totals, engine.by_terminal
+    setting = engine.setting
+    source, target = packets[u(packet)].terminal, packets[u(packet)].drop
+    latency = when - packets[u(packet)].born
+    flits = setting[at.S_UNITS] * setting[at.S_UNIT_FLITS]
+    by_terminal[source, at.DELIVERED] += 1
+    by_terminal[source, at.BY_SOURCE] += latency
+    by_terminal[target, at.EJECTED] += flits
+    by_terminal[target, at.BY_TARGET] += latency
+    by_terminal[target, at.RECEIVED] += 1
+    by_terminal[target, at.FINISHED] = when
+    totals[at.SUM_EJECTED_PACKETS] += 1
+    _tally(engine, LATENCY, latency)
+    _tally(engine, NETWORK, when - packets[u(packet)].entered)
+    engine.hops[min(packets[u(packet)].hops, at.HOP_BINS - 1)] += 1
+    if setting[at.S_MESSAGE_PACKETS] == 1:
+        totals[at.DONE_MESSAGES] += 1
+    else:
+        _count_message(engine, packet, when)
+    totals[at.IN_NETWORK] -= 1
+    engine.free_packets[totals[at.FREE_PACKETS]] = packet
+    totals[at.FREE_PACKETS] += 1
+
+
+@njit(_nrt=False, forceinline=True)
+def _count_message(engine, packet, when):
+    messages, totals, arrived = engine.messages, engine.totals, engine.arrived
+    message = engine.packets[u(packet)].message
+    size = engine.setting[at.S_MESSAGE_PACKETS]
+    born = messages[u(message)].born
+    messages[u(message)].arrived += 1
+    if engine.setting[at.S_IN_ORDER] != 0:
+        number = engine.packets[u(packet)].sequence
+        arrived[message, number >> 6] |= np.uint64(1) << np.uint64(number & 63)
+        following = messages[u(message)].expected
+        # all that waited for this packet are handed on with it
+        while following < size and (
+            arrived[message, following >> 6] >> np.uint64(following & 63)
+        ) & np.uint64(1) != np.uint64(0):
+            _tally(engine, IN_ORDER, when - born)
+            following += 1
+        messages[u(message)].expected = following
+    if messages[u(message)].arrived == size:
+        _tally(engine, MESSAGES, when - born)
+        totals[at.DONE_MESSAGES] += 1
+        for word in range(arrived.shape[1]):
+            arrived[message, word] = np.uint64(0)
+        engine.free_messages[totals[at.FREE_MESSAGES]] = message
+        totals[at.FREE_MESSAGES] += 1

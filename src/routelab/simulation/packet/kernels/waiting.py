@@ -1,0 +1,91 @@
+"""Queues of the packet engine that wait, and who wakes them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.bits import lowest, mark, u
+from routelab.simulation.packet.kernels import layout as at
+
+
+@njit(_nrt=False, forceinline=True)
+def wake(queues, sleepers, heads, row, first, last):
+    """Schedule the sleepers among the queues `first` to `last` - 1."""
+    for word in range(first >> 6, ((last - 1) >> 6) + 1):
+        bits = sleepers[word]
+        if word == first >> 6:
+            bits &= ~np.uint64(0) << np.uint64(first & 63)
+        if word == (last - 1) >> 6:
+            bits &= ~np.uint64(0) >> np.uint64(63 - ((last - 1) & 63))
+        sleepers[word] &= ~bits
+        heads[row, word] |= bits
+        while bits != np.uint64(0):
+            queues[u((word << 6) + lowest(bits))].waiting = 0
+            bits &= bits - np.uint64(1)
+
+
+@njit(_nrt=False, forceinline=True)
+def idle_at(outputs, out):
+    """When a channel, or its queue, can be sent to as far as other packets go."""
+    idle = np.int64(outputs[u(out)].free_at - outputs[u(out)].slack)
+    return max(idle, np.int64(outputs[u(out)].taken_until))
+
+
+@njit(_nrt=False, forceinline=True)
+def sleep(engine, queue, port, now):
+    """Let a queue wait until something about it changes."""
+    queues, inputs, outputs, heads = (
+        engine.queues,
+        engine.inputs,
+        engine.outputs,
+        engine.heads,
+    )
+    mask = engine.setting[at.S_MASK]
+    if engine.setting[at.S_AGAIN] != 0:
+        # its candidates may be others in the next cycle
+        mark(heads, (now + 1) & mask, queue)
+        return
+    count = queues[u(queue)].choices
+    if count == 1:
+        out = queues[u(queue)].out
+        idle = idle_at(outputs, out)
+        if idle > now:
+            mark(heads, idle & mask, queue)
+            return
+        if queues[u(queue)].kind >> at.LANES == 1:
+            first = queues[u(queue)].first
+            engine.more[u(queue)].wait_next = queues[u(first)].wait_first
+            queues[u(first)].wait_first = queue
+            queues[u(queue)].waiting = 1
+            return
+    else:
+        soonest = np.int64(-1)
+        for k in range(count):
+            out = engine.candidates[u(queue * engine.setting[at.S_MOST] + k)].out
+            idle = idle_at(outputs, out)
+            if idle > now and (soonest < 0 or idle < soonest):
+                soonest = idle
+        if soonest >= 0:
+            mark(heads, soonest & mask, queue)
+    queues[u(queue)].waiting = 2
+    engine.sleepers[queue >> 6] |= np.uint64(1) << np.uint64(queue & 63)
+    engine.sleeping[inputs[u(port)].switch] += 1
+
+
+@njit(_nrt=False, forceinline=True)
+def release(engine, place, switch, when):
+    """Wake who waits for a virtual channel that its packet has left."""
+    queues, heads, row = engine.queues, engine.heads, when & engine.setting[at.S_MASK]
+    waiting = queues[u(place)].wait_first
+    queues[u(place)].wait_first = -1
+    while waiting >= 0:
+        queues[u(waiting)].waiting = 0
+        mark(heads, row, waiting)
+        waiting = engine.more[u(waiting)].wait_next
+    if engine.sleeping[switch] > 0:
+        engine.sleeping[switch] = 0
+        vcs = engine.setting[at.S_VCS]
+        first = engine.switch_ports[switch] * vcs
+        last = engine.switch_ports[switch + 1] * vcs
+        wake(queues, engine.sleepers, heads, row, first, last)

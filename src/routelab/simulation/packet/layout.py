@@ -1,0 +1,407 @@
+"""The engine's arrays for a network, an algorithm and a traffic."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api import (
+    Demand,
+    HopProgram,
+    InputError,
+    Messages,
+    Ranking,
+    Topology,
+    class_lanes,
+    needed_classes,
+    run_tables,
+)
+from routelab.api.topology import Float64Array, Int64Array
+from routelab.kernels import hops as of
+from routelab.simulation.packet.counts import BINS
+from routelab.simulation.packet.kernels import layout as at
+from routelab.simulation.packet.router import Router
+from routelab.toolkit.rings import complete_rings
+
+Array = NDArray[Any]
+
+MOST_CYCLES = 10_000
+"""Of a channel: more would make the wheels of events very large."""
+
+SPARE = 64
+"""Rows for candidates more than an algorithm says it has, so that a wrong one is found out."""
+
+_NEAR_QUEUES = 4096
+"""Queues up to which the caches near a processor hold most of what cycles touch."""
+
+SOURCE_WHEEL = 1024
+"""Cycles that terminals are scheduled ahead; later ones are looked at in between."""
+
+
+class Ports:
+    """Numbers of ports: of a switch's channels in, then its terminals' ways in, by switch.
+
+    Attributes
+    ----------
+    start : int64 array, shape (S + 1,)
+    of_channel : int64 array, shape (C,)
+    of_terminal : int64 array, shape (T,)
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        switch = np.concatenate((topology.channel_target, topology.terminal_switch))
+        order = np.argsort(switch, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        self.of_channel: Int64Array = place[: topology.num_channels]
+        self.of_terminal: Int64Array = place[topology.num_channels :]
+        self.start: Int64Array = np.concatenate(
+            ([0], np.cumsum(np.bincount(switch, minlength=topology.num_switches)))
+        ).astype(np.int64)
+
+    @property
+    def ways_in(self) -> int:
+        """How many there are."""
+        return int(self.start[-1])
+
+
+def class_rows(program: HopProgram, vcs: int) -> NDArray[np.int32]:
+    """First virtual channel, number of them and whether under bubble, of each class; (k, 3)."""
+    bubble = np.isin(np.arange(needed_classes(program)), program.bubble)
+    return np.column_stack((class_lanes(program, vcs), bubble)).astype(np.int32)
+
+
+def refusal(program: HopProgram, router: Router) -> str | None:
+    """Why routers like these cannot run a program; None if they can."""
+    classes = needed_classes(program)
+    if classes > router.vcs:
+        return (
+            f"it needs {classes} virtual channels, the routers have {router.vcs}; raise vcs to "
+            f"{classes}"
+        )
+    if not program.bubble:
+        return None
+    if router.switching != "virtual-cut-through":
+        return "bubble flow control needs virtual cut-through; the switching is wormhole"
+    if router.capacity < 2:
+        return (
+            "bubble flow control needs buffers of two packets: raise buffer_flits to "
+            f"{2 * router.packet_flits}"
+        )
+    return None
+
+
+def build(
+    topology: Topology,
+    program: HopProgram,
+    router: Router,
+    demand: Demand | None,
+    load: float,
+    messages: Messages | None,
+    message_packets: int,
+    in_order: bool,
+    seed: int,
+) -> tuple[at.Engine, Ports]:
+    """Arrays at cycle 0, before anything was scheduled.
+
+    Raises
+    ------
+    InputError
+        If the network has no terminals or a number is out of range.
+    """
+    ports = Ports(topology)
+    terminals = topology.num_terminals
+    queues = ports.ways_in * router.vcs
+    capacity = router.capacity
+    if capacity > at.MOST_UNITS:
+        raise InputError(
+            f"buffers of {capacity} packets are too large for the engine, the limit is "
+            f"{at.MOST_UNITS}; lower buffer_flits"
+        )
+    if program.candidates > at.MOST_CHOICES:
+        raise InputError(
+            f"the routing gives up to {program.candidates} candidates, the engine's limit is "
+            f"{at.MOST_CHOICES}"
+        )
+    if queues * capacity >= 2**31:
+        raise InputError(
+            f"{queues} buffers of {capacity} packets are more than the engine can address; "
+            "lower buffer_flits"
+        )
+    inputs, outputs = _port_rows(topology, router, ports)
+    wheel = _wheel(inputs, outputs, router)
+    most_messages = (queues * capacity + terminals) if message_packets > 1 else 1
+    sources = _sources(demand, messages, load, router, message_packets)
+    words = (queues + 63) // 64
+    made = run_tables(
+        program,
+        topology,
+        router.vcs,
+        capacity=capacity,
+        unit_flits=router.unit_flits,
+        packet_flits=router.packet_flits,
+        first_row=ports.of_channel * router.vcs,
+        buffers=queues,
+        unit_cycles=outputs["busy"][ports.of_channel],
+    )
+    packets = _rows(queues * capacity + terminals, at.PACKET)
+    most = program.candidates
+    i32, i64, u64 = np.int32, np.int64, np.uint64
+    engine = at.Engine(
+        setting=_settings(
+            topology, program, router, demand, message_packets, in_order, wheel, ports
+        ),
+        classes=class_rows(program, router.vcs),
+        tables=made.tables,
+        reals=np.array(program.reals),
+        queues=_queue_rows(router, ports),
+        room=made.queues.view(at.ROOM).reshape(-1),
+        public=made.queues,
+        more=_more_rows(queues),
+        inputs=inputs,
+        outputs=outputs,
+        slots=_rows(queues * capacity, at.SLOT),
+        crossed=np.zeros(queues, i32),
+        decided=np.zeros(queues if program.waiting else 1, i32),
+        tried=np.zeros(queues if program.again else 1, i32),
+        class_of=_class_of(program, router),
+        candidates=np.zeros(queues * most if most > 1 else 1, at.CANDIDATE),
+        packets=packets,
+        states=packets.view(i32).reshape(-1, of.PACKET_COLUMNS),
+        free_packets=np.zeros(queues * capacity + terminals, i32),
+        terminals=_terminal_rows(topology, ports, messages),
+        messages=np.zeros(most_messages, at.MESSAGE),
+        free_messages=np.zeros(most_messages, i32),
+        arrived=np.zeros((most_messages, (message_packets + 63) // 64), u64),
+        switch_ports=ports.start.astype(i32),
+        port_of_channel=ports.of_channel.astype(i32),
+        heads=np.zeros((wheel, words), u64),
+        credits=np.zeros((wheel, words), u64),
+        sources=np.zeros((SOURCE_WHEEL, (terminals + 63) // 64), u64),
+        sleepers=np.zeros(words, u64),
+        sleeping=np.zeros(topology.num_switches, i32),
+        active=_rows(queues, at.WORK),
+        proposals=_rows(ports.ways_in, at.PROPOSAL),
+        out=np.zeros((most + SPARE, 3), i32),
+        random=_streams(seed, 1, 0)[:, :1].copy(),
+        source_random=_streams(seed, terminals, 1),
+        known=np.zeros((terminals, 2), i32),
+        left_at=np.zeros((terminals, max(router.injection_queue, 1)), i32),
+        by_terminal=np.zeros((terminals, 8), i64),
+        totals=np.zeros(at.TOTALS, i64),
+        histograms=np.zeros((4, BINS), i64),
+        hops=np.zeros(at.HOP_BINS, i64),
+        **sources,
+    )
+    engine.by_terminal[:, at.FINISHED] = -1
+    return engine, ports
+
+
+def _rows(count: int, kind: np.dtype[Any]) -> Array:
+    """Rows of zeros, the first at the beginning of a cache line."""
+    line = 64
+    memory = np.zeros(count * kind.itemsize + line, np.uint8)
+    first = -memory.ctypes.data % line
+    return memory[first : first + count * kind.itemsize].view(kind)
+
+
+def _streams(seed: int, count: int, kind: int) -> Array:
+    """Starting points of streams of random words; both columns alike; uint64 (count, 2)."""
+    sequence = np.random.SeedSequence([seed, kind])
+    states = sequence.generate_state(max(count, 1), np.uint64)[:count]
+    return np.repeat(states[:, None], 2, axis=1)
+
+
+def _slowness(topology: Topology) -> Float64Array:
+    """Cycles that a flit takes on each channel; the fastest take one."""
+    capacity = topology.channel_capacity
+    slow: Float64Array = capacity.max(initial=0.0) / capacity if len(capacity) else capacity
+    if slow.max(initial=1.0) > MOST_CYCLES:
+        channel = int(slow.argmax())
+        raise InputError(
+            f"channel {topology.channel_name(channel)} is {slow.max():.3g} times slower than the "
+            f"fastest; the engine's limit is {MOST_CYCLES}"
+        )
+    return slow
+
+
+def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array, Array]:
+    """Rows of ports as they are read from, and as they are sent to."""
+    flits, terminals = router.unit_flits, topology.num_terminals
+    outputs = _rows(ports.ways_in + terminals, at.OUTPUT)
+    slow = _slowness(topology)
+    # a unit has room if all of it has, with the flit that leaves in the same cycle
+    room = max(router.output_buffer_flits - flits + 1, 0) if router.output_buffer_flits else 0
+    delay = _link_delays(topology, router)
+    across = outputs[ports.of_channel]
+    # a slower channel delays the head so that the next switch never sends what is not there yet
+    across["delay"] = delay + router.router_delay + np.ceil((flits - 1) * (slow - 1) - 1e-9)
+    across["busy"] = np.ceil(flits * slow - 1e-9)
+    across["slack"] = np.floor(room * slow)
+    across["hold"] = _hold(router, slow)
+    outputs[ports.of_channel] = across
+    outputs["delay"][ports.of_terminal] = router.injection_delay + router.router_delay
+    outputs["busy"][ports.of_terminal] = flits
+    outputs["busy"][ports.ways_in :] = flits
+    outputs["slack"][ports.ways_in :] = room
+    outputs["hold"][ports.ways_in :] = _hold(router, np.ones(terminals))
+
+    inputs = _rows(ports.ways_in, at.INPUT)
+    inputs["queue"] = np.arange(ports.ways_in) * router.vcs
+    inputs["switch"][ports.of_channel] = topology.channel_target
+    inputs["switch"][ports.of_terminal] = topology.terminal_switch
+    inputs["channel"][ports.of_channel] = np.arange(topology.num_channels)
+    inputs["channel"][ports.of_terminal] = -1 - np.arange(terminals)
+    inputs["from_"][ports.of_channel] = topology.channel_source
+    inputs["from_"][ports.of_terminal] = -1
+    # the way back is as long as the way there
+    inputs["credit_delay"] = router.credit_delay
+    inputs["credit_delay"][ports.of_channel] += np.maximum(delay - router.link_delay, 0)
+    inputs["ring_next"] = -1
+    for ring in complete_rings(topology):
+        inputs["ring_next"][ports.of_channel[ring]] = ports.of_channel[np.roll(ring, -1)]
+    return inputs, outputs
+
+
+def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
+    """Cycles that a flit's head takes over each channel."""
+    delay = np.full(topology.num_channels, router.link_delay, np.int32)
+    if router.cycle_seconds > 0:
+        cycles = np.ceil(topology.channel_latency / router.cycle_seconds - 1e-9)
+        known = topology.channel_latency > 0
+        if cycles.max(initial=0.0) > MOST_CYCLES:
+            raise InputError(
+                f"a latency of {topology.channel_latency.max():g} s is {cycles.max():.3g} cycles; "
+                f"the engine's limit is {MOST_CYCLES}: raise cycle_seconds"
+            )
+        delay[known] = np.maximum(cycles, 1)[known]
+    return delay
+
+
+def _hold(router: Router, slow: Float64Array) -> Int64Array:
+    """Cycles that a unit occupies its input port."""
+    flits = router.unit_flits
+    if router.output_buffer_flits == 0:
+        hold = np.ceil((flits - 1) * slow - 1e-9) + 1
+    elif flits < router.speedup:
+        hold = np.zeros(len(slow))
+    else:
+        hold = np.full(len(slow), -(-flits // router.speedup))
+    cycles: Int64Array = hold.astype(np.int64)
+    return cycles
+
+
+def _wheel(inputs: Array, outputs: Array, router: Router) -> int:
+    """A power of two above every delay."""
+    most = {name: int(outputs[name].max(initial=1)) for name in ("delay", "busy", "slack", "hold")}
+    credit = most["hold"] + int(inputs["credit_delay"].max(initial=1))
+    needed = max(sum(most.values()), credit) + 8 + 2 * router.speedup
+    return 1 << max(needed - 1, 1).bit_length()
+
+
+def _more_rows(count: int) -> Array:
+    rows = np.zeros(count, at.QUEUE_MORE)
+    rows["wait_next"] = -1
+    return rows
+
+
+def _class_of(program: HopProgram, router: Router) -> Array:
+    """Class of each virtual channel; −1 where it is left over; int32 (V,)."""
+    share = class_rows(program, router.vcs)[:, 1]
+    name = np.full(router.vcs, -1, np.int32)
+    name[: share.sum()] = np.repeat(np.arange(len(share)), share)
+    return name
+
+
+def _queue_rows(router: Router, ports: Ports) -> Array:
+    count = ports.ways_in * router.vcs
+    rows = _rows(count, at.QUEUE)
+    rows["wait_first"] = -1
+    rows["port"] = np.repeat(np.arange(ports.ways_in), router.vcs)
+    return rows
+
+
+def _terminal_rows(topology: Topology, ports: Ports, messages: Messages | None) -> Array:
+    rows = _rows(topology.num_terminals, at.TERMINAL)
+    rows["due"] = -1
+    rows["port"] = ports.of_terminal
+    rows["switch"] = topology.terminal_switch
+    if messages is not None:
+        rows["due"][np.diff(messages.start) > 0] = 0
+    return rows
+
+
+def _settings(
+    topology: Topology,
+    program: HopProgram,
+    router: Router,
+    demand: Demand | None,
+    message_packets: int,
+    in_order: bool,
+    wheel: int,
+    ports: Ports,
+) -> Array:
+    setting = np.zeros(at.SETTINGS, np.int64)
+    setting[at.S_VCS] = router.vcs
+    setting[at.S_CAPACITY] = router.capacity
+    setting[at.S_CLASSES] = program.vc_classes
+    setting[at.S_UNITS] = router.units_per_packet
+    setting[at.S_UNIT_FLITS] = router.unit_flits
+    setting[at.S_SPEEDUP] = router.speedup
+    setting[at.S_PRIORITY] = ("round-robin", "random", "age").index(router.priority)
+    setting[at.S_MASK] = wheel - 1
+    setting[at.S_FAR] = ports.ways_in * router.vcs > _NEAR_QUEUES
+    setting[at.S_SOURCE_MASK] = SOURCE_WHEEL - 1
+    setting[at.S_EJECT_DELAY] = router.ejection_delay + router.unit_flits - 1
+    setting[at.S_OCCUPANCY] = program.by_occupancy
+    setting[at.S_MAX_HOPS] = 2**30 if program.max_hops is None else program.max_hops
+    setting[at.S_MESSAGE_PACKETS] = message_packets
+    setting[at.S_CLOSED] = demand is None
+    setting[at.S_IN_ORDER] = in_order
+    setting[at.S_QUEUE_LIMIT] = router.injection_queue
+    setting[at.S_TO_SELF] = demand is None or demand.to_self
+    setting[at.S_WAYS_OUT] = ports.ways_in
+    setting[at.S_MOST] = program.candidates
+    setting[at.S_PHASES] = program.phases
+    setting[at.S_RANKING] = get_args(Ranking).index(program.ranking)
+    setting[at.S_AGAIN] = program.again
+    setting[at.S_KEEPS_STATE] = program.keeps_state
+    setting[at.S_WAITING] = ports.ways_in * router.vcs if program.waiting else -1
+    return setting
+
+
+def _sources(
+    demand: Demand | None,
+    messages: Messages | None,
+    load: float,
+    router: Router,
+    message_packets: int,
+) -> dict[str, Array]:
+    """Arrays of what terminals send."""
+    if demand is None:
+        assert messages is not None
+        count = len(messages.start) - 1
+        return {
+            "gap": np.zeros(count),
+            "part_start": np.array(messages.start),
+            "part_upto": np.zeros(1),
+            "part_set": np.zeros(1, np.int32),
+            "set_start": np.zeros(1, np.int64),
+            "members": np.array(messages.target) if len(messages.target) else np.zeros(1, np.int32),
+        }
+    chance = load * demand.rate / (router.packet_flits * message_packets)
+    with np.errstate(divide="ignore"):
+        gap = np.where(chance < 1, 1 / np.log1p(-np.minimum(chance, 1)), 0.0)
+    upto = np.cumsum(demand.part_share)
+    source = np.repeat(np.arange(len(demand.rate)), np.diff(demand.part_start))
+    before = np.concatenate(([0.0], upto))[demand.part_start[source]]
+    return {
+        "gap": np.where(chance > 0, gap, 0.0),
+        "part_start": np.array(demand.part_start),
+        "part_upto": upto - before,
+        "part_set": np.array(demand.part_set),
+        "set_start": np.array(demand.set_start),
+        "members": np.array(demand.members),
+    }

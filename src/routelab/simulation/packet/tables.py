@@ -1,0 +1,57 @@
+"""Route tables as programs that the packet engine runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import HopProgram, RouteTable, UnsupportedError, pack_tables
+from routelab.api.topology import Int64Array
+from routelab.kernels.hops import TARGET, TARGET_TERMINAL
+
+
+def table_program(table: RouteTable) -> HopProgram:
+    """A program whose packets follow the paths of a table; of several, drawn by their weights.
+
+    Raises
+    ------
+    UnsupportedError
+        If the table is larger than the engine can address.
+    """
+    from routelab.simulation.packet.kernels.table_hops import follow
+
+    topology = table.topology
+    if len(table.hop_channel) >= 2**30 or len(table.path_weight) >= 2**30:
+        raise UnsupportedError(
+            f"a table of {len(table.hop_channel)} hops is too large for the packet engine; use an "
+            "algorithm that decides hop by hop, such as dimension-order"
+        )
+    endpoint = np.full(topology.num_switches, -1)
+    endpoint[topology.endpoints] = np.arange(len(topology.endpoints))
+    classes = table.virtual_channels
+    return HopProgram(
+        hop=follow,
+        tables=pack_tables(
+            topology,
+            endpoint,
+            table.terminal_destination if table.per_terminal else endpoint,
+            [TARGET_TERMINAL if table.per_terminal else TARGET],
+            table.pair_start,
+            table.path_start,
+            _upto(table),
+            table.hop_channel.astype(np.int64) * classes + table.hop_vc,
+            [table.num_destinations],
+            [classes],
+        ),
+        vc_classes=classes,
+        bubble=tuple(range(classes)) if table.flow_control == "bubble" else (),
+        max_hops=int(np.diff(table.path_start).max(initial=0)),
+        by_terminal=table.per_terminal,
+    )
+
+
+def _upto(table: RouteTable) -> Int64Array:
+    """Share of a pair's packets on its paths up to and with each, in 31 bits; shape (K,)."""
+    total = np.cumsum(table.path_weight)
+    before = np.concatenate(([0.0], total))[table.pair_start[table.path_pair]]
+    shares: Int64Array = np.minimum((total - before) * 2.0**31, 2.0**31 - 1).astype(np.int64)
+    return shares

@@ -1,0 +1,1 @@
+"""SimGrid's SMPI as a second engine for workloads."""

@@ -1,0 +1,1 @@
+"""The bench stage: comparisons of routings by benchmarks on a real system."""

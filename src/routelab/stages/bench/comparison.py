@@ -1,0 +1,277 @@
+"""The bench stage: a comparison of routings by benchmarks on a real system."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from routelab.api import (
+    BenchmarkPlugin,
+    FabricPlugin,
+    InputError,
+    Plugin,
+    RouteTable,
+    Topology,
+    UnsupportedError,
+)
+from routelab.artifacts.atomic import atomic_directory, check_writable
+from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
+from routelab.artifacts.provenance import Measured
+from routelab.artifacts.routes_file import load_routes
+from routelab.artifacts.tables import write_csv
+from routelab.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS, Chosen, Comparison
+from routelab.bench.fabric.files import problems as fabric_problems
+from routelab.bench.fabric.switching import load_fabric
+from routelab.bench.launchers import Launcher, find_program
+from routelab.bench.plan import Prepared
+from routelab.bench.results import Collected, collect
+from routelab.bench.session import Ended, Session
+from routelab.bench.store import RunStore
+from routelab.config.cluster.file import ClusterFile, find_cluster, load_cluster
+from routelab.deadlock import check
+from routelab.registry.instances import load, load_routing
+from routelab.stages.argument_errors import together
+from routelab.stages.chain import reroute
+from routelab.stages.route import ROUTES
+from routelab.stages.topology import OUTCOME, obtain
+
+FABRICS = "fabrics"
+"""Folder beside that of raw runs: what is known of fabrics."""
+
+
+@dataclass(frozen=True, eq=False)
+class Measuring:
+    """A comparison that is ready to be measured.
+
+    Attributes
+    ----------
+    prepared : Prepared
+    session : Session
+    plugins : tuple of Plugin
+        All that take part.
+    """
+
+    prepared: Prepared
+    session: Session
+    plugins: tuple[Plugin, ...]
+
+
+def prepare(comparison: Comparison, store: Path, *, apply: bool) -> Measuring:
+    """Make a comparison ready: nothing is started or changed.
+
+    Parameters
+    ----------
+    comparison : Comparison
+    store : Path
+        Folder of raw runs.
+    apply : bool
+        Whether the fabric may be switched.
+
+    Raises
+    ------
+    InputError
+        With all that is wrong: names, files, hosts, executables, rights.
+    """
+    settings = comparison.settings
+    file, (topology, network), benchmarks = together(
+        lambda: load_cluster(find_cluster(settings.cluster, word="cluster")),
+        lambda: _network(comparison),
+        lambda: _loaded("benchmark", comparison.benchmarks),
+    )
+    cluster = file.cluster
+    nodes = network.num_terminals if network is not None else _size(file)
+    fabric, hosts, program, executables, (tables, refused) = together(
+        lambda: load_fabric(cluster.fabric, f"{file.path}: fabric: "),
+        lambda: _hosts(file, topology, nodes),
+        lambda: find_program(cluster),
+        lambda: _executables(file, benchmarks, nodes * _ranks_per_node(file, settings)),
+        lambda: _tables(network, comparison.routings),
+    )
+    launcher = Launcher(cluster, program, hosts, nodes, _ranks_per_node(file, settings))
+    prepared = Prepared(
+        comparison,
+        topology,
+        file,
+        launcher,
+        tables,
+        refused,
+        benchmarks,
+        executables,
+        fabric,
+        _applies(fabric, comparison, apply=apply),
+    )
+    state = cluster.fabric.state if cluster.fabric else ""
+    fabrics = Path(state) if state else store.parent / FABRICS
+    session = Session(prepared, RunStore(store), fabrics, _remake)
+    _check_fabric(prepared, session)
+    routings = [load_routing(one.text) for one in comparison.routings]
+    plugins = [plugin for routing in routings for plugin in routing.plugins]
+    return Measuring(prepared, session, (*plugins, *benchmarks.values(), fabric))
+
+
+def run(
+    measuring: Measuring, directory: Path | None, fingerprint: str = ""
+) -> tuple[Collected, Ended]:
+    """Measure what is missing, and write the comparison's folder.
+
+    Parameters
+    ----------
+    measuring : Measuring
+    directory : Path, optional
+        Gets `OUTCOME`, `RUNS` and `FIGURES`.
+    fingerprint : str
+        Of the job.
+
+    Raises
+    ------
+    InputError, RoutelabError
+        As `Session.measure`. What was measured before is kept.
+    """
+    if directory is not None:
+        check_writable(directory)
+    with Measured() as measured:
+        ended = measuring.session.measure()
+    collected = collect(measuring.session, ended)
+    if directory is not None:
+        seed = measuring.prepared.comparison.settings.seed
+        provenance = measured.provenance(measuring.plugins, seed, fingerprint)
+        _write(measuring.prepared, collected, ended, provenance, directory)
+    return collected, ended
+
+
+def _write(
+    prepared: Prepared,
+    collected: Collected,
+    ended: Ended,
+    provenance: Mapping[str, Any],
+    directory: Path,
+) -> None:
+    status: Status = "failed" if ended.stopped or ended.restored is False else "ok"
+    reason = ended.stopped or ("" if status == "ok" else "the fabric was not restored")
+    outcome = Outcome(
+        "comparison", prepared.topology, "", status, reason, collected.facts, provenance
+    )
+    with atomic_directory(directory) as folder:
+        for name, columns, rows in (
+            (RUNS, RUN_COLUMNS, collected.runs),
+            (FIGURES, FIGURE_COLUMNS, collected.figures),
+        ):
+            write_csv(folder / name, columns, [list(row.values()) for row in rows])
+        write_outcome(outcome, folder / OUTCOME)
+
+
+# --- what a comparison needs ------------------------------------------------------------------
+
+
+def _network(comparison: Comparison) -> tuple[str, Topology | None]:
+    """The network and its name; none is needed where the fabric is measured as it is."""
+    if not comparison.topology and not comparison.routings:
+        return "", None
+    return obtain(comparison.topology)
+
+
+def _size(file: ClusterFile) -> int:
+    return file.cluster.nodes or max(1, len(file.cluster.all_hosts))
+
+
+def _hosts(file: ClusterFile, topology: str, nodes: int) -> tuple[str, ...]:
+    if not topology:
+        return file.cluster.all_hosts
+    return file.cluster.hosts_of(topology, nodes)
+
+
+def _ranks_per_node(file: ClusterFile, settings: Any) -> int:
+    each: int = settings.ranks_per_node or file.cluster.ranks_per_node
+    return each
+
+
+def _loaded(kind: str, chosen: Sequence[Chosen]) -> dict[str, BenchmarkPlugin]:
+    plugins = together(*(_loader(kind, one) for one in chosen))
+    return {one.id: plugin for one, plugin in zip(chosen, plugins, strict=True)}
+
+
+def _loader(kind: str, one: Chosen) -> Callable[[], Any]:
+    return lambda: load(kind, one.text)
+
+
+def _executables(
+    file: ClusterFile, benchmarks: Mapping[str, BenchmarkPlugin], ranks: int
+) -> dict[str, Path]:
+    def finder(plugin: BenchmarkPlugin) -> Callable[[], Path]:
+        return lambda: file.cluster.executable(plugin.name, plugin.executables(ranks))
+
+    found = together(*(finder(plugin) for plugin in benchmarks.values()))
+    return dict(zip(benchmarks, found, strict=True))
+
+
+def _tables(
+    network: Topology | None, routings: Sequence[Chosen]
+) -> tuple[dict[str, RouteTable], dict[str, str]]:
+    """The routes by the routing's id, and why some have none."""
+    tables: dict[str, RouteTable] = {}
+    refused: dict[str, str] = {}
+    for one in routings:
+        assert network is not None
+        try:
+            tables[one.id] = _table(network, one)
+        except UnsupportedError as error:
+            refused[one.id] = str(error)
+    return tables, refused
+
+
+def _table(network: Topology, one: Chosen) -> RouteTable:
+    if one.folder is None:
+        return reroute(load_routing(one.text), network)
+    outcome = read_outcome(one.folder / OUTCOME)
+    if outcome.status == "ok":
+        return load_routes(one.folder / ROUTES, network)
+    if outcome.status == "unsupported":
+        raise UnsupportedError(outcome.reason)
+    raise InputError(f"{one.folder} holds no routes: {outcome.reason}")
+
+
+def _remake(topology: str, routing: str) -> RouteTable:
+    return reroute(load_routing(routing), obtain(topology)[1])
+
+
+def _applies(fabric: FabricPlugin, comparison: Comparison, *, apply: bool) -> bool:
+    """Whether the fabric is switched.
+
+    Raises
+    ------
+    InputError
+        If it has to be, and that is not allowed.
+    """
+    if not fabric.changes or not comparison.routings:
+        return False
+    if not apply:
+        raise InputError(
+            f"this comparison switches the fabric's routing (fabric {fabric.name}), and that was "
+            "not allowed: say --apply-routing, in the workflow --config apply_routing=true; or "
+            "measure the fabric as it is, without routings"
+        )
+    return True
+
+
+def _check_fabric(prepared: Prepared, session: Session) -> None:
+    """Refuse what the fabric says is missing, and routes that may bring it to a standstill.
+
+    Raises
+    ------
+    InputError
+    """
+    if not prepared.apply:
+        return
+    problems: dict[str, None] = {}
+    for one in prepared.comparison.routings:
+        if one.id in prepared.tables:
+            verdict = check(prepared.tables[one.id])
+            if not verdict.proven:
+                unproven = f"{one.id} is not proven free of deadlock and is not applied"
+                problems[f"{unproven}: {verdict.reason}"] = None
+            job = prepared.job(one, session.journal.folder.resolve())
+            problems |= dict.fromkeys(fabric_problems(prepared.fabric, job))
+    if problems:
+        raise InputError("\n".join(f"{prepared.file.path}: fabric: {text}" for text in problems))

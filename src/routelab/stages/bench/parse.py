@@ -1,0 +1,78 @@
+"""The figures of merit in a file that a benchmark printed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkPlugin,
+    BenchmarkResult,
+    InputError,
+    PluginError,
+    RunOutput,
+)
+from routelab.api.parameters import bytes_text
+from routelab.bench.processes.processes import MOST_OUTPUT
+from routelab.registry.instances import load
+
+
+def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
+    """Read what a benchmark printed, without knowing what it was asked for.
+
+    Parameters
+    ----------
+    benchmark : str
+        Instance name; parameters make no difference.
+    file : Path
+        The standard output of a run; that of errors may be in it.
+
+    Raises
+    ------
+    InputError
+        If there is no such benchmark, or the file cannot be read.
+    BenchmarkError
+        If there are no figures that can be trusted; the text names file and failure.
+    PluginError
+        If the parser raises anything else.
+    """
+    plugin = cast(BenchmarkPlugin, load("benchmark", benchmark))
+    _check_file(file)
+    try:
+        # by bytes: reading as text would take a lone carriage return for the end of a line
+        text = file.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error.strerror}") from None
+    try:
+        return plugin.parse(RunOutput(text), None)
+    except BenchmarkError as error:
+        raise BenchmarkError(error.failure, f"{file}: {error.failure}: {error}") from None
+    except Exception as error:
+        raise PluginError(
+            f"{plugin.name}: parse() has to return figures or raise BenchmarkError, it raised "
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _check_file(file: Path) -> None:
+    if not file.exists() or file.is_dir():
+        return  # reading it tells
+    if not file.is_file():
+        raise InputError(f"cannot read {file}: it is no file; save the output in one")
+    if file.stat().st_size > MOST_OUTPUT:
+        raise InputError(
+            f"cannot read {file}: it is larger than {bytes_text(MOST_OUTPUT)}, and outputs of "
+            "benchmarks are some kilobytes; cut out the part of one run"
+        )
+
+
+def as_mapping(benchmark: str, result: BenchmarkResult) -> dict[str, Any]:
+    """What was read, as it is written as JSON."""
+    return {
+        "benchmark": benchmark,
+        "version": result.version,
+        "figures": [asdict(figure) for figure in result.figures],
+        "facts": dict(result.facts),
+    }

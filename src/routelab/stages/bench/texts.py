@@ -1,0 +1,188 @@
+"""Comparisons in words: what is asked for, what would be done, and what came of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+
+from routelab.api import FabricError, InputError
+from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.fabric.switching import DrySwitch
+from routelab.bench.launchers import HOSTFILE
+from routelab.bench.plan import PlannedRun, Prepared
+from routelab.bench.results import Collected
+from routelab.bench.statistics import cov_percent, median
+from routelab.config.bench_settings import BenchSettings
+from routelab.config.cluster.file import find_cluster, load_cluster
+from routelab.registry.instances import load, load_routing, name_of
+from routelab.stages.argument_errors import together
+from routelab.stages.bench.comparison import Measuring
+
+SUMMARY = (
+    *("routing", "benchmark", "metric", "size", "unit"),
+    *("median", "cov_percent", "runs", "failed", "reason"),
+)
+"""Columns of `summary`."""
+
+
+def asked(
+    topology: str | None,
+    routings: Sequence[str],
+    benchmarks: Sequence[str],
+    settings: BenchSettings,
+) -> Comparison:
+    """The comparison that names stand for.
+
+    Parameters
+    ----------
+    topology : str or None
+        None: that of the cluster.
+    routings, benchmarks : sequence of str
+        Instance names.
+    settings : BenchSettings
+
+    Raises
+    ------
+    InputError
+        With all that is wrong.
+    """
+    if not benchmarks:
+        raise InputError("no benchmark is named; say --benchmark NAME (see `routelab plugins`)")
+    network, *_ = together(
+        lambda: _network(topology, routings, settings),
+        *(_check("benchmark", text) for text in benchmarks),
+        *(_check("routing", text) for text in routings),
+        lambda: _baseline(settings.baseline, routings),
+    )
+    return Comparison(
+        network,
+        tuple(Chosen(text, load_routing(text).name) for text in dict.fromkeys(routings)),
+        tuple(Chosen(text, name_of(load("benchmark", text))) for text in dict.fromkeys(benchmarks)),
+        settings,
+    )
+
+
+def _network(topology: str | None, routings: Sequence[str], settings: BenchSettings) -> str:
+    file = load_cluster(find_cluster(settings.cluster, word="cluster"))
+    network = topology or file.cluster.topology or ""
+    if not network and routings:
+        raise InputError(
+            f"routings need a network, and {file.path} names none; say --topology NAME"
+        )
+    return network
+
+
+def _check(kind: str, text: str) -> Callable[[], object]:
+    return lambda: load_routing(text) if kind == "routing" else load(kind, text)
+
+
+def _baseline(baseline: str, routings: Sequence[str]) -> None:
+    if baseline and baseline not in routings:
+        raise InputError(f"--baseline {baseline}: it is none of the routings; add --routing")
+
+
+def unswitched(prepared: Prepared) -> str:
+    """That differences between routings mean nothing, where that is so."""
+    if len(prepared.comparison.routings) < 2 or prepared.apply:
+        return ""
+    return (
+        f"nothing switches the fabric of {prepared.file.path.stem}: all routings are measured as "
+        "the fabric is, and differences between them are noise"
+    )
+
+
+def rehearsed(measuring: Measuring, in_salloc: Sequence[str]) -> Iterator[str]:
+    """Every command that would be run, in order; lines that begin with # explain.
+
+    Parameters
+    ----------
+    measuring : Measuring
+    in_salloc : sequence of str
+        The command that makes the allocation, if one is needed.
+    """
+    prepared = measuring.prepared
+    if in_salloc:
+        yield "# one allocation:"
+        yield shlex.join(in_salloc)
+    turns = measuring.session.missing()
+    total = sum(1 for _ in prepared.runs)
+    for run in prepared.runs:
+        if run.refused and run.round == 1:
+            yield f"# {run.routing.id}, {run.benchmark.id}: not run: {run.refused}"
+    yield f"# {sum(len(turn.runs) for turn in turns)} of {total} runs are missing"
+    for turn in turns:
+        yield f"# {_round(turn.round)}: {turn.routing.id}"
+        if prepared.apply:
+            yield from _switched(measuring, turn.routing, "apply")
+        for run in turn.runs:
+            yield from _run_lines(prepared, run)
+    if turns and prepared.apply:
+        yield "# at the end, however it comes:"
+        yield from _switched(measuring, turns[-1].routing, "restore")
+
+
+def _round(number: int) -> str:
+    return f"round {number}" if number > 0 else "warm-up"
+
+
+def _switched(measuring: Measuring, routing: Chosen, what: str) -> Iterator[str]:
+    lines: list[str] = []
+    prepared = measuring.prepared
+    job = prepared.job(routing, measuring.session.journal.folder.resolve())
+    try:
+        getattr(prepared.fabric, what)(job, DrySwitch(lines.append))
+    except FabricError as error:
+        lines.append(f"# {error}")
+    yield from lines
+
+
+def _run_lines(prepared: Prepared, run: PlannedRun) -> Iterator[str]:
+    launch = prepared.launcher.launch(run.command, run.fingerprint[:16])
+    variables = [f"{name}={shlex.quote(text)}" for name, text in launch.environment.items()]
+    yield " ".join([*variables, shlex.join(launch.arguments)])
+    if launch.hostfile:
+        yield f"#   {HOSTFILE}: {' '.join(launch.hostfile.split())}"
+
+
+def summary(collected: Collected) -> tuple[tuple[str, ...], list[list[str]]]:
+    """A table of what was found: `SUMMARY`, a row a routing, benchmark, metric and size.
+
+    Returns
+    -------
+    columns : tuple of str
+    rows : list of list of str
+    """
+    rows: list[list[str]] = []
+    cells: dict[tuple[str, ...], list[float]] = {}
+    units: dict[tuple[str, ...], str] = {}
+    for row in collected.figures:
+        if not row["better"]:
+            continue  # a count of iterations, say
+        key = tuple(str(row[name]) for name in SUMMARY[:4])
+        cells.setdefault(key, [])
+        units[key] = str(row["unit"])
+        if row["round"] > 0:
+            cells[key].append(float(row["value"]))
+    pairs = dict.fromkeys((row["routing"], row["benchmark"]) for row in collected.runs)
+    for pair in pairs:
+        mine = [
+            row
+            for row in collected.runs
+            if (row["routing"], row["benchmark"]) == pair and row["round"] > 0
+        ]
+        failed = [row for row in mine if row["status"] != "ok"]
+        reason = str(failed[0]["reason"]) if failed else ""
+        found = [key for key in cells if key[:2] == pair]
+        for key in found or [(*pair, "", "")]:
+            values = cells.get(key, [])
+            variation = cov_percent(values)
+            rows.append(
+                [
+                    *key,
+                    units.get(key, ""),
+                    f"{median(values):.6g}" if values else "",
+                    "" if variation is None else f"{variation:.2f}",
+                    *(str(len(values)), str(len(failed)), reason),
+                ]
+            )
+    return SUMMARY, rows

@@ -1,0 +1,1 @@
+"""Checks of a cluster before any node-hour is spent."""

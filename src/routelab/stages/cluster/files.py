@@ -1,0 +1,83 @@
+"""Which clusters there are and what their files say, with schema and reference page."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from routelab.api import InputError
+from routelab.config.cluster.file import CLUSTERS, Cluster, find_cluster, load_cluster
+from routelab.config.cluster.jobs import FabricChoice, listed
+from routelab.config.cluster.machine import Origin
+from routelab.config.cluster.manual import cluster_page
+from routelab.config.cluster.schema import cluster_schema
+
+COLUMNS = ("name", "title", "topology", "nodes", "launcher", "wrong")
+
+
+def clusters() -> list[tuple[str, ...]]:
+    """Rows of `COLUMNS`, by name."""
+    rows: list[tuple[str, ...]] = []
+    for path in sorted(CLUSTERS.glob("*.yaml")):
+        try:
+            one = load_cluster(path).cluster
+        except InputError as error:
+            rows.append((path.stem, "", "", "", "", str(error).partition("\n")[0]))
+            continue
+        nodes = one.nodes or len(one.all_hosts) or ""
+        rows.append((path.stem, one.name or "", one.topology or "", str(nodes), one.launcher, ""))
+    return rows
+
+
+def shown(name: str) -> list[tuple[str, str]]:
+    """What a cluster's file says, as keys and values.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, or it is wrong.
+    """
+    file = load_cluster(find_cluster(name, word="cluster"))
+    cluster = file.cluster
+    rows = [("file", str(file.path))]
+    for key in Cluster.model_fields:
+        value = getattr(cluster, key)
+        if key in ("machine", "hosts", "node_sets") or value in (None, [], {}):
+            continue
+        if isinstance(value, FabricChoice):
+            value = value.model_dump(exclude_defaults=True)
+        if isinstance(value, dict):
+            rows += [(f"{key}.{part}", _words(one)) for part, one in value.items()]
+        elif isinstance(value, list):
+            rows.append((key, _words(value)))
+        else:
+            rows.append((key, str(value)))
+    rows.append(("hosts", " ".join(cluster.all_hosts) or "this machine"))
+    rows += [
+        (f"node_sets.{part}", " ".join(listed(one))) for part, one in cluster.node_sets.items()
+    ]
+    return rows + [(f"machine.{part}", _told(one)) for part, one in file.origins.items()]
+
+
+def _words(value: Any) -> str:
+    """A value in one line; of a list its words as a shell would take them."""
+    return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _told(origin: Origin) -> str:
+    value = str(origin.value).lower() if isinstance(origin.value, bool) else f"{origin.value:g}"
+    if origin.range is not None:
+        low, high = origin.range
+        return f"{value}, assumed, {low:g} to {high:g}"
+    return f"{value}, from {origin.source}" if origin.source else value
+
+
+def schema_text() -> str:
+    """The JSON schema of cluster files."""
+    return json.dumps(cluster_schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def page_text() -> str:
+    """The reference page of cluster files, in Markdown."""
+    return cluster_page()

@@ -1,0 +1,1 @@
+"""The parts of a study: plugins with parameters, and settings."""

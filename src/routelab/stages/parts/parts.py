@@ -1,0 +1,63 @@
+"""The parts of a study: everything that it names, as plugins with parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from routelab.api import HopRoutingPlugin
+from routelab.config import Study
+from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.parts.instances import Instance
+
+
+def is_hop_by_hop(routing: Instance) -> bool:
+    """Whether a routing decides on the way and so has no table."""
+    return any(isinstance(plugin, HopRoutingPlugin) for plugin in routing.plugins)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What a study names; the ids of mappings are aliases or canonical names.
+
+    Attributes
+    ----------
+    study : Study
+    results : Path
+    topologies, routings, traffic, workloads, benchmarks : mapping of str to Instance
+        By id.
+    metrics : mapping of str to Instance
+        By canonical name.
+    pairs : sequence of (str, str)
+        Ids of topology and routing that meet, those of a network together.
+    """
+
+    study: Study
+    results: Path
+    topologies: Mapping[str, Instance]
+    routings: Mapping[str, Instance]
+    traffic: Mapping[str, Instance]
+    workloads: Mapping[str, Instance]
+    benchmarks: Mapping[str, Instance]
+    metrics: Mapping[str, Instance]
+    pairs: Sequence[tuple[str, str]]
+
+    @cached_property
+    def runs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs whose routing has a table."""
+        return tuple((t, r) for t, r in self.pairs if r in self.tables)
+
+    @cached_property
+    def tables(self) -> dict[str, Instance]:
+        """The routings that have tables, by id."""
+        return {r: one for r, one in self.routings.items() if not is_hop_by_hop(one)}
+
+    @cached_property
+    def networks(self) -> dict[str, TopologyJob]:
+        """The jobs that build the networks, by id."""
+        return {
+            id_: TopologyJob.of(id_, self.topologies[id_], self.study.limits, self.results)
+            for id_ in dict.fromkeys(t for t, _ in self.pairs)
+        }

@@ -1,0 +1,1 @@
+"""From studies to jobs, and checks of studies before anything runs."""

@@ -1,0 +1,225 @@
+"""Check the columns that the tables and figures of a study name, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+from routelab.api import Column, EnginePlugin, Plugin
+from routelab.config import Figure, Study, Table
+from routelab.config.bench_settings import BenchSettings
+from routelab.config.errors import suggestion
+from routelab.config.missing_columns import named_columns
+from routelab.config.views import DETAILS, STATISTICS
+from routelab.registry.catalogue import installed
+from routelab.registry.columns import (
+    Columns,
+    columns_of,
+    core_columns,
+    installed_columns,
+    plugin_columns,
+)
+from routelab.registry.suggest import did_you_mean
+from routelab.stages.parts.instances import Instance
+from routelab.stages.parts.parts import Parts
+
+_WORK = {
+    "simulations": ("traffic", "simulation"),
+    "flows": ("workload", "flow"),
+    "benchmarks": ("benchmark", "bench"),
+}
+"""Kind of plugin and key of settings of each kind of rows other than routes."""
+
+_ROWS = {
+    "loads": "simulations",
+    "terminals": "simulations",
+    "latencies": "simulations",
+    "channels": "simulations",
+    "flow-channels": "flows",
+    "flow-ranks": "flows",
+}
+"""Runs that detailed rows belong to."""
+
+_WHOLE = (
+    *("loads", "simulations", "flows", "benchmarks", "routes"),
+    *("channels", "terminals", "latencies", "flow-channels", "flow-ranks"),
+)
+"""Rows in the order in which messages recommend them: whole runs, then what they consist of."""
+
+_COMPARED = ("reference", "ratio", "gain", "group")
+"""Endings of the columns that `relative` adds to the compared column."""
+
+_OF_CHANNELS = ("ecdf", "ranked", "box", "heat", "network")
+"""Kinds of figure that show the channels of a table where `of` is ``routes``."""
+
+_GIVEN = {"run"}
+"""Columns that all rows have without a declaration: the number of the row."""
+
+
+def column_mistakes(parts: Parts) -> Iterator[str]:
+    """Find columns that do not exist, belong to other rows, or are not produced by the study.
+
+    Yields
+    ------
+    str
+        One line each: place, problem, fix.
+    """
+    study = parts.study
+    views: tuple[tuple[str, Mapping[str, Table | Figure]], ...] = (
+        ("tables", study.tables),
+        ("figures", study.figures),
+    )
+    known = _Known(parts)
+    yield from known.clashes()
+    for part, named in views:
+        for name, view in named.items():
+            for key, column in named_columns(view):
+                problem = known.problem(column, view)
+                if problem:
+                    yield f"{study.place(part, name, key)}{problem}"
+            for parameter in view.over:
+                if parameter not in known.parameters(view.of):
+                    hint = suggestion(parameter, known.parameters(view.of))
+                    yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{hint}"
+
+
+class _Known:
+    """Columns and parameters of the rows of a study."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._study: Study = parts.study
+
+    @cached_property
+    def _columns(self) -> Columns:
+        """Columns of the core and of the plugins that the study uses."""
+        plugins = [plugin for _, plugin in self._plugins]
+        return Columns([*core_columns(), *plugin_columns(plugins)])
+
+    @cached_property
+    def _plugins(self) -> list[tuple[str, Plugin]]:
+        """Plugins that bring columns, each with the key of the study that names it."""
+        parts = self._parts
+        named = {"topologies": parts.topologies, "routings": parts.routings}
+        named["metrics"] = parts.metrics
+        return [
+            *((key, p) for key, some in named.items() for i in some.values() for p in i.plugins),
+            *(("simulation", engine) for engine in self._engines("simulations")),
+            *(("flow", engine) for engine in self._engines("flows")),
+        ]
+
+    def clashes(self) -> Iterator[str]:
+        """Find columns that two producers declare with another unit, direction or pooling."""
+        # channels of a table and of a simulation have columns of their own
+        mine = [one for one in core_columns() if "routes" in one.of]
+        first = {("routes", one.name): (one, "routelab") for one in mine}
+        found: dict[str, None] = {}
+        for key, plugin in self._plugins:
+            for column in columns_of(plugin):
+                for of in column.of:
+                    other, owner = first.setdefault((of, column.name), (column, plugin.name))
+                    if _sort(other) != _sort(column):
+                        found[
+                            f"{self._study.place(key)}{plugin.kind} '{plugin.name}' declares the "
+                            f"column {column.name!r} otherwise than {owner!r} (unit, better or "
+                            "seeds); leave one of them out"
+                        ] = None
+        yield from found
+
+    def _engines(self, base: str) -> Sequence[EnginePlugin]:
+        """Return the engines, with settings, that produce rows."""
+        if base == "simulations":
+            return self._study.settings
+        return [one for some in self._study.flows.values() for one in some] * (base == "flows")
+
+    def problem(self, name: str, view: Table | Figure) -> str | None:
+        """Return why the rows of a view lack a column; None if they have it."""
+        base = _base_rows(view.of)
+        if name in self.parameters(view.of) or _is_compared(name, view):
+            return None
+        rows = [view.of, *(() if view.of == base else ("loads", base)), "routes"]
+        if isinstance(view, Figure) and view.kind in _OF_CHANNELS and view.of == "routes":
+            rows.insert(0, "channels")
+        found = next((one for row in rows if (one := self._columns.find(name, row))), None)
+        if found is not None:
+            missing = self._missing(found, view)
+            return f"column {name!r}: {missing}" if missing else None
+        return self._absent(name, rows, view.relative.column if view.relative else None)
+
+    def _missing(self, column: Column, view: Table | Figure) -> str | None:
+        """Return what is missing in the study for a column; None if nothing is."""
+        if column.needs == "relative":
+            return None if view.relative else "needs 'relative' in this view"
+        if column.needs == "bound":
+            return None if self._study.bound else "needs 'bound' in the study; add 'bound: true'"
+        return None  # engines: see routelab.config.missing_columns
+
+    def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:
+        others = [one for one in self._columns.rows_of(name) if one not in rows]
+        if others:
+            nearest = min(others, key=_WHOLE.index)
+            return f"column {name!r} belongs to other rows; use 'of: {nearest}'"
+        for entry in installed().entries():
+            if entry.plugin is not None and name in {one.name for one in entry.plugin.columns}:
+                fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
+                return (
+                    f"column {name!r} is produced by the {entry.kind} '{entry.key}', which the "
+                    f"study does not use; {fix}"
+                )
+        base, _, ending = name.rpartition("_")
+        if ending in (*_COMPARED, *STATISTICS) and installed_columns().find(base) is not None:
+            if relative is not None:
+                return f"no column {name!r}; 'relative' in this view compares {relative!r}"
+            return f"no column {name!r}; columns of comparisons need 'relative' in this view"
+        known = {*self.parameters(rows[0] if rows[0] != "channels" else "routes")}
+        for row in rows:
+            known |= self._columns.of(row).keys()
+        hint = did_you_mean(name, known) or "; docs/reference/columns.md lists the columns"
+        return f"no column {name!r}{hint}"
+
+    def parameters(self, of: str) -> set[str]:
+        """Return the parameters and settings of rows, with and without their kind."""
+        base = _base_rows(of)
+        qualified = {
+            *_qualified("topology", self._parts.topologies.values()),
+            *_qualified("routing", self._parts.routings.values()),
+        }
+        if base in _WORK:
+            kind, settings = _WORK[base]
+            work = {
+                "traffic": self._parts.traffic,
+                "workload": self._parts.workloads,
+                "benchmark": self._parts.benchmarks,
+            }[kind]
+            qualified.update(_qualified(kind, work.values()))
+            models = [type(one.parameters) for one in self._engines(base)] or [BenchSettings]
+            qualified |= {f"{settings}.{name}" for model in models for name in model.model_fields}
+        return qualified | {name.partition(".")[2] for name in qualified} | _GIVEN
+
+
+def _sort(column: Column) -> tuple[str, str, str]:
+    """What has to agree where two producers have one column."""
+    return column.unit, column.better, column.seeds
+
+
+def _base_rows(of: str) -> str:
+    """Return the kind of whole runs that rows belong to."""
+    return _ROWS.get(of, of) if of in (*DETAILS, "loads") else of
+
+
+def _is_compared(name: str, view: Table | Figure) -> bool:
+    """Return whether `relative` adds a column to a view."""
+    if view.relative is None:
+        return False
+    made = {f"{view.relative.column}_{ending}" for ending in _COMPARED}
+    return name in made or name.startswith("relative_")
+
+
+def _qualified(kind: str, instances: Iterable[Instance]) -> Iterator[str]:
+    """Iterate over the parameters of plugins; parts of a routing also with their own kind."""
+    for plugin in (plugin for instance in instances for plugin in instance.plugins):
+        for name in plugin.Parameters.model_fields:
+            bare = name.removesuffix("_")
+            yield f"{kind}.{bare}"
+            if plugin.kind != kind:
+                yield f"{kind}.{plugin.kind}.{bare}"

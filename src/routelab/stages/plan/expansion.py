@@ -1,0 +1,293 @@
+"""From studies to jobs: what has to run, under which names and with which inputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from routelab.api import InputError
+from routelab.artifacts.fingerprint import fingerprint
+from routelab.config import (
+    Choice,
+    ConfigError,
+    Figure,
+    Study,
+    Table,
+    Use,
+    choices,
+    load_draft,
+    load_study,
+)
+from routelab.config.errors import suggestion
+from routelab.config.study import ENTRIES
+from routelab.jobs.job import MAX_ID, Job
+from routelab.registry.catalogue import installed
+from routelab.stages.kinds import kinds
+from routelab.stages.kinds.predictions import predictions
+from routelab.stages.parts.instances import Instance, instance_of
+from routelab.stages.parts.parts import Parts, is_hop_by_hop
+from routelab.stages.plan.columns import column_mistakes
+from routelab.stages.plan.plan import Plan, StudyPlan, cut_batches, merge_jobs
+from routelab.stages.plan.samples import chosen
+
+__all__ = ["MAX_ID", "Plan", "StudyPlan", "expand"]
+
+
+def expand(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
+    """All jobs of `studies`.
+
+    Parameters
+    ----------
+    studies : sequence of path
+        Study files. Files that their parameters name are looked up in the study's folder.
+    results : path
+        Where outcomes are written.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with everything that is wrong in any of the studies.
+    """
+    expansion = _Expansion(Path(results))
+    for path in dict.fromkeys(map(Path, studies)):
+        expansion.add(path)
+    return expansion.plan()
+
+
+class _Expansion:
+    """Jobs and mistakes, collected study by study."""
+
+    def __init__(self, results: Path) -> None:
+        self._results = results
+        self.mistakes: list[str] = []
+        self._unknown = 0  # names that no plugin has: nobody knows what columns these bring
+        self.studies: dict[str, Parts] = {}
+        self.jobs: dict[str, dict[str, tuple[Job, ...]]] = {}
+        self.quarantined: dict[str, None] = {}
+        self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
+        self._instances: dict[tuple[object, ...], Instance] = {}
+
+    def add(self, path: Path) -> None:
+        """Read a study and note its jobs."""
+        unknown = self._unknown
+        try:
+            study = load_study(path)
+        except ConfigError as error:
+            self.mistakes += error.mistakes
+            draft = load_draft(path)
+            if draft is not None:
+                for part in ENTRIES:
+                    self._named(draft, part)
+                self._metrics(draft)
+            return
+        if study.name in self.studies:
+            other = self.studies[study.name].study.path
+            self.mistakes.append(f"{path}: another study has that name: {other}")
+            return
+        entries = {part: self._named(study, part) for part in ENTRIES}
+        parts = Parts(
+            study=study,
+            results=self._results,
+            **{part: _merged(named) for part, named in entries.items()},
+            metrics=self._metrics(study),
+            pairs=self._pairs(study, entries["topologies"], entries["routings"]),
+        )
+        self.mistakes += _unknown_references(study, parts.routings)
+        if self._unknown == unknown and not _any_quarantined(parts):
+            self.mistakes += column_mistakes(parts)
+        self.studies[study.name] = parts
+        self.jobs[study.name] = self._jobs(parts)
+
+    def _jobs(self, parts: Parts) -> dict[str, tuple[Job, ...]]:
+        """The jobs of a study by kind."""
+        found: dict[str, tuple[Job, ...]] = {}
+        for kind, job in kinds().items():
+            if job.of_surveys != bool(parts.study.survey):
+                continue
+            if job.of_surveys and self.mistakes:
+                continue
+            try:
+                found[kind] = tuple(job.plan(parts))
+            except ConfigError as error:
+                self.mistakes += [one for one in error.mistakes if one not in self.mistakes]
+        try:
+            expected = () if parts.study.survey else predictions(parts)
+        except ConfigError:
+            return found  # the mistakes are those of the comparisons and flows
+        place = parts.study.place("benchmarks")
+        for one in expected:
+            clash = self._clash("workload", one.work_id, one.work.text, place)
+            self.mistakes += [f"{place}{clash}"] if clash else []
+        return found
+
+    def _pairs(
+        self,
+        study: Study,
+        networks: Sequence[Mapping[str, Instance]],
+        entries: Sequence[Mapping[str, Instance]],
+    ) -> list[tuple[str, str]]:
+        """Ids of all topologies and routings that meet, those of a network together."""
+        everywhere = list(_merged(networks))
+        where: dict[str, set[str]] = {}
+        for position, (entry, routings) in enumerate(zip(study.routings, entries, strict=True)):
+            on = entry.on if isinstance(entry, Use) else None
+            try:
+                ids = everywhere if on is None else chosen(on, networks)
+            except InputError as error:
+                self.mistakes.append(f"{study.place('routings', position)}{error}")
+                continue
+            for r in routings:
+                where.setdefault(r, set()).update(ids)
+        return [(t, r) for t in everywhere for r in where if t in where[r]]
+
+    def plan(self) -> Plan:
+        """Everything that was added, if nothing is wrong with it."""
+        if self.mistakes:
+            raise ConfigError(self.mistakes)
+        by_kind = {
+            kind: tuple(job for study in self.jobs.values() for job in study.get(kind, ()))
+            for kind in kinds()
+        }
+        jobs = merge_jobs([by_kind])
+        studies = {
+            name: _study_plan(
+                parts,
+                {
+                    kind: tuple(jobs[job.folder] for job in some)
+                    for kind, some in self.jobs[name].items()
+                },
+            )
+            for name, parts in self.studies.items()
+        }
+        batches = cut_batches(jobs, self.jobs)
+        return Plan(self._results, jobs, studies, batches, tuple(self.quarantined))
+
+    def _named(self, study: Study, part: str) -> list[dict[str, Instance]]:
+        """Instances of each entry of a list of the study, by id."""
+        kind = ENTRIES[part]
+        entries: list[dict[str, Instance]] = []
+        for position, entry in enumerate(getattr(study, part)):
+            named: dict[str, Instance] = {}
+            entries.append(named)
+            place = study.place(part, position)
+            if part != "routings" and isinstance(entry, Use) and entry.on:
+                self.mistakes.append(f"{place}on: only routings run on some of the networks")
+            for choice in choices(entry):
+                try:
+                    instance = self._instance(kind, choice, study.path.parent)
+                except InputError as error:
+                    self.mistakes.append(f"{place}{error}")
+                    self._unknown += 1
+                    continue
+                if instance.quarantine:
+                    self.quarantined[instance.quarantine] = None
+                id_ = choice.alias or instance.text
+                problem = (
+                    self._clash(kind, id_, instance.text, place)
+                    or _unfit(id_, instance)
+                    or _without_traffic(study, instance)
+                )
+                if problem:
+                    self.mistakes.append(f"{place}{problem}")
+                named[id_] = instance
+        return entries
+
+    def _instance(self, kind: str, choice: Choice, folder: Path) -> Instance:
+        key = (kind, choice.name, repr(choice.values), folder)
+        if key not in self._instances:
+            self._instances[key] = instance_of(kind, choice, folder)
+        return self._instances[key]
+
+    def _clash(self, kind: str, id_: str, text: str, place: str) -> str | None:
+        """Why `id_` cannot stand for `text`: it stands for something else already."""
+        meaning, other_place = self._meanings.setdefault((kind, id_), (text, place))
+        if meaning == text:
+            return None
+        return (
+            f"the name {id_!r} stands for {text} here, and for {meaning} at "
+            f"{other_place.rstrip(': ')}; a name has one meaning in all studies"
+        )
+
+    def _metrics(self, study: Study) -> dict[str, Instance]:
+        """The study's metrics by canonical name; by default the usual ones, in surveys none."""
+        names = study.metrics or []
+        if study.metrics is None and not study.survey:
+            names = installed().default_metrics()
+        metrics = {}
+        for position, name in enumerate(names):
+            try:
+                instance = self._instance("metric", Choice(name), study.path.parent)
+            except InputError as error:
+                self.mistakes.append(f"{study.place('metrics', position)}{error}")
+                self._unknown += 1
+                continue
+            if instance.quarantine:
+                # a job measures all metrics at once, so none of the study's jobs could be ok
+                self.mistakes.append(f"{study.place('metrics', position)}{instance.quarantine}")
+            metrics[instance.text] = instance
+        return metrics
+
+
+def _any_quarantined(parts: Parts) -> bool:
+    """Tell whether a plugin cannot be used, so that nobody knows its columns and parameters."""
+    named = (parts.topologies, parts.routings, parts.traffic, parts.workloads, parts.benchmarks)
+    return any(instance.quarantine for some in named for instance in some.values())
+
+
+def _merged(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
+    return {id_: instance for entry in entries for id_, instance in entry.items()}
+
+
+def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str]:
+    """Routings to compare with that the study does not have; parameters may be pooled away."""
+    known = {re.sub(r"~[^@]*", "", id_) for id_ in routings} | set(routings)
+    views: dict[str, Mapping[str, Table | Figure]] = {
+        "tables": study.tables,
+        "figures": study.figures,
+    }
+    for part, named in views.items():
+        for name, view in named.items():
+            for other in view.relative.routings if view.relative and routings else ():
+                if re.sub(r"~[^@]*", "", other) not in known:
+                    place = study.place(part, name, "relative")
+                    mend = suggestion(other, sorted(known))
+                    yield f"{place}the study has no routing {other!r} to compare with{mend}"
+
+
+def _unfit(id_: str, instance: Instance) -> str | None:
+    """Why `id_` cannot name a directory."""
+    mend = f"give it an alias: {{use: {instance.written!r}, as: <alias>}}"
+    if "/" in id_:
+        return f"{id_} has a path in it and cannot name a directory; {mend}"
+    if len(id_) > MAX_ID:
+        return f"{id_} is longer than {MAX_ID} characters; {mend}"
+    return None
+
+
+def _without_traffic(study: Study, instance: Instance) -> str | None:
+    """Why a routing has nothing to do in a study."""
+    if study.traffic or not is_hop_by_hop(instance):
+        return None
+    if study.benchmarks:
+        return (
+            f"{instance.text} decides hop by hop and has no table; it cannot be measured: leave it "
+            "out, or say 'traffic' to simulate it"
+        )
+    return (
+        f"{instance.text} decides hop by hop and has no table: it can only be simulated; say "
+        "'traffic'"
+    )
+
+
+def _study_plan(parts: Parts, jobs: Mapping[str, tuple[Job, ...]]) -> StudyPlan:
+    study = parts.study
+    inputs = [study.path]
+    if study.reference:
+        inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
+    files = tuple(map(str, inputs))
+    return StudyPlan(parts, jobs, files, fingerprint("routelab.stages.report", "", (), files))

@@ -1,0 +1,224 @@
+"""The jobs of some studies, and what the results folder has of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from routelab.artifacts.losses import NOT_RUN, JobStatus
+from routelab.config import Study
+from routelab.jobs.batches import Batch, write_jobs
+from routelab.jobs.events import log_of
+from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
+from routelab.stages.parts.parts import Parts
+
+PLAN = ".plan"
+"""Folder of the results with what the workflow tells its processes."""
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What a study shows.
+
+    Attributes
+    ----------
+    parts : Parts
+    jobs : mapping of str to tuple of Job
+        By kind, in the study's order.
+    inputs : tuple of str
+        The study's file and the files of the reference that it cites.
+    fingerprint : str
+        Changes when the report may look different though no result changed.
+    """
+
+    parts: Parts
+    jobs: Mapping[str, tuple[Job, ...]]
+    inputs: tuple[str, ...]
+    fingerprint: str
+
+    @property
+    def study(self) -> Study:
+        """Its settings."""
+        return self.parts.study
+
+    def ids(self, kind: str) -> tuple[tuple[str, ...], ...]:
+        """Ids of all jobs of a kind."""
+        return tuple(job.ids for job in self.jobs.get(kind, ()))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All jobs of some studies.
+
+    Attributes
+    ----------
+    results : Path
+    jobs : mapping of str to Job
+        By folder, kind by kind.
+    studies : mapping of str to StudyPlan
+        By name.
+    batches : mapping of (str, str) to Batch
+        By kind and id.
+    quarantined : tuple of str
+        Why plugins of the studies cannot be used; their jobs fail for it.
+    postponed : set of (str, str)
+        Batches, by kind and id, that this run leaves alone.
+    """
+
+    results: Path
+    jobs: Mapping[str, Job]
+    studies: Mapping[str, StudyPlan]
+    batches: Mapping[tuple[str, str], Batch]
+    quarantined: tuple[str, ...] = ()
+    postponed: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def batches_to_do(self) -> list[Batch]:
+        """The batches that are not postponed."""
+        return [batch for key, batch in self.batches.items() if key not in self.postponed]
+
+    def of(self, kind: str) -> dict[tuple[str, ...], Job]:
+        """The jobs of a kind by their ids."""
+        return {job.ids: job for job in self.jobs.values() if job.kind == kind}
+
+    # --- files ----------------------------------------------------------------------------------
+
+    def spec(self, batch: Batch) -> Path:
+        """The file that lists the jobs of a batch for its process."""
+        return self.results / PLAN / batch.kind / f"{batch.id}.json"
+
+    def manifest(self, batch: Batch) -> Path:
+        """The file that a batch leaves when all its jobs have an outcome."""
+        return batch.manifest(self.results)
+
+    def manifests(self, shown: StudyPlan | None = None) -> list[str]:
+        """Manifests of all batches, or of those that do what a study shows."""
+        wanted = None
+        if shown is not None:
+            # a network alone is nothing to show
+            wanted = {
+                job.folder
+                for kind, jobs in shown.jobs.items()
+                if kind != "topologies"
+                for job in jobs
+            }
+        return [
+            str(self.manifest(batch))
+            for batch in self.batches_to_do
+            if wanted is None or any(job.folder in wanted for job in batch.jobs)
+        ]
+
+    def manifests_before(self, batch: Batch) -> list[str]:
+        """Manifests of the batches that must have run before a batch."""
+        return [str(self.manifest(self.batches[key])) for key in batch.after]
+
+    def write_specs(self) -> None:
+        """Write all specs, and forget the manifests of batches with jobs that run `again`.
+
+        Raises
+        ------
+        InputError
+            If the folder cannot be written.
+        """
+        log_of(self.results).unlink(missing_ok=True)
+        again = {job.folder for job in self.again()}
+        for batch in self.batches_to_do:
+            write_jobs(batch.jobs, self.spec(batch), self.results)
+            if any(job.folder in again for job in batch.jobs):
+                self.manifest(batch).unlink(missing_ok=True)
+
+    # --- what has become of jobs ----------------------------------------------------------------
+
+    def again(self) -> list[Job]:
+        """Jobs whose batch has a manifest and that have to run again.
+
+        They failed, ran out of time, or their outcome is missing or belongs to other code.
+        """
+        return [
+            job
+            for batch in self.batches_to_do
+            if self.manifest(batch).exists()
+            for job in batch.jobs
+            if not job.is_done()
+        ]
+
+    def count(self, statuses: Collection[str]) -> int:
+        """How many results have one of some statuses."""
+        return sum(status in statuses for job in self.jobs.values() for status, _ in job.endings())
+
+    def failed(self) -> int:
+        """How many results failed, ran out of time or cannot be read."""
+        return self.count(TRY_AGAIN)
+
+    def statuses(self) -> list[JobStatus]:
+        """What has become of every result of every study, networks excepted."""
+        return [
+            JobStatus(name, *job.things, status or NOT_RUN, reason)
+            for name, shown in self.studies.items()
+            for kind, jobs in shown.jobs.items()
+            if kind != "topologies"
+            for job in jobs
+            for status, reason in job.endings()
+        ]
+
+    def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, Job]]:
+        """What loads the kernels of all jobs, by key, each with a job that has it."""
+        found: dict[tuple[str, ...], tuple[Rehearsal, Job]] = {}
+        for job in self.jobs.values():
+            for one in job.rehearsals():
+                found.setdefault(one.key, (one, job))
+        return found
+
+
+def merge_jobs(studies: Iterable[Mapping[str, tuple[Job, ...]]]) -> dict[str, Job]:
+    """All jobs by folder; one that several studies ask for serves all of them."""
+    jobs: dict[str, Job] = {}
+    for by_kind in studies:
+        for some in by_kind.values():
+            for job in some:
+                known = jobs.get(job.folder)
+                jobs[job.folder] = job if known is None else known.merge(job)
+    return jobs
+
+
+def cut_batches(
+    jobs: Mapping[str, Job], studies: Mapping[str, Mapping[str, tuple[Job, ...]]]
+) -> dict[tuple[str, str], Batch]:
+    """Cut jobs into batches of one study and of one plugin or one make of routing.
+
+    A job that several studies want is in a batch of the first, so that batches stay the same
+    when another study is chosen as well.
+
+    Parameters
+    ----------
+    jobs : mapping of str to Job
+        By folder.
+    studies : mapping of str to mapping of str to tuple of Job
+        By name and kind.
+    """
+    first: dict[str, str] = {}
+    for name, by_kind in studies.items():
+        for some in by_kind.values():
+            for job in some:
+                first.setdefault(job.folder, name)
+    groups: dict[tuple[str, str], list[Job]] = {}
+    for folder, job in jobs.items():
+        groups.setdefault((job.kind, job.group(first[folder])), []).append(job)
+    batches: dict[tuple[str, str], Batch] = {}
+    makers: dict[str, tuple[str, str]] = {}
+    for (kind, group), together in groups.items():
+        most = together[0].per_batch
+        for number, begin in enumerate(range(0, len(together), most), 1):
+            members = tuple(together[begin : begin + most])
+            key = kind, f"{group}-{number}"
+            batches[key] = Batch(*key, members)
+            makers |= {job.folder: key for job in members}
+    return {
+        key: Batch(batch.kind, batch.id, batch.jobs, _before(batch, makers))
+        for key, batch in batches.items()
+    }
+
+
+def _before(batch: Batch, makers: Mapping[str, tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    return tuple(dict.fromkeys(makers[folder] for job in batch.jobs for folder in job.needs))

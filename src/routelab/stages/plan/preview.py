@@ -1,0 +1,191 @@
+"""What a study would do, before anything runs; and what helps to write one."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from routelab.config import ConfigError
+from routelab.config.manual import study_page
+from routelab.config.schema import study_schema
+from routelab.jobs.job import TRY_AGAIN, Job
+from routelab.registry.catalogue import installed
+from routelab.stages.kinds import kinds
+from routelab.stages.kinds.predictions import predictions
+from routelab.stages.kinds.surveys import SurveyJob
+from routelab.stages.plan.expansion import StudyPlan, expand
+from routelab.stages.plan.fit import misfits
+
+State = Literal["cached", "missing", "stale", "failed"]
+STATES: tuple[State, ...] = ("cached", "missing", "stale", "failed")
+"""What the results folder has of a job: its result; nothing; the result of other code, parameters
+or files; an outcome that the next run tries to improve. All but the first would run."""
+
+
+@dataclass(frozen=True)
+class PlannedJob:
+    """A job of a plan.
+
+    Attributes
+    ----------
+    kind : str
+        See `routelab.stages.kinds`.
+    topology, routing, traffic, settings : str
+        See `routelab.jobs.job.Job.labels`.
+    state : {"cached", "missing", "stale", "failed"}
+        See `STATES`.
+    reason : str
+        Why the last try failed.
+    """
+
+    kind: str
+    topology: str
+    routing: str
+    state: State
+    reason: str = ""
+    traffic: str = ""
+    settings: str = ""
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a run of some studies would do.
+
+    Attributes
+    ----------
+    jobs : tuple of PlannedJob
+        Kind by kind; of a survey, one for each run.
+    batches, batches_to_run : int
+    """
+
+    jobs: tuple[PlannedJob, ...]
+    batches: int
+    batches_to_run: int
+
+    def totals(self, kind: str) -> dict[State, int]:
+        """Number of jobs in each state."""
+        counted = Counter(job.state for job in self.jobs if job.kind == kind)
+        return {state: counted[state] for state in STATES}
+
+
+def check(studies: Sequence[Path]) -> list[str]:
+    """Return one line for each study with what it stands for, and notes on what will not apply.
+
+    Raises
+    ------
+    ConfigError
+        An `InputError` with everything that is wrong in any of the studies; a pattern or routing
+        that goes with none of the study's networks is wrong.
+    """
+    plan = expand(studies)
+    lines, mistakes = [], []
+    for shown in plan.studies.values():
+        found = misfits(shown.parts)
+        mistakes += [str(one) for one in found if one.never_fits]
+        lines.append(f"{shown.study.path}: OK: {_told(shown)}")
+        lines += [f"{one} (note)" for one in found if not one.never_fits]
+    if mistakes:
+        raise ConfigError(mistakes)
+    return lines
+
+
+def _told(shown: StudyPlan) -> str:
+    """What a study stands for."""
+    parts = shown.parts
+    product = [
+        _count(len({t for t, _ in parts.pairs}), "topology"),
+        _count(len({r for _, r in parts.pairs}), "routing"),
+    ]
+    told = [f"{' × '.join(product)} = {_count(len(parts.runs), 'run')}"]
+    others = []
+    for kind, work in (("simulations", "traffic"), ("flows", "workload")):
+        predicted = {one.flow for one in predictions(parts)} if kind == "flows" else set()
+        own = parts.traffic if kind == "simulations" else parts.workloads
+        ids = [one for one in shown.ids(kind) if one[2] in own or one not in predicted]
+        if not ids:
+            continue
+        number = len({one[2] for one in ids})
+        factors = [*product, f"{number} traffic" if work == "traffic" else _count(number, work)]
+        settings = len({one[3] for one in ids})
+        # a workload's settings may be its own
+        if settings > 1 and number * settings * len(parts.pairs) == len(ids):
+            factors.append(f"{settings} settings")
+        thing, _ = kinds()[kind].things
+        others.append(f"{' × '.join(factors)} = {_count(len(ids), thing)}")
+    compared = shown.ids("comparisons")
+    if compared:
+        measured = [
+            _count(len({t for _, t, _ in compared}), "topology"),
+            _count(len({r for _, r in parts.runs}), "routing"),
+            _count(len(parts.benchmarks), "benchmark"),
+        ]
+        settings = len({one for _, _, one in compared})
+        measured += [f"{settings} settings"] if settings > 1 else []
+        others.append(f"{' × '.join(measured)} = {_count(len(compared), 'comparison')}")
+        expected = {one.flow for one in predictions(parts)}
+        if expected:
+            others.append(_count(len(expected), "prediction"))
+    if others:
+        told = [*others, _count(len(parts.runs), "table") + " to route"]
+    told.append(_count(len(shown.study.tables), "table"))
+    told.append(_count(len(shown.study.figures), "figure"))
+    return ", ".join(told)
+
+
+def preview(studies: Sequence[Path], results: Path) -> Preview:
+    """What a run of `studies` would do; changes nothing.
+
+    Raises
+    ------
+    ConfigError
+        As `check`.
+    """
+    plan = expand(studies, results)
+    jobs = [one for job in plan.jobs.values() for one in _planned(job)]
+    to_run = [
+        batch
+        for batch in plan.batches.values()
+        if not plan.manifest(batch).exists() or not all(job.is_done() for job in batch.jobs)
+    ]
+    return Preview(tuple(jobs), len(plan.batches), len(to_run))
+
+
+def schema_text(built_in: bool = False) -> str:
+    """The JSON schema of study files, with all installed plugins or the built-in ones alone."""
+    schema = study_schema(installed(), "routelab" if built_in else None)
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def page_text() -> str:
+    """The reference page of study files, in Markdown."""
+    return study_page()
+
+
+def _planned(job: Job) -> list[PlannedJob]:
+    if isinstance(job, SurveyJob):
+        return [
+            PlannedJob("routes", one.topology, one.routing, _state(True, status), reason)
+            for one, (status, reason) in zip(job.runs, job.endings(), strict=True)
+        ]
+    ((status, reason),) = job.endings()
+    state = _state(job.has_outcome() or status in TRY_AGAIN, status)
+    why = reason if state == "failed" else ""
+    return [PlannedJob(kind=job.kind, state=state, reason=why, **job.labels)]
+
+
+def _state(current: bool, status: str) -> State:
+    """State of a job by its outcome, which may be that of other code."""
+    if not status:
+        return "missing"
+    if not current:
+        return "stale"
+    return "failed" if status in TRY_AGAIN else "cached"
+
+
+def _count(number: int, thing: str) -> str:
+    many = thing.removesuffix("y") + "ies" if thing.endswith("y") else f"{thing}s"
+    return f"{number} {thing if number == 1 else many}"

@@ -1,0 +1,56 @@
+"""On which networks of a study a routing runs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from routelab.api import InputError
+from routelab.config import Systems
+from routelab.stages.parts.instances import Instance
+
+
+def chosen(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> list[str]:
+    """Ids of the networks that `on` chooses, in the study's order.
+
+    Parameters
+    ----------
+    on : Systems
+    entries : sequence of mapping
+        The networks of each entry of the study's list, by id.
+
+    Raises
+    ------
+    InputError
+        If a limit of size is set and a network does not tell its size beforehand.
+    """
+    ids: list[str] = []
+    for entry in entries:
+        fitting = [
+            id_
+            for id_, instance in entry.items()
+            if on.max_nodes is None or _switches(id_, instance) <= on.max_nodes
+        ]
+        if on.sample is not None:
+            drawn = sorted(fitting, key=lambda id_: _draw(on.seed, entry[id_].text))[: on.sample]
+            fitting = [id_ for id_ in fitting if id_ in set(drawn)]
+        ids += fitting
+    return list(dict.fromkeys(ids))
+
+
+def _switches(id_: str, instance: Instance) -> int:
+    """Size of the whole grid, as it is known without building it."""
+    parameters = [plugin.parameters for plugin in instance.plugins]
+    dims = next((found for p in parameters if (found := getattr(p, "dims", None))), None)
+    if dims is None:
+        raise InputError(
+            f"on.max_nodes needs networks with the parameter 'dims', and {id_} has none; "
+            "leave it out, or give such networks a study of their own"
+        )
+    return prod(dims)
+
+
+def _draw(seed: int, text: str) -> bytes:
+    """What puts networks into a random order, in which others change nothing."""
+    return hashlib.sha256(f"{seed} {text}".encode()).digest()

@@ -1,0 +1,42 @@
+"""What a survey keeps of a run: what a folder of the route stage tells, but no arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from routelab._progress import tell
+from routelab.api import Topology
+from routelab.registry.catalogue import QuarantinedError
+from routelab.registry.instances import load, load_routing
+from routelab.stages.route import compute
+from routelab.stages.survey.rows import Network, Row, lost_row, timed_row
+
+# a survey asks for the same few on every network
+_routing = cache(load_routing)
+_metric = cache(lambda name: load("metric", name))
+
+
+def route_row(network: Network, routing: str, metrics: Sequence[str]) -> Row:
+    """Route, prove and measure.
+
+    Parameters
+    ----------
+    network : Network
+    routing : str
+        Instance name.
+    metrics : sequence of str
+        Instance names.
+    """
+    try:
+        chosen, measures = _routing(routing), [_metric(name) for name in metrics]
+    except QuarantinedError as error:
+        return lost_row("failed", str(error))
+
+    def work(topology: Topology) -> Row:
+        result = compute(topology, chosen, measures)
+        tell(chosen.name, "ok", ended=True)
+        measured = [(m.metric, m.value, c.unit, c.better) for m, c in result.measurements]
+        return {"facts": result.facts, "metrics": measured}
+
+    return timed_row(network, [*chosen.plugins, *measures], work)

@@ -1,0 +1,1 @@
+"""What Snakemake calls, and what a run of the workflow prints."""

@@ -1,0 +1,139 @@
+"""What a run of the workflow prints: one line for a job that starts, one for a step that is done.
+
+Snakemake's own output has a paragraph a job, which nobody reads to the end. Its messages are log
+records with an ``event``; a formatter for the handler that prints them makes the lines. It is in
+force when Snakemake is told to be quiet about reasons, as ``profiles/default`` does; ``--quiet
+host`` brings the paragraphs back. Errors, warnings and whatever is not known here are printed as
+Snakemake prints them. Its log file has everything.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from routelab.stages.kinds import kinds
+from routelab.stages.plan.expansion import Plan
+from routelab.stages.workflow.progress import Progress
+
+HANDLER = "DefaultStreamHandler"
+"""Snakemake's name for the handler that prints; under any other name it stays as it is."""
+
+LOG_LINES = 20
+"""Lines that are shown of a failed job's log."""
+
+_SILENT = ("JOB_STARTED", "JOB_FINISHED", "RESOURCES_INFO")
+_CHATTER = (
+    "Building DAG of jobs",
+    "Using shell: ",
+    "Conda environments: ignored",
+    "Select jobs to execute",
+)
+
+
+def shorten(workflow: Any, plan: Plan) -> list[Short]:
+    """Let a run print short lines, if it is told to be quiet about reasons.
+
+    Returns
+    -------
+    formatters : list of Short
+        With a `Progress`, they report jobs in the place of Snakemake's steps.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    plan : Plan
+        Knows the batches that the lines name.
+    """
+    formatters = []
+    for handler in workflow.logger_manager.logger.handlers:
+        theirs = handler.formatter
+        quiet = {choice.name for choice in getattr(theirs, "quiet", ())}
+        if handler.name == HANDLER and "REASON" in quiet:
+            formatters.append(Short(theirs, plan))
+            handler.setFormatter(formatters[-1])
+    return formatters
+
+
+class Short(logging.Formatter):
+    """Short lines for what happens all the time, Snakemake's own for the rest.
+
+    Parameters
+    ----------
+    theirs : logging.Formatter
+    plan : Plan
+    """
+
+    def __init__(self, theirs: logging.Formatter, plan: Plan) -> None:
+        super().__init__()
+        self._theirs = theirs
+        self._plan = plan
+        self._titles: dict[int, str] = {}
+        self.progress: Progress | None = None
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The text of a record; an empty one is not printed."""
+        try:
+            short = self._short(vars(record))
+        except (AttributeError, KeyError, TypeError):  # records of another version of Snakemake
+            short = None
+        return self._theirs.format(record) if short is None else short
+
+    def _short(self, facts: Mapping[str, Any]) -> str | None:
+        event = getattr(facts.get("event"), "name", "")
+        if event == "JOB_INFO":
+            name = title(self._plan, facts["rule_name"], dict(facts["wildcards"].items()))
+            self._titles[facts["jobid"]] = name
+            return name
+        if event == "JOB_ERROR" and facts["log"]:
+            return failure(self._titles[facts["jobid"]], facts["log"])
+        if event == "PROGRESS" and self.progress is not None:
+            self.progress.look()  # the step that is done has noted its jobs
+            return self.progress.new_line()
+        if event == "RUN_INFO":
+            return f"{facts['stats']['total']} steps to do."
+        if event in _SILENT or (event == "" and str(facts["msg"]).startswith(_CHATTER)):
+            return ""
+        return None
+
+
+def failure(name: str, logs: Iterable[str]) -> str:
+    """What is told of a job that failed: its name, and where and how its log ends."""
+    lines = []
+    for log in logs:
+        try:
+            said = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
+        except OSError as error:
+            said = [f"it cannot be read: {error.strerror}"]
+        lines.append(f"FAILED: {name}. The end of its log, {log}:")
+        lines += [f"    {line}" for line in said[-LOG_LINES:] or ["it is empty"]]
+    return "\n".join(lines)
+
+
+def title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
+    """What a job does, for people; empty for a target, which does nothing."""
+    kind = wildcards.get("kind", rule)
+    if kind in kinds() and "batch" in wildcards:
+        return _batch_title(plan, kind, wildcards["batch"])
+    if rule == "study_report":
+        return f"report {wildcards['study']}"
+    return "" if rule in ("report", "all") else rule.replace("_", " ")
+
+
+def _batch_title(plan: Plan, kind: str, id_: str) -> str:
+    _, things = kinds()[kind].things
+    batch = plan.batches[kind, id_]
+    if kinds()[kind].per_batch == 1:
+        return f"{things}: {batch.jobs[0].title} ({_count(batch.size)})"
+    group, _, number = id_.rpartition("-")
+    batches = [
+        other for of, other in plan.batches if of == kind and other.rpartition("-")[0] == group
+    ]
+    study, _, make = group.partition(".")
+    return f"{things} {make} of {study}, batch {number} of {len(batches)} ({_count(batch.size)})"
+
+
+def _count(number: int) -> str:
+    return "1 job" if number == 1 else f"{number} jobs"

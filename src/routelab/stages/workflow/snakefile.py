@@ -1,0 +1,371 @@
+"""What the Snakefile calls: the plan of the chosen studies, and the folder for one run alone."""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from routelab.api import InputError
+from routelab.artifacts.atomic import explained
+from routelab.artifacts.losses import loss_sentences
+from routelab.jobs.batches import write_jobs
+from routelab.jobs.job import TRY_AGAIN
+from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
+from routelab.registry.suggest import did_you_mean
+from routelab.stages.kinds import kinds
+from routelab.stages.kinds.comparisons import ComparisonJob
+from routelab.stages.plan.expansion import Plan, expand
+from routelab.stages.plan.plan import PLAN
+from routelab.stages.workflow.console import shorten
+from routelab.stages.workflow.progress import progress_lines
+from routelab.stages.workflow.slurm_jobs import (
+    comparisons_behind,
+    comparisons_in_flight,
+    jobs_in_flight,
+)
+
+RESULTS = Path("results")
+STUDIES = Path("config/studies")
+
+BATCHED = [kind for kind, job in kinds().items() if job.per_batch > 1]
+"""Kinds of job that run in batches; the others have rules of their own."""
+
+SMALL = 100_000
+"""Bytes; with less space left, a job's files hardly fit."""
+
+
+def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
+    """The plan of a Snakemake run.
+
+    When the run executes jobs, it gets the folder for itself and forgets failed outcomes first.
+    Whatever is wrong with the input ends the process with one message.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    config : mapping
+        Snakemake's configuration; ``studies`` is a list, or text with commas or plus signs
+        between names of studies (those of files in ``config/studies`` and its folders, with or
+        without the folder) or paths that end in ``.yaml``. ``apply_routing`` and ``submit``: see
+        `apply_option` and `submits_all`.
+    """
+    try:
+        apply_option(config)
+        submits_all(config)
+        plan = expand(chosen_studies(config.get("studies")), RESULTS)
+    except InputError as error:
+        sys.exit(str(error))
+    _keep_slurm_conf()
+    # jobs find `routelab` also where the environment of this interpreter is not activated
+    os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
+    if workflow.remote_exec:
+        announce_run()  # the jobs in here belong to this process, wherever the run was started
+    if workflow.is_main_process:
+        workflow.execute = _prepared(workflow, plan)
+    return plan
+
+
+def _keep_slurm_conf() -> None:
+    """Let jobs of Slurm find the Slurm that they are jobs of.
+
+    The executor takes all variables of Slurm from the process in which a rule runs, also the one
+    that says where Slurm's configuration is, if it is not at its usual place.
+    """
+    told, kept = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
+    if told in os.environ:
+        os.environ[kept] = os.environ[told]
+    elif kept in os.environ:
+        os.environ[told] = os.environ[kept]
+
+
+def apply_option(config: Mapping[str, Any]) -> str:
+    """The option of `routelab bench` by which a fabric may be switched, or nothing.
+
+    Raises
+    ------
+    InputError
+        If ``apply_routing`` is neither true nor false.
+    """
+    told = config.get("apply_routing", False)
+    # on the command line Snakemake takes no other spelling than True for a truth value
+    allowed = {"true": True, "false": False}.get(str(told).lower())
+    if allowed is None:
+        raise InputError(
+            f"apply_routing={told}: should be true or false, as in 'snakemake report --config "
+            "apply_routing=true'"
+        )
+    return "--apply-routing" if allowed else ""
+
+
+def submits_all(config: Mapping[str, Any]) -> bool:
+    """Whether an executor of a cluster gets all jobs, not only those that measure there.
+
+    Raises
+    ------
+    InputError
+        If ``submit`` is neither ``comparisons``, the default, nor ``all``.
+    """
+    choice = config.get("submit", "comparisons")
+    if choice not in ("comparisons", "all"):
+        raise InputError(
+            f"submit={choice}: should be comparisons or all, as in 'snakemake report --config "
+            "submit=all'"
+        )
+    return bool(choice == "all")
+
+
+def chosen_studies(choice: object) -> list[Path]:
+    """Study files that a choice of names and paths stands for.
+
+    Raises
+    ------
+    InputError
+        If nothing is chosen, or a name is not that of a study.
+    """
+    items = choice if isinstance(choice, list) else re.split(r"[,+\s]+", str(choice or ""))
+    names = [str(item) for item in items if item not in ("", None)]
+    files = {str(path.relative_to(STUDIES).with_suffix("")): path for path in _study_files()}
+    known = sorted(files)
+    if not names:
+        raise InputError(
+            "no study is chosen: list studies in config/config.yaml, or choose with "
+            f"'snakemake report --config studies=NAME,NAME' (known: {', '.join(known)})"
+        )
+    paths, problems = [], []
+    for name in names:
+        if Path(name).suffix in (".yaml", ".yml"):
+            found = [Path(name)] if Path(name).is_file() else []
+        else:
+            found = [files[name]] if name in files else _called(name, files)
+        if len(found) == 1:
+            paths += found
+        elif found:
+            problems.append(f"there are several studies {name!r}: {', '.join(map(str, found))}")
+        else:
+            path = Path(name) if Path(name).suffix else STUDIES / f"{name}.yaml"
+            problems.append(f"there is no study {name!r}: no file {path}{_meant(name, known)}")
+    if problems:
+        raise InputError("\n".join(problems))
+    return paths
+
+
+def _study_files() -> list[Path]:
+    return sorted(path for path in STUDIES.rglob("*.yaml") if path.is_file())
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    stem = Path(name).stem
+    return did_you_mean(stem, {known_name.rpartition("/")[2] for known_name in known})
+
+
+def _called(name: str, files: Mapping[str, Path]) -> list[Path]:
+    """Studies of that name in whatever folder."""
+    return [path for path in files.values() if path.stem == name]
+
+
+def _prepared(workflow: Any, plan: Plan) -> Any:
+    """`execute` of a workflow, with what has to happen before it looks for finished files.
+
+    Snakemake decides only here, after the Snakefile was read, whether jobs will run: dry runs and
+    inspections (``--summary``, ``--lint``) must neither wait for a run nor change a thing.
+    """
+    execute = workflow.execute
+
+    def run(*, executor_plugin: Any, **settings: Any) -> Any:
+        formatters = shorten(workflow, plan)
+        kind = executor_plugin.common_settings
+        executes = not (kind.dryrun_exec or kind.touch_exec)
+        asks = bool(plan.of(ComparisonJob.kind)) or executor_plugin.name == "slurm"
+        if not executes:
+            if asks:
+                _postpone(workflow, plan)
+            _print_again(plan, "would be tried again")
+            return execute(executor_plugin=executor_plugin, **settings)
+        cores = workflow.resource_settings.cores or 1
+        if kind.local_exec:
+            _warn_of_cores(cores)
+        try:
+            _make_ready(workflow, plan, asks=asks)
+        except InputError as error:
+            sys.exit(str(error))
+        except KeyboardInterrupt:
+            sys.exit("Interrupted. Run the same command again to continue.")
+        try:
+            with end_jobs_on_interrupt(), progress_lines(plan, cores) as progress:
+                for formatter in formatters:
+                    formatter.progress = progress
+                return execute(executor_plugin=executor_plugin, **settings)
+        finally:
+            # also if a step failed or the run was interrupted
+            _warn_of_full_disk(plan.results)
+            _print_end(plan)
+
+    return run
+
+
+def _warn_of_cores(cores: int) -> None:
+    there = len(os.sched_getaffinity(0))
+    if cores > there:
+        print(
+            f"Warning: {cores} cores asked for, {there} available: jobs take turns. Limits count "
+            "CPU time, so results stay the same.",
+            file=sys.stderr,
+        )
+
+
+def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
+    """Take the folder, forget what runs again and compile kernels.
+
+    Parameters
+    ----------
+    workflow : snakemake.workflow.Workflow
+    plan : Plan
+    asks : bool
+        Whether to look for Slurm jobs of an earlier run.
+
+    Raises
+    ------
+    InputError
+        If the folder cannot be written, or Slurm jobs of an earlier run make what others need.
+    """
+    with explained(plan.results, plan.results / "x"):
+        hold(plan.results)
+        announce_run()
+        if asks and (left := _postpone(workflow, plan)):
+            raise InputError(left)
+        for cause in plan.quarantined:
+            print(f"{cause}; its runs fail, the others go on.", file=sys.stderr)
+        _print_again(plan, "will be tried again")
+        plan.write_specs()
+        warm_kernels(plan)
+
+
+def _postpone(workflow: Any, plan: Plan) -> str:
+    """Leave comparisons alone that Slurm jobs of an earlier run still measure, and name the jobs.
+
+    Call this when the folder is held: an earlier run, which has ended then, submits no more jobs.
+
+    Returns
+    -------
+    left : str
+        Names jobs of batches and reports, beside which this run cannot go on. Empty: none.
+    """
+    jobs = jobs_in_flight(Path(workflow.workdir_init))
+    comparisons = {
+        id_: job
+        for (kind, id_), batch in plan.batches.items()
+        for job in batch.jobs
+        if kind == ComparisonJob.kind and isinstance(job, ComparisonJob)
+    }
+    for id_, job in comparisons_in_flight(comparisons, jobs).items():
+        plan.postponed.add((ComparisonJob.kind, id_))
+        print(
+            f"Slurm job {job.id} of an earlier run still measures {comparisons[id_].title} "
+            f"({job.progress}); it is not started again: wait for it, or cancel it with "
+            f"'{job.cancel}', then run again.",
+            file=sys.stderr,
+        )
+    behind = comparisons_behind(comparisons, jobs, plan.results / PLAN / ComparisonJob.kind)
+    plan.postponed.update((ComparisonJob.kind, id_) for id_ in behind)
+    for id_, count in Counter(job.id for job in behind.values()).items():
+        waits = "1 comparison waits" if count == 1 else f"{count} comparisons wait"
+        print(f"{waits} for Slurm job {id_}, which uses the same cluster.", file=sys.stderr)
+    rules = {"", *(rule.name for rule in workflow.rules)}
+    return "\n".join(
+        f"Slurm job {job.id} of an earlier run still does "
+        f"{f'{job.rule} {job.wildcards}'.strip() or 'something in this folder'} ({job.progress}): "
+        f"wait for it, or cancel it with '{job.cancel}', then run again"
+        for job in jobs
+        if job.comparison is None and job.rule in rules
+    )
+
+
+def _warn_of_full_disk(results: Path) -> None:
+    """Warn of a full disk: the jobs' own messages may not have fitted on it."""
+    if shutil.disk_usage(results).free < SMALL:
+        print(
+            f"The disk of {results} is full. Free some space and run again; what is done is kept.",
+            file=sys.stderr,
+        )
+
+
+def _print_again(plan: Plan, what: str) -> None:
+    number = plan.failed()
+    if number:
+        jobs = "job" if number == 1 else "jobs"
+        print(f"{number} failed or timed-out {jobs} {what}.", file=sys.stderr)
+
+
+def _print_end(plan: Plan) -> None:
+    """Print everything that is not ok, and where the report is."""
+    statuses = plan.statuses()
+    for sentence in loss_sentences(statuses):
+        print(f"{sentence}.", file=sys.stderr)
+    if any(one.status in TRY_AGAIN for one in statuses):
+        print("The next run tries failed and stopped jobs again.", file=sys.stderr)
+    index = plan.results / "report" / "index.html"
+    if index.is_file():
+        print(f"The report is {index}: open it in a browser.", file=sys.stderr)
+
+
+def warm_kernels(plan: Plan) -> None:
+    """Compile the kernels of the plan's jobs into numba's cache, unless that was done.
+
+    Many cold jobs would each compile all of them. This is no job that the others depend on:
+    Snakemake does not look for changed parameters of jobs behind one that has to run, not even
+    if they take its output as ``ancient()``, and so would leave stale results after a kernel was
+    edited. Jobs compile for themselves what this fails to compile.
+    """
+    rehearsals = plan.rehearsals()
+    users = hashlib.sha256(repr(sorted(rehearsals)).encode()).hexdigest()[:16]
+    # numba's directory is another one for every state of the kernels' sources
+    done = Path(os.environ["NUMBA_CACHE_DIR"]) / f"{users}.warm"
+    if done.exists() or not rehearsals:
+        return
+    log = plan.results / "logs" / "warm.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    spec = plan.results / ".plan" / "warm.json"
+    jobs = {job.folder: job for _, job in rehearsals.values()}
+    write_jobs(jobs.values(), spec, plan.results)
+    print("Compiling kernels, once for this state of the code.", file=sys.stderr)
+    command = ["routelab", "warm", str(spec), "-o", str(done)]
+    with log.open("w") as stream:
+        warm = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stream, text=True)
+        assert warm.stdout is not None
+        for line in warm.stdout:
+            stream.write(line)
+            stream.flush()
+            if line.startswith("compiling "):
+                print(line.rstrip(), file=sys.stderr, flush=True)
+    if warm.wait():
+        print(f"Not all kernels could be compiled beforehand, see {log}.", file=sys.stderr)
+
+
+def hold(results: Path) -> None:
+    """Keep other runs out of `results` until this process ends, however it ends.
+
+    The process ends with one line if another one holds the folder.
+    """
+    results.mkdir(parents=True, exist_ok=True)
+    lock = os.open(results / ".lock", os.O_RDWR | os.O_CREAT)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        holder = os.read(lock, 100).decode(errors="replace").strip()
+        sys.exit(f"another run ({holder}) is working in {results}; wait for its end or stop it")
+    if not wait_for_jobs(results):
+        sys.exit(
+            f"jobs of an earlier run are still working in {results}; wait for their end or stop "
+            "them (processes 'routelab batch')"
+        )
+    os.truncate(lock, 0)
+    os.write(lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode())

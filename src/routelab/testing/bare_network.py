@@ -1,0 +1,92 @@
+"""What the bare network allows, where every walk is legal."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from routelab.api import Topology
+from routelab.api.topology import BoolArray, Int32Array
+from routelab.kernels.graph import route_lengths
+from routelab.testing.inputs.graphs import walks
+from routelab.testing.results import Failed
+
+
+def bare_lengths(topology: Topology) -> Int32Array:
+    """Hops between endpoints; int32, shape (P, P), −1 where there is no way."""
+    lengths: Int32Array = route_lengths(walks(topology).arrays, topology.endpoints)
+    return lengths
+
+
+def one_way_channels(topology: Topology) -> list[int]:
+    """Channels that have no channel back, counting parallel ones."""
+    ends = list(
+        zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
+    )
+    left = Counter(ends)
+    alone = []
+    for channel, (source, target) in enumerate(ends):
+        if left[target, source]:
+            left[target, source] -= 1
+        else:
+            alone.append(channel)
+    return alone
+
+
+def require_routes(topology: Topology, lost: BoolArray, what: str) -> str:
+    """Judge the pairs that have no route.
+
+    Parameters
+    ----------
+    topology : Topology
+    lost : bool array, shape (P, P)
+        Pairs without one.
+    what : str
+        Of what they have none, for messages.
+
+    Returns
+    -------
+    found : str
+        How many pairs the bare network connects and have none; empty if all have one.
+
+    Raises
+    ------
+    Failed
+        If a pair has none although the network is connected, has all its parts, and all its
+        links lead both ways.
+    """
+    bare = bare_lengths(topology)
+    missing = np.argwhere(lost & (bare >= 0))
+    if not missing.size:
+        return ""
+    source, target = (topology.switch_names[topology.endpoints[end]] for end in missing[0])
+    text = (
+        f"{len(missing)} of {int((bare >= 0).sum())} pairs have no {what}, such as {source} to "
+        f"{target}"
+    )
+    damaged = topology.failed_switches or topology.failed_links or (bare < 0).any()
+    if damaged or one_way_channels(topology):
+        return text
+    raise Failed(f"{text}; the network is whole and connected: route them, or refuse it")
+
+
+def require_minimal(topology: Topology, lengths: Int32Array) -> str:
+    """Raise Failed if a route is longer than the bare network allows.
+
+    Parameters
+    ----------
+    topology : Topology
+    lengths : int array, shape (P, P)
+        Hops of each pair's longest route; negative where there is none.
+    """
+    longer = np.argwhere(lengths > bare_lengths(topology))
+    if longer.size:
+        source, target = longer[0]
+        names = [topology.switch_names[topology.endpoints[end]] for end in longer[0]]
+        raise Failed(
+            f"{len(longer)} pairs have longer routes than the network allows, such as {names[0]} "
+            f"to {names[1]}: {lengths[source, target]} hops, "
+            f"{bare_lengths(topology)[source, target]} are enough"
+        )
+    return ""

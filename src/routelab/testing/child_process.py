@@ -1,0 +1,136 @@
+"""Cases run in a child process, so that a plugin that hangs or crashes takes nothing with it.
+
+One child runs case after case, as compiled kernels are loaded once a process. It notes every
+result as it comes. A watchdog in it (a thread of the interpreter's own, which needs no lock that
+a kernel may hold) ends the process when a case takes too long, and notes where it was; the
+parent's limits stand behind. The case that was on is failed, and a new child goes on after it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import faulthandler
+import json
+import os
+import re
+import tempfile
+import time
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+from routelab.config import Limits
+from routelab.deadlock import check
+from routelab.deadlock.kernels.hop_search import compiled
+from routelab.jobs.limits import Breach, run_limited
+from routelab.kernels.legality import first_illegal_path
+from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.networks import NETWORKS
+from routelab.testing.inputs.tables import table_on
+from routelab.testing.results import CheckResult
+from routelab.testing.suite import CONTRACT, Suite
+
+MEMORY_GB = 4.0
+MAX_ENDS = 2
+"""After so many cases that a process did not survive, the others are not tried."""
+_SLACK_SECONDS = 5.0
+
+
+def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
+    """Run all cases of a suite.
+
+    Parameters
+    ----------
+    suite : Suite
+    budget_seconds : float
+        Wall time of one case.
+    """
+    _load_kernels()
+    if suite.kind == "routing":
+        compiled()
+    results: list[CheckResult] = []
+    ends = 0
+    while len(results) < len(suite.cases):
+        pending = suite.cases[len(results) :]
+        if ends == MAX_ENDS or (ends and results[-1].check == CONTRACT):
+            why = f"not tried: {results[-1].message}" if ends == 1 else "not tried after all that"
+            results += [CheckResult(*case, "skipped", why, 0.0) for case in pending]
+            break
+        begin = time.monotonic()
+        done, end = _run_child(suite, pending, budget_seconds)
+        results += done
+        if len(done) < len(pending):
+            ends += 1
+            case = pending[len(done)]
+            suite.avoid[case[1]] = f"{end} (check {case[0]!r})"
+            spent = time.monotonic() - begin - sum(result.seconds for result in done)
+            results.append(CheckResult(*case, "failed", end, spent))
+    return results
+
+
+@cache
+def _load_kernels() -> None:
+    """Load the kit's own kernels once, before children are made that inherit them."""
+    graph = walks(NETWORKS["one-way-ring"]())
+    table = table_on(graph.topology)
+    # a ring without bubbles: the checker looks for the cycle as well
+    check(table, "plain")
+    first_illegal_path(
+        graph.arrays,
+        table.pair_start,
+        table.path_start,
+        table.hop_channel,
+        graph.topology.endpoints,
+        table.num_destinations,
+    )
+
+
+def _run_child(
+    suite: Suite, cases: Sequence[tuple[str, str]], budget_seconds: float
+) -> tuple[list[CheckResult], str]:
+    """Results of the cases that a child got done, and how it ended."""
+    with tempfile.TemporaryDirectory(prefix="routelab-check-") as folder:
+        notes, log = Path(folder, "results"), Path(folder, "log")
+        ended = run_limited(
+            lambda: _work(suite, cases, budget_seconds, notes, log),
+            Limits(
+                seconds=len(cases) * budget_seconds + _SLACK_SECONDS,
+                memory_gb=MEMORY_GB,
+                idle_seconds=budget_seconds + _SLACK_SECONDS,
+            ),
+        )
+        lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
+        said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    done = [CheckResult(**json.loads(line)) for line in lines]
+    return done, _end(ended, said, budget_seconds)
+
+
+def _work(
+    suite: Suite,
+    cases: Sequence[tuple[str, str]],
+    budget_seconds: float,
+    notes: Path,
+    log: Path,
+) -> int:
+    # what the plugin prints is kept apart from the kit's own output
+    with log.open("wb", buffering=0) as sink, notes.open("w", encoding="utf-8") as stream:
+        os.dup2(sink.fileno(), 1)
+        os.dup2(sink.fileno(), 2)
+        faulthandler.enable(sink)
+        for case in cases:
+            faulthandler.dump_traceback_later(budget_seconds, exit=True, file=sink)
+            result = suite.run(case)
+            faulthandler.cancel_dump_traceback_later()
+            stream.write(json.dumps(dataclasses.asdict(result)) + "\n")
+            stream.flush()
+    return 0
+
+
+def _end(ended: int | Breach, said: str, budget_seconds: float) -> str:
+    frame = re.search(r'File "([^"]+)", line (\d+) in (\S+)', said)
+    place = f" ({frame[1]}, line {frame[2]}, in {frame[3]})" if frame else ""
+    if "Timeout (" in said:
+        return f"it took longer than {budget_seconds:g} s{place}"
+    if isinstance(ended, Breach):
+        return f"{ended.reason}{place}"
+    return f"the process ended with exit code {ended}{place}"

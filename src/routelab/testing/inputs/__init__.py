@@ -1,0 +1,1 @@
+"""The networks, tables, jobs and parameters that plugins are checked with."""

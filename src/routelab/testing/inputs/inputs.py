@@ -1,0 +1,126 @@
+"""The inputs of each kind of plugin, by name; nothing is built before it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from routelab.api import Job, RouteTable, RoutingGraph, Topology
+from routelab.registry.catalogue import Catalogue
+from routelab.registry.instances import load
+from routelab.testing.inputs.engines import GROUNDS
+from routelab.testing.inputs.graphs import GRAPHS, walks
+from routelab.testing.inputs.jobs import JOBS, job_on
+from routelab.testing.inputs.launches import TASKS
+from routelab.testing.inputs.networks import NETWORKS, SEVERAL_TERMINALS, WITH_TERMINALS
+from routelab.testing.inputs.tables import TABLES, table_on
+from routelab.testing.result_form import check_form
+from routelab.testing.results import Skipped
+from routelab.toolkit import determinized
+
+Makers = Mapping[str, Callable[[], Any]]
+
+WITH_ALL_GRAPHS = ("two-components", "one-way-ring", "petersen", "torus")
+"""Networks on which selections meet all rules of the kit; elsewhere every walk is legal."""
+WITH_INSTALLED_RULES = ("failed-torus", "torus")
+"""Networks on which selections meet the installed rules."""
+WITHOUT_RULES = ("one-switch", "torus", "torus+multipath")
+"""Tables that metrics also measure without rules, as those of complete algorithms are."""
+
+
+def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue) -> Makers:
+    """Makers of the inputs that a plugin of `kind` is checked on, from tiny to small.
+
+    Parameters
+    ----------
+    kind : str
+    text : str
+        The plugin's name; a topology, which has no input, is its own.
+    topologies : sequence of str
+        Instances of installed topologies to add.
+    catalogue : Catalogue
+        Where rules and topologies are looked up.
+    """
+    if kind == "topology":
+        return {text: lambda: None}
+    added_networks = {name: _installed(name, catalogue) for name in topologies}
+    if kind == "workload":
+        return dict(JOBS) | {name: _job(network) for name, network in added_networks.items()}
+    if kind == "benchmark":
+        return TASKS
+    if kind == "traffic":
+        return dict(NETWORKS) | dict(WITH_TERMINALS) | added_networks
+    if kind == "engine":
+        return dict(GROUNDS) | {name: _table(network) for name, network in added_networks.items()}
+    networks = dict(NETWORKS) | added_networks
+    if kind == "routing":
+        return dict(NETWORKS) | dict(SEVERAL_TERMINALS) | added_networks
+    if kind == "rules":
+        return networks
+    if kind == "selection":
+        return dict(_graphs(networks, topologies, catalogue))
+    added = {name: _table(networks[name]) for name in topologies}
+    tables = dict(TABLES) | added
+    return tables if kind in ("layers", "export", "fabric") else dict(_measured(tables))
+
+
+def _installed(name: str, catalogue: Catalogue) -> Callable[[], Topology]:
+    return lambda: load("topology", name, catalogue).build()
+
+
+def _job(network: Callable[[], Topology]) -> Callable[[], Job]:
+    return lambda: job_on(network())
+
+
+def _table(network: Callable[[], Topology]) -> Callable[[], RouteTable]:
+    return lambda: table_on(network())
+
+
+def _graphs(
+    networks: Mapping[str, Callable[[], Topology]], topologies: Sequence[str], catalogue: Catalogue
+) -> Iterator[tuple[str, Callable[[], RoutingGraph]]]:
+    for name, network in networks.items():
+        for rules, lay in GRAPHS.items():
+            if rules == "walks" or name in WITH_ALL_GRAPHS:
+                yield f"{name}+{rules}", _graph(network, lay)
+        if name in WITH_INSTALLED_RULES or name in topologies:
+            for key in catalogue.keys("rules"):
+                yield f"{name}@{key}", _graph(network, _rules(key, catalogue))
+
+
+def _graph(
+    network: Callable[[], Topology], lay: Callable[[Topology], RoutingGraph]
+) -> Callable[[], RoutingGraph]:
+    return lambda: determinized(lay(network()))
+
+
+def _rules(key: str, catalogue: Catalogue) -> Callable[[Topology], RoutingGraph]:
+    def lay(topology: Topology) -> RoutingGraph:
+        rules: Any = load("rules", key, catalogue)
+        reason = rules.supports(topology)
+        if reason is not None:
+            raise Skipped(f"{key}: {reason}")
+        graph: RoutingGraph = rules.routing_graph(topology)
+        check_form("rules", topology, graph)
+        return graph
+
+    return lay
+
+
+def _measured(
+    tables: Mapping[str, Callable[[], RouteTable]],
+) -> Iterator[tuple[str, Callable[[], tuple[RouteTable, RoutingGraph | None]]]]:
+    for name, make in tables.items():
+        if name in WITHOUT_RULES:
+            yield f"{name}+no-rules", _pair(make, with_rules=False)
+        yield name, _pair(make, with_rules=True)
+
+
+def _pair(
+    make: Callable[[], RouteTable], *, with_rules: bool
+) -> Callable[[], tuple[RouteTable, RoutingGraph | None]]:
+    def made() -> tuple[RouteTable, RoutingGraph | None]:
+        table = make()
+        return table, walks(table.topology) if with_rules else None
+
+    return made

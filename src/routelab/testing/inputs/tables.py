@@ -1,0 +1,83 @@
+"""The kit's own route tables, for layers and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from routelab.api import RouteTable, Topology
+from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.networks import NETWORKS, WITH_TERMINALS
+from routelab.testing.legal_routes import first_routes, shortest_routes
+
+
+def table_on(topology: Topology) -> RouteTable:
+    """One shortest route a pair."""
+    return first_routes(shortest_routes(walks(topology)))
+
+
+def _single(network: str) -> RouteTable:
+    return table_on(NETWORKS[network]())
+
+
+def _multipath(network: str) -> RouteTable:
+    return shortest_routes(walks(NETWORKS[network]()))
+
+
+def table_to_terminals(topology: Topology) -> RouteTable:
+    """One shortest route to each terminal; those of one switch are reached in different ways."""
+    several = shortest_routes(walks(topology))
+    targets = topology.terminal_switch.tolist()
+    lengths, hops = [], [np.empty(0, np.int32)]
+    for source in topology.endpoints.tolist():
+        for terminal, target in enumerate(targets):
+            pair = several.pair(source, target)
+            first, last = several.pair_start[pair : pair + 2].tolist()
+            if first == last:
+                lengths.append(-1)
+                continue
+            path = first + terminal % (last - first)
+            lengths.append(int(several.path_length[path]))
+            hops.append(several.hop_channel[several.path_start[path] :][: lengths[-1]])
+    return RouteTable.from_lengths(topology, lengths, np.concatenate(hops), per_terminal=True)
+
+
+def table_like(table: RouteTable, topology: Topology) -> RouteTable:
+    """One shortest route a pair on another network, to terminals if `table` leads there."""
+    return table_to_terminals(topology) if table.per_terminal else table_on(topology)
+
+
+def _bubble() -> RouteTable:
+    table = _single("torus")
+    return table.with_vcs(table.hop_vc, "bubble")
+
+
+def _two_channels() -> RouteTable:
+    table = _single("petersen")
+    return table.with_vcs(np.arange(len(table.hop_vc)) % 2)
+
+
+def _once_more_round() -> RouteTable:
+    """Routes on a one-way ring that pass their target once: channels are crossed twice."""
+    topology = NETWORKS["one-way-ring"]()
+    size = topology.num_switches
+    hops = [
+        [(i + h) % size for h in range((j - i) % size + size)] if i != j else []
+        for i in range(size)
+        for j in range(size)
+    ]
+    return RouteTable.from_lengths(topology, [len(path) for path in hops], np.concatenate(hops))
+
+
+TABLES: Mapping[str, Callable[[], RouteTable]] = {
+    **{name: partial(_single, name) for name in NETWORKS},
+    "petersen+multipath": partial(_multipath, "petersen"),
+    "torus+multipath": partial(_multipath, "torus"),
+    "torus+bubble": _bubble,
+    "petersen+two-channels": _two_channels,
+    "one-way-ring+once-more-round": _once_more_round,
+    "torus-with-two+to-terminals": lambda: table_to_terminals(WITH_TERMINALS["torus-with-two"]()),
+}
+"""Builders by name."""

@@ -1,0 +1,1 @@
+"""Programs of MPI-like ranks: blocks, traces and regular patterns."""

@@ -1,0 +1,232 @@
+"""What workloads of regular patterns are made of: ranks on a grid, rounds of messages."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api.errors import UnsupportedError
+from routelab.api.parameters import Bytes, Parameters, parameter
+from routelab.api.plugin import WorkloadPlugin
+from routelab.api.topology import Int64Array
+from routelab.api.workload import Job, Loop, Program
+from routelab.toolkit.traffic.patterns import TerminalGrid
+from routelab.toolkit.workloads.block_builder import BlockBuilder
+
+
+class PatternParameters(Parameters):
+    """What is sent, how often, and how the pattern is read."""
+
+    size: Bytes = parameter(1 << 20, ge=0, le=1 << 40, description="Bytes of every message")
+    iterations: int = parameter(
+        1, ge=1, le=10**6, description="Rounds that are timed, one after the other"
+    )
+    by: Literal["rank", "coordinate"] = parameter(
+        "rank",
+        description="Whether the pattern speaks of ranks, or of the places of their switches on "
+        "the grid; then the i-th rank of a switch sends to the i-th of another",
+    )
+    ways: Literal["one", "two"] = parameter(
+        "one", description="two: whoever receives sends as much back, at the same time"
+    )
+    phases: Literal["together", "apart"] = parameter(
+        "together",
+        description="Whether a rank starts all messages of a round at once, or those of one "
+        "direction after those of the other",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RankGrid:
+    """Ranks that fill a grid of switches, with as many of them at each.
+
+    Attributes
+    ----------
+    dims : tuple of int
+    place : int64 array, shape (P, n)
+        Coordinates of each rank's switch.
+    slot : int64 array, shape (P,)
+        How many ranks of that switch come before.
+    """
+
+    dims: tuple[int, ...]
+    place: Int64Array
+    slot: Int64Array
+
+    @classmethod
+    def of(cls, job: Job) -> RankGrid:
+        """The grid that the ranks of a job are on.
+
+        Raises
+        ------
+        UnsupportedError
+            If it is not known where ranks are, the network is no whole grid, or the switches do
+            not have the same number of ranks.
+        """
+        if job.topology is None or job.terminal is None:
+            raise UnsupportedError(
+                "by=coordinate has to know where the ranks are; give a network (--topology)"
+            )
+        grid = TerminalGrid.of(job.topology)
+        switch = job.topology.terminal_switch[job.terminal]
+        counts = np.bincount(switch, minlength=job.topology.num_switches)
+        if counts.min() != counts.max():
+            raise UnsupportedError(
+                f"by=coordinate needs as many ranks at every switch, here are from "
+                f"{counts.min()} to {counts.max()}"
+            )
+        order = np.argsort(switch, kind="stable")
+        slot = np.empty(job.ranks, dtype=np.int64)
+        slot[order] = np.arange(job.ranks) % max(int(counts[0]), 1)
+        return cls(grid.dims, grid.place[switch], slot)
+
+    @property
+    def number(self) -> Int64Array:
+        """Number of each rank's place, the last coordinate counted fastest."""
+        return self._number(self.place)
+
+    def _number(self, place: Int64Array) -> Int64Array:
+        return np.asarray(np.ravel_multi_index(tuple(place.T), self.dims), dtype=np.int64)
+
+    def at_numbers(self, number: Int64Array) -> Int64Array:
+        """The rank with the same slot at the place of each number."""
+        per_switch = int(self.slot.max()) + 1
+        rank_at = np.empty(len(self.slot), dtype=np.int64)
+        rank_at[self.number * per_switch + self.slot] = np.arange(len(self.slot))
+        found: Int64Array = rank_at[number * per_switch + self.slot]
+        return found
+
+    def at_places(self, place: Int64Array) -> Int64Array:
+        """The rank with the same slot at each place; int64, shape (P,)."""
+        return self.at_numbers(self._number(place))
+
+
+class PatternWorkload(WorkloadPlugin):
+    """A workload in which every rank sends to the same ranks, round after round.
+
+    What a rank would send to itself is left out. A subclass has `PatternParameters`.
+    """
+
+    Parameters = PatternParameters
+
+    @abstractmethod
+    def directions(self, job: Job) -> tuple[Sequence[Int64Array], str]:
+        """Permutations of the ranks, and what the pattern means, for people.
+
+        Returns
+        -------
+        targets : sequence of int64 array, shape (P,)
+            Whom each rank sends to, in each direction.
+        convention : str
+
+        Raises
+        ------
+        UnsupportedError
+            If the pattern is not defined for `job`; the text is the reason.
+        """
+
+    def supports(self, job: Job) -> str | None:
+        """Why the pattern is not defined, or would keep everybody silent."""
+        try:
+            directions, _ = self.directions(job)
+        except UnsupportedError as reason:
+            return str(reason)
+        at = np.arange(job.ranks)
+        if all(np.array_equal(targets, at) for targets in directions):
+            return "every rank would send to itself"
+        return None
+
+    def program(self, job: Job) -> Program:
+        """A loop of rounds.
+
+        Raises
+        ------
+        UnsupportedError
+            As `directions`.
+        """
+        directions, words = self.directions(job)
+        if self.parameters.ways == "two":
+            directions = [way for one in directions for way in _both_ways(one)]
+        rounds = self._round(job, directions)
+        ways = {"one": "one way", "two": "both ways"}[self.parameters.ways]
+        phases = {"together": "all at once", "apart": "one direction after the other"}
+        return Program(
+            job.ranks,
+            (Loop((rounds.build(),), self.parameters.iterations),),
+            f"{words}; {ways}, {phases[self.parameters.phases]}; nothing to itself",
+        )
+
+    def _round(self, job: Job, directions: Sequence[Int64Array]) -> BlockBuilder:
+        builder, at = BlockBuilder(job.ranks), np.arange(job.ranks)
+        size, apart = self.parameters.size, self.parameters.phases == "apart"
+        groups = [[one] for one in directions] if apart else [list(directions)]
+        for group in groups:
+            for targets in group:
+                sources = _back(targets)
+                receives = np.flatnonzero(sources != at)
+                builder.ireceive(receives, sources[receives], size)
+            for targets in group:
+                sends = np.flatnonzero(targets != at)
+                builder.isend(sends, targets[sends], size)
+            builder.wait(at)
+        return builder
+
+
+def _back(targets: Int64Array) -> NDArray[np.int64]:
+    """Who sends to each rank."""
+    back = np.empty_like(targets)
+    back[targets] = np.arange(len(targets))
+    return back
+
+
+def _both_ways(targets: Int64Array) -> list[Int64Array]:
+    """The direction and its way back; only one where pairs exchange anyway."""
+    back = _back(targets)
+    return [targets] if np.array_equal(targets, back) else [targets, back]
+
+
+class ShiftParameters(PatternParameters):
+    """A pattern of places further."""
+
+    digits: Literal["all", "each", "longest"] = parameter(
+        "all",
+        description="By coordinates: one message, further in all dimensions at once; one for each "
+        "dimension; or one in the longest dimension only",
+    )
+
+
+class ShiftWorkload(PatternWorkload):
+    """A workload in which every rank sends so many places further, modulo the sizes."""
+
+    Parameters = ShiftParameters
+
+    @abstractmethod
+    def distance(self, size: int) -> int:
+        """Places further on a ring of `size`."""
+
+    def directions(self, job: Job) -> tuple[list[Int64Array], str]:
+        """By rank on one ring of all ranks, by coordinates on the rings of the grid."""
+        if self.parameters.by == "rank":
+            step = self.distance(job.ranks)
+            targets = (np.arange(job.ranks) + step) % job.ranks
+            return [targets], f"by rank: r to r + {step}, modulo {job.ranks}"
+        grid = RankGrid.of(job)
+        steps = np.array([self.distance(size) for size in grid.dims])
+        shown = "x".join(map(str, steps))
+        if self.parameters.digits == "all":
+            parts, words = [steps], f"{shown} further in all dimensions at once"
+        elif self.parameters.digits == "longest":
+            longest = int(np.argmax(grid.dims))
+            parts = [np.where(np.arange(len(steps)) == longest, steps, 0)]
+            words = f"{steps[longest]} further in dimension {longest}, the longest"
+        else:
+            parts = [row for row in np.diag(steps) if row.any()]
+            words = f"{shown} further, a message for each dimension"
+        dims = np.array(grid.dims)
+        moved = [grid.at_places((grid.place + part) % dims) for part in parts]
+        return moved, f"by coordinates: {words}, modulo {'x'.join(map(str, grid.dims))}"

@@ -1,0 +1,312 @@
+"""Reader of SMPI's time-independent traces (`routelab.toolkit.workloads.traces`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+
+import numpy as np
+
+from routelab.api.blocks import ALL
+from routelab.api.errors import InputError, PluginError
+from routelab.api.topology import frozen_array
+from routelab.api.workload import Collective, CollectiveName, Program, Step
+from routelab.toolkit.workloads.block_builder import BlockBuilder
+
+_NUMBERS = {
+    **dict.fromkeys((2, 6, 8, 9, 16, 17, 21), 1),
+    **dict.fromkeys((3, 10, 18), 2),
+    **dict.fromkeys((1, 5, 11, 15, 19, 38), 4),
+    **dict.fromkeys((0, 4, 7, 12, 13, 20, 24, 25, 28, 40, 48), 8),
+    **dict.fromkeys((14, 26, 43), 16),
+}
+TYPE_SIZES = {str(number): size for number, size in _NUMBERS.items()}
+"""Bytes of MPI's types by the number that SimGrid 3.32 gives them (0: MPI_DOUBLE, 1: MPI_INT)."""
+DOUBLE, BYTE = "0", "6"
+OLD_NAMES = {"sendrecv": "sendRecv"}
+"""Actions by their name in small letters, where that is not how they are written; older versions
+of SimGrid write isend as Isend, allreduce as allReduce and so on."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a trace."""
+
+    path: Path
+    number: int
+    rank: int
+    action: str
+    arguments: tuple[str, ...]
+
+    def wrong(self, problem: str) -> InputError:
+        """The error that tells where."""
+        return InputError(f"{self.path}:{self.number}: {problem}")
+
+    def integer(self, place: int, what: str, default: int | None = None) -> int:
+        """A whole number among the arguments, 0 or more."""
+        if place >= len(self.arguments):
+            if default is not None:
+                return default
+            raise self.wrong(f"{self.action} needs {what}, it has {len(self.arguments)} arguments")
+        text = self.arguments[place]
+        if not (text.isascii() and text.isdigit()) or len(text) > 18:
+            raise self.wrong(f"{self.action}: {what} is {text!r}, not a whole number of 0 or more")
+        return int(text)
+
+
+def read_trace(path: Path) -> Program:
+    """Read a trace.
+
+    Parameters
+    ----------
+    path : Path
+        A list of files, one a line, one for each rank, resolved against the folder of the list;
+        or one file with the actions of all ranks.
+
+    Returns
+    -------
+    program : Program
+        All of it is timed.
+
+    Raises
+    ------
+    InputError
+        If a file cannot be read or its content is wrong or not supported; names file and line.
+    """
+    streams: dict[int, list[Line]] = {}
+    for file in trace_files(path):
+        for line in _lines(file):
+            streams.setdefault(line.rank, []).append(line)
+    if not streams:
+        raise InputError(f"{path}: no action of any rank in it")
+    ranks = max(streams) + 1
+    missing = [rank for rank in range(ranks) if rank not in streams]
+    if missing:
+        raise InputError(
+            f"{path}: there is rank {ranks - 1}, and nothing of rank {missing[0]}; every rank from "
+            "0 on needs its init and finalize"
+        )
+    readers = [_Reader(rank, ranks, streams[rank]) for rank in range(ranks)]
+    return Program(ranks, tuple(_steps(path, readers)), f"the trace {path.name}: rank by rank")
+
+
+def trace_files(path: Path) -> list[Path]:
+    """The files with actions: those that a list names, or the file itself.
+
+    Raises
+    ------
+    InputError
+        If `path` cannot be read or is empty.
+    """
+    lines = [line.strip() for line in _text(path).splitlines()]
+    named = [line for line in lines if line and not line.startswith("#")]
+    if not named:
+        raise InputError(f"{path}: neither a list of files nor an action in it")
+    first = named[0].split()
+    if len(first) > 1 and first[0].isdigit():
+        return [path]
+    return [path.parent / line for line in named]
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text; is it a trace?") from None
+
+
+def _lines(path: Path) -> Iterator[Line]:
+    for number, text in enumerate(_text(path).splitlines(), 1):
+        words = text.split()
+        if not words or words[0].startswith("#"):
+            continue
+        rank = words[0]
+        if not (rank.isascii() and rank.isdigit()) or len(rank) > 6 or len(words) < 2:
+            raise InputError(
+                f"{path}:{number}: {text.strip()[:40]!r} is no action; write a rank, an action and "
+                "its arguments, as in '0 send 1 0 4096'"
+            )
+        action = words[1].lower()
+        yield Line(path, number, int(rank), OLD_NAMES.get(action, action), tuple(words[2:]))
+
+
+@dataclass
+class _Reader:
+    """Goes through the lines of one rank, from one collective to the next."""
+
+    rank: int
+    ranks: int
+    lines: list[Line]
+    place: int = 0
+    unit: str = BYTE
+    requests: list[tuple[int, int, int]] = field(default_factory=list)
+    asked: list[Line] = field(default_factory=list)
+
+    def until_collective(self, builder: BlockBuilder) -> Line | None:
+        """Add what comes before the next collective, and give its line; None at the end."""
+        while self.place < len(self.lines):
+            line = self.lines[self.place]
+            self.place += 1
+            if line.action in COLLECTIVES:
+                self._all_waited_for("before a collective")
+                return line
+            if line.action == "init":
+                self.unit = DOUBLE if line.arguments else BYTE
+            elif line.action in ACTIONS:
+                ACTIONS[line.action](self, line, builder)
+            elif line.action != "finalize":
+                known = ", ".join(["init", "finalize", *ACTIONS, *COLLECTIVES])
+                raise line.wrong(f"{line.action!r} is not supported; supported are {known}")
+        self._all_waited_for("at the end")
+        return None
+
+    def _all_waited_for(self, when: str) -> None:
+        if self.asked:
+            raise self.asked[0].wrong(
+                f"nothing waits for this {self.asked[0].action} {when}, which is not supported"
+            )
+
+    def peer(self, line: Line, place: int) -> int:
+        """A rank among the arguments."""
+        peer = line.integer(place, "a rank")
+        if peer >= self.ranks:
+            raise line.wrong(
+                f"{line.action}: there is no rank {peer}, the last is {self.ranks - 1}"
+            )
+        return peer
+
+    def bytes(self, line: Line, place: int, type_at: int) -> int:
+        """A number of elements times the size of their type."""
+        return line.integer(place, "a size") * self.type_size(line, type_at)
+
+    def type_size(self, line: Line, place: int) -> int:
+        """Bytes of the type that an argument names, of the trace's own where there is none."""
+        text = line.arguments[place] if place < len(line.arguments) else self.unit
+        size = TYPE_SIZES.get(text)
+        if size is None:
+            raise line.wrong(f"{line.action}: the size of the type {text!r} is not known")
+        return size
+
+    def compute(self, line: Line, builder: BlockBuilder) -> None:
+        try:
+            amount = float(line.arguments[0])
+        except (IndexError, ValueError):
+            amount = -1.0
+        if not 0 <= amount < np.inf:
+            raise line.wrong("compute needs a number of operations, 0 or more")
+        builder.compute(self.rank, amount)
+
+    def send(self, line: Line, builder: BlockBuilder) -> None:
+        to, tag, size = self.peer(line, 0), line.integer(1, "a tag"), self.bytes(line, 2, 3)
+        if line.action == "send":
+            builder.send(self.rank, to, size, tag)
+        else:
+            builder.isend(self.rank, to, size, tag)
+            self._ask(line, (self.rank, to, tag))
+
+    def receive(self, line: Line, builder: BlockBuilder) -> None:
+        source, tag, size = self.peer(line, 0), line.integer(1, "a tag"), self.bytes(line, 2, 3)
+        if line.action == "recv":
+            builder.receive(self.rank, source, size, tag)
+        else:
+            builder.ireceive(self.rank, source, size, tag)
+            self._ask(line, (source, self.rank, tag))
+
+    def send_receive(self, line: Line, builder: BlockBuilder) -> None:
+        self._all_waited_for("before a sendRecv")
+        sent, received = self.bytes(line, 0, 4), self.bytes(line, 2, 5)
+        # a trace does not tell the tag of a sendRecv
+        builder.send_receive(self.rank, self.peer(line, 1), sent, self.peer(line, 3), received)
+
+    def wait(self, line: Line, builder: BlockBuilder) -> None:
+        key = self.peer(line, 0), self.peer(line, 1), line.integer(2, "a tag")
+        if key not in self.requests:
+            raise line.wrong("nothing to wait for: no isend or irecv with these ranks and this tag")
+        place = self.requests.index(key)
+        del self.requests[place], self.asked[place]
+        builder.wait(self.rank, place)
+
+    def wait_all(self, line: Line, builder: BlockBuilder) -> None:
+        self.requests.clear()
+        self.asked.clear()
+        builder.wait(self.rank, ALL)
+
+    def _ask(self, line: Line, key: tuple[int, int, int]) -> None:
+        self.requests.append(key)
+        self.asked.append(line)
+
+    def call(self, line: Line) -> tuple[CollectiveName, int, int, tuple[int, ...]]:
+        """Name, bytes, root and, of alltoallv, the bytes to every rank, as this rank has them."""
+        name: CollectiveName = COLLECTIVES[line.action]
+        if name == "barrier":
+            return name, 0, 0, ()
+        if name == "alltoallv":
+            unit = self.type_size(line, 2 * self.ranks + 2)
+            counts = (line.integer(1 + to, "a size for every rank") for to in range(self.ranks))
+            return name, 0, 0, tuple(count * unit for count in counts)
+        type_at, root_at = {"bcast": (2, 1), "reduce": (3, 2)}.get(name, (2, -1))
+        root = line.integer(root_at, "a root", 0) if root_at > 0 else 0
+        if root >= self.ranks:
+            raise line.wrong(f"{name}: there is no rank {root}, the last is {self.ranks - 1}")
+        return name, self.bytes(line, 0, type_at), root, ()
+
+
+ACTIONS: dict[str, Callable[[_Reader, Line, BlockBuilder], None]] = {
+    "compute": _Reader.compute,
+    "send": _Reader.send,
+    "isend": _Reader.send,
+    "recv": _Reader.receive,
+    "irecv": _Reader.receive,
+    "sendRecv": _Reader.send_receive,
+    "wait": _Reader.wait,
+    "waitall": _Reader.wait_all,
+}
+COLLECTIVES: dict[str, CollectiveName] = {name: name for name in get_args(CollectiveName)}
+
+
+def _steps(path: Path, readers: list[_Reader]) -> Iterator[Step]:
+    while True:
+        builder = BlockBuilder(len(readers))
+        found = [reader.until_collective(builder) for reader in readers]
+        try:
+            block = builder.build()
+        except PluginError as error:
+            before = f"before {found[0].path}:{found[0].number}" if found[0] else "at the end"
+            raise InputError(
+                f"{path}: what ranks send and receive between two collectives, {before}, does not "
+                f"fit together: {error}"
+            ) from None
+        if len(block.kind):
+            yield block
+        lines = [line for line in found if line is not None]
+        if not lines:
+            return
+        if len(lines) < len(found):
+            silent = found.index(None)
+            raise lines[0].wrong(f"rank {silent} has ended and makes no such call")
+        yield _collective(lines, readers)
+
+
+def _collective(lines: list[Line], readers: list[_Reader]) -> Collective:
+    calls = [reader.call(line) for reader, line in zip(readers, lines, strict=True)]
+    name, size, root, _ = calls[0]
+    for line, call in zip(lines, calls, strict=True):
+        if call[:3] != (name, size, root):
+            first = lines[0]
+            raise line.wrong(
+                f"rank {line.rank} calls {_shown(call)} where rank 0 calls "
+                f"{_shown(calls[0])} ({first.path}:{first.number})"
+            )
+    matrix = None
+    if name == "alltoallv":
+        matrix = frozen_array(np.array([call[3] for call in calls]), np.int64)
+    return Collective(name, size, root, matrix)
+
+
+def _shown(call: tuple[CollectiveName, int, int, tuple[int, ...]]) -> str:
+    name, size, root, _ = call
+    return f"{name} of {size} bytes" + (f" with root {root}" if name in ("bcast", "reduce") else "")
