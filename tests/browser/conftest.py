@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from routelab.jobs.execution import perform
+from routelab.jobs.folder_job import perform
 from routelab.stages import report as report_stage
 from routelab.stages.plan.expansion import expand
 

@@ -2,6 +2,7 @@
 
 from routelab.api.benchmark import (
     BenchmarkError,
+    BenchmarkPlugin,
     BenchmarkResult,
     BenchmarkTask,
     Failure,
@@ -11,11 +12,11 @@ from routelab.api.benchmark import (
 )
 from routelab.api.blocks import ALL, COMPUTE, IRECV, ISEND, RECV, SEND, WAIT, Block
 from routelab.api.citation import Citation
-from routelab.api.cluster_plugins import BenchmarkPlugin, FabricPlugin
 from routelab.api.columns import Column
 from routelab.api.engine import EngineCase, EnginePlugin, EngineResult
 from routelab.api.errors import InputError, PluginError, RoutelabError, UnsupportedError
-from routelab.api.fabric import FabricError, FabricJob, Switch
+from routelab.api.export import ExportPlugin, MachineSpeeds
+from routelab.api.fabric import FabricError, FabricJob, FabricPlugin, Switch
 from routelab.api.hops import (
     HopProgram,
     Proof,
@@ -27,13 +28,11 @@ from routelab.api.hops import (
     pack_tables,
     run_tables,
 )
-from routelab.api.machine_speeds import MachineSpeeds
+from routelab.api.kinds import KINDS
 from routelab.api.parameters import Bytes, Dims, Integers, Numbers, Parameters, Words, parameter
 from routelab.api.plugin import (
-    KINDS,
     Composition,
     ContextMetricPlugin,
-    ExportPlugin,
     HopRoutingPlugin,
     LayersPlugin,
     Measurement,

@@ -1,13 +1,15 @@
-"""What benchmark plugins are asked, and what they answer."""
+"""Benchmarks: plugins that are launched on real machines, and what they measure."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from routelab.api.errors import RoutelabError
+from routelab.api.plugin_base import Plugin
 
 Failure = Literal[
     "no-result",
@@ -139,3 +141,57 @@ class WorkloadModel:
 
     workload: str
     iterations: int = 0
+
+
+class BenchmarkPlugin(Plugin):
+    """A benchmark that is launched on real machines.
+
+    Class attributes
+    ----------------
+    figure : str
+        The figure of merit that is meant where one number is to stand for the benchmark.
+    """
+
+    kind = "benchmark"
+    figure: ClassVar[str]
+
+    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
+        """Why it cannot run with that many processes; None if it can."""
+        return None
+
+    @abstractmethod
+    def executables(self, ranks: int) -> tuple[str, ...]:
+        """Names of the program's file, the best one first."""
+
+    @abstractmethod
+    def command(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """The program and its arguments, without launcher; no shell reads them."""
+
+    def files(self, task: BenchmarkTask) -> Mapping[str, str]:
+        """Text by name of the files that lie in the run's folder before it starts."""
+        return {}
+
+    @abstractmethod
+    def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
+        """What the run measured.
+
+        Parameters
+        ----------
+        output : RunOutput
+        task : BenchmarkTask or None
+            None where nothing is known of what was asked for; the plugin's parameters say nothing
+            of it then, either.
+
+        Raises
+        ------
+        BenchmarkError
+            If there are no figures that can be trusted. Nothing else, whatever the output is.
+        """
+
+    def model(self, task: BenchmarkTask) -> WorkloadModel | None:
+        """The workload that predicts it; None: there is none."""
+        return None
+
+    def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
+        """Those of its figures that follow from what the flow engine found (its facts)."""
+        return ()

@@ -1,13 +1,15 @@
-"""What fabric plugins are handed: the routing of a real system is changed and put back."""
+"""Fabrics: plugins that change the routing of a real system and restore it."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from routelab.api.errors import RoutelabError
+from routelab.api.plugin_base import Plugin
 from routelab.api.route_table import RouteTable
 
 
@@ -55,4 +57,64 @@ class Switch(Protocol):
         FabricError
             If it is not there, ends with another code than 0, or takes longer than `seconds`; it
             is killed then, with all that it started.
+        """
+
+
+class FabricPlugin(Plugin):
+    """Changes the routing of a real system, and puts it back.
+
+    Class attributes
+    ----------------
+    changes : bool
+        Whether it changes anything; then it has to be allowed.
+    """
+
+    kind = "fabric"
+    changes: ClassVar[bool] = True
+
+    @property
+    def export(self) -> str:
+        """Instance name of the export plugin whose files it needs; empty: none.
+
+        They lie in the job's folder, read back and compared with the routes, before `apply` or
+        `restore` is called.
+        """
+        return ""
+
+    def problems(self, job: FabricJob) -> list[str]:
+        """What is missing, found out without changing or running anything; a line each."""
+        return []
+
+    def check(self, job: FabricJob, switch: Switch) -> None:
+        """Ask the system whether `apply` would work, without changing anything.
+
+        Raises
+        ------
+        FabricError
+            If it would not.
+        """
+        return
+
+    @abstractmethod
+    def apply(self, job: FabricJob, switch: Switch) -> None:
+        """Make the fabric route as `job` says, whatever it did before.
+
+        Raises
+        ------
+        FabricError
+            If that failed; what the fabric does then is not known, and it is restored.
+        """
+
+    @abstractmethod
+    def restore(self, job: FabricJob, switch: Switch) -> None:
+        """Make the fabric route as it did before anything was applied; may be called twice.
+
+        Parameters
+        ----------
+        job : FabricJob
+            What was applied last, or begun to be.
+
+        Raises
+        ------
+        FabricError
         """

@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import ClassVar, Protocol
 
-from routelab.api.cluster_plugins import BenchmarkPlugin, FabricPlugin
-from routelab.api.engine import EnginePlugin
 from routelab.api.hops import HopProgram, Proof
-from routelab.api.machine_speeds import MachineSpeeds
 from routelab.api.plugin_base import Plugin
 from routelab.api.route_table import RouteTable
 from routelab.api.routing_graph import RoutingGraph
@@ -241,42 +238,6 @@ class WorkloadPlugin(Plugin):
         """What all ranks of `job` do."""
 
 
-class ExportPlugin(Plugin):
-    """Writes a network with its routes as files of another program."""
-
-    kind = "export"
-
-    def supports(self, table: RouteTable) -> str | None:
-        """Why the format cannot hold `table`; None if it can."""
-        return None
-
-    @abstractmethod
-    def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
-        """The text of every file, by file name."""
-
-    def read(self, files: Mapping[str, str]) -> RouteTable | None:
-        """What files that `export` wrote say; None: nothing of this format is read back.
-
-        Parameters
-        ----------
-        files : mapping of str to str
-            Text by file name.
-
-        Returns
-        -------
-        table : RouteTable
-            The same switches with their names, the same terminals and channels, all in the same
-            order, and the same routes with their weights. Anything else of a table (directions,
-            virtual channels, ...) need not come back.
-
-        Raises
-        ------
-        InputError
-            If a file is missing or damaged.
-        """
-        return None
-
-
 @dataclass(frozen=True)
 class Measurement:
     """One number about a route table.
@@ -346,20 +307,3 @@ class MetricPlugin(ContextMetricPlugin):
         graph : RoutingGraph or None
             The rules that the routes were chosen from; None for a complete algorithm.
         """
-
-
-KINDS: dict[str, tuple[type[Plugin], ...]] = {
-    "topology": (TopologyPlugin,),
-    "rules": (RulesPlugin,),
-    "selection": (SelectionPlugin,),
-    "layers": (LayersPlugin,),
-    "routing": (RoutingPlugin, HopRoutingPlugin, Composition),
-    "metric": (ContextMetricPlugin,),
-    "traffic": (TrafficPlugin,),
-    "workload": (WorkloadPlugin,),
-    "engine": (EnginePlugin,),
-    "export": (ExportPlugin,),
-    "benchmark": (BenchmarkPlugin,),
-    "fabric": (FabricPlugin,),
-}
-"""Kinds of plugin, each with the classes that a plugin of it may be derived from."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from routelab.api import ExportPlugin, InputError, PluginError, RouteTable, UnsupportedError
-from routelab.api.machine_speeds import MachineSpeeds
+from routelab.api.export import MachineSpeeds
 from routelab.registry.instances import name_of
 
 NETWORK = ("num_switches", "switch_names", "terminal_switch", "channel_source", "channel_target")

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import progress
-    from routelab.jobs.execution import perform
+    from routelab.jobs.folder_job import perform
     from routelab.stages.bound import BARE
     from routelab.stages.kinds.bounds import BoundJob
 

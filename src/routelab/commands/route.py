@@ -108,7 +108,7 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 def _write(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import progress
     from routelab.jobs.child import StoppedError, in_child
-    from routelab.jobs.execution import perform, write_breach
+    from routelab.jobs.folder_job import perform, write_breach
 
     def work() -> Outcome:
         with progress(arguments):

@@ -125,7 +125,7 @@ def _write(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
 def _written(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outcome:
     from routelab.api.errors import InputError
     from routelab.commands._shared.logging import progress
-    from routelab.jobs.execution import perform
+    from routelab.jobs.folder_job import perform
     from routelab.registry.instances import name_of
     from routelab.stages.kinds.simulations import FlowJob, SimulationJob
 

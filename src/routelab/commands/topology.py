@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
         _print(name, network, arguments.format)
         return 0
     check_folder(arguments.output)
-    from routelab.jobs.execution import perform
+    from routelab.jobs.folder_job import perform
     from routelab.stages.kinds.networks import TopologyJob
 
     outcome = perform(TopologyJob(folder=str(arguments.output), text=arguments.topology))

@@ -10,7 +10,8 @@ from pydantic import Field, ValidationError
 
 from routelab.config.document import load_document
 from routelab.config.entries import StudyPart
-from routelab.config.errors import ConfigError, describe, suggestion
+from routelab.config.errors import ConfigError, suggestion
+from routelab.config.validation import describe
 
 
 class Source(StudyPart):

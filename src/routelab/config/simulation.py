@@ -10,7 +10,8 @@ from pydantic import ValidationError
 
 from routelab.api import EnginePlugin, InputError
 from routelab.api.engine import DEFAULT_ENGINES, Work
-from routelab.config.errors import ConfigError, describe
+from routelab.config.errors import ConfigError
+from routelab.config.validation import describe
 from routelab.registry.engines import KEY, engine_class
 from routelab.registry.instances import name_of
 

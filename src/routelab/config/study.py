@@ -23,10 +23,11 @@ from routelab.api.engine import Work
 from routelab.config.bench_settings import NO_CHANGE, BenchSettings
 from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, StudyPart, instances, read_entry
-from routelab.config.errors import ConfigError, describe, suggestion
+from routelab.config.errors import ConfigError, suggestion
 from routelab.config.missing_columns import without_simulation
 from routelab.config.reference import Reference, load_reference
 from routelab.config.simulation import DEFAULT, read_engines, read_settings
+from routelab.config.validation import describe
 from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED, Figure, Table
 
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
-from routelab.api import Plugin
 from routelab.artifacts.json_files import write_json
 from routelab.artifacts.outcome import Status
 from routelab.config.study import Limits
@@ -30,31 +28,6 @@ TRY_AGAIN: tuple[Status, ...] = ("failed", "timeout")
 
 MAX_ID = 150
 """Longest name of a job's directory: file names have 255 bytes, and log files add an ending."""
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class Task:
-    """What a job is about, looked up by name.
-
-    Attributes
-    ----------
-    topology, routing : str
-        Canonical names, for the outcome.
-    plugins : tuple of Plugin
-        All that take part.
-    seed : int or None
-    facts : dict
-        What is known without a result. `FolderJob.run` adds to it as it learns more.
-    provenance : mapping
-        JSON values that the outcome's provenance has beside the usual ones.
-    """
-
-    topology: str
-    routing: str = ""
-    plugins: tuple[Plugin, ...] = ()
-    seed: int | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
-    provenance: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Rehearsal(NamedTuple):
@@ -297,65 +270,3 @@ class Job(ABC):
         RoutelabError
             If no outcome can be written.
         """
-
-
-@dataclass(frozen=True, kw_only=True)
-class FolderJob(Job):
-    """A job that leaves a folder: files of its result, and its outcome.
-
-    A subclass says how to `load`, `run` and `write`; `routelab.jobs.execution` does the rest.
-    """
-
-    @abstractmethod
-    def load(self) -> Task:
-        """Look up all that is named.
-
-        Raises
-        ------
-        InputError
-            With everything that is wrong.
-        """
-
-    @abstractmethod
-    def run(self, task: Any) -> Any:
-        """Compute the result; what this raises becomes the outcome.
-
-        Raises
-        ------
-        UnsupportedError, InputError
-            If the parts do not go with each other; the text is the outcome's reason.
-        """
-
-    def names(self) -> tuple[str, str]:
-        """What the outcome calls network and routing if plugins cannot be looked up."""
-        return self.text, ""
-
-    @abstractmethod
-    def facts(self, result: Any) -> Mapping[str, Any]:
-        """What the outcome says of a result."""
-
-    @abstractmethod
-    def write(self, result: Any, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """Write everything of a result but its outcome into a folder."""
-
-    def start(self) -> Job:
-        """See `Job.start`; the outcome of an earlier try must not pass for that of this one."""
-        with suppress(OSError):  # writing the new one reports what is wrong with the folder
-            self.outcome.unlink(missing_ok=True)
-        return self
-
-    def close(self, status: Status) -> None:
-        """Clean up when the outcome has been written."""
-
-    def do(self) -> None:
-        """See `Job.do`."""
-        from routelab.jobs.execution import do_contained
-
-        do_contained(self)
-
-    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
-        """See `Job.end`."""
-        from routelab.jobs.execution import write_end
-
-        write_end(self, ended, meter)
-        return None

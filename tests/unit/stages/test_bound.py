@@ -14,7 +14,7 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_csv
 from routelab.bounds import BOUND_FIELDS, bound_facts, certified, network_graph
 from routelab.cli import main
-from routelab.jobs.execution import perform, write_breach
+from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.registry.instances import load_routing
 from routelab.stages import bound, topology

@@ -25,7 +25,7 @@ from routelab.api import (
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.topology_file import load_topology
-from routelab.jobs.execution import perform
+from routelab.jobs.folder_job import perform
 from routelab.registry.instances import Routing, load_routing
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.evaluate import evaluate

@@ -7,7 +7,7 @@ import pytest
 
 from routelab.api import InputError, UnsupportedError
 from routelab.cli import main
-from routelab.jobs.execution import perform
+from routelab.jobs.folder_job import perform
 from routelab.registry.instances import load
 from routelab.stages import export
 from routelab.stages.kinds.routes import RouteJob

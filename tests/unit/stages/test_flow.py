@@ -17,7 +17,7 @@ from routelab.api import (
     WorkloadPlugin,
 )
 from routelab.artifacts.outcome import read_outcome
-from routelab.jobs.execution import perform, write_breach
+from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.metrics import channel_loads
 from routelab.registry.instances import load, load_routing, name_of

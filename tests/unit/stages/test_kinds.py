@@ -181,7 +181,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from routelab.api import UnsupportedError
-from routelab.jobs.job import FolderJob, Rehearsal, Task
+from routelab.jobs.folder_job import FolderJob, Task
+from routelab.jobs.job import Rehearsal
+from routelab.stages.kinds.networks import network_jobs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,7 +198,7 @@ class LettersJob(FolderJob):
 
     @classmethod
     def plan(cls, parts) -> Iterable["LettersJob"]:
-        for id_, network in parts.networks.items():
+        for id_, network in network_jobs(parts).items():
             yield cls(
                 folder=cls.folder_of(parts.results, (id_,)),
                 ids=(id_,),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from routelab.artifacts.outcome import read_outcome
-from routelab.jobs.execution import perform
+from routelab.jobs.folder_job import perform
 from routelab.registry.instances import load_routing
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.stages.engines import case

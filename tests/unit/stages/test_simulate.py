@@ -19,7 +19,7 @@ from routelab.artifacts.json_files import plain
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
-from routelab.jobs.execution import perform, write_breach
+from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.registry.instances import load_routing, name_of
 from routelab.simulation.measuring.measure import measure

@@ -30,8 +30,9 @@ from routelab.config.cluster.jobs import (
 from routelab.config.cluster.machine import Origin, Told, read_machine
 from routelab.config.document import Document, load_document
 from routelab.config.entries import StudyPart
-from routelab.config.errors import ConfigError, describe, suggestion
+from routelab.config.errors import ConfigError, suggestion
 from routelab.config.files import seen_from_here
+from routelab.config.validation import describe
 from routelab.registry.instances import canonical, load
 from routelab.simulation.flow.machine import Machine
 

@@ -18,7 +18,7 @@ from pydantic import (
 
 from routelab.config.document import Document
 from routelab.config.entries import StudyPart
-from routelab.config.errors import describe
+from routelab.config.validation import describe
 from routelab.simulation.flow.machine import Machine
 
 

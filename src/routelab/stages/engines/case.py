@@ -25,7 +25,7 @@ from routelab.artifacts.routes_file import load_routes
 from routelab.deadlock import check
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.deadlock.verdict import Switching
-from routelab.jobs.job import Task
+from routelab.jobs.folder_job import Task
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.simulation.packet.tables import table_program
 from routelab.stages.argument_errors import together

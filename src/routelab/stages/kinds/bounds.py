@@ -14,11 +14,12 @@ from routelab.artifacts.fingerprint import fingerprint
 from routelab.artifacts.provenance import seed_of
 from routelab.bounds import LoadBound
 from routelab.config import Bound
-from routelab.jobs.job import MAX_ID, Rehearsal, Task
+from routelab.jobs.folder_job import Task
+from routelab.jobs.job import MAX_ID, Rehearsal
 from routelab.registry.instances import load, name_of
 from routelab.stages import bound as stage
 from routelab.stages.argument_errors import together
-from routelab.stages.kinds.networks import NetworkJob
+from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import Instance
 from routelab.toolkit import build_grid
 
@@ -91,7 +92,7 @@ class BoundJob(NetworkJob):
                 limits=given.with_most_of(search),
                 seconds=bound.seconds,
                 exact=bound.exact,
-                **cls.on(parts.networks[t]),
+                **cls.on(network_jobs(parts)[t]),
             )
 
     @property

@@ -23,7 +23,7 @@ from routelab.config.cluster.file import ClusterFile, found_cluster, load_cluste
 from routelab.config.cluster.hostlist import compress
 from routelab.config.errors import suggestion
 from routelab.jobs.job import Job
-from routelab.stages.kinds.networks import TopologyJob
+from routelab.stages.kinds.networks import TopologyJob, network_jobs
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.parts.instances import Instance
 from routelab.stages.parts.settings import settings_id
@@ -103,7 +103,7 @@ class ComparisonJob(Job):
         for t in dict.fromkeys(t for t, _ in parts.runs):
             routes = [tables[t, r] for network, r in parts.runs if network == t]
             for one in settings:
-                yield cls._of(parts, parts.networks[t], routes, one, places[t, one.id])
+                yield cls._of(parts, network_jobs(parts)[t], routes, one, places[t, one.id])
 
     @classmethod
     def _of(

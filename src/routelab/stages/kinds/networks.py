@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +14,7 @@ from routelab.api.plugin import TopologyPlugin
 from routelab.artifacts.provenance import seed_of
 from routelab.config import Limits
 from routelab.jobs.blame import LostNetworkError
-from routelab.jobs.job import FolderJob, Task
+from routelab.jobs.folder_job import FolderJob, Task
 from routelab.registry.instances import load, name_of
 from routelab.stages import topology as stage
 from routelab.stages.facts import topology_facts
@@ -43,7 +44,7 @@ class TopologyJob(FolderJob):
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
         """The networks of a study."""
-        return parts.networks.values()  # type: ignore[return-value]
+        return network_jobs(parts).values()  # type: ignore[return-value]
 
     @classmethod
     def of(cls, id_: str, topology: Instance, limits: Limits, results: Path | str) -> Self:
@@ -81,6 +82,15 @@ class TopologyJob(FolderJob):
     def write(self, result: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
         stage.write_result(result, folder, provenance)
+
+
+@lru_cache(maxsize=4)
+def network_jobs(parts: Parts) -> dict[str, TopologyJob]:
+    """Return the jobs that build the networks of a study, by id."""
+    return {
+        id_: TopologyJob.of(id_, parts.topologies[id_], parts.study.limits, parts.results)
+        for id_ in dict.fromkeys(t for t, _ in parts.pairs)
+    }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, Topology
 from routelab.artifacts.provenance import Measured, seed_of
-from routelab.jobs.job import Rehearsal, Task
+from routelab.jobs.folder_job import Task
+from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages import route as stage
 from routelab.stages.argument_errors import together
-from routelab.stages.kinds.networks import NetworkJob
+from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
 
@@ -68,7 +69,7 @@ class RouteJob(NetworkJob):
                 limits=parts.study.limits,
                 classes=class_names(routing),
                 metrics=metrics,
-                **cls.on(parts.networks[t]),
+                **cls.on(network_jobs(parts)[t]),
             )
 
     @property

@@ -12,7 +12,8 @@ from routelab.api import EnginePlugin, EngineResult, InputError
 from routelab.api.engine import Work
 from routelab.artifacts.fingerprint import fingerprint
 from routelab.artifacts.outcome import Status
-from routelab.jobs.job import Rehearsal, Task
+from routelab.jobs.folder_job import Task
+from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.stages.argument_errors import together
 from routelab.stages.engines import run as stage
@@ -21,7 +22,7 @@ from routelab.stages.engines.proofs import FOLDER as PROOFS
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.engines.store import FinishedParts
 from routelab.stages.engines.trial import brief_engine, trial_work
-from routelab.stages.kinds.networks import NetworkJob
+from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.parts.instances import Instance, class_names, code_digest
 from routelab.stages.parts.settings import Chosen, of_traffic, of_workloads
@@ -103,7 +104,7 @@ class EngineJob(NetworkJob):
                         work_digest=of_works[id_],
                         engine=name_of(chosen.engine),
                         engine_digest=of_engines[chosen.id],
-                        **cls.on(parts.networks[t]),
+                        **cls.on(network_jobs(parts)[t]),
                     )
 
     @property

@@ -29,6 +29,7 @@ from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, without_result
 from routelab.registry.instances import load_routing, name_of
 from routelab.stages.kinds.networks import STAGE as NETWORKS
+from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.routes import route_rehearsals
 from routelab.stages.parts.instances import Instance, class_names, code_digest
 from routelab.stages.survey.bounds import bound_row, facts_beside
@@ -306,7 +307,7 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], Item]:
         for id_, instance in parts.routings.items()
     }
     rules = {id_: _rules(one) for id_, one in parts.routings.items()}
-    networks = {t: code_digest(NETWORKS, parts.topologies[t]) for t in parts.networks}
+    networks = {t: code_digest(NETWORKS, parts.topologies[t]) for t in network_jobs(parts)}
     return {
         (t, r): Item(
             _both(networks[t], code[r]),

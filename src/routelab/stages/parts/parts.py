@@ -9,7 +9,6 @@ from pathlib import Path
 
 from routelab.api import HopRoutingPlugin
 from routelab.config import Study
-from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.parts.instances import Instance
 
 
@@ -53,11 +52,3 @@ class Parts:
     def tables(self) -> dict[str, Instance]:
         """The routings that have tables, by id."""
         return {r: one for r, one in self.routings.items() if not is_hop_by_hop(one)}
-
-    @cached_property
-    def networks(self) -> dict[str, TopologyJob]:
-        """The jobs that build the networks, by id."""
-        return {
-            id_: TopologyJob.of(id_, self.topologies[id_], self.study.limits, self.results)
-            for id_ in dict.fromkeys(t for t, _ in self.pairs)
-        }

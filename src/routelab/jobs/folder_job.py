@@ -1,17 +1,23 @@
-"""Doing a job: every way in which one can end becomes an outcome here."""
+"""Jobs that leave a folder: every way in which one can end becomes an outcome here."""
 
 from __future__ import annotations
 
 import logging
 import os
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from routelab.api import Plugin
 from routelab.artifacts.atomic import atomic_directory
-from routelab.artifacts.outcome import Outcome, write_outcome
+from routelab.artifacts.outcome import Outcome, Status, write_outcome
 from routelab.artifacts.provenance import Measured
 from routelab.config.study import Limits
 from routelab.jobs.blame import contain
-from routelab.jobs.job import OUTCOME, FolderJob, Task
+from routelab.jobs.job import OUTCOME, Job
 from routelab.jobs.limits import Breach, Meter, run_limited, without_result
 from routelab.registry.catalogue import QuarantinedError
 
@@ -19,6 +25,89 @@ LOOKUP = Limits(seconds=20, memory_gb=2, idle_seconds=10)
 """For looking up the plugins of a job that did not end by itself: their code runs once more."""
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Task:
+    """What a job is about, looked up by name.
+
+    Attributes
+    ----------
+    topology, routing : str
+        Canonical names, for the outcome.
+    plugins : tuple of Plugin
+        All that take part.
+    seed : int or None
+    facts : dict
+        What is known without a result. `FolderJob.run` adds to it as it learns more.
+    provenance : mapping
+        JSON values that the outcome's provenance has beside the usual ones.
+    """
+
+    topology: str
+    routing: str = ""
+    plugins: tuple[Plugin, ...] = ()
+    seed: int | None = None
+    facts: dict[str, Any] = field(default_factory=dict)
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderJob(Job):
+    """A job that leaves a folder: files of its result, and its outcome.
+
+    A subclass says how to `load`, `run` and `write`; the functions of this module do the rest.
+    """
+
+    @abstractmethod
+    def load(self) -> Task:
+        """Look up all that is named.
+
+        Raises
+        ------
+        InputError
+            With everything that is wrong.
+        """
+
+    @abstractmethod
+    def run(self, task: Any) -> Any:
+        """Compute the result; what this raises becomes the outcome.
+
+        Raises
+        ------
+        UnsupportedError, InputError
+            If the parts do not go with each other; the text is the outcome's reason.
+        """
+
+    def names(self) -> tuple[str, str]:
+        """What the outcome calls network and routing if plugins cannot be looked up."""
+        return self.text, ""
+
+    @abstractmethod
+    def facts(self, result: Any) -> Mapping[str, Any]:
+        """What the outcome says of a result."""
+
+    @abstractmethod
+    def write(self, result: Any, folder: Path, provenance: Mapping[str, Any]) -> None:
+        """Write everything of a result but its outcome into a folder."""
+
+    def start(self) -> Job:
+        """See `Job.start`; the outcome of an earlier try must not pass for that of this one."""
+        with suppress(OSError):  # writing the new one reports what is wrong with the folder
+            self.outcome.unlink(missing_ok=True)
+        return self
+
+    def close(self, status: Status) -> None:
+        """Clean up when the outcome has been written."""
+
+    def do(self) -> None:
+        """See `Job.do`."""
+        do_contained(self)
+
+    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
+        """See `Job.end`."""
+        write_end(self, ended, meter)
+        return None
 
 
 def perform(job: FolderJob) -> Outcome:

@@ -1,0 +1,85 @@
+"""Exports: plugins that write a network with its routes as files of another program."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Protocol
+
+from routelab.api.plugin_base import Plugin
+from routelab.api.route_table import RouteTable
+
+
+class MachineSpeeds(Protocol):
+    """Speeds of links, nodes and the message layer; see `routelab.simulation.flow.machine`.
+
+    Bandwidths are in bytes per second, 0 for no limit (but of links); latencies in seconds.
+    """
+
+    @property
+    def link_bandwidth(self) -> float:
+        """Of a channel of capacity 1, in its one direction."""
+
+    @property
+    def injection_bandwidth(self) -> float:
+        """From a terminal into the network."""
+
+    @property
+    def ejection_bandwidth(self) -> float:
+        """From the network into a terminal."""
+
+    @property
+    def memory_bandwidth(self) -> float:
+        """Of all messages together between ranks of one terminal."""
+
+    @property
+    def latency(self) -> float:
+        """Of a message through the network, without its hops."""
+
+    @property
+    def hop_latency(self) -> float:
+        """Of a channel."""
+
+    @property
+    def memory_latency(self) -> float:
+        """Of a message between ranks of one terminal."""
+
+    @property
+    def compute_rate(self) -> float:
+        """Operations per second of a rank; 0: computing takes no time."""
+
+
+class ExportPlugin(Plugin):
+    """Writes a network with its routes as files of another program."""
+
+    kind = "export"
+
+    def supports(self, table: RouteTable) -> str | None:
+        """Why the format cannot hold `table`; None if it can."""
+        return None
+
+    @abstractmethod
+    def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
+        """The text of every file, by file name."""
+
+    def read(self, files: Mapping[str, str]) -> RouteTable | None:
+        """What files that `export` wrote say; None: nothing of this format is read back.
+
+        Parameters
+        ----------
+        files : mapping of str to str
+            Text by file name.
+
+        Returns
+        -------
+        table : RouteTable
+            The same switches with their names, the same terminals and channels, all in the same
+            order, and the same routes with their weights. Anything else of a table (directions,
+            virtual channels, ...) need not come back.
+
+        Raises
+        ------
+        InputError
+            If a file is missing or damaged.
+        """
+        return None
