@@ -13,7 +13,7 @@ from routelab.stages.plan.expansion import MAX_ID, expand
 
 pytestmark = pytest.mark.builtins
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 SMALL = """\
 title: Small

@@ -17,7 +17,7 @@ def written(folder, text):
 
 @pytest.mark.parametrize("name", ["cg", "lu"])
 def test_the_benchmarks_that_come_along_are_read(name):
-    file = Path(__file__).parents[3] / f"config/traffic/npb-{name}-w-32.csv"
+    file = Path(__file__).parents[4] / f"config/traffic/npb-{name}-w-32.csv"
     matrix = read_traffic_matrix(file)
     # 32 ranks; bytes of all pairs as the trace's own summary gives them
     totals = {"cg": 373399552, "lu": 761109856}

@@ -13,7 +13,7 @@ import pytest
 from routelab.cli import main
 from routelab.stages.workflow.project import create, project_files
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def files(folder: Path) -> set[str]:

@@ -11,7 +11,7 @@ from routelab.config.cluster.schema import cluster_schema
 from routelab.config.document import load_document
 from routelab.stages.cluster import files as stage
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 CLUSTERS = sorted((ROOT / "config/clusters").glob("*.yaml"))
 WRITE = "run `make schema`"
 

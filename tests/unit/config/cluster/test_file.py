@@ -11,7 +11,7 @@ from routelab.config.cluster.hostlist import expand
 from routelab.registry.instances import from_mapping, load
 from routelab.simulation.flow.machine import Machine
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture
