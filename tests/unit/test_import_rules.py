@@ -1,6 +1,7 @@
 """Import rules that import-linter cannot state."""
 
 import ast
+import re
 import tomllib
 from pathlib import Path
 
@@ -85,3 +86,24 @@ def test_the_contract_of_plugins_forbids_every_other_package():
     allowed = {"api", "kernels", "metrics", "toolkit"}
     forbidden = {name.rpartition(".")[2] for name in contracts["plugins"]["forbidden_modules"]}
     assert forbidden == packages - allowed
+
+
+def test_the_map_in_contributing_follows_the_tree():
+    """A newcomer finds the places with it."""
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    packages, changes = text.partition("## Five frequent changes")[::2]
+    rows = packages.partition("| package of `routelab` |")[2].splitlines()
+    named = {
+        name for row in rows if "|" in row for name in re.findall(r"`([\w.]+)`", row.split("|")[1])
+    }
+    core = ROOT / "src/routelab"
+    for init in core.glob("*/__init__.py"):
+        name = init.parent.name
+        inside = {f"{name}.{one.parent.name}" for one in init.parent.glob("*/__init__.py")}
+        assert name in named or inside <= named, name
+    for name in named:
+        assert list(core.glob(name.replace(".", "/") + "*")), name
+    table = changes.partition("\n## ")[0]
+    for path in re.findall(r"`([a-z_]+/[a-z0-9_/]+(?:\.py)?)`", table):
+        places = [ROOT / path, ROOT / "plugins/routelab_plugins" / path, core / path]
+        assert any(place.exists() for place in places), path
