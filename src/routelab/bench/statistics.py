@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from statistics import fmean, median, stdev
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -40,24 +41,14 @@ class Interval:
         return self.low <= value <= self.high
 
 
-def median(values: Sequence[float]) -> float:
-    """The value in the middle, or the mean of both; `values` must not be empty."""
-    return float(np.median(np.asarray(values, dtype=float)))
-
-
-def mean(values: Sequence[float]) -> float:
-    """The arithmetic mean; `values` must not be empty."""
-    return float(np.mean(np.asarray(values, dtype=float)))
-
-
 def cov_percent(values: Sequence[float]) -> float | None:
     """Coefficient of variation: sample standard deviation (n - 1) in percent of the mean.
 
     None for fewer than two values, and where the mean is not positive.
     """
-    if len(values) < 2 or mean(values) <= 0:
+    if len(values) < 2 or (mean := fmean(values)) <= 0:
         return None
-    return 100 * float(np.std(np.asarray(values, dtype=float), ddof=1)) / mean(values)
+    return 100 * stdev(values) / mean
 
 
 def median_interval(

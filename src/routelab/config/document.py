@@ -21,7 +21,7 @@ A file of ten lines can stand for billions, and no list of mistakes should be as
 
 
 class _Loader(yaml.SafeLoader):
-    """Scalars of YAML 1.2's core schema.
+    """Read null, truth values and decimal numbers as YAML 1.2 does, and anything else as text.
 
     YAML 1.1, PyYAML's default, reads the key ``on`` as a truth value and ``010`` as eight.
     """
@@ -89,8 +89,9 @@ def load_document(path: Path) -> Document:
         If there is no such file, it is no YAML, has tags that stand for objects, is too large or
         too deep, or a key stands twice in one mapping.
     """
-    loader = _Loader(_text(path))
+    text = _text(path)
     try:
+        loader = _Loader(text)
         root = loader.get_single_node() or yaml.ScalarNode("", "", yaml.Mark("", 0, 0, 0, "", 0))
         _check_size(root, path)
         twice = list(_duplicate_keys(root))
@@ -107,13 +108,13 @@ def load_document(path: Path) -> Document:
         raise ConfigError([f"{path}:{line}: {problem}"]) from None
     except RecursionError:
         raise ConfigError([f"{path}: its lists and mappings are nested too deeply"]) from None
-    except yaml.YAMLError as error:
-        raise ConfigError([f"{path}: is no YAML: {error}"]) from None
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        problem = f"is no YAML: the character #x{error.character:02x} is not allowed"
+        raise ConfigError([f"{path}:{line}: {problem}"]) from None
     except ValueError as error:  # such as a number of thousands of digits
         mend = str(error).partition(";")[0]
         raise ConfigError([f"{path}: has a value that cannot be read: {mend}"]) from None
-    finally:
-        loader.dispose()
     return Document(path, data, root)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from statistics import fmean, median_low
 from typing import Any, Literal
 
 import pandas as pd
@@ -14,7 +14,7 @@ from routelab.artifacts.losses import cause_text
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
 from routelab.report.frames.statistics import NAMED, SYSTEMS, statistics_of
-from routelab.report.frames.view import OK, View, in_order, key_text, lower_median
+from routelab.report.frames.view import OK, View, in_order, key_text
 
 Role = Literal["row", "value", "reference", "low", "high", "runs"]
 
@@ -300,8 +300,8 @@ def _pool(
         settings.setdefault(setting, []).append(int(run))
     if not settings:
         return
-    medians = [lower_median([values[run] for run in group]) for group in settings.values()]
-    found = {column: lower_median(medians)}
+    medians = [median_low([values[run] for run in group]) for group in settings.values()]
+    found = {column: median_low(medians)}
     if ranged:
         found |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
     row |= found

@@ -59,6 +59,7 @@ def test_a_part_knows_its_line(tmp_path):
         ("[a]: b\n", [":1: is no YAML: found unhashable key"]),
         ("a: b\n---\na: c\n", [":2: is no YAML"]),
         ("a: *b\n", [":1: is no YAML"]),
+        ("a: 1\nb: \x1b[0m\n", [":2: is no YAML: the character #x1b is not allowed"]),
     ],
 )
 def test_mistakes_name_file_and_line(tmp_path, text, lines):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from statistics import median_low
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from routelab.report.figures.drawing import INK, Drawing
 from routelab.report.figures.line import line_panels
 from routelab.report.figures.panels import ranks
 from routelab.report.figures.styles import Look, Looks
-from routelab.report.frames.view import OK, View, key_text, lower_median
+from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
 STEP = 0.045
@@ -117,7 +118,7 @@ def _points(spec: FigureSpec, frames: View, pooled: Collection[str], place: str)
         found = [np.nan] * 3
         if lost.empty:
             least, most = known[f"{y}_low"].min(), known[f"{y}_high"].max()
-            found = [lower_median(known[y].tolist()), least, most]
+            found = [median_low(known[y].tolist()), least, most]
         rows.append((*key, *found, len(group), state))
     columns = [*keys, y, f"{y}_low", f"{y}_high", "runs", "state"]
     table = pd.DataFrame(rows, columns=columns)

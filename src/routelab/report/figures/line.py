@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from statistics import fmean
+from statistics import fmean, median_low
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from routelab.report.figures.panels import (
 )
 from routelab.report.figures.styles import Look, Looks
 from routelab.report.figures.whiskers import interval_and_noise, value_label
-from routelab.report.frames.view import OK, View, key_text, lower_median
+from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
 
@@ -122,6 +122,6 @@ def _pooled(
         else:
             low, high, _ = interval_and_noise(jobs.loc[group.index], y if measured else "")
             ends = (min(mine), max(mine)) if np.isnan(low) else (low, high)
-            rows.append((*key, lower_median(mine), *ends, len(mine)))
+            rows.append((*key, median_low(mine), *ends, len(mine)))
     table = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", "runs"])
     return table.sort_values(keys, key=ranks, ignore_index=True)

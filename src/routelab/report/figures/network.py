@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from statistics import median_low
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from routelab.report.figures.inline import (
     channel_paths,
     scale_ticks,
 )
-from routelab.report.frames.view import OK, View, key_text, lower_median
+from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label, number_text
 from routelab.report.network_picture import RADIUS, Picture, picture_of
 
@@ -171,7 +172,7 @@ def _panels(jobs: pd.DataFrame, frames: View, colour: str, place: str) -> list[_
     drawn: dict[str, tuple[Topology, Picture]] = {}
     for key, group in groups:
         loads = frames.numbers(group, most, place)
-        run = int(group.index[loads == lower_median(loads.tolist())][0])
+        run = int(group.index[loads == median_low(loads.tolist())][0])
         channels = frames.details("channels", [run], place)
         shown = frames.numbers(channels, colour, f"{place}colour: ")
         record = frames.records[run]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
 from routelab.api import BenchmarkPlugin, BenchmarkTask, FigureOfMerit
@@ -195,8 +196,8 @@ def _measured(sample: Sample) -> dict[str, Any]:
     values = list(sample.values.values())
     interval = statistics.median_interval(values)
     return {
-        "median": statistics.median(values) if values else None,
-        "mean": statistics.mean(values) if values else None,
+        "median": median(values) if values else None,
+        "mean": fmean(values) if values else None,
         "cov_percent": statistics.cov_percent(values),
         "ci_low": interval.low if interval else None,
         "ci_high": interval.high if interval else None,
@@ -213,7 +214,7 @@ def _compared(
         return {}
     if record.routing == record.baseline:
         return {IMPROVEMENT: 0.0}
-    mine, theirs = (statistics.median([*one.values.values()]) for one in (sample, base))
+    mine, theirs = (median([*one.values.values()]) for one in (sample, base))
     gain = statistics.improvement_percent(mine, theirs, better)
     if gain is None:
         return {}

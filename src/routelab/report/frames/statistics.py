@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
+from statistics import fmean, median_low
 from typing import Any
 
 import pandas as pd
 
 from routelab.api import InputError
 from routelab.report.frames.derivation import REFERENCE_RUN
-from routelab.report.frames.view import View, key_text, lower_median
+from routelab.report.frames.view import View, key_text
 
 SYSTEMS = "systems"
 """Column with the number of networks that a row stands for."""
@@ -72,7 +72,7 @@ def statistics_of(
             if not settings:
                 continue
             found = [_one(values[group], mine, column, name, place) for group in settings]
-            row[key] = lower_median(found)
+            row[key] = median_low(found)
             if "range" in over.values():
                 row |= {f"{key}_low": min(found), f"{key}_high": max(found)}
             if name in ("min", "max"):
@@ -106,7 +106,7 @@ def _one(values: pd.Series[Any], mine: pd.DataFrame, column: str, name: str, pla
     if name == "total":
         return _total(values, mine, column, place)
     if name == "median":
-        return float(lower_median(values.tolist()))
+        return float(median_low(values.tolist()))
     if name in ("mean", "share"):
         if name == "share" and not values.isin((0.0, 1.0)).all():
             raise InputError(f"{place}statistics: {column!r} is no truth value and has no share")

@@ -300,8 +300,3 @@ def in_order(texts: Iterable[str]) -> list[str]:
         return sorted(distinct, key=lambda text: float(text) if text else float("inf"))
     except ValueError:
         return distinct
-
-
-def lower_median(values: Sequence[Any]) -> Any:
-    """The lower median of `values`, which must not be empty: a value that is among them."""
-    return sorted(values)[(len(values) - 1) // 2]

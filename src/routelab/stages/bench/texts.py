@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
+from statistics import median
 
 from routelab.api import FabricError, InputError
 from routelab.bench.comparison import Chosen, Comparison
@@ -11,7 +12,7 @@ from routelab.bench.fabric.switching import DrySwitch
 from routelab.bench.launchers import HOSTFILE
 from routelab.bench.plan import PlannedRun, Prepared
 from routelab.bench.results import Collected
-from routelab.bench.statistics import cov_percent, median
+from routelab.bench.statistics import cov_percent
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of

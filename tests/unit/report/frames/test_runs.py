@@ -2,13 +2,11 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.report.frames.runs import Frames
-from routelab.report.frames.view import in_order, key_text, lower_median
+from routelab.report.frames.view import in_order, key_text
 
 
 def test_one_row_a_run_with_facts_metrics_and_parameters(world):
@@ -163,14 +161,6 @@ def test_metrics_say_what_is_better(world):
     frames = Frames(world.records)
     assert frames.better == {"max_load": "lower", "sigma4": "lower"}
     assert frames.metrics.set_index("metric").loc["sigma4", "value"] == 1.5
-
-
-@given(st.lists(st.integers(-5, 5), min_size=1))
-def test_the_lower_median_is_attained_and_halves_the_values(values):
-    median = lower_median(values)
-    assert median in values
-    assert 2 * sum(value < median for value in values) < len(values)
-    assert 2 * sum(value <= median for value in values) >= len(values)
 
 
 def test_texts_are_in_order():
