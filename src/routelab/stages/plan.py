@@ -22,6 +22,7 @@ from routelab.config import (
 from routelab.config.mistakes import suggestion
 from routelab.config.study import ENTRIES
 from routelab.jobs.job import MAX_ID, Job
+from routelab.registry.bibliography import bibliography_files
 from routelab.registry.catalogue import installed
 from routelab.stages.instances import Instance, instance_of
 from routelab.stages.kinds import kinds
@@ -30,6 +31,7 @@ from routelab.stages.planned import Plan, StudyPlan, cut_batches, merge_jobs
 from routelab.stages.predictions import predictions
 from routelab.stages.samples import chosen
 from routelab.stages.study_columns import column_mistakes
+from routelab.stages.study_plugins import study_plugins
 
 __all__ = ["MAX_ID", "Plan", "StudyPlan", "expand"]
 
@@ -290,4 +292,5 @@ def _study_plan(parts: Parts, jobs: Mapping[str, tuple[Job, ...]]) -> StudyPlan:
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
-    return StudyPlan(parts, jobs, files, fingerprint("routelab.stages.report", "", (), files))
+    shown: list[str | Path] = [*files, *bibliography_files(study_plugins(parts, jobs))]
+    return StudyPlan(parts, jobs, files, fingerprint("routelab.stages.report", "", (), shown))
