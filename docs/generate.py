@@ -19,6 +19,7 @@ from routelab.registry.column_page import column_page
 from routelab.registry.columns import core_columns
 from routelab.registry.contract import CLAIMING, composition_names
 from routelab.registry.instances import parameter_rows
+from routelab.registry.works import find_work
 
 DOCS = Path(__file__).parent
 PICTURES = DOCS / "images" / "gallery"
@@ -147,11 +148,9 @@ def _plugin(entry: Entry, plugin: type[Plugin], catalogue: Catalogue) -> Iterato
             yield f"| `{row.name}` | {_cell(row.type)} | {default} | {_cell(row.description)} |"
         yield ""
     for citation in plugin.citations:
-        doi = f", doi:{citation.doi}" if citation.doi else ""
-        yield (
-            f"- {citation.authors.rstrip('.')}. *{citation.title}*. {citation.published}"
-            f"{doi} ({citation.cited_for})"
-        )
+        work = find_work(plugin, citation.key)
+        assert work is not None, f"{citation.key} is not in the bibliography"
+        yield f"- {work.marked_text('*{}*')} ({citation.cited_for})"
     if plugin.citations:
         yield ""
 

@@ -60,7 +60,7 @@ def stranger(tmp_path_factory):
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
     }
 
-    def do(*command, code=0):
+    def do(*command, code=0, stream=None):
         run = subprocess.run(
             [str(home / "venv/bin" / command[0]), *map(str, command[1:])],
             cwd=home,
@@ -70,7 +70,7 @@ def stranger(tmp_path_factory):
             timeout=500,
         )
         assert run.returncode == code, run.stdout + run.stderr
-        return run.stdout if code == 0 else run.stderr
+        return getattr(run, stream or ("stdout" if code == 0 else "stderr"))
 
     pip = ("python", "-m", "pip")
     do(*pip, "install", "--quiet", "--no-deps", "--editable", ROOT)
@@ -131,6 +131,30 @@ def test_the_report_shows_it_under_its_heading(stranger):
     assert len(rows) == 4
     assert all(float(row["queue_latency"]) > 2 for row in rows)
     assert (report / "figures/delays.svg").is_file()
+
+
+def test_its_bibliography_is_in_the_wheel_and_its_work_is_shown(stranger):
+    told = stranger("routelab", "plugins", "show", "engine/queueing")
+    assert "[kleinrock1975] Kleinrock, Leonard. Queueing Systems" in told
+    report = stranger.home / "results/report/own"
+    page = (report / "index.html").read_text()
+    assert "<cite>Queueing Systems, Volume I: Theory</cite>. Wiley, 1975." in page
+    assert "<code>engine/queueing</code>: the queue M/D/1" in page
+    # beside those of the built-in plugins, with its own fields
+    written = (report / "references.bib").read_text()
+    assert "@book{kleinrock1975,\n" in written
+    assert "  publisher = {Wiley}" in written
+    assert "@misc{mukosey2020,\n" in written
+
+
+def test_a_key_that_it_does_not_have_fails_the_check(stranger):
+    (file,) = (stranger.home / "venv/lib").glob("python*/site-packages/routelab_queueing/*.bib")
+    text = file.read_text()
+    file.write_text(text.replace("kleinrock1975", "kleinrock1976"))
+    told = stranger("routelab", "plugins", "check", "engine/queueing", code=1, stream="stdout")
+    file.write_text(text)
+    said = f"engine/queueing cites 'kleinrock1975', which is not in {file}"
+    assert f"{said}; did you mean 'kleinrock1976'?" in " ".join(told.split())
 
 
 def test_the_reference_page_has_it(stranger):

@@ -52,7 +52,7 @@ class Bare(TopologyPlugin):
 class Turns(RulesPlugin):
     name = "turns"
     summary = "Rules with two turn sets"
-    citations = (Citation("smith2020", "On turns", "A. Smith", 2020, "J. Turns", "Algorithm 1"),)
+    citations = (Citation("smith2020", "Algorithm 1"),)
 
     class Parameters(Parameters):
         admit: Literal["few", "many"] = parameter("few", description="turns that are legal")
@@ -119,6 +119,15 @@ class Settled(Composition):
     layers = "stack"
 """
 
+ZOO_BIB = r"""
+@article{smith2020,
+  author = {Smith, Andr{\'e}},
+  title = {{On turns}},
+  journal = {J. Turns},
+  year = {2020}
+}
+"""
+
 ZOO_POINTS = {
     "topology": {"grid": "zoo:Grid", "bare": "zoo:Bare"},
     "rules": {"turns": "zoo:Turns"},
@@ -151,7 +160,7 @@ class Site:
             file = self.folder / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(source)
-            self.modules.add(Path(name).parts[0].removesuffix(".py"))
+            self.modules.add(Path(name).parts[0].partition(".")[0])
         info = self.folder / f"{distribution.replace('-', '_')}-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(
@@ -190,5 +199,5 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
 @pytest.fixture
 def zoo(site: Site) -> Catalogue:
     """A catalogue of sound plugins of most kinds."""
-    site.install("zoo-plugins", ZOO_POINTS, {"zoo.py": ZOO})
+    site.install("zoo-plugins", ZOO_POINTS, {"zoo.py": ZOO, "zoo.bib": ZOO_BIB})
     return site.catalogue()

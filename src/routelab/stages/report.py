@@ -30,6 +30,7 @@ from routelab.stages.kinds.simulations import EngineJob, FlowJob, SimulationJob
 from routelab.stages.kinds.surveys import SurveyJob
 from routelab.stages.parts.settings import of_workloads, settings_id
 from routelab.stages.plan.expansion import StudyPlan, expand
+from routelab.stages.plan.plugins import study_plugins
 
 
 def run(study: Path, results: Path, directory: Path) -> None:
@@ -64,17 +65,7 @@ def run(study: Path, results: Path, directory: Path) -> None:
     }
     flows = _simulated(shown, FlowJob, asked)
     measured = _measured(shown)
-    named = {
-        "topology": parts.topologies,
-        "routing": parts.routings,
-        "traffic": parts.traffic,
-        "workload": {**parts.workloads, **{one.work_id: one.work for one in predictions(parts)}},
-        "benchmark": parts.benchmarks,
-        "metric": parts.metrics,
-    }
-    plugins = [plugin for some in named.values() for one in some.values() for plugin in one.plugins]
-    engines = {record.engine.name: record.engine for record in (*simulated, *flows)}
-    plugins += engines.values()
+    plugins = study_plugins(parts, shown.jobs)
     write_study_report(
         shown.study, records, results, directory, plugins, simulated, flows, measured
     )

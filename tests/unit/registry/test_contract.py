@@ -18,7 +18,7 @@ from routelab.api import (
 from routelab.kernels.hops import ABI
 from routelab.registry.contract import checked
 
-CITED = Citation("smith2020", "On rings", "A. Smith", 2020, "J. Rings", "Algorithm 1")
+CITED = Citation("smith2020", "Algorithm 1")
 
 
 class Ring(TopologyPlugin):

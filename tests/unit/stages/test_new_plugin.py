@@ -18,6 +18,7 @@ from routelab.cli import main
 from routelab.config import load_study
 from routelab.config.cluster.file import found_cluster, load_cluster
 from routelab.registry.contract import checked
+from routelab.registry.works import read_bibliography
 from routelab.stages import new_plugin
 from routelab.stages.new_plugin import (
     EXAMPLES,
@@ -35,6 +36,7 @@ FILES = {
     ".gitignore",
     "my-key.yaml",
     "routelab_my_key/__init__.py",
+    "routelab_my_key/references.bib",
     "tests/test_plugin.py",
 }
 
@@ -82,7 +84,9 @@ def test_there_is_a_template_for_every_kind():
 def test_the_package_registers_a_plugin_that_keeps_the_contract(template, key, tmp_path):
     new = new_of(template, key, 'Ada "O\'Ex" Ä <ada@example.org>')
     texts = new.texts()
-    checked(loaded(new, texts, tmp_path), new.kind, key, "the new plugin")
+    plugin = checked(loaded(new, texts, tmp_path), new.kind, key, "the new plugin")
+    works = read_bibliography(tmp_path / new.package / "references.bib").works
+    assert [citation.key for citation in plugin.citations] == list(works)
     project = tomllib.loads(texts["pyproject.toml"])["project"]
     assert project["authors"] == [{"name": 'Ada "O\'Ex" Ä', "email": "ada@example.org"}]
     assert (project["name"], project["dependencies"]) == (new.distribution, ["routelab"])
@@ -118,7 +122,7 @@ def test_all_files_are_there_and_fit_together(template, tmp_path):
     }
     assert f".venv/bin/routelab {EXAMPLES[template].format('my-key')}\n" in texts["README.md"]
     # it names the files in which the algorithm is, and no others
-    named = set(re.findall(r"`(routelab_my_key/\w+\.py)`", texts["README.md"]))
+    named = set(re.findall(r"`(routelab_my_key/\w+\.\w+)`", texts["README.md"]))
     assert named == {place for place in texts if place.startswith("routelab_my_key/")}
 
 
@@ -226,8 +230,7 @@ def shown(new: NewPlugin) -> str:
     """What the guide shows of a plugin: all of it but imports and citation."""
     text = new.texts()[f"{new.package}/__init__.py"]
     text = text[text.index(f"class {new.class_name}Parameters") :]
-    before, _, after = text.partition("    citations = (\n")
-    return before + after.partition("\n    )\n")[2]
+    return re.sub(r"^    citations = .*\n", "", text, flags=re.MULTILINE)
 
 
 def test_the_guide_shows_what_is_written():

@@ -7,13 +7,13 @@ differs from kernel to kernel, and is searched for errors.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, Literal
 
 from routelab.api import (
     BenchmarkPlugin,
     BenchmarkResult,
     BenchmarkTask,
+    Citation,
     FigureOfMerit,
     Parameters,
     RunOutput,
@@ -22,7 +22,6 @@ from routelab.api import (
 )
 from routelab_plugins.benchmark.npb.summary import read_summary
 from routelab_plugins.benchmark_output import checked_lines
-from routelab_plugins.npb import PROBLEMS_REPORT
 from routelab_plugins.npb_problems import NpbKernel, refusal
 
 ERRORS = (r"SUBDOMAIN SIZE IS TOO SMALL", r"^\W*ERROR\b(?! (is|norm)\b)")
@@ -53,7 +52,7 @@ class Npb(BenchmarkPlugin):
     name = "npb"
     summary = "NAS Parallel Benchmarks: speed of LU, MG, CG, FT or IS"
     figure = "mops"
-    citations = (replace(PROBLEMS_REPORT, cited_for="the programs"),)
+    citations = (Citation("bailey1994", "the programs"),)
     Parameters = NpbParameters
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:

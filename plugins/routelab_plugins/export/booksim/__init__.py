@@ -47,19 +47,7 @@ class BookSim(ExportPlugin):
 
     name = "booksim"
     summary = "Network file of BookSim's anynet, and a table of routes by output ports"
-    citations = (
-        Citation(
-            key="jiang2013",
-            title="A Detailed and Flexible Cycle-Accurate Network-on-Chip Simulator",
-            authors="Jiang, Nan and Becker, Daniel U. and Michelogiannakis, George and Balfour, "
-            "James and Towles, Brian and Shaw, David E. and Kim, John and Dally, William J.",
-            year=2013,
-            venue="IEEE International Symposium on Performance Analysis of Systems and Software, "
-            "pp. 86-96",
-            cited_for="the simulator that reads the network",
-            doi="10.1109/ISPASS.2013.6557149",
-        ),
-    )
+    citations = (Citation("jiang2013", "the simulator that reads the network"),)
     capabilities = Capabilities(multipath=True)
     Parameters = BookSimParameters
 

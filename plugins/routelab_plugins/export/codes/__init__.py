@@ -49,18 +49,7 @@ class Codes(ExportPlugin):
 
     name = "codes"
     summary = "Matrices of CODES' simplep2p, and the network with its routes as text"
-    citations = (
-        Citation(
-            key="mubarak2017",
-            title="Enabling Parallel Simulation of Large-Scale HPC Network Systems",
-            authors="Mubarak, Misbah and Carothers, Christopher D. and Ross, Robert B. and Carns, "
-            "Philip",
-            year=2017,
-            venue="IEEE Transactions on Parallel and Distributed Systems 28(1), pp. 87-100",
-            cited_for="the simulator that reads the matrices",
-            doi="10.1109/TPDS.2016.2543725",
-        ),
-    )
+    citations = (Citation("mubarak2017", "the simulator that reads the matrices"),)
     capabilities = Capabilities(multipath=True)
 
     def supports(self, table: RouteTable) -> str | None:

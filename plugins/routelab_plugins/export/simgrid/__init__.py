@@ -56,19 +56,7 @@ class SimGrid(ExportPlugin):
 
     name = "simgrid"
     summary = "Platform of SimGrid: hosts, one-way links and a route for every pair of hosts"
-    citations = (
-        Citation(
-            key="casanova2014",
-            title="Versatile, Scalable, and Accurate Simulation of Distributed Applications and "
-            "Platforms",
-            authors="Casanova, Henri and Giersch, Arnaud and Legrand, Arnaud and Quinson, Martin "
-            "and Suter, Frédéric",
-            year=2014,
-            venue="Journal of Parallel and Distributed Computing 74(10), pp. 2899-2917",
-            cited_for="the simulator that reads the platform",
-            doi="10.1016/j.jpdc.2014.06.008",
-        ),
-    )
+    citations = (Citation("casanova2014", "the simulator that reads the platform"),)
     Parameters = SimGridParameters
 
     def supports(self, table: RouteTable) -> str | None:

@@ -61,15 +61,7 @@ class CycleBreaking(LayersPlugin):
     name = "cycle-breaking"
     summary = "Moves paths to further virtual channels until no cycle of dependencies is left"
     citations = (
-        Citation(
-            key="domke2011",
-            title="Deadlock-Free Oblivious Routing for Arbitrary Topologies",
-            authors="Domke, Jens and Hoefler, Torsten and Nagel, Wolfgang E.",
-            venue="IEEE International Parallel and Distributed Processing Symposium, pp. 616-627",
-            year=2011,
-            doi="10.1109/IPDPS.2011.65",
-            cited_for="the assignment of paths to virtual layers by breaking cycles",
-        ),
+        Citation("domke2011", "the assignment of paths to virtual layers by breaking cycles"),
     )
     capabilities = Capabilities(multipath=True, flow_control="plain", virtual_channels=None)
     Parameters = CycleBreakingParameters

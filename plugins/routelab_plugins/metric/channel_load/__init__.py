@@ -31,17 +31,7 @@ class ChannelLoad(MetricPlugin):
 
     name = "channel-load"
     summary = "Maximum, minimum and mean channel load and its deviation from a perfect balance"
-    citations = (
-        Citation(
-            key="mukosey2020",
-            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
-            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2021,
-            venue="arXiv:2110.00851",
-            cited_for="perfect load and deviation σ(k, R) (section 1.1)",
-            doi="10.48550/arXiv.2110.00851",
-        ),
-    )
+    citations = (Citation("mukosey2020", "perfect load and deviation σ(k, R) (section 1.1)"),)
     columns = (*metrics.columns.LOADS, metrics.columns.PERFECT_LOAD)
     Parameters = ChannelLoadParameters
 

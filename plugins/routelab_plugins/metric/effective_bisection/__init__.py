@@ -31,18 +31,7 @@ class EffectiveBisection(MetricPlugin):
 
     name = "effective-bisection"
     summary = "Mean bandwidth between partners in random halves of the terminals, 0 to 1"
-    citations = (
-        Citation(
-            key="hoefler2008",
-            title="Multistage Switches are not Crossbars: Effects of Static Routing in "
-            "High-Performance Networks",
-            authors="Hoefler, Torsten and Schneider, Timo and Lumsdaine, Andrew",
-            year=2008,
-            venue="2008 IEEE International Conference on Cluster Computing",
-            cited_for="effective bisection bandwidth",
-            doi="10.1109/CLUSTR.2008.4663762",
-        ),
-    )
+    citations = (Citation("hoefler2008", "effective bisection bandwidth"),)
     Parameters = EffectiveBisectionParameters
     columns = (
         Column(

@@ -29,16 +29,7 @@ class WorstPermutation(MetricPlugin):
     name = "worst-permutation"
     summary = "Largest channel load that any permutation of terminals can cause"
     citations = (
-        Citation(
-            key="towles2002",
-            title="Worst-case Traffic for Oblivious Routing Functions",
-            authors="Towles, Brian and Dally, William J.",
-            year=2002,
-            venue="Proceedings of the 14th annual ACM symposium on Parallel algorithms and "
-            "architectures (SPAA '02)",
-            cited_for="the worst permutation of a channel as a maximum-weight matching",
-            doi="10.1145/564870.564872",
-        ),
+        Citation("towles2002", "the worst permutation of a channel as a maximum-weight matching"),
     )
     Parameters = WorstPermutationParameters
     columns = (

@@ -55,15 +55,7 @@ class AngaraAdaptive(HopRoutingPlugin):
     name = "angara-adaptive"
     summary = "Any shortest way by occupancy; the routes of a table as the escape (Angara)"
     citations = (
-        Citation(
-            key="mukosey2020",
-            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
-            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2021,
-            venue="arXiv:2110.00851",
-            cited_for="the adaptive virtual channel and its way out (section 2.1)",
-            doi="10.48550/arXiv.2110.00851",
-        ),
+        Citation("mukosey2020", "the adaptive virtual channel and its way out (section 2.1)"),
     )
     capabilities = Capabilities(minimal=None, multipath=True, virtual_channels=None)
     Parameters = AngaraAdaptiveParameters

@@ -13,13 +13,8 @@ class AngaraBalanced(Composition):
     summary = "Angara rules with all safe extra turns, balanced routes; next to optimal"
     citations = (
         Citation(
-            key="mukosey2020",
-            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
-            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2021,
-            venue="arXiv:2110.00851",
-            cited_for="the hardware's rules (section 3); which turns are safe is decided exactly",
-            doi="10.48550/arXiv.2110.00851",
+            "mukosey2020",
+            "the hardware's rules (section 3); which turns are safe is decided exactly",
         ),
     )
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")

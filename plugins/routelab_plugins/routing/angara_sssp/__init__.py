@@ -12,17 +12,7 @@ class AngaraSssp(Composition):
 
     name = "angara-sssp"
     summary = "Angara rules, shortest paths on loads (the paper's SSSP)"
-    citations = (
-        Citation(
-            key="mukosey2020",
-            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
-            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2021,
-            venue="arXiv:2110.00851",
-            cited_for="Algorithms 3 and 4, Theorem 2",
-            doi="10.48550/arXiv.2110.00851",
-        ),
-    )
+    citations = (Citation("mukosey2020", "Algorithms 3 and 4, Theorem 2"),)
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
     rules = "angara~turns=theorem2"
     selection = "sssp"

@@ -15,17 +15,7 @@ class Dfsssp(Composition):
 
     name = "dfsssp"
     summary = "Destination-based P-SSSP on any network, deadlocks broken by virtual layers"
-    citations = (
-        Citation(
-            key="domke2011",
-            title="Deadlock-Free Oblivious Routing for Arbitrary Topologies",
-            authors="Domke, Jens and Hoefler, Torsten and Nagel, Wolfgang E.",
-            year=2011,
-            venue="IEEE International Parallel and Distributed Processing Symposium, pp. 616-627",
-            cited_for="DFSSSP",
-            doi="10.1109/IPDPS.2011.65",
-        ),
-    )
+    citations = (Citation("domke2011", "DFSSSP"),)
     capabilities = Capabilities(
         minimal=True, flow_control="plain", virtual_channels=None, destination_based=True
     )

@@ -33,25 +33,8 @@ class DimensionOrder(OrderedRouting):
     name = "dimension-order"
     summary = "Dimension order hop by hop, for networks of any size; ring ties balanced"
     citations = (
-        Citation(
-            key="dally1987",
-            title="Deadlock-Free Message Routing in Multiprocessor Interconnection Networks",
-            authors="Dally, William J. and Seitz, Charles L.",
-            year=1987,
-            venue="IEEE Transactions on Computers C-36(5), pp. 547-553",
-            cited_for="dimension-order (e-cube) routing, two virtual channels a ring",
-            doi="10.1109/TC.1987.1676939",
-        ),
-        Citation(
-            key="seo2005",
-            title="Near-Optimal Worst-Case Throughput Routing for Two-Dimensional Mesh Networks",
-            authors="Seo, Daeho and Ali, Akif and Lim, Won-Taek and Rafique, Nauman and "
-            "Thottethodi, Mithuna",
-            year=2005,
-            venue="International Symposium on Computer Architecture, pp. 432-443",
-            cited_for="an order drawn for each packet (O1TURN)",
-            doi="10.1109/ISCA.2005.37",
-        ),
+        Citation("dally1987", "dimension-order (e-cube) routing, two virtual channels a ring"),
+        Citation("seo2005", "an order drawn for each packet (O1TURN)"),
     )
     capabilities = Capabilities(
         families=("torus", "mesh"),

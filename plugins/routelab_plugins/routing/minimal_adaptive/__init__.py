@@ -18,7 +18,7 @@ from routelab.toolkit.families.grid_hops import (
     ring_classes,
     whole_grid,
 )
-from routelab.toolkit.families.grid_routing import DUATO_1993, EscapingRouting
+from routelab.toolkit.families.grid_routing import EscapingRouting
 
 from .kernels import hop
 
@@ -29,17 +29,8 @@ class MinimalAdaptive(EscapingRouting):
     name = "minimal-adaptive"
     summary = "Any channel that comes nearer, by occupancy; dimension order as the escape"
     citations = (
-        DUATO_1993,
-        Citation(
-            key="puente2001",
-            title="The Adaptive Bubble Router",
-            authors="Puente, Valentin and Izu, Cruz and Beivide, Ramón and Gregorio, José A. and "
-            "Vallejo, Fernando and Prellezo, Jose M.",
-            year=2001,
-            venue="Journal of Parallel and Distributed Computing 61(9), pp. 1180-1208",
-            cited_for="an escape under bubble flow control",
-            doi="10.1006/jpdc.2001.1746",
-        ),
+        Citation("duato1993", "escape channels"),
+        Citation("puente2001", "an escape under bubble flow control"),
     )
     capabilities = Capabilities(
         families=("torus", "mesh"),

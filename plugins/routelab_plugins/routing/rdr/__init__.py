@@ -22,7 +22,7 @@ from routelab.toolkit.families.grid_hops import (
     ring_classes,
     whole_grid,
 )
-from routelab.toolkit.families.grid_routing import DUATO_1993, EscapingRouting
+from routelab.toolkit.families.grid_routing import EscapingRouting
 
 from .kernels import hop
 
@@ -33,15 +33,8 @@ class Rdr(EscapingRouting):
     name = "rdr"
     summary = "A random one of the closer neighbours at every switch (Random Distance Routing)"
     citations = (
-        Citation(
-            key="shastry2016",
-            title="Exploring Randomized Multipath Routing on Multi-Dimensional Torus Networks",
-            authors="Shastry, Prajakt and Parker, Daniel and Kapoor, Sanjiv and Raicu, Ioan",
-            year=None,
-            venue="Illinois Institute of Technology",
-            cited_for="Random Distance Routing (section II)",
-        ),
-        DUATO_1993,
+        Citation("shastry2016", "Random Distance Routing (section II)"),
+        Citation("duato1993", "escape channels"),
     )
     capabilities = Capabilities(
         families=("torus", "mesh"),

@@ -23,15 +23,5 @@ class Rlbth(QuadrantRouting):
 
     name = "rlbth"
     summary = "RLB that goes the short way below a quarter of a ring (RLBth)"
-    citations = (
-        Citation(
-            key="singh2002",
-            title="Locality-Preserving Randomized Oblivious Routing on Torus Networks",
-            authors="Singh, Arjun and Dally, William J. and Towles, Brian and Gupta, Amit K.",
-            year=2002,
-            venue="ACM Symposium on Parallel Algorithms and Architectures, pp. 9-13",
-            cited_for="the algorithm RLBth",
-            doi="10.1145/564870.564873",
-        ),
-    )
+    citations = (Citation("singh2002", "the algorithm RLBth"),)
     local = True

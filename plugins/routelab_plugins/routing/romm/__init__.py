@@ -32,17 +32,7 @@ class Romm(OrderedRouting):
 
     name = "romm"
     summary = "By way of a random switch of the minimal quadrant (ROMM, two phases)"
-    citations = (
-        Citation(
-            key="nesson1995",
-            title="ROMM Routing on Mesh and Torus Networks",
-            authors="Nesson, Ted and Johnsson, S. Lennart",
-            year=1995,
-            venue="ACM Symposium on Parallel Algorithms and Architectures, pp. 275-287",
-            cited_for="two-phase minimal randomized routing",
-            doi="10.1145/215399.215455",
-        ),
-    )
+    citations = (Citation("nesson1995", "two-phase minimal randomized routing"),)
     capabilities = Capabilities(
         families=("torus", "mesh"),
         minimal=True,

@@ -67,23 +67,10 @@ class Ugal(WaypointRouting):
     summary = "Minimal or by way of a random switch, whichever has the shorter queue (UGAL-L)"
     citations = (
         Citation(
-            key="singh2005",
-            title="Load-Balanced Routing in Interconnection Networks",
-            authors="Singh, Arjun",
-            year=2005,
-            venue="PhD thesis, Stanford University",
-            cited_for="UGAL: the choice between the minimal and Valiant's way by queue length "
-            "times hops",
+            "singh2005",
+            "UGAL: the choice between the minimal and Valiant's way by queue length times hops",
         ),
-        Citation(
-            key="kim2008",
-            title="Technology-Driven, Highly-Scalable Dragonfly Topology",
-            authors="Kim, John and Dally, William J. and Scott, Steve and Abts, Dennis",
-            year=2008,
-            venue="International Symposium on Computer Architecture, pp. 77-88",
-            cited_for="UGAL-L, which knows the queues of the source switch alone",
-            doi="10.1109/ISCA.2008.19",
-        ),
+        Citation("kim2008", "UGAL-L, which knows the queues of the source switch alone"),
     )
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
     Parameters = UgalParameters

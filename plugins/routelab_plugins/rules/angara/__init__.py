@@ -27,16 +27,6 @@ from routelab.toolkit import full_grid, lay, torus_directions
 from .automata import compact, literal
 from .kernels import exact_turns, theorem2_turns
 
-MUKOSEY = Citation(
-    key="mukosey2020",
-    title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
-    authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-    year=2021,
-    venue="arXiv:2110.00851",
-    cited_for="routing graph (section 3.1), safe turns (section 3.2, Theorem 2)",
-    doi="10.48550/arXiv.2110.00851",
-)
-
 
 class AngaraParameters(Parameters):
     """Which turns are admitted, and how the graph is written down."""
@@ -59,7 +49,9 @@ class Angara(RulesPlugin):
 
     name = "angara"
     summary = "Angara hardware: direction order and bits, first/last step, safe extra turns"
-    citations = (MUKOSEY,)
+    citations = (
+        Citation("mukosey2020", "routing graph (section 3.1), safe turns (section 3.2, Theorem 2)"),
+    )
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
     Parameters = AngaraParameters
 

@@ -37,17 +37,7 @@ class DimensionOrder(RulesPlugin):
 
     name = "dimension-order"
     summary = "All hops of one dimension before those of the next"
-    citations = (
-        Citation(
-            key="dally1987",
-            title="Deadlock-Free Message Routing in Multiprocessor Interconnection Networks",
-            authors="Dally, William J. and Seitz, Charles L.",
-            year=1987,
-            venue="IEEE Transactions on Computers C-36(5), pp. 547-553",
-            cited_for="dimension-order (e-cube) routing",
-            doi="10.1109/TC.1987.1676939",
-        ),
-    )
+    citations = (Citation("dally1987", "dimension-order (e-cube) routing"),)
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
     Parameters = DimensionOrderParameters
 

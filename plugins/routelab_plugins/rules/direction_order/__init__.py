@@ -22,16 +22,7 @@ class DirectionOrder(RulesPlugin):
 
     name = "direction-order"
     summary = "Directions in the order +X+Y…−X−Y…, no dimension used both ways"
-    citations = (
-        Citation(
-            key="scott1996",
-            title="The Cray T3E Network: Adaptive Routing in a High Performance 3D Torus",
-            authors="Scott, Steven L. and Thorson, Gregory M.",
-            year=1996,
-            venue="Hot Interconnects IV",
-            cited_for="direction-order routing with direction bits",
-        ),
-    )
+    citations = (Citation("scott1996", "direction-order routing with direction bits"),)
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
 
     def supports(self, topology: Topology) -> str | None:

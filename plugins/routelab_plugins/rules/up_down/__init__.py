@@ -39,20 +39,7 @@ class UpDown(RulesPlugin):
 
     name = "up-down"
     summary = "Up towards the root of a breadth-first tree, then down (up*/down*)"
-    citations = (
-        Citation(
-            key="schroeder1991",
-            title="Autonet: A High-Speed, Self-Configuring Local Area Network Using "
-            "Point-to-Point Links",
-            authors="Schroeder, Michael D. and Birrell, Andrew D. and Burrows, Michael and "
-            "Murray, Hal and Needham, Roger M. and Rodeheffer, Thomas L. and "
-            "Satterthwaite, Edwin H. and Thacker, Charles P.",
-            year=1991,
-            venue="IEEE Journal on Selected Areas in Communications 9(8), pp. 1318-1335",
-            cited_for="up*/down* rule",
-            doi="10.1109/49.105178",
-        ),
-    )
+    citations = (Citation("schroeder1991", "up*/down* rule"),)
     capabilities = Capabilities(minimal=False, flow_control="plain")
     Parameters = UpDownParameters
 

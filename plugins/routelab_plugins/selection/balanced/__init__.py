@@ -119,22 +119,8 @@ class Balanced(SelectionPlugin):
     name = "balanced"
     summary = "Next to the least maximum load, by annealing over distinct routes and symmetry"
     citations = (
-        Citation(
-            key="young1995",
-            title="Randomized Rounding without Solving the Linear Program",
-            authors="Young, Neal E.",
-            year=1995,
-            venue="ACM-SIAM Symposium on Discrete Algorithms",
-            cited_for="choosing by exponential prices",
-        ),
-        Citation(
-            key="morris1993",
-            title="The Breakout Method for Escaping from Local Minima",
-            authors="Morris, Paul",
-            year=1993,
-            venue="AAAI National Conference on Artificial Intelligence",
-            cited_for="emphasis that grows where the goal is missed",
-        ),
+        Citation("young1995", "choosing by exponential prices"),
+        Citation("morris1993", "emphasis that grows where the goal is missed"),
     )
     capabilities = Capabilities(minimal=None)
     columns = (

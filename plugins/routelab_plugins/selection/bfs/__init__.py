@@ -43,17 +43,7 @@ class Bfs(SelectionPlugin):
 
     name = "bfs"
     summary = "Breadth-first trees, levels sorted by load (Angara, Algorithms 1 and 2)"
-    citations = (
-        Citation(
-            key="mukosey2020",
-            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
-            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2021,
-            venue="arXiv:2110.00851",
-            cited_for="Algorithms 1 and 2",
-            doi="10.48550/arXiv.2110.00851",
-        ),
-    )
+    citations = (Citation("mukosey2020", "Algorithms 1 and 2"),)
     capabilities = Capabilities(minimal=None)
     Parameters = BfsParameters
 

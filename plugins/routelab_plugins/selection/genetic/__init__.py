@@ -74,17 +74,7 @@ class Genetic(SelectionPlugin):
 
     name = "genetic"
     summary = "Genetic search over route tables, fitness σ(4) (Angara, section 4.2)"
-    citations = (
-        Citation(
-            key="mukosey2020",
-            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
-            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2021,
-            venue="arXiv:2110.00851",
-            cited_for="genetic algorithm (section 4.2)",
-            doi="10.48550/arXiv.2110.00851",
-        ),
-    )
+    citations = (Citation("mukosey2020", "genetic algorithm (section 4.2)"),)
     capabilities = Capabilities(minimal=None, max_switches=512)
     columns = (Column("generations", "`genetic`: number of generations", group="Computing effort"),)
     Parameters = GeneticParameters

@@ -36,17 +36,7 @@ class P2Sssp(SelectionPlugin):
 
     name = "p2-sssp"
     summary = "One lightest shortest route a pair, loads updated after each (P²-SSSP)"
-    citations = (
-        Citation(
-            key="hoefler2009",
-            title="Optimized Routing for Large-Scale InfiniBand Networks",
-            authors="Hoefler, Torsten and Schneider, Timo and Lumsdaine, Andrew",
-            year=2009,
-            venue="17th IEEE Symposium on High Performance Interconnects, pp. 103-111",
-            cited_for="P²-SSSP",
-            doi="10.1109/HOTI.2009.9",
-        ),
-    )
+    citations = (Citation("hoefler2009", "P²-SSSP"),)
     capabilities = Capabilities(minimal=None)
     Parameters = P2SsspParameters
 

@@ -50,24 +50,8 @@ class PSssp(SelectionPlugin):
     name = "p-sssp"
     summary = "One lightest shortest tree an endpoint, loads updated in between (P-SSSP)"
     citations = (
-        Citation(
-            key="hoefler2009",
-            title="Optimized Routing for Large-Scale InfiniBand Networks",
-            authors="Hoefler, Torsten and Schneider, Timo and Lumsdaine, Andrew",
-            year=2009,
-            venue="17th IEEE Symposium on High Performance Interconnects, pp. 103-111",
-            cited_for="P-SSSP",
-            doi="10.1109/HOTI.2009.9",
-        ),
-        Citation(
-            key="domke2011",
-            title="Deadlock-Free Oblivious Routing for Arbitrary Topologies",
-            authors="Domke, Jens and Hoefler, Torsten and Nagel, Wolfgang E.",
-            year=2011,
-            venue="IEEE International Parallel and Distributed Processing Symposium, pp. 616-627",
-            cited_for="trees towards single terminals",
-            doi="10.1109/IPDPS.2011.65",
-        ),
+        Citation("hoefler2009", "P-SSSP"),
+        Citation("domke2011", "trees towards single terminals"),
     )
     capabilities = Capabilities(minimal=None)
     Parameters = PSsspParameters

@@ -51,17 +51,7 @@ class Sssp(SelectionPlugin):
 
     name = "sssp"
     summary = "Shortest paths on channel loads in three stages (Angara, Algorithms 3 and 4)"
-    citations = (
-        Citation(
-            key="mukosey2020",
-            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
-            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2021,
-            venue="arXiv:2110.00851",
-            cited_for="Algorithms 3 and 4",
-            doi="10.48550/arXiv.2110.00851",
-        ),
-    )
+    citations = (Citation("mukosey2020", "Algorithms 3 and 4"),)
     capabilities = Capabilities(minimal=None)
     columns = (
         Column(

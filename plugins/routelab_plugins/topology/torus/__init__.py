@@ -18,13 +18,7 @@ class Torus(TopologyPlugin):
     summary = "Torus of any dimensions; a dimension of size 2 is a single link"
     citations = (
         Citation(
-            key="mukosey2020",
-            title="Optimized Graph Based Routing Algorithm for the Angara Interconnect",
-            authors="Mukosey, Anatoly and Semenov, Alexander and Tretiakov, Alexander",
-            year=2021,
-            venue="arXiv:2110.00851",
-            cited_for="order of directions (section 2.1), dimensions of size 2 (section 5.1)",
-            doi="10.48550/arXiv.2110.00851",
+            "mukosey2020", "order of directions (section 2.1), dimensions of size 2 (section 5.1)"
         ),
     )
     Parameters = GridParameters

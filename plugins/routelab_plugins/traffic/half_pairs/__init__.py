@@ -19,12 +19,7 @@ class HalfPairs(TrafficPlugin):
     summary = "Half of the terminals send to one each of the other half, paired at random"
     citations = (
         Citation(
-            key="shastry2016",
-            title="Exploring Randomized Multipath Routing on Multi-Dimensional Torus Networks",
-            authors="Shastry, Prajakt and Parker, Daniel and Kapoor, Sanjiv and Raicu, Ioan",
-            year=None,
-            venue="Illinois Institute of Technology",
-            cited_for="half of the nodes paired with the other half (introduction, section II)",
+            "shastry2016", "half of the nodes paired with the other half (introduction, section II)"
         ),
     )
     Parameters = SeededParameters

@@ -45,17 +45,7 @@ class Hotspot(TrafficPlugin):
 
     name = "hotspot"
     summary = "A share of all traffic goes to a few terminals, the rest is uniform"
-    citations = (
-        Citation(
-            key="pfister1985",
-            title='"Hot Spot" Contention and Combining in Multistage Interconnection Networks',
-            authors="Pfister, Gregory F. and Norton, V. Alan",
-            year=1985,
-            venue="IEEE Transactions on Computers C-34(10), pp. 943-948",
-            cited_for="a share of the requests to one place, the rest uniform",
-            doi="10.1109/TC.1985.6312198",
-        ),
-    )
+    citations = (Citation("pfister1985", "a share of the requests to one place, the rest uniform"),)
     Parameters = HotspotParameters
 
     def supports(self, topology: Topology) -> str | None:

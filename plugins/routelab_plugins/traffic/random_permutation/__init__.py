@@ -18,17 +18,7 @@ class RandomPermutation(TrafficPlugin):
 
     name = "random-permutation"
     summary = "Every terminal sends to one other and receives from one, at random"
-    citations = (
-        Citation(
-            key="camarero2022",
-            title="Polarized Routing for Large Interconnection Networks",
-            authors="Camarero, Cristóbal and Martínez, Carmen and Beivide, Ramón",
-            year=2022,
-            venue="IEEE Micro 42(2), pp. 61-67",
-            cited_for="random server permutation",
-            doi="10.1109/MM.2021.3139392",
-        ),
-    )
+    citations = (Citation("camarero2022", "random server permutation"),)
     Parameters = SeededParameters
 
     def supports(self, topology: Topology) -> str | None:

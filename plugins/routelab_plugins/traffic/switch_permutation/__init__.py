@@ -24,17 +24,7 @@ class SwitchPermutation(TrafficPlugin):
 
     name = "switch-permutation"
     summary = "All terminals of a switch send to those of a neighbouring switch, at random"
-    citations = (
-        Citation(
-            key="camarero2022",
-            title="Polarized Routing for Large Interconnection Networks",
-            authors="Camarero, Cristóbal and Martínez, Carmen and Beivide, Ramón",
-            year=2022,
-            venue="IEEE Micro 42(2), pp. 61-67",
-            cited_for="switch permutation to neighbor",
-            doi="10.1109/MM.2021.3139392",
-        ),
-    )
+    citations = (Citation("camarero2022", "switch permutation to neighbor"),)
     Parameters = SeededParameters
 
     def supports(self, topology: Topology) -> str | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from routelab.api import Citation, Composition
+from routelab.api import Citation, Composition, Plugin
 from routelab.commands._shared.output import print_table
 from routelab.registry.catalogue import Catalogue, Entry
 from routelab.registry.contract import CLAIMING, composition_names
 from routelab.registry.instances import parameter_rows
+from routelab.registry.works import find_work
 
 
 def print_page(entry: Entry, catalogue: Catalogue) -> None:
@@ -31,7 +32,7 @@ def print_page(entry: Entry, catalogue: Catalogue) -> None:
         print_table(["name", "type", "default", "description"], rows, indent="  ")
     print("\ncitations" if plugin.citations else "\nno citations")
     for citation in plugin.citations:
-        print(f"  {_reference(citation)}")
+        print(f"  {_reference(plugin, citation)}")
 
 
 def _print_pairs(title: str, pairs: dict[str, Any]) -> None:
@@ -49,10 +50,7 @@ def _words(value: Any) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _reference(citation: Citation) -> str:
-    authors = citation.authors.rstrip(".")
-    doi = f", doi:{citation.doi}" if citation.doi else ""
-    return (
-        f"[{citation.key}] {authors}. {citation.title}. {citation.published}"
-        f"{doi} ({citation.cited_for})"
-    )
+def _reference(plugin: type[Plugin], citation: Citation) -> str:
+    work = find_work(plugin, citation.key)
+    text = work.text if work else "not in the bibliography"
+    return f"[{citation.key}] {text} ({citation.cited_for})"

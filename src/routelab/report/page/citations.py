@@ -3,65 +3,86 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from routelab.api import Citation, Plugin
+from routelab.api import Plugin
 from routelab.config import Reference
+from routelab.registry.works import Work, describe_work, find_work
 
 
-@dataclass(frozen=True)
+@dataclass
 class CitedWork:
-    """A source and what it is cited for.
+    """A work and what it is cited for.
 
     Attributes
     ----------
-    citation : Citation
-    uses : tuple of (str, str)
+    key : str
+        Of the work, and no other one's in the same list.
+    work : Work or None
+        None if the bibliography of the plugin that cites it does not have the key.
+    uses : list of (str, str)
         Who cites it (``selection/sssp``, or the study) and for what.
     """
 
-    citation: Citation
-    uses: tuple[tuple[str, str], ...]
-
-    @property
-    def authors(self) -> str:
-        """The authors for people."""
-        return self.citation.authors.replace(" and ", "; ")
+    key: str
+    work: Work | None
+    uses: list[tuple[str, str]] = field(default_factory=list)
 
 
 def cited_works(reference: Reference | None, plugins: Iterable[Plugin]) -> list[CitedWork]:
-    """Every source once, by its key; the study's own first, then in the order of `plugins`.
+    """List every work once; the study's own first, then in the order of `plugins`.
 
-    Of citations with one key the first that a plugin gives is shown, as plugins must state the
-    year and the venue.
+    Each plugin's keys are looked up in the bibliography of its own package. Entries of several
+    packages are one work if they have the same key and the same DOI or title; the first is shown.
+    Another work with the same key gets a number after it: ``smith2020-2``. The study's own source
+    is shown as a plugin's bibliography has it, which may know more.
     """
-    uses: dict[str, dict[tuple[str, str], None]] = {}
-    shown: dict[str, Citation] = {}
+    plugins = list(plugins)
+    works: dict[str, CitedWork] = {}
     if reference is not None:
-        uses[reference.source.key] = {("this study", "published numbers"): None}
+        own = _source_work(reference)
+        found = (find_work(type(one), own.key) for one in plugins if _cites(one, own.key))
+        work = next((other for other in found if _is_one(other, own)), own)
+        works[own.key] = CitedWork(own.key, work, [("this study", "published numbers")])
     for plugin in plugins:
         for citation in plugin.citations:
-            shown.setdefault(citation.key, citation)
+            work = find_work(type(plugin), citation.key)
+            uses = _entry(works, citation.key, work).uses
             use = f"{plugin.kind}/{plugin.name}", citation.cited_for
-            uses.setdefault(citation.key, {})[use] = None
-    if reference is not None:
-        shown.setdefault(reference.source.key, _citation(reference))
-    return [CitedWork(shown[key], tuple(mine)) for key, mine in uses.items()]
+            if use not in uses:
+                uses.append(use)
+    return list(works.values())
 
 
 def bibliography(works: Iterable[CitedWork]) -> str:
-    """The works as a BibTeX file."""
-    return "\n\n".join(work.citation.bibtex() for work in works) + "\n"
+    """Return the works as a BibTeX file; those that no bibliography has are left out."""
+    return "\n\n".join(cited.work.bibtex for cited in works if cited.work) + "\n"
 
 
-def _citation(reference: Reference) -> Citation:
+def _cites(plugin: Plugin, key: str) -> bool:
+    return any(citation.key == key for citation in plugin.citations)
+
+
+def _entry(works: dict[str, CitedWork], key: str, work: Work | None) -> CitedWork:
+    """Return the entry of a work, a new one if it has none."""
+    number, name = 1, key
+    while name in works and not _is_one(works[name].work, work):
+        number += 1
+        name = f"{key}-{number}"
+    return works.setdefault(name, CitedWork(name, work and work.renamed(name)))
+
+
+def _is_one(one: Work | None, other: Work | None) -> bool:
+    return one is other is None or (one is not None and other is not None and one.is_same(other))
+
+
+def _source_work(reference: Reference) -> Work:
     source = reference.source
-    return Citation(
+    return describe_work(
         key=source.key,
         title=source.title,
-        authors=" and ".join(source.authors),
-        year=source.year,
+        authors=source.authors,
         venue=source.venue or "",
-        cited_for="published numbers",
+        year=str(source.year or ""),
         doi=source.doi or "",
     )

@@ -156,7 +156,7 @@ def write_study_report(
         _write(directory / name, text)
     measurements = shown_comparisons(views.benchmarks, directory)
     works = cited_works(study.reference, plugins)
-    if works:
+    if any(cited.work for cited in works):
         _write(directory / "references.bib", bibliography(works))
     pooled = _pooled(study)
     losses = losses_of(study.name, views)

@@ -22,6 +22,7 @@ from routelab.config import (
 from routelab.config.errors import suggestion
 from routelab.config.study import ENTRIES
 from routelab.jobs.job import MAX_ID, Job
+from routelab.registry.bibliography import bibliography_files
 from routelab.registry.catalogue import installed
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.predictions import predictions
@@ -29,6 +30,7 @@ from routelab.stages.parts.instances import Instance, instance_of
 from routelab.stages.parts.parts import Parts, is_hop_by_hop
 from routelab.stages.plan.columns import column_mistakes
 from routelab.stages.plan.plan import Plan, StudyPlan, cut_batches, merge_jobs
+from routelab.stages.plan.plugins import study_plugins
 from routelab.stages.plan.samples import chosen
 
 __all__ = ["MAX_ID", "Plan", "StudyPlan", "expand"]
@@ -290,4 +292,5 @@ def _study_plan(parts: Parts, jobs: Mapping[str, tuple[Job, ...]]) -> StudyPlan:
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
-    return StudyPlan(parts, jobs, files, fingerprint("routelab.stages.report", "", (), files))
+    shown: list[str | Path] = [*files, *bibliography_files(study_plugins(parts, jobs))]
+    return StudyPlan(parts, jobs, files, fingerprint("routelab.stages.report", "", (), shown))

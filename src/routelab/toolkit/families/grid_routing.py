@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from routelab.api import parameters
-from routelab.api.citation import Citation
 from routelab.api.hops import HopProgram, Proof
 from routelab.api.plugin import HopRoutingPlugin
 from routelab.api.plugin_base import Capabilities
@@ -16,16 +15,6 @@ from routelab.toolkit.families.grid_hops import (
     escape_problem,
     grid_problem,
     quadrant_program,
-)
-
-DUATO_1993 = Citation(
-    key="duato1993",
-    title="A New Theory of Deadlock-Free Adaptive Routing in Wormhole Networks",
-    authors="Duato, José",
-    year=1993,
-    venue="IEEE Transactions on Parallel and Distributed Systems 4(12), pp. 1320-1331",
-    cited_for="escape channels",
-    doi="10.1109/71.250114",
 )
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from routelab.api import (
+    Citation,
     Column,
     EngineCase,
     EnginePlugin,
@@ -42,6 +43,7 @@ class Queueing(EnginePlugin):
 
     name = "queueing"
     summary = "Mean latency from an M/D/1 queue at every channel"
+    citations = (Citation("kleinrock1975", "the queue M/D/1"),)
     work = "traffic"
     Parameters = QueueingParameters
     brief = MappingProxyType({"loads": (0.1,)})

@@ -12,18 +12,7 @@ class Smpi(MachineEngine):
 
     name = "smpi"
     summary = "The same messages, or an MPI program, in SimGrid's SMPI"
-    citations = (
-        Citation(
-            key="degomme2017",
-            title="Simulating MPI Applications: The SMPI Approach",
-            authors="Degomme, Augustin and Legrand, Arnaud and Markomanolis, George S. and "
-            "Quinson, Martin and Stillwell, Mark and Suter, Frédéric",
-            year=2017,
-            venue="IEEE Transactions on Parallel and Distributed Systems 28(8), 2387-2400",
-            cited_for="the simulator",
-            doi="10.1109/TPDS.2017.2669305",
-        ),
-    )
+    citations = (Citation("degomme2017", "the simulator"),)
     columns = FACTS
     clock = CLOCK
     executables = True
