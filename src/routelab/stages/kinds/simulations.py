@@ -20,7 +20,7 @@ from routelab.stages.engines.finished import FinishedParts
 from routelab.stages.engines.proofs import FOLDER as PROOFS
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.engines.trial import brief_engine, trial_work
-from routelab.stages.instances import Instance, class_names, code_digest
+from routelab.stages.instances import Instance, class_name, class_names, code_digest
 from routelab.stages.kinds.networks import NetworkJob
 from routelab.stages.predictions import predictions
 from routelab.stages.settings import Chosen, of_traffic, of_workloads
@@ -137,7 +137,9 @@ class EngineJob(NetworkJob):
             with tempfile.TemporaryDirectory() as folder:
                 stage.write_result(result, self.carried, Path(folder))
 
-        return (Rehearsal((self.kind, key, *self.classes), f"{self.text} ({key})", rehearse),)
+        names = self.kind, key, *self.classes
+        classes = (*self.classes, *class_name("engine", key))
+        return (Rehearsal(names, f"{self.text} ({key})", rehearse, classes),)
 
     def load(self) -> EngineTask:
         """See `FolderJob.load`."""

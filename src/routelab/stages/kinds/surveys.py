@@ -28,7 +28,7 @@ from routelab.jobs import events
 from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
 from routelab.jobs.limits import Breach, Meter, current, without_result
 from routelab.registry.instances import load_routing, name_of
-from routelab.stages.instances import Instance, class_names, code_digest
+from routelab.stages.instances import Instance, class_name, class_names, code_digest
 from routelab.stages.kinds.networks import STAGE as NETWORKS
 from routelab.stages.kinds.routes import route_rehearsals
 from routelab.stages.survey_bounds import bound_row, facts_beside
@@ -236,7 +236,8 @@ class SurveyJob(Job):
             work = partial(
                 bound_row, Network(REHEARSAL), rules, self.bound_seconds, self.bound_exact
             )
-            found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work))
+            classes = class_name("rules", rules.partition("~")[0]) if rules else ()
+            found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work, classes))
         return found
 
     def start(self) -> Job:
