@@ -8,7 +8,7 @@ whatever way, would make them part of the sources of every job.
 
 from __future__ import annotations
 
-from routelab._numba_cache import set_cache_directory
+from routelab._numba_hook import register_locator
 
 __version__ = "0.1.0"
 
@@ -33,7 +33,7 @@ __all__ = [
     "topology",
 ]
 
-set_cache_directory()
+register_locator()
 
 
 def __getattr__(name: str) -> object:

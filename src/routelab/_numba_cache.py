@@ -1,16 +1,14 @@
-"""Where numba keeps compiled kernels: one directory for each state of all their sources.
+"""Where Numba keeps compiled kernels: a directory for each module and state of its sources.
 
-A compiled function that numba loads from its cache is checked against its own file only. If it
-calls a kernel in another file, and that one was edited, the old code runs. So importing routelab
-sets numba's cache directory to one that is named by everything that the process could compile.
+Numba checks a cached function against its own file only. If the function calls a kernel in
+another file, or uses a constant of one, and that file was edited, the old code runs. So the path
+of a cached function has the digest of its module, of all modules that it imports, directly or
+not, and NumPy's version. An edit leads to another directory, a revert back to the first one, and
+processes that see different sources do not overwrite each other's files. Numba itself looks at
+its own version, Python's and the processor.
 
-The core's own kernels call nothing of a plugin, and compiling the packet engine takes half a
-minute: they are kept in a directory that only they name, to which the others have a link. So
-whoever edits a plugin's kernel does not wait for the engine.
-
-This runs at every start, also of processes that compile nothing. Hence it reads entry points by
-itself (importing `importlib.metadata` takes longer than all that is done here) and imports
-neither numba nor pathlib.
+`Locator` answers for modules of routelab and of its plugins, and for others that import routelab,
+as these may call its kernels. All others are left to Numba.
 """
 
 from __future__ import annotations
@@ -19,123 +17,224 @@ import hashlib
 import os
 import re
 import sys
+import tempfile
 import time
-from collections.abc import Iterable, MutableMapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from routelab._sources import Sources
 
+DAY = 24 * 3600
 DAYS_KEPT = 30
-"""A cache directory that no process used for so many days is removed."""
+"""What no process used for so many days is removed."""
 
-SET_BY_ROUTELAB = "ROUTELAB_NUMBA_CACHE_SET"
-USER_BASE = "ROUTELAB_NUMBA_CACHE_BASE"
-"""Notes to child processes: the directory that was set, and the user's own that it replaced."""
-
-_WORDS = (b"numba", b"_kernel", b"jit", b"vectorize", b"stencil", b"cfunc")
+_ROUTELAB = "routelab"
+# the second is a directory of an earlier version
+_OWN_NAME = re.compile(r"[\w.]+-[0-9a-f]{32}|[0-9a-f]{32}")
+_MARKERS = "warm"
 _COMPILES = re.compile(
     rb"^[ \t]*(?:from|import)\b[^\n]*\bnumba\b"
     rb"|^[ \t]*@(?:\w+\.)*(?:n?jit|(?:hop|inject)_kernel|g?u?vectorize|stencil|cfunc|jitclass)\b",
     re.MULTILINE,
 )
-_CPU_FACTS = re.compile(
-    rb"^(?:vendor_id|cpu family|model|model name|stepping|flags|Features|CPU \w+)\s*:.*$",
-    re.MULTILINE,
-)
-_CORE = "routelab.kernels"
-_OWN_NAME = re.compile(r"[0-9a-f]{32}")
 
 
-def set_cache_directory(environ: MutableMapping[str, str] = os.environ) -> str:
-    """Set numba's cache directory for this process and its children, and return it."""
-    plugins, numba = installed(sys.path)
-    sources = Sources()
-    name = cache_name(sources, {"routelab", *plugins}, numba)
-    user = environ.get("NUMBA_CACHE_DIR", "")
-    if user and user == environ.get(SET_BY_ROUTELAB):
-        user = environ.get(USER_BASE, "")
-    directory = _usable_directory(user or default_base(environ), name)
-    _share_core(directory, sources, cache_name(sources, {_CORE}, numba))
-    environ[USER_BASE] = user
-    environ[SET_BY_ROUTELAB] = environ["NUMBA_CACHE_DIR"] = directory
-    if "numba" in sys.modules:
-        sys.modules["numba"].config.CACHE_DIR = directory
-    return directory
+class Locator:
+    """Tells Numba where to cache a function; made by `from_function`.
 
-
-def installed(path: Iterable[str]) -> tuple[set[str], str]:
-    """Top-level modules of all installed routelab plugins, and the version of numba.
-
-    Parameters
-    ----------
-    path : iterable of str
-        Folders in which packages are installed, as `sys.path`.
+    It has the methods of Numba's own locators and takes nothing from them.
     """
-    modules: set[str] = set()
-    numba = ""
-    for folder in path:
-        try:
-            names = os.listdir(folder or ".")
-        except OSError:
-            continue
-        for name in names:
-            if not name.endswith((".dist-info", ".egg-info")):
-                continue
-            if name.startswith("numba-"):
-                numba = numba or name
-            try:
-                with open(f"{folder or '.'}/{name}/entry_points.txt", encoding="utf-8") as stream:
-                    modules.update(_plugin_modules(stream.read()))
-            except (OSError, UnicodeDecodeError):
-                continue
-    return modules, numba
+
+    def __init__(self, py_func: Any, py_file: str, digest: str) -> None:
+        self._py_file = py_file  # Numba names it in warnings
+        self._line = py_func.__code__.co_firstlineno
+        self._digest = digest
+        self._path = usable_directory(entry_name(py_func.__module__, digest))
+
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Locator | None:
+        """Return the locator of a function; None leaves it to Numba's own locators."""
+        digest = _digests.of(py_func.__module__, py_file)
+        return cls(py_func, py_file, digest) if digest else None
+
+    def ensure_cache_path(self) -> None:
+        """Make the directory; Numba calls this before it writes."""
+        os.makedirs(self._path, exist_ok=True)
+
+    def get_cache_path(self) -> str:
+        """Return the directory of the function's module."""
+        return self._path
+
+    def get_source_stamp(self) -> str:
+        """Return the state of the sources; it is in the path already."""
+        return self._digest
+
+    def get_disambiguator(self) -> str:
+        """Return what tells functions of one name apart."""
+        return str(self._line)
 
 
-def _plugin_modules(entry_points: str) -> Iterable[str]:
-    group = ""
-    for line in entry_points.splitlines():
-        if line.lstrip().startswith("["):
-            group = line.strip(" \t[]")
-        elif group.startswith("routelab.") and "=" in line:
-            yield re.split(r"[.:\[\s]", line.partition("=")[2].strip(), maxsplit=1)[0]
+class _Known(NamedTuple):
+    """A digest, and the file's own and its sources' times and sizes when it was made."""
+
+    file: str
+    stamps: dict[str, tuple[int, int]]
+    digest: str
 
 
-def cache_name(sources: Sources, roots: set[str], numba: str) -> str:
-    """Name of the cache directory for all compiled code in the packages `roots`.
+class Digests:
+    """Digests of modules with kernels, each made once for a state of its sources.
 
-    It covers the content of every module that uses numba and of all that those modules import,
-    the versions of numba and Python, and the processor.
+    A notebook may reload a module that was edited; hence the look at times and sizes.
     """
-    compiled = compiled_modules(sources, roots)
-    # packages on the way to a kernel bind nothing in it, and editing them recompiles nothing
-    followed = {root.partition(".")[0] for root in roots}
-    facts = [sources.digest(compiled, followed, packages=False), numba, sys.version, _processor()]
-    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
+
+    def __init__(self) -> None:
+        self._sources = Sources()
+        self._known: dict[str, _Known] = {}
+
+    def of(self, module: str, file: str) -> str:
+        """Digest of the module that was loaded from `file`; empty if it is not one of ours."""
+        known = self._known.get(module)
+        if known is None or known.file != file or _stamps(known.stamps) != known.stamps:
+            if known is not None:
+                self._sources = Sources()
+            known = self._known[module] = self._make(module, file)
+        return known.digest
+
+    def _make(self, module: str, file: str) -> _Known:
+        name = _imported_name(module)
+        sources = self._sources
+        if name == "__main__":
+            sources.add_script(name, file)
+        place = sources.locate(name)
+        if place is None or place[0] is None or not _same_file(place[0], file):
+            return _Known(file, {}, "")
+        top = name.partition(".")[0]
+        followed = _followed([name])
+        files = sources.closure([name], followed, packages=False)
+        stamps = _stamps(files.values())
+        if top not in _plugin_packages() | {_ROUTELAB} and not any(
+            each.partition(".")[0] == _ROUTELAB for each in files
+        ):
+            return _Known(file, stamps, "")
+        facts = [sources.digest([name], followed, packages=False), np.__version__]
+        return _Known(file, stamps, _hash(facts))
 
 
-def compiled_modules(sources: Sources, roots: set[str]) -> list[str]:
-    """Modules in `roots` that import numba or use one of its decorators from elsewhere."""
-    found = []
-    for root in sorted(roots):
-        for module in sources.modules(root):
-            text = sources.text(module)
-            # looking for a word is much faster than the expression, and most modules have none
-            if any(word in text for word in _WORDS) and _COMPILES.search(text):
-                found.append(module)
+_digests = Digests()
+
+
+def _followed(modules: Iterable[str]) -> set[str]:
+    """Top-level packages whose imports count in digests of some modules.
+
+    The core calls no plugin's kernels, so that installing one leaves the core's as they are.
+    """
+    tops = {module.partition(".")[0] for module in modules}
+    return tops if tops == {_ROUTELAB} else {_ROUTELAB, *tops, *_plugin_packages()}
+
+
+@cache
+def _plugin_packages() -> frozenset[str]:
+    """Top-level modules of all installed plugins."""
+    return frozenset(
+        point.module.partition(".")[0]
+        for distribution in distributions()
+        for point in distribution.entry_points
+        if point.group.startswith("routelab.")
+    )
+
+
+def _imported_name(module: str) -> str:
+    """The name by which `import` would find a module that runs as a program."""
+    if module != "__main__":
+        return module
+    spec = getattr(sys.modules[module], "__spec__", None)
+    return spec.name if spec else module
+
+
+def _same_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _stamps(files: Iterable[str]) -> dict[str, tuple[int, int]]:
+    found = {}
+    for file in files:
+        with suppress(OSError):
+            status = os.stat(file)
+            found[file] = (status.st_mtime_ns, status.st_size)
     return found
 
 
-def _processor() -> str:
-    """The processor's model and features; the other lines change from one read to the next."""
-    try:
-        # the first processor's entry is enough, and all of them are slow to read on a big machine
-        with open("/proc/cpuinfo", "rb", buffering=0) as stream:
-            facts = _CPU_FACTS.findall(stream.read(8192).partition(b"\n\n")[0])
-    except OSError:
-        facts = []
-    return os.uname().machine + hashlib.sha256(b"\n".join(facts)).hexdigest()
+def _hash(facts: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:32]
 
 
-def default_base(environ: MutableMapping[str, str]) -> str:
+def kernels_digest(modules: Iterable[str], sources: Sources) -> str:
+    """Digest of all kernels that some modules may call, and of what compiles them.
+
+    Parameters
+    ----------
+    modules : iterable of str
+        Those that are nowhere to be found are left out.
+    sources : Sources
+    """
+    from numba import __version__ as numba_version
+    from numba.core.registry import cpu_target
+
+    found = [module for module in modules if sources.locate(module)]
+    followed = _followed(found)
+    kernels = [
+        module
+        for module in sources.closure(found, followed, packages=False)
+        if _compiles(sources.text(module))
+    ]
+    machine = cpu_target.target_context.codegen().magic_tuple()
+    return _hash(
+        [
+            sources.digest(kernels, followed, packages=False),
+            *(np.__version__, numba_version, sys.version, repr(machine)),
+        ]
+    )
+
+
+@cache
+def _compiles(text: bytes) -> bool:
+    """Whether a source imports Numba or uses one of its decorators from elsewhere."""
+    return _COMPILES.search(text) is not None
+
+
+# --- directories ---------------------------------------------------------------------------------
+
+
+def entry_name(module: str, digest: str) -> str:
+    """Name of the directory of a module in one state of its sources."""
+    return f"{module[-150:]}-{digest}"
+
+
+def marker(name: str) -> Path:
+    """File that says that some kernels have been compiled; its folder is made if need be."""
+    return Path(usable_directory(_MARKERS), name)
+
+
+def usable_directory(name: str) -> str:
+    """``<base>/numba/<name>``, made if need be; a private one if that cannot be written.
+
+    Where there is no other place it lies below a ``NUMBA_CACHE_DIR`` of the user's, below
+    ``ROUTELAB_CACHE_DIR``, or in the user's directory for caches, in this order.
+    """
+    return _usable(os.environ.get("NUMBA_CACHE_DIR") or default_base(os.environ), name)
+
+
+def default_base(environ: Mapping[str, str]) -> str:
     """Where routelab keeps caches: ``ROUTELAB_CACHE_DIR``, or the user's cache directory.
 
     Empty if there is no such place.
@@ -148,13 +247,28 @@ def default_base(environ: MutableMapping[str, str]) -> str:
     return os.path.join(home, "routelab") if os.path.isabs(home) else ""
 
 
-def _usable_directory(base: str, name: str) -> str:
-    """``<base>/numba/<name>``, made if need be; a private one if that cannot be written."""
+@cache
+def _usable(base: str, name: str) -> str:
     if base:
         directory = os.path.join(os.path.abspath(base), "numba", name)
         if _make(directory):
             return directory
-    return _private_directory(name)
+    directory = os.path.join(_private_base(tempfile.gettempdir()), "numba", name)
+    _make(directory)
+    return directory
+
+
+@cache
+def _private_base(temporary: str) -> str:
+    """A directory under the temporary one that nobody else can write: a cache is code."""
+    base = os.path.join(temporary, f"routelab-{os.getuid()}")
+    try:
+        os.makedirs(base, mode=0o700, exist_ok=True)
+        status = os.lstat(base)
+        private = status.st_uid == os.getuid() and status.st_mode & 0o170077 == 0o040000
+    except OSError:
+        private = False
+    return base if private else tempfile.mkdtemp(prefix="routelab-", dir=temporary)
 
 
 def _make(directory: str) -> bool:
@@ -164,7 +278,8 @@ def _make(directory: str) -> bool:
         os.makedirs(directory, exist_ok=True)
         if not os.access(directory, os.W_OK | os.X_OK):
             return False
-        os.utime(directory)
+        if time.time() - os.stat(directory).st_mtime > DAY:
+            os.utime(directory)
     except OSError:
         return False
     if is_new:
@@ -172,51 +287,18 @@ def _make(directory: str) -> bool:
     return True
 
 
-def _private_directory(name: str) -> str:
-    """A directory under the temporary one that nobody else can write: a cache is code."""
-    import tempfile
-
-    base = os.path.join(tempfile.gettempdir(), f"routelab-{os.getuid()}")
-    try:
-        os.makedirs(base, mode=0o700, exist_ok=True)
-        status = os.lstat(base)
-        private = status.st_uid == os.getuid() and status.st_mode & 0o170077 == 0o040000
-    except OSError:
-        private = False
-    directory = os.path.join(base, "numba", name)
-    return directory if private and _make(directory) else tempfile.mkdtemp(prefix="routelab-")
-
-
-def _share_core(directory: str, sources: Sources, core: str) -> None:
-    """Link the place of the core's kernels in `directory` to one that plugins do not name.
-
-    Without links nothing is lost but time. Where no plugin has a kernel the two are one.
-    """
-    folder, name = os.path.split(directory)
-    place = sources.locate(_CORE)
-    shared = os.path.join(folder, core)
-    if place is None or name == core or not _OWN_NAME.fullmatch(name) or not _make(shared):
-        return
-    # numba's name for the kernels of one folder of sources
-    kernels = os.path.abspath(place[1][0])
-    part = f"{os.path.basename(kernels)}_{hashlib.sha1(kernels.encode()).hexdigest()}"
-    try:
-        # it may have been emptied, and numba makes no folder behind a link that leads nowhere
-        os.makedirs(os.path.join(shared, part), exist_ok=True)
-        os.symlink(os.path.join(os.pardir, core, part), os.path.join(directory, part))
-    except OSError:
-        return
-
-
+@cache
 def _prune(folder: str) -> None:
-    """Remove the cache directories in `folder` that have not been used for long."""
+    """Remove what has not been used for long, once in a process that makes something new."""
     import shutil
 
-    oldest = time.time() - DAYS_KEPT * 24 * 3600
-    try:
+    oldest = time.time() - DAYS_KEPT * DAY
+    with suppress(OSError):
         for entry in os.scandir(folder):
             is_own = _OWN_NAME.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False)
             if is_own and entry.stat().st_mtime < oldest:
                 shutil.rmtree(entry.path, ignore_errors=True)
-    except OSError:
-        return
+    with suppress(OSError):
+        for entry in os.scandir(os.path.join(folder, _MARKERS)):
+            if entry.stat().st_mtime < oldest:
+                os.unlink(entry.path)

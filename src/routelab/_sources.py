@@ -20,6 +20,9 @@ from importlib.machinery import EXTENSION_SUFFIXES
 Place = tuple[str | None, tuple[str, ...]]
 """A module's file (None for a namespace) and, for a package, the folders of its submodules."""
 
+Step = tuple[str, str | None]
+"""A module to follow: one name that is imported from it, or None for all that it imports."""
+
 _STATEMENT = re.compile(
     rb"(?:^|[;:])[ \t\f]*((?:from|import)\b(?:\([^)]*\)|\\\n|[^\n;(\\])*)", re.MULTILINE
 )
@@ -39,6 +42,8 @@ class Sources:
         self._path = path
         self._places: dict[str, Place | None] = {}
         self._texts: dict[str, bytes] = {}
+        self._hashes: dict[str, str] = {}
+        self._exports: dict[str, dict[str, Step | None] | None] = {}
         self._closures: dict[tuple[frozenset[str], frozenset[str], bool], dict[str, str]] = {}
         self._digests: dict[tuple[frozenset[str], frozenset[str], bool], str] = {}
 
@@ -54,6 +59,10 @@ class Sources:
             above = self.locate(parent)
             return _in_folders(name, above[1] if above else ())
         return _as_import_finds(name) if self._path is None else _in_folders(name, self._path)
+
+    def add_script(self, name: str, file: str) -> None:
+        """Let `name` stand for a file that no import finds."""
+        self._places[name] = (file, ())
 
     def text(self, module: str) -> bytes:
         """The content of a module's file; empty for a namespace and for an unreadable file."""
@@ -92,6 +101,15 @@ class Sources:
 
     def imports(self, module: str) -> Iterator[str]:
         """Absolute names of the modules that `module` imports anywhere in its text."""
+        for base, names in self._import_statements(module):
+            yield base
+            for name in names:
+                # a name that is imported from a package is an attribute of it or a submodule
+                if self.locate(f"{base}.{name}"):
+                    yield f"{base}.{name}"
+
+    def _import_statements(self, module: str) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """Absolute names of modules that `module` imports, with the names imported from each."""
         place = self.locate(module)
         if place is None or place[0] is None or not place[0].endswith(".py"):
             return
@@ -100,11 +118,7 @@ class Sources:
                 here = module.split(".") if place[1] else module.split(".")[:-1]
                 here = here[: len(here) - dots + 1]
                 base = ".".join([*here, base] if base else here)
-            yield base
-            for name in names:
-                # a name that is imported from a package is an attribute of it or a submodule
-                if self.locate(f"{base}.{name}"):
-                    yield f"{base}.{name}"
+            yield base, names
 
     def closure(
         self, modules: Iterable[str], roots: Collection[str], packages: bool = True
@@ -118,7 +132,8 @@ class Sources:
             Top-level modules to follow; imports of any other are left out.
         packages : bool
             Count the ``__init__.py`` of every package on the way to a module, too, as importing
-            the module runs them.
+            the module runs them, and all that these import. Without it only such modules count as
+            what is imported by name can come from.
 
         Returns
         -------
@@ -142,22 +157,48 @@ class Sources:
         self, modules: Iterable[str], roots: Collection[str], packages: bool
     ) -> dict[str, str]:
         files: dict[str, str] = {}
-        seen: set[str] = set()
-        waiting = list(modules)
+        seen: set[Step] = set()
+        waiting: list[Step] = [(module, None) for module in modules]
         while waiting:
-            module = waiting.pop()
-            if module in seen or module.partition(".")[0] not in roots:
+            step = waiting.pop()
+            module, name = step
+            if step in seen or module.partition(".")[0] not in roots:
                 continue
-            seen.add(module)
+            seen.add(step)
             place = self.locate(module)
             if place is None:
                 continue
             if place[0] is not None:
                 files[module] = place[0]
-            waiting.extend(self.imports(module))
-            if packages and "." in module:
-                waiting.append(module.rpartition(".")[0])
+            if name is not None:
+                waiting.extend(self._origins(module, name))
+            elif packages:
+                waiting.extend((each, None) for each in self.imports(module))
+                if "." in module:
+                    waiting.append((module.rpartition(".")[0], None))
+            else:
+                for base, names in self._import_statements(module):
+                    waiting.extend((base, each) for each in names or (None,))
         return dict(sorted(files.items()))
+
+    def _origins(self, module: str, name: str) -> Iterator[Step]:
+        """Where a name that is imported from a module comes from; all of it where unsure."""
+        is_submodule = self.locate(f"{module}.{name}") is not None
+        if is_submodule:
+            yield f"{module}.{name}", None
+        exports = self._all_exports(module)
+        if exports is None or (name not in exports and not is_submodule):
+            yield module, None
+        elif origin := exports.get(name):
+            yield origin
+
+    def _all_exports(self, module: str) -> dict[str, Step | None] | None:
+        """What a package's ``__init__.py`` imports from where, by name; None if it does more."""
+        if module not in self._exports:
+            place = self.locate(module)
+            is_package = place is not None and bool(place[1])
+            self._exports[module] = exports(self.text(module), module) if is_package else None
+        return self._exports[module]
 
     def digest(self, modules: Iterable[str], roots: Collection[str], packages: bool = True) -> str:
         """SHA-256 over the names and contents of a closure, wherever its files lie."""
@@ -165,9 +206,14 @@ class Sources:
         if key not in self._digests:
             total = hashlib.sha256()
             for module in self.closure(*key):
-                total.update(f"{module} {hashlib.sha256(self.text(module)).hexdigest()}\n".encode())
+                total.update(f"{module} {self._hash(module)}\n".encode())
             self._digests[key] = total.hexdigest()
         return self._digests[key]
+
+    def _hash(self, module: str) -> str:
+        if module not in self._hashes:
+            self._hashes[module] = hashlib.sha256(self.text(module)).hexdigest()
+        return self._hashes[module]
 
 
 @cache
@@ -199,6 +245,45 @@ def import_statements(text: bytes) -> list[tuple[int, str, tuple[str, ...]]]:
             names = tuple(alias.name for alias in node.names if alias.name != "*")
             statements.append((node.level, node.module or "", names))
     return statements
+
+
+def exports(text: bytes, package: str) -> dict[str, Step | None] | None:
+    """Where the names in an ``__init__.py`` come from, if it only imports them and sets literals.
+
+    Parameters
+    ----------
+    text : bytes
+        Content of the file.
+    package : str
+        Its absolute name.
+
+    Returns
+    -------
+    exports : dict or None
+        Module and name there, by name; None for a literal. None if the file does anything else
+        at all: then a name may depend on all that it imports.
+    """
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError):
+        return None
+    bound: list[tuple[str, Step | None]] = []
+    for node in body:
+        if isinstance(node, ast.ImportFrom):
+            here = package.split(".")
+            here = here[: len(here) - node.level + 1] if node.level else []
+            base = ".".join([*here, node.module] if node.module else here)
+            bound += [(alias.asname or alias.name, (base, alias.name)) for alias in node.names]
+        elif isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) for t in node.targets):
+            try:
+                ast.literal_eval(node.value)
+            except ValueError:
+                return None
+            bound += [(target.id, None) for target in node.targets if isinstance(target, ast.Name)]
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            return None
+    found = dict(bound)
+    return found if len(found) == len(bound) and "*" not in found else None
 
 
 def _in_folders(name: str, folders: Iterable[str]) -> Place | None:

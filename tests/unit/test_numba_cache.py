@@ -1,16 +1,22 @@
+"""Kernels are compiled when something that they are made of has changed, and only then."""
+
 from __future__ import annotations
 
+import importlib
 import os
-import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from routelab import _numba_cache
-from routelab._numba_cache import cache_name, compiled_modules, installed, set_cache_directory
+from routelab._numba_cache import Digests, Locator, kernels_digest, marker, usable_directory
+from routelab._numba_hook import LOCATOR, _register
 from routelab._sources import Sources
 
 ENTRY_POINTS = """
@@ -18,23 +24,28 @@ ENTRY_POINTS = """
 tool = unrelated:main
 [routelab.rules]
 one = stranger.rules:One
-two = lonely [extra]
-[routelab.metric]
-three=other.metric:Three
 """
+INSTALLED = {
+    "stranger-1.dist-info/entry_points.txt": ENTRY_POINTS,
+    "stranger-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: stranger\nVersion: 1\n",
+}
 
 KERNELS = {
-    "stranger/__init__.py": "import json\nfrom stranger.b import twice",
+    "stranger/__init__.py": "import json",
     "stranger/a.py": "from numba import njit\nfrom stranger.constants import STEP\n\n"
     "@njit(cache=True)\ndef step(x):\n    return x + STEP\n",
     "stranger/b.py": "from numba import njit\nfrom stranger.a import step\n\n"
     "@njit(cache=True)\ndef twice(x):\n    return step(step(x))\n",
+    "stranger/shelf/__init__.py": "from stranger.a import step\n"
+    "from stranger.report import TITLE\n",
+    "stranger/c.py": "from numba import njit\nfrom .shelf import step\n\n"
+    "@njit(cache=True)\ndef back(x):\n    return x - step(0)\n",
+    "stranger/d.py": "from numba import njit\n\n"
+    "@njit(cache=True)\ndef half(x):\n    return x / 2\n",
     "stranger/constants.py": "STEP = 1\n",
-    "stranger/jit.py": "import math, numba\nnjit = numba.njit\n",
-    "stranger/c.py": "from stranger.jit import njit\n\n@njit(cache=True)\ndef f():\n    return 1\n",
-    "stranger/report.py": "from typing import overload\nTITLE = 'made with numba'\n"
-    "@overload\ndef jitter(): ...\n",
+    "stranger/report.py": "TITLE = 'made with numba'\n",
 }
+ALL = ["back", "half", "step", "twice"]
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -43,81 +54,316 @@ def write(folder: Path, files: dict[str, str]) -> None:
         (folder / name).write_text(text)
 
 
-def name_of(folder: Path, numba: str = "numba-1") -> str:
-    return cache_name(Sources([str(folder)]), {"stranger"}, numba)
+@pytest.fixture
+def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder on the path with a plugin that is installed there."""
+    folder = tmp_path / "site"
+    write(folder, KERNELS | INSTALLED)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(_numba_cache, "_digests", Digests())
+    _numba_cache._plugin_packages.cache_clear()
+    yield folder
+    _numba_cache._plugin_packages.cache_clear()
+    for name in [name for name in sys.modules if name.partition(".")[0] == "stranger"]:
+        del sys.modules[name]
+
+
+# --- which sources count ---------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("edited", "changes"),
+    ("module", "edited", "changes"),
     [
-        ("stranger/a.py", True),
-        ("stranger/b.py", True),
-        ("stranger/constants.py", True),
-        ("stranger/__init__.py", False),
-        ("stranger/report.py", False),
+        ("b", "a.py", True),
+        ("b", "b.py", True),
+        ("b", "constants.py", True),
+        ("c", "a.py", True),
+        ("c", "shelf/__init__.py", True),
+        ("b", "__init__.py", False),
+        ("b", "c.py", False),
+        ("b", "report.py", False),
+        # the package imports it, too, but not for what is imported from the package
+        ("c", "report.py", False),
     ],
 )
-def test_name_follows_compiled_sources_only(tmp_path: Path, edited: str, changes: bool) -> None:
-    write(tmp_path, KERNELS)
-    before = name_of(tmp_path)
-    (tmp_path / edited).write_text(KERNELS[edited] + "\n# edited")
-    assert (name_of(tmp_path) != before) is changes
+def test_digest_follows_what_a_kernel_is_made_of(
+    stranger: Path, module: str, edited: str, changes: bool
+) -> None:
+    name, file = f"stranger.{module}", str(stranger / f"stranger/{module}.py")
+    before = Digests().of(name, file)
+    assert len(before) == 32
+    path = stranger / "stranger" / edited
+    path.write_text(path.read_text() + "\n# edited")
+    assert (Digests().of(name, file) != before) is changes
 
 
-def test_compiled_modules_are_those_that_use_numba(tmp_path: Path) -> None:
-    write(tmp_path, KERNELS)
-    found = compiled_modules(Sources([str(tmp_path)]), {"stranger"})
-    assert found == ["stranger.a", "stranger.b", "stranger.c", "stranger.jit"]
+def test_a_digest_changes_in_a_process_that_reloads_an_edited_module(stranger: Path) -> None:
+    digests, file = Digests(), str(stranger / "stranger/b.py")
+    before = digests.of("stranger.b", file)
+    assert digests.of("stranger.b", file) == before
+    write(stranger, {"stranger/constants.py": "STEP = 1000\n"})
+    after = digests.of("stranger.b", file)
+    assert after != before
+    write(stranger, {"stranger/constants.py": KERNELS["stranger/constants.py"]})
+    assert digests.of("stranger.b", file) == before
 
 
-def test_editing_code_that_is_not_compiled_costs_no_compilation() -> None:
+def test_digest_knows_numpy_and_not_the_place(
+    stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Digests().of("stranger.b", str(stranger / "stranger/b.py"))
+    write(tmp_path / "elsewhere", KERNELS)
+    monkeypatch.syspath_prepend(str(tmp_path / "elsewhere"))
+    file = str(tmp_path / "elsewhere/stranger/b.py")
+    assert Digests().of("stranger.b", file) == before
+    monkeypatch.setattr("numpy.__version__", "0.1")
+    assert Digests().of("stranger.b", file) != before
+
+
+def test_only_files_that_may_call_our_kernels_get_a_locator(stranger: Path) -> None:
+    others = {
+        "bystander.py": "from numba import njit\ndef f(): pass\n",
+        "guest.py": "from helper_of_guest import f\nimport guests.one\n",
+        "guests/one.py": "def f(): pass\n",
+        "guests/two.py": "from guests.three import g\ndef f(): pass\n",
+        "guests/three.py": "from routelab.kernels.graph import u as g\n",
+    }
+    write(stranger, others)
+
+    def located(module: str, file: str) -> bool:
+        code = compile("def f(): pass", str(stranger / file), "exec")
+        scope: dict[str, object] = {"__name__": module}
+        exec(code, scope)
+        return Locator.from_function(scope["f"], str(stranger / file)) is not None
+
+    assert located("stranger.d", "stranger/d.py")  # imports nothing of routelab
+    assert located("guests.two", "guests/two.py")  # does, by way of another file
+    assert not located("bystander", "bystander.py")
+    assert not located("guests.one", "guests/one.py")
+    assert not located("stranger.d", "stranger/b.py")  # not the file of this module
+    assert not located("stranger.gone", "stranger/gone.py")
+    assert "guests" not in sys.modules
+
+
+def test_editing_code_that_is_no_kernel_s_costs_the_core_no_compilation() -> None:
     sources = Sources()
-    compiled = compiled_modules(sources, {"routelab"})
-    assert "routelab.kernels.graph" in compiled
-    closure = sources.closure(compiled, {"routelab"}, packages=False)
-    others = set(closure) - set(compiled)
-    assert all(module.startswith("routelab.kernels") for module in others)
+    modules = sources.modules("routelab")
+    kernels = [one for one in modules if b"import njit" in sources.text(one)]
+    assert "routelab.kernels.graph" in kernels
+    closure = sources.closure(kernels, {"routelab"}, packages=False)
+    assert [one for one in closure if ".kernels" not in one] == []
 
 
-def test_name_knows_numba_and_not_the_place(tmp_path: Path) -> None:
-    write(tmp_path / "x", KERNELS)
-    write(tmp_path / "y" / "z", KERNELS)
-    assert name_of(tmp_path / "x") == name_of(tmp_path / "y" / "z")
-    assert name_of(tmp_path / "x") != name_of(tmp_path / "x", "numba-2")
+def test_kernels_of_a_rehearsal_are_those_it_may_call(stranger: Path) -> None:
+    def digests() -> list[str]:
+        modules = ["routelab.kernels.graph"], ["stranger.b"], ["stranger.b", "nowhere"]
+        return [kernels_digest(some, Sources()) for some in modules]
+
+    before = digests()
+    assert before[1] == before[2] != before[0]
+    write(stranger, {"stranger/d.py": KERNELS["stranger/d.py"] + "# edited"})
+    assert digests() == before
+    write(stranger, {"stranger/constants.py": "STEP = 1000\n"})
+    assert [one == other for one, other in zip(digests(), before, strict=True)] == [
+        True,
+        False,
+        False,
+    ]
 
 
-def test_processor_facts_are_stable() -> None:
-    first = _numba_cache._processor()
-    time.sleep(0.05)  # the clock frequency in /proc/cpuinfo moves
-    assert _numba_cache._processor() == first
+# --- how Numba comes to it -------------------------------------------------------------------
 
 
-def test_installed_reads_plugin_groups_only(tmp_path: Path) -> None:
+def fake_caching(listed: str) -> SimpleNamespace:
+    def reload_config() -> None:
+        config.CACHE_LOCATOR_CLASSES = listed
+
+    config = SimpleNamespace(CACHE_LOCATOR_CLASSES=listed, reload_config=reload_config)
+    own = [type("First", (), {}), type("Second", (), {})]
+    return SimpleNamespace(config=config, CacheImpl=SimpleNamespace(_locator_classes=own))
+
+
+@pytest.mark.parametrize(("listed", "kept"), [("", "First,Second"), ("Second", "Second")])
+def test_locators_that_are_in_force_stay_behind_ours(listed: str, kept: str) -> None:
+    caching = fake_caching(listed)
+    for _ in range(2):
+        _register(caching)
+        assert f"{LOCATOR},{kept}" == caching.config.CACHE_LOCATOR_CLASSES
+    caching.config.reload_config()
+    assert f"{LOCATOR},{kept}" == caching.config.CACHE_LOCATOR_CLASSES
+
+
+def run(folder: Path, code: str, **environ: str) -> str:
+    """What `code` prints in a new process that has `folder` on its path."""
+    kept = {
+        key: text
+        for key, text in os.environ.items()
+        if not key.startswith("NUMBA_") and not key.endswith("CACHE_DIR")
+    }
+    path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**kept, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **environ},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout.strip()
+
+
+@pytest.mark.parametrize("first", ["numba, routelab", "routelab, numba"])
+def test_numba_has_the_locator_and_the_environment_has_not(tmp_path: Path, first: str) -> None:
+    code = (
+        f"import os; before = dict(os.environ); import {first}\n"
+        "from numba.core import caching, config\n"
+        f"names = ['{LOCATOR}'] + [one.__name__ for one in caching.CacheImpl._locator_classes]\n"
+        "assert config.CACHE_LOCATOR_CLASSES.split(',') == names\n"
+        "assert dict(os.environ) == before\n"
+        # so it does when the number of threads is set, and the next function is compiled
+        "os.environ['NUMBA_OPT'] = '2'\n"
+        "numba.config.reload_config()\n"
+        "assert config.OPT == 2\n"
+        "assert config.CACHE_LOCATOR_CLASSES.split(',') == names\n"
+        "from importlib.util import find_spec; assert find_spec('numba.core.caching')\n"
+        "print('done')"
+    )
+    assert run(tmp_path, code) == "done"
+
+
+def test_a_child_without_routelab_can_cache(tmp_path: Path) -> None:
+    child = "import sys; sys.modules['routelab'] = None; from bystander import f; print(f(1))"
     write(
         tmp_path,
         {
-            "stranger-1.dist-info/entry_points.txt": ENTRY_POINTS,
-            "bystander-1.dist-info/entry_points.txt": "[console_scripts]\nx = bystander:main\n",
-            "numba-0.99.dist-info/METADATA": "",
+            "bystander.py": "from numba import njit\n@njit(cache=True)\ndef f(x): return x + 1\n",
+            **KERNELS,
+            **INSTALLED,
         },
     )
-    modules, numba = installed([str(tmp_path), str(tmp_path / "missing")])
-    assert modules == {"stranger", "lonely", "other"}
-    assert numba == "numba-0.99.dist-info"
+    code = (
+        "import routelab, subprocess, sys; from stranger.d import half; half(1)\n"
+        f"subprocess.run([sys.executable, '-c', {child!r}], check=True)"
+    )
+    assert run(tmp_path, code, ROUTELAB_CACHE_DIR=str(tmp_path / "cache")) == "2"
+    assert list(tmp_path.glob("__pycache__/bystander.f-*.nbi"))
 
 
-def test_installed_agrees_with_importlib() -> None:
-    from importlib.metadata import distributions, version
+def test_importing_routelab_is_light() -> None:
+    code = (
+        "import sys; before = set(sys.modules); import routelab; print(*set(sys.modules) - before)"
+    )
+    heavy = {"numba", "numpy", "pathlib", "typing", "importlib.metadata"}
+    assert not heavy & set(run(Path(), code).split())
 
-    expected = {
-        point.module.partition(".")[0]
-        for distribution in distributions()
-        for point in distribution.entry_points
-        if point.group.startswith("routelab.")
-    }
-    modules, numba = installed(sys.path)
-    assert modules - {"routelab_plugins"} == expected - {"routelab_plugins"}
-    assert numba.startswith(f"numba-{version('numba')}")
+
+# --- what is compiled ------------------------------------------------------------------------
+
+USE = """
+import routelab
+from numba.core import event
+with event.install_recorder("numba:compile") as recorder:
+    from stranger.b import twice
+    from stranger.c import back
+    from stranger.d import half
+    print(twice(1), back(10), half(8))
+print(*sorted({e.data["dispatcher"].__name__ for _, e in recorder.buffer if e.is_start}))
+"""
+
+
+def use(folder: Path, cache: Path, code: str = USE) -> tuple[list[float], list[str]]:
+    """Results of the plugin's kernels, and names of the functions that were compiled."""
+    results, _, compiled = run(folder, code, ROUTELAB_CACHE_DIR=str(cache)).partition("\n")
+    return [float(result) for result in results.split()], compiled.split()
+
+
+def test_edits_are_seen_and_nothing_is_compiled_without_need(tmp_path: Path) -> None:
+    plugin, cache = tmp_path / "plugin", tmp_path / "cache"
+    write(plugin, KERNELS | INSTALLED)
+    assert use(plugin, cache) == ([3, 9, 4], ALL)
+    edited = KERNELS["stranger/a.py"].replace("x + STEP", "x + 10 * STEP")
+    write(plugin, {"stranger/a.py": edited})
+    # callers in other files, one of which has it from a package that has it from there
+    assert use(plugin, cache) == ([21, 0, 4], ["back", "step", "twice"])
+    write(plugin, KERNELS)
+    assert use(plugin, cache) == ([3, 9, 4], [])
+    write(plugin, {"stranger/constants.py": "STEP = 2\n"})
+    assert use(plugin, cache) == ([5, 8, 4], ["back", "step", "twice"])
+    write(plugin, {**KERNELS, "stranger/d.py": KERNELS["stranger/d.py"].replace("/ 2", "/ 4")})
+    assert use(plugin, cache) == ([3, 9, 2], ["half"])
+
+
+def test_numba_alone_still_needs_this(tmp_path: Path) -> None:
+    """If it ever sees edits in other files, the locator has no reason left."""
+    write(tmp_path, KERNELS)
+    code = "from stranger.b import twice; print(twice(1))"
+    assert run(tmp_path, code) == "3"
+    write(tmp_path, {"stranger/constants.py": "STEP = 2\n"})
+    assert run(tmp_path, code) == "3"
+
+
+def test_two_states_at_once_do_not_overwrite_each_other(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    write(tmp_path / "x", KERNELS | INSTALLED)
+    write(tmp_path / "y", {**KERNELS, **INSTALLED, "stranger/constants.py": "STEP = 2\n"})
+    assert use(tmp_path / "x", cache) == ([3, 9, 4], ALL)
+    assert use(tmp_path / "y", cache) == ([5, 8, 4], ["back", "step", "twice"])
+    assert use(tmp_path / "x", cache) == ([3, 9, 4], [])
+    assert use(tmp_path / "y", cache) == ([5, 8, 4], [])
+
+
+def test_processes_may_compile_at_the_same_time(tmp_path: Path) -> None:
+    plugin, cache = tmp_path / "plugin", tmp_path / "cache"
+    write(plugin, KERNELS | INSTALLED)
+    code = USE.replace("back(10), ", "")  # one signature of each function
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(lambda _: use(plugin, cache, code), range(3)))
+    assert [results for results, _ in found] == [[3, 4]] * 3
+    assert use(plugin, cache, code) == ([3, 4], [])
+
+
+def test_a_plugin_compiles_its_own_kernels_only(tmp_path: Path) -> None:
+    plugin, cache = tmp_path / "plugin", tmp_path / "cache"
+    core = (
+        "import numpy as np; from routelab.kernels.distances import hop_distances\n"
+        "    one = np.zeros(1, np.int32)\n"
+        "    hop_distances(np.zeros(2, np.int32), one[:0], one[:0], 0, one, one.copy())\n"
+    )
+    together = USE.replace("from stranger.b", f"{core}    from stranger.b", 1)
+    alone = together.replace("from stranger", "pass # from stranger").replace("print(twice", "#", 1)
+    plugin.mkdir()
+    _, compiled = use(plugin, cache, f"print(1)\n{alone}")
+    assert "hop_distances" in compiled
+    write(plugin, KERNELS | INSTALLED)
+    assert use(plugin, cache, together) == ([3, 9, 4], ALL)
+    write(plugin, {"stranger/b.py": KERNELS["stranger/b.py"] + "# edited"})
+    assert use(plugin, cache, together) == ([3, 9, 4], ["twice"])
+
+
+def test_a_script_is_compiled_anew_when_its_callee_is_edited(tmp_path: Path) -> None:
+    write(tmp_path, KERNELS | INSTALLED)
+    script = (
+        "import routelab; from numba import njit; from stranger.a import step\n"
+        "@njit(cache=True)\ndef f(x): return step(x)\n"
+        "print(f(1), len(f.stats.cache_misses))"
+    )
+    write(tmp_path, {"script.py": script})
+    command = f"import subprocess, sys; subprocess.run([sys.executable, '{tmp_path}/script.py'])"
+    for step, expected in ((1, "2 1"), (1, "2 0"), (2, "3 1")):
+        write(tmp_path, {"stranger/constants.py": f"STEP = {step}\n"})
+        assert run(tmp_path, command, ROUTELAB_CACHE_DIR=str(tmp_path / "cache")) == expected
+
+
+# --- directories -----------------------------------------------------------------------------
+
+
+def place(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Path:
+    """The directory of kernels called ``x`` in an environment."""
+    for name in ("NUMBA_CACHE_DIR", "ROUTELAB_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, text in environ.items():
+        monkeypatch.setenv(name, text)
+    return Path(usable_directory("x"))
 
 
 @pytest.mark.parametrize(
@@ -130,29 +376,13 @@ def test_installed_agrees_with_importlib() -> None:
         ({"NUMBA_CACHE_DIR": "{tmp}/user", "ROUTELAB_CACHE_DIR": "{tmp}/own"}, "{tmp}/user"),
     ],
 )
-def test_base_directory(tmp_path: Path, environ: dict[str, str], base: str) -> None:
+def test_base_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], base: str
+) -> None:
     environ = {key: text.format(tmp=tmp_path) for key, text in environ.items()}
-    directory = Path(set_cache_directory(environ))
-    assert directory.parent == Path(base.format(tmp=tmp_path)) / "numba"
+    directory = place(monkeypatch, **environ)
+    assert directory == Path(base.format(tmp=tmp_path)) / "numba" / "x"
     assert directory.is_dir()
-    assert environ["NUMBA_CACHE_DIR"] == str(directory)
-
-
-def test_child_starts_from_the_base_of_its_parent(tmp_path: Path) -> None:
-    environ = {"NUMBA_CACHE_DIR": str(tmp_path / "user"), "HOME": str(tmp_path)}
-    first = set_cache_directory(environ)
-    assert set_cache_directory(environ) == first
-    environ = {"HOME": str(tmp_path)}
-    set_cache_directory(environ)
-    environ["ROUTELAB_CACHE_DIR"] = str(tmp_path / "own")
-    assert Path(set_cache_directory(environ)).is_relative_to(tmp_path / "own")
-
-
-def test_user_may_change_the_directory_for_a_child(tmp_path: Path) -> None:
-    environ = {"HOME": str(tmp_path)}
-    set_cache_directory(environ)
-    environ["NUMBA_CACHE_DIR"] = str(tmp_path / "mine")
-    assert Path(set_cache_directory(environ)).is_relative_to(tmp_path / "mine")
 
 
 @pytest.fixture
@@ -164,103 +394,80 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "tmp"
 
 
-def test_base_that_cannot_be_written_gives_a_private_directory(temporary: Path) -> None:
-    blocked = str(temporary.parent / "file")
-    directory = Path(set_cache_directory({"ROUTELAB_CACHE_DIR": blocked}))
+def test_base_that_cannot_be_made_gives_a_private_directory(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = place(monkeypatch, ROUTELAB_CACHE_DIR=str(temporary.parent / "file"))
     private = temporary / f"routelab-{os.getuid()}"
-    assert directory.parent == private / "numba"
+    assert directory == private / "numba" / "x"
+    assert directory.is_dir()
     assert private.stat().st_mode & 0o077 == 0
-    assert set_cache_directory({"ROUTELAB_CACHE_DIR": blocked}) == str(directory)
 
 
-def test_directory_that_others_can_write_is_not_trusted(temporary: Path) -> None:
+def test_base_that_cannot_be_written_gives_a_private_directory(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = temporary.parent / "own"
+    (base / "numba" / "x").mkdir(parents=True)
+    access = os.access
+    monkeypatch.setattr(
+        "os.access",
+        lambda path, mode: not Path(path).is_relative_to(base) and access(path, mode),
+    )
+    directory = place(monkeypatch, ROUTELAB_CACHE_DIR=str(base))
+    assert directory == temporary / f"routelab-{os.getuid()}" / "numba" / "x"
+
+
+def test_directory_that_others_can_write_is_not_trusted(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     planted = temporary / f"routelab-{os.getuid()}"
     planted.mkdir()
     planted.chmod(0o777)
-    directory = Path(set_cache_directory({"ROUTELAB_CACHE_DIR": str(temporary.parent / "file")}))
+    directory = place(monkeypatch, ROUTELAB_CACHE_DIR=str(temporary.parent / "file"))
     assert not directory.is_relative_to(planted)
-    assert directory.stat().st_mode & 0o077 == 0
+    assert directory.parents[1].stat().st_mode & 0o077 == 0
 
 
-def test_old_directories_are_pruned_and_only_they(tmp_path: Path) -> None:
-    folder = tmp_path / "numba"
+def test_old_directories_are_pruned_and_only_they(
+    stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "cache" / "numba"
     month = 31 * 24 * 3600
-    for name, age in (("a" * 32, month), ("b" * 32, 1000), ("kernels_" + "c" * 32, month)):
-        (folder / name / "sub").mkdir(parents=True)
+    ages = {
+        "a" * 32: month,  # of an earlier version
+        "b" * 32: 1000,
+        "kernels_" + "c" * 40: month,  # Numba's own
+        "some.kernels-" + "d" * 32: month,
+        "some.kernels-" + "e" * 32: 1000,
+        "warm/old": month,
+        "warm/new": 1000,
+    }
+    (folder / "warm").mkdir(parents=True)
+    for name in ages:
+        if name.startswith("warm/"):
+            (folder / name).touch()
+        else:
+            (folder / name / "sub").mkdir(parents=True)
+    for name, age in ages.items():
         os.utime(folder / name, (time.time() - age,) * 2)
-    directory = Path(set_cache_directory({"ROUTELAB_CACHE_DIR": str(tmp_path)}))
-    # none where no plugin with a kernel is installed: then the directory is the core's own
-    shared = {link.readlink().parent.name for link in directory.iterdir()}
-    names = {"b" * 32, "kernels_" + "c" * 32, directory.name, *shared}
-    assert {entry.name for entry in folder.iterdir()} == names
-    os.utime(directory, (0, 0))
-    set_cache_directory({"ROUTELAB_CACHE_DIR": str(tmp_path)})
-    assert time.time() - directory.stat().st_mtime < 60
+    file = str(stranger / "stranger/b.py")
+    stranger_b = importlib.import_module("stranger.b")
+    locator = Locator.from_function(stranger_b.twice.py_func, file)
+    assert locator is not None
+    new = Path(locator.get_cache_path())
+    assert new.name.startswith("stranger.b-")
+    left = {str(path.relative_to(folder)) for path in [*folder.iterdir(), *folder.glob("warm/*")]}
+    assert left >= {"b" * 32, "kernels_" + "c" * 40, "some.kernels-" + "e" * 32, "warm/new"}
+    assert not left & {"a" * 32, "some.kernels-" + "d" * 32, "warm/old"}
+    # what is used is young
+    os.utime(new, (0, 0))
+    _numba_cache._usable.cache_clear()
+    Locator.from_function(stranger_b.twice.py_func, file)
+    assert time.time() - new.stat().st_mtime < 60
 
 
-def run(folder: Path, code: str, **environ: str) -> str:
-    """What `code` prints in a new process that has `folder` on its path."""
-    kept = {key: text for key, text in os.environ.items() if not key.endswith("CACHE_DIR")}
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**kept, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **environ},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return result.stdout.strip()
-
-
-def test_edited_kernel_of_a_plugin_is_seen_by_its_callers(tmp_path: Path) -> None:
-    plugin = tmp_path / "plugin"
-    write(plugin, {**KERNELS, "stranger-1.dist-info/entry_points.txt": ENTRY_POINTS})
-    call = "from stranger.b import twice; print(twice(1))"
-    ruled = {"code": f"import routelab; {call}", "ROUTELAB_CACHE_DIR": str(tmp_path / "ruled")}
-    plain = {"code": call, "NUMBA_CACHE_DIR": str(tmp_path / "plain")}
-    assert run(plugin, **ruled) == run(plugin, **plain) == "3"
-    write(plugin, {"stranger/a.py": KERNELS["stranger/a.py"].replace("x + STEP", "x + 10 * STEP")})
-    assert run(plugin, **ruled) == "21"
-    # numba on its own returns the old result: if it ever stops to, the rule has no reason left
-    assert run(plugin, **plain) == "3"
-
-
-def test_editing_a_plugin_compiles_no_kernel_of_the_core_anew(tmp_path: Path) -> None:
-    plugin, cache = tmp_path / "plugin", tmp_path / "cache" / "numba"
-    write(plugin, {**KERNELS, "stranger-1.dist-info/entry_points.txt": ENTRY_POINTS})
-
-    def hits() -> str:
-        """Functions of the core and of the plugin that were there already."""
-        code = (
-            "import routelab, numpy as np; from stranger.b import twice; twice(1)\n"
-            "from routelab.kernels.distances import hop_distances\n"
-            "one = np.zeros(1, np.int32)\n"
-            "hop_distances(np.zeros(2, np.int32), one[:0], one[:0], 0, one, one.copy())\n"
-            "print(*[len(f.stats.cache_hits) for f in (hop_distances, twice)])"
-        )
-        return run(plugin, code, ROUTELAB_CACHE_DIR=str(cache.parent))
-
-    assert [hits(), hits()] == ["0 0", "1 1"]
-    write(plugin, {"stranger/a.py": KERNELS["stranger/a.py"] + "# edited"})
-    assert [hits(), hits()] == ["1 0", "1 1"]
-    # what is shared may go away
-    for entry in cache.iterdir():
-        if not any(part.name.startswith("stranger") for part in entry.iterdir()):
-            shutil.rmtree(entry)
-    assert [hits(), hits()] == ["0 1", "1 1"]
-
-
-def test_numba_that_was_imported_before_gets_the_directory_too(tmp_path: Path) -> None:
-    code = (
-        "import numba, routelab, os; print(numba.config.CACHE_DIR, os.environ['NUMBA_CACHE_DIR'])"
-    )
-    first, second = run(tmp_path, code, ROUTELAB_CACHE_DIR=str(tmp_path)).split()
-    assert first == second
-    assert Path(first).parent == tmp_path / "numba"
-
-
-def test_importing_routelab_is_light() -> None:
-    code = (
-        "import sys; before = set(sys.modules); import routelab; print(*set(sys.modules) - before)"
-    )
-    heavy = {"numba", "numpy", "pathlib", "importlib.metadata"}
-    assert not heavy & set(run(Path(), code).split())
+def test_a_marker_has_a_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place(monkeypatch, ROUTELAB_CACHE_DIR=str(tmp_path))
+    assert marker("name") == tmp_path / "numba" / "warm" / "name"
+    marker("name").touch()

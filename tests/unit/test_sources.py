@@ -92,6 +92,58 @@ def test_packages_on_the_way_can_be_left_out(tmp_path: Path) -> None:
     assert set(closure) == {"core.kernels.trees", "core.kernels", "core.kernels.graph"}
 
 
+SHELF = {
+    "p/__init__.py": "",
+    "p/user.py": "from p.shelf import one",
+    "p/a.py": "import p.deep",
+    "p/b.py": "",
+    "p/deep.py": "",
+    "p/shelf/more/__init__.py": "from p.b import one",
+}
+
+
+@pytest.mark.parametrize(
+    ("shelf", "expected"),
+    [
+        ("'''Text.'''\nfrom p.a import one\nfrom p.b import two\n__all__ = ['one']", "a deep"),
+        ("from ..a import other as one\nfrom ..b import two", "a deep"),
+        ("from p.shelf.more import one\nfrom p.a import two", "shelf.more b"),
+        ("one = 1\nfrom p.a import two", ""),
+        # it may be any of what is imported if it is not surely one of them
+        ("from p.b import one as first\nfrom p.a import two", "a deep b"),
+        ("from p.a import first\nfrom p.b import two\none = first + two", "a deep b"),
+        ("from p.a import *\nfrom p.b import two", "a deep b"),
+        ("from p.a import one\nfrom p.b import one", "a deep b"),
+        ("import p.a\nfrom p.b import two\ndef one(): ...", "a deep b"),
+        ("from p.b import two\nif two: from p.a import one", "a deep b"),
+    ],
+)
+def test_a_name_leads_to_the_module_that_a_package_has_it_from(
+    tmp_path: Path, shelf: str, expected: str
+) -> None:
+    sources = write(tmp_path, {**SHELF, "p/shelf/__init__.py": shelf})
+    closure = sources.closure(["p.user"], {"p"}, packages=False)
+    found = {"p.user", "p.shelf", *(f"p.{name}" for name in expected.split())}
+    # `import p.deep` binds p as well
+    assert set(closure) == found | ({"p"} if "deep" in expected else set())
+
+
+def test_a_submodule_counts_beside_a_name(tmp_path: Path) -> None:
+    files = {**SHELF, "p/shelf/__init__.py": "from p.a import one", "p/shelf/one.py": ""}
+    closure = write(tmp_path, files).closure(["p.user"], {"p"}, packages=False)
+    assert {"p.shelf.one", "p.a"} < set(closure)
+
+
+def test_names_that_packages_have_from_each_other_come_to_an_end(tmp_path: Path) -> None:
+    files = {
+        "p/__init__.py": "from q import x\nfrom . import y",
+        "q/__init__.py": "from p import x",
+        "r.py": "from p import x, y",
+    }
+    closure = write(tmp_path, files).closure(["r"], {"p", "q", "r"}, packages=False)
+    assert set(closure) == {"p", "q", "r"}
+
+
 def test_digest_knows_content_and_not_place(tmp_path: Path) -> None:
     here = write(tmp_path / "here")
     shutil.copytree(tmp_path / "here", tmp_path / "there" / "deep")

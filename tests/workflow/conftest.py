@@ -42,12 +42,13 @@ def event(job, status="", reason=""):
 
 note(" ".join(["NUMBA=" + os.environ.get("NUMBA_NUM_THREADS", ""),
                "OMP=" + os.environ.get("OMP_NUM_THREADS", ""), *words]))
+if words[0] == "warm":
+    print("compiling dor (1 of 2)\\ncompiling layered (2 of 2)\\nlayered: not on this network")
+    sys.exit()
 if "-o" in words:
     output = Path(words[words.index("-o") + 1])
 else:
     output = Path("results/report/index.html")
-if words[0] == "warm":
-    print("compiling dor (1 of 2)\\ncompiling layered (2 of 2)\\nlayered: not on this network")
 if words[0] == "report" and output.suffix != ".html":
     output = output / "index.html"
 output.parent.mkdir(parents=True, exist_ok=True)
@@ -179,7 +180,7 @@ class Folder:
 
 
 def output_of(call: list[str]) -> str:
-    """What a call was to make; compiled kernels are `WARM`, as their name is a hash."""
+    """What a call was to make; compiled kernels are `WARM`."""
     if call[2] == "warm":
         return "WARM"
     return call[call.index("-o") + 1] if "-o" in call else "results/report/index.html"

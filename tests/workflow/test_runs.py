@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-from pathlib import Path
 
 import pytest
 
@@ -31,9 +30,8 @@ def test_the_first_run_makes_everything_once(finished_run):
 
 def test_rules_call_the_command_line(finished_run):
     calls = finished_run.by_output()
-    warm = calls.pop("WARM")[2:]
-    assert warm[:-1] == ["warm", "results/.plan/warm.json", "-o"]
-    assert finished_run.cache / "numba" in Path(warm[-1]).parents
+    assert calls.pop("WARM")[2:] == ["warm", "results/.plan/warm.json"]
+    assert len(list((finished_run.cache / "numba/warm").iterdir())) == 3
     # kernels are compiled by one job of each class
     jobs = json.loads((finished_run.path / "results/.plan/warm.json").read_text())["jobs"]
     assert [job["folder"] for job in jobs] == [

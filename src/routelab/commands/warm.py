@@ -15,9 +15,6 @@ def add_parser(subparsers: Any) -> None:
         "in the cache when many jobs start. The workflow writes the list and calls this.",
     )
     parser.add_argument("jobs", metavar="FILE", type=Path, help="list of jobs")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", type=Path, required=True, help="stamp file"
-    )
     parser.set_defaults(run=run)
 
 
@@ -27,6 +24,6 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.stages.workflow import warm
 
     join_run(arguments.jobs)
-    for line in warm.run(arguments.jobs, arguments.output, lambda line: print(line, flush=True)):
+    for line in warm.run(arguments.jobs, lambda line: print(line, flush=True)):
         print(line)
     return 0

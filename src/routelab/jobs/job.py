@@ -40,11 +40,14 @@ class Rehearsal(NamedTuple):
     name : str
         What people know it by.
     work : callable
+    classes : tuple of str
+        Names of the plugin classes whose kernels it loads.
     """
 
     key: tuple[str, ...]
     name: str
     work: Callable[[], object]
+    classes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

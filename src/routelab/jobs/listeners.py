@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import logging
-import sys
 import threading
 import time
-from collections.abc import Sequence
 from functools import cache
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import Any
 
+from routelab._numba_hook import when_imported
 from routelab._progress import LOGGER, WAITING
 from routelab.jobs.meter import current
 
@@ -25,31 +21,7 @@ _LEVEL = logging.DEBUG - 1
 def listen() -> None:
     """Pass on what happens in this process, and in processes forked from it, to their meters."""
     _listen_to_progress()
-    if _EVENTS in sys.modules:
-        _listen_to_numba(sys.modules[_EVENTS])
-    else:
-        sys.meta_path.insert(0, _Finder())
-
-
-class _Finder:
-    """Finds numba's events once, to listen to them as soon as numba is imported."""
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name != _EVENTS:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            execute = spec.loader.exec_module
-
-            def execute_and_listen(module: ModuleType) -> None:
-                execute(module)
-                _listen_to_numba(module)
-
-            spec.loader.exec_module = execute_and_listen  # type: ignore[method-assign]
-        return spec
+    when_imported(_EVENTS, _listen_to_numba)
 
 
 def _listen_to_numba(events: Any) -> None:

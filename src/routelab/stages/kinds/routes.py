@@ -156,4 +156,4 @@ def route_rehearsals(
             stage.write_result(result, Path(folder), measured.provenance(chosen.plugins))
 
     # the key leaves metrics out: their kernels are few, and jobs compile what is missing
-    return (Rehearsal(("routes", *classes), routing, rehearse),)
+    return (Rehearsal(("routes", *classes), routing, rehearse, tuple(classes)),)

@@ -24,7 +24,7 @@ from routelab.stages.engines.store import FinishedParts
 from routelab.stages.engines.trial import brief_engine, trial_work
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.kinds.predictions import predictions
-from routelab.stages.parts.instances import Instance, class_names, code_digest
+from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
 from routelab.stages.parts.settings import Chosen, of_traffic, of_workloads
 from routelab.toolkit import build_grid
 
@@ -138,7 +138,9 @@ class EngineJob(NetworkJob):
             with tempfile.TemporaryDirectory() as folder:
                 stage.write_result(result, self.carried, Path(folder))
 
-        return (Rehearsal((self.kind, key, *self.classes), f"{self.text} ({key})", rehearse),)
+        names = self.kind, key, *self.classes
+        classes = (*self.classes, *class_name("engine", key))
+        return (Rehearsal(names, f"{self.text} ({key})", rehearse, classes),)
 
     def load(self) -> EngineTask:
         """See `FolderJob.load`."""

@@ -31,7 +31,7 @@ from routelab.registry.instances import load_routing, name_of
 from routelab.stages.kinds.networks import STAGE as NETWORKS
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.routes import route_rehearsals
-from routelab.stages.parts.instances import Instance, class_names, code_digest
+from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
 from routelab.stages.survey.bounds import bound_row, facts_beside
 from routelab.stages.survey.rows import Network, Row, lost_row
 from routelab.stages.survey.runs import route_row
@@ -237,7 +237,8 @@ class SurveyJob(Job):
             work = partial(
                 bound_row, Network(REHEARSAL), rules, self.bound_seconds, self.bound_exact
             )
-            found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work))
+            classes = class_name("rules", rules.partition("~")[0]) if rules else ()
+            found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work, classes))
         return found
 
     def start(self) -> Job:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import re
 import shutil
@@ -11,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from routelab.stages.workflow.slurm_jobs import (
     comparisons_in_flight,
     jobs_in_flight,
 )
+from routelab.stages.workflow.warm import cold
 
 RESULTS = Path("results")
 STUDIES = Path("config/studies")
@@ -325,20 +326,17 @@ def warm_kernels(plan: Plan) -> None:
     if they take its output as ``ancient()``, and so would leave stale results after a kernel was
     edited. Jobs compile for themselves what this fails to compile.
     """
-    rehearsals = plan.rehearsals()
-    users = hashlib.sha256(repr(sorted(rehearsals)).encode()).hexdigest()[:16]
-    # numba's directory is another one for every state of the kernels' sources
-    done = Path(os.environ["NUMBA_CACHE_DIR"]) / f"{users}.warm"
-    if done.exists() or not rehearsals:
+    left = cold(plan.rehearsals().values())
+    if not left:
         return
     log = plan.results / "logs" / "warm.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     spec = plan.results / ".plan" / "warm.json"
-    jobs = {job.folder: job for _, job in rehearsals.values()}
+    jobs = {job.folder: job for _, job in left.values()}
     write_jobs(jobs.values(), spec, plan.results)
     print("Compiling kernels, once for this state of the code.", file=sys.stderr)
-    command = ["routelab", "warm", str(spec), "-o", str(done)]
     with log.open("w") as stream:
+        command = ["routelab", "warm", str(spec)]
         warm = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stream, text=True)
         assert warm.stdout is not None
         for line in warm.stdout:
@@ -348,6 +346,10 @@ def warm_kernels(plan: Plan) -> None:
                 print(line.rstrip(), file=sys.stderr, flush=True)
     if warm.wait():
         print(f"Not all kernels could be compiled beforehand, see {log}.", file=sys.stderr)
+        return
+    for marker in left:
+        with suppress(OSError):  # the next run compiles again, then
+            marker.touch()
 
 
 def hold(results: Path) -> None:

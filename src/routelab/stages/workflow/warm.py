@@ -1,27 +1,52 @@
-"""Compile kernels once, so that the jobs of a run find them in numba's cache."""
+"""Compile kernels once, so that the jobs of a run find them in Numba's cache."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from routelab.artifacts.atomic import atomic_file
+from routelab._numba_cache import kernels_digest, marker
+from routelab._sources import Sources
 from routelab.config import Limits
 from routelab.jobs.batches import read_jobs, unique_rehearsals
-from routelab.jobs.job import Rehearsal
+from routelab.jobs.job import Job, Rehearsal
 from routelab.jobs.limits import Breach, run_limited
 from routelab.jobs.preparation import PREPARE_SECONDS
 
 
-def run(spec: Path, stamp: Path, note: Callable[[str], None] = print) -> list[str]:
+def cold(rehearsals: Iterable[tuple[Rehearsal, Job]]) -> dict[Path, tuple[Rehearsal, Job]]:
+    """Return what was not done yet in the state that the sources of kernels are in.
+
+    Parameters
+    ----------
+    rehearsals : iterable of (Rehearsal, Job)
+        Each with a job that has it.
+
+    Returns
+    -------
+    cold : dict
+        By the file that is to be made when it is done. Its name has the digest of the kernels
+        that the job and the rehearsal's plugins may call, so editing or installing a plugin asks
+        for the rehearsals of that plugin only.
+    """
+    sources = Sources()
+    found = {}
+    for rehearsal, job in rehearsals:
+        modules = {type(job).__module__, *(name.partition(":")[0] for name in rehearsal.classes)}
+        facts = [*rehearsal.key, kernels_digest(modules, sources)]
+        name = hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+        found[marker(name)] = (rehearsal, job)
+    return {path: pair for path, pair in found.items() if not path.exists()}
+
+
+def run(spec: Path, note: Callable[[str], None] = print) -> list[str]:
     """Do everything that some jobs do on a tiny network.
 
     Parameters
     ----------
     spec : Path
         List of jobs, see `routelab.jobs.batches.write_jobs`.
-    stamp : Path
-        File that says it was done.
     note : callable
         Gets a line for each piece of work as it begins.
 
@@ -33,7 +58,7 @@ def run(spec: Path, stamp: Path, note: Callable[[str], None] = print) -> list[st
     Raises
     ------
     InputError
-        If a file cannot be read or written.
+        If a file cannot be read.
     """
     jobs = read_jobs(spec)
     memory_gb = max((job.limits.memory_gb for job in jobs), default=4.0)
@@ -44,8 +69,6 @@ def run(spec: Path, stamp: Path, note: Callable[[str], None] = print) -> list[st
         reason = _compile(rehearsal, memory_gb)
         if reason:
             skipped.append(reason)
-    with atomic_file(stamp) as new:
-        new.write_text("\n".join(["warm", *skipped]) + "\n", encoding="utf-8")
     return skipped
 
 

@@ -1,0 +1,93 @@
+"""Make Numba keep compiled kernels where `routelab._numba_cache` says.
+
+A plugin's kernels are plain ``numba.njit(cache=True)`` and may be imported right after routelab.
+So what registers our rule is the import of Numba itself: importing routelab must not import Numba,
+which takes longer than most commands, and no module of ours surely comes before every kernel.
+
+The rule holds in this process. It does not go into the environment: a child Python without
+routelab would fail to import it, with every cached function.
+"""
+
+from __future__ import annotations
+
+import sys
+
+TYPE_CHECKING = False  # the typing module takes longer to import than all that is done here
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from importlib.machinery import ModuleSpec
+    from types import ModuleType
+    from typing import Any
+
+LOCATOR = "routelab._numba_cache.Locator"
+"""Numba imports it by this name when the first kernel that is to be cached is defined."""
+
+
+def register_locator() -> None:
+    """Register the locator with Numba, now or as soon as Numba is imported."""
+    when_imported("numba.core.caching", _register)
+
+
+def when_imported(name: str, action: Callable[[Any], None]) -> None:
+    """Call `action` with a module, now or as soon as it is imported.
+
+    Parameters
+    ----------
+    name : str
+        Of the module.
+    action : callable
+    """
+    if name in sys.modules:
+        action(sys.modules[name])
+    else:
+        sys.meta_path.insert(0, _Finder(name, action))
+
+
+class _Finder:
+    """Finds one module once, to act on it as soon as it is imported."""
+
+    def __init__(self, name: str, action: Callable[[Any], None]) -> None:
+        self._name = name
+        self._action = action
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != self._name:
+            return None
+        from importlib.util import find_spec
+
+        sys.meta_path.remove(self)
+        spec = find_spec(name)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def execute_and_act(module: ModuleType) -> None:
+                execute(module)
+                self._action(module)
+
+            spec.loader.exec_module = execute_and_act  # type: ignore[method-assign]
+        return spec
+
+
+def _register(caching: Any) -> None:
+    """Put the locator before those that are in force: the user's, or else Numba's own.
+
+    Numba reads its settings anew, also in the midst of a compilation, when the environment has
+    changed, and forgets what was set in the process.
+    """
+    config = caching.config
+    own = ",".join(one.__name__ for one in caching.CacheImpl._locator_classes)
+    reload_config = config.reload_config
+
+    def register() -> None:
+        others = config.CACHE_LOCATOR_CLASSES or own
+        if LOCATOR not in others:
+            config.CACHE_LOCATOR_CLASSES = f"{LOCATOR},{others}"
+
+    def reload_and_register() -> None:
+        reload_config()
+        register()
+
+    config.reload_config = reload_and_register
+    register()

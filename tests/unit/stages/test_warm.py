@@ -1,0 +1,42 @@
+"""Which kernels are compiled ahead of the jobs, and when again."""
+
+from __future__ import annotations
+
+from routelab.stages.warm import cold
+
+from routelab import _numba_cache
+from routelab.jobs.job import Rehearsal
+from routelab.stages.kinds.routes import RouteJob
+
+KERNEL = "import numba\n\n@numba.njit(cache=True)\ndef f(): return 1\n"
+
+
+def test_an_edited_plugin_is_rehearsed_again_and_no_other(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(_numba_cache, "_plugin_packages", lambda: frozenset({"one", "two"}))
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(f"from {name}.kernels import f\n")
+        (tmp_path / name / "kernels.py").write_text(KERNEL)
+    job = RouteJob(folder="results/x", topology="y", text="one", classes=("one:One",))
+
+    def left(*names: str) -> list[str]:
+        rehearsals = [Rehearsal(("routes", n), n, print, (f"{n}:Plugin",)) for n in names]
+        found = cold([(one, job) for one in rehearsals])
+        for marker in found:
+            marker.touch()
+        return [rehearsal.name for rehearsal, _ in found.values()]
+
+    assert left("one") == ["one"]
+    assert left("one", "two") == ["two"]  # as if it had been installed
+    assert left("one", "two") == []
+    (tmp_path / "two" / "kernels.py").write_text(KERNEL.replace("1", "2"))
+    assert left("one", "two") == ["two"]
+    # nothing is compiled of it
+    (tmp_path / "two" / "__init__.py").write_text("from two.kernels import f\nprint(f)\n")
+    assert left("one", "two") == []
+    (tmp_path / "two" / "kernels.py").write_text(KERNEL)
+    assert left("one", "two") == []
+    monkeypatch.setattr("numba.__version__", "0.1")
+    assert left("one", "two") == ["one", "two"]
