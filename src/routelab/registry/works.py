@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -199,8 +200,14 @@ def _make_work(entry: Entry) -> Work:
 
 
 def _decoded(text: str) -> str:
-    """Return LaTeX as Unicode on one line."""
-    return " ".join(_decoder().latex_to_text(text).split())
+    """Return LaTeX as Unicode on one line, or as it is where it is not valid."""
+    try:
+        # a bare % would hide the rest of the text, as a comment
+        text = _decoder().latex_to_text(re.sub(r"(?<!\\)%", r"\\%", text))
+    except Exception as error:
+        # of any type: a command without its argument raises KeyError
+        logger.debug("%r cannot be decoded: %r", text, error)
+    return " ".join(text.split())
 
 
 @cache

@@ -78,6 +78,14 @@ def test_a_title_is_marked_in_the_line_of_a_work():
     assert work.marked_text("*{}*") == "Doe, B. and A. Smith. *On {Turns}*. J., doi:10.1/2"
 
 
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [("100% of nets", "100% of nets"), (r"5\% of nets", "5% of nets"), (r"A \sqrt", r"A \sqrt")],
+)
+def test_careless_latex_loses_no_text(tmp_path, title, shown):
+    assert read(tmp_path, f"@misc{{k, title = {{{title}}}}}").works["k"].title == shown
+
+
 def test_plain_text_becomes_an_entry_that_reads_back(tmp_path):
     facts = ("k", "50% of A & B_1 {\\input x} #~$é", ["Müller, Ä."], "J. & P.", "1999", "10.1/a_b")
     work = describe_work(*facts)

@@ -5,6 +5,8 @@ import pytest
 from routelab.api import Citation, RulesPlugin, SelectionPlugin
 from routelab.registry.works import read_bibliography
 from routelab.report.page.citations import bibliography, cited_works
+from routelab.report.page.citations import bibliography, cited_works
+from routelab.report.page.site import write_study_report
 
 SMITH = "@article{smith2020, title = {On Turns}, author = {Smith, A.}, journal = {J.}%s}\n"
 RAY = "@book{ray1990, title = {Bits}, publisher = {P. & Sons}, year = 1990}\n"
@@ -78,10 +80,28 @@ def test_two_works_with_one_key_are_both_listed(plugin, tmp_path):
 def test_an_unknown_key_is_listed_without_a_work(plugin):
     unknown = ("smith2002", "Theorem 2")
     one = plugin("a", "turn", unknown, ("ray1990", "bits"), bib=RAY)
-    (__, none), __ = works = [(cited.key, cited.work) for cited in cited_works(None, [one])]
-    assert none is None
-    assert [key for key, _ in works] == ["smith2002", "ray1990"]
-    assert bibliography(cited_works(None, [one])).startswith("@book{ray1990,")
+    missing, known = works = cited_works(None, [one])
+    assert (missing.key, missing.work, known.key) == ("smith2002", None, "ray1990")
+    assert bibliography(works).startswith("@book{ray1990,")
+
+
+def test_a_page_shows_what_is_known(plugin, world, write_study, tmp_path):
+    world.add("bfs", "4")
+    study = write_study("tables: {a: {rows: [routing], values: [max_load]}}\n")
+    one = plugin("a", "turn", ("smith2002", "Theorem <2>"), bib=RAY.replace("& Sons", "\\& Sons"))
+    two = plugin("a", "bend", ("ray1990", "bits"))
+    folder = tmp_path / "report"
+    write_study_report(study, world.records, world.results, folder, [one])
+    page = (folder / "index.html").read_text()
+    assert "<code>smith2002</code> is not in the bibliography of the plugin" in page
+    assert "<code>rules/turn</code>: Theorem &lt;2&gt;" in page
+    assert not (folder / "references.bib").exists()
+    assert "references.bib" not in page
+    write_study_report(study, world.records, world.results, folder, [one, two])
+    page = (folder / "index.html").read_text()
+    assert "<p><cite>Bits</cite>. P. &amp; Sons, 1990." in page
+    assert (folder / "references.bib").read_text().startswith("@book{ray1990,\n")
+    assert '<a href="references.bib">' in page
 
 
 def test_the_published_numbers_come_first_and_are_shown_as_a_plugin_has_them(plugin, write_study):
