@@ -60,7 +60,8 @@ class Locator:
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Locator | None:
         """Return the locator of a function; None leaves it to Numba's own locators."""
-        digest = _digests.of(py_func.__module__, py_file)
+        module = py_func.__module__  # empty where a text was executed
+        digest = _digests.of(module, py_file) if module else ""
         return cls(py_func, py_file, digest) if digest else None
 
     def ensure_cache_path(self) -> None:
@@ -80,32 +81,42 @@ class Locator:
         return str(self._line)
 
 
+Stamps = dict[str, tuple[int, int]]
+"""Time of change and size by file."""
+
+
 class _Known(NamedTuple):
-    """A digest, and the file's own and its sources' times and sizes when it was made."""
+    """The digest of a module that was loaded from a file, and the stamps of all its sources."""
 
     file: str
-    stamps: dict[str, tuple[int, int]]
+    stamps: Stamps
     digest: str
 
 
 class Digests:
     """Digests of modules with kernels, each made once for a state of its sources.
 
-    A notebook may reload a module that was edited; hence the look at times and sizes.
+    A notebook may load a module after one that it imports was edited, or load one again; hence
+    the look at times and sizes.
     """
 
     def __init__(self) -> None:
         self._sources = Sources()
         self._known: dict[str, _Known] = {}
+        self._stamps: Stamps = {}
 
     def of(self, module: str, file: str) -> str:
         """Digest of the module that was loaded from `file`; empty if it is not one of ours."""
         known = self._known.get(module)
         if known is None or known.file != file or _stamps(known.stamps) != known.stamps:
             if known is not None:
-                self._sources = Sources()
+                self._forget_sources()
             known = self._known[module] = self._make(module, file)
         return known.digest
+
+    def _forget_sources(self) -> None:
+        self._sources = Sources()
+        self._stamps = {}
 
     def _make(self, module: str, file: str) -> _Known:
         name = _imported_name(module)
@@ -115,13 +126,15 @@ class Digests:
         place = sources.locate(name)
         if place is None or place[0] is None or not _same_file(place[0], file):
             return _Known(file, {}, "")
-        top = name.partition(".")[0]
         followed = _followed([name])
         files = sources.closure([name], followed, packages=False)
         stamps = _stamps(files.values())
-        if top not in _plugin_packages() | {_ROUTELAB} and not any(
-            each.partition(".")[0] == _ROUTELAB for each in files
-        ):
+        if any(self._stamps.setdefault(each, stamps[each]) != stamps[each] for each in stamps):
+            # read for another module, and edited since
+            self._forget_sources()
+            return self._make(module, file)
+        tops = {each.partition(".")[0] for each in files}
+        if _ROUTELAB not in tops and name.partition(".")[0] not in _plugin_packages():
             return _Known(file, stamps, "")
         facts = [sources.digest([name], followed, packages=False), np.__version__]
         return _Known(file, stamps, _hash(facts))
@@ -165,7 +178,7 @@ def _same_file(one: str, other: str) -> bool:
         return False
 
 
-def _stamps(files: Iterable[str]) -> dict[str, tuple[int, int]]:
+def _stamps(files: Iterable[str]) -> Stamps:
     found = {}
     for file in files:
         with suppress(OSError):

@@ -109,6 +109,15 @@ def test_a_digest_changes_in_a_process_that_reloads_an_edited_module(stranger: P
     assert digests.of("stranger.b", file) == before
 
 
+def test_a_module_that_is_loaded_after_an_edit_gets_the_new_digest(stranger: Path) -> None:
+    digests = Digests()
+    before = digests.of("stranger.b", str(stranger / "stranger/b.py"))
+    write(stranger, {"stranger/constants.py": "STEP = 1000\n"})
+    c = str(stranger / "stranger/c.py")
+    assert digests.of("stranger.c", c) == Digests().of("stranger.c", c)
+    assert digests.of("stranger.b", str(stranger / "stranger/b.py")) != before
+
+
 def test_digest_knows_numpy_and_not_the_place(
     stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -143,6 +152,7 @@ def test_only_files_that_may_call_our_kernels_get_a_locator(stranger: Path) -> N
     assert not located("guests.one", "guests/one.py")
     assert not located("stranger.d", "stranger/b.py")  # not the file of this module
     assert not located("stranger.gone", "stranger/gone.py")
+    assert not located("", "bystander.py")
     assert "guests" not in sys.modules
 
 

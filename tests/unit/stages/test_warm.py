@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from routelab.stages.warm import cold
+from pathlib import Path
+
+import pytest
 
 from routelab import _numba_cache
 from routelab.jobs.job import Rehearsal
@@ -11,7 +14,9 @@ from routelab.stages.kinds.routes import RouteJob
 KERNEL = "import numba\n\n@numba.njit(cache=True)\ndef f(): return 1\n"
 
 
-def test_an_edited_plugin_is_rehearsed_again_and_no_other(tmp_path, monkeypatch):
+def test_an_edited_plugin_is_rehearsed_again_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(_numba_cache, "_plugin_packages", lambda: frozenset({"one", "two"}))
