@@ -5,7 +5,6 @@ import pytest
 from routelab.api import Citation, RulesPlugin, SelectionPlugin
 from routelab.registry.works import read_bibliography
 from routelab.report.page.citations import bibliography, cited_works
-from routelab.report.page.citations import bibliography, cited_works
 from routelab.report.page.site import write_study_report
 
 SMITH = "@article{smith2020, title = {On Turns}, author = {Smith, A.}, journal = {J.}%s}\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from routelab.stages.warm import cold
 from pathlib import Path
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from routelab import _numba_cache
 from routelab.jobs.job import Rehearsal
 from routelab.stages.kinds.routes import RouteJob
+from routelab.stages.workflow.warm import cold
 
 KERNEL = "import numba\n\n@numba.njit(cache=True)\ndef f(): return 1\n"
 
