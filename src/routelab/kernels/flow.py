@@ -9,9 +9,10 @@ from routelab.kernels.engine_bits import u
 from routelab.kernels.flow_events import pop
 from routelab.kernels.flow_messages import finish, share, start
 from routelab.kernels.flow_ranks import run
+from routelab.kernels.jit import helper
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _first(flow):
     """When the next thing happens; infinity if nothing will."""
     time = flow.event_time[0] if flow.ints[at.EVENTS] > 0 else at.NEVER
@@ -20,7 +21,7 @@ def _first(flow):
     return time
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _happen(flow):
     """Let the first thing happen."""
     finishes = flow.ints[at.FINISHES] > 0
