@@ -1,4 +1,5 @@
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ import pytest
 
 from routelab import __version__
 from routelab.api import InputError, UnsupportedError
-from routelab.cli import main
+from routelab.cli import main, with_stack
 from routelab.commands import plugins
 
 HEAVY = (
@@ -121,3 +122,24 @@ def test_closed_outputs_are_no_defect(closed):
     other = " >/dev/null" if closed == "2>&-" else ""
     done = subprocess.run(["sh", "-c", command + other], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_loops_at_any_depth_keep_their_stack() -> None:
+    """A loop whose calls cross the end of a block of stack takes a block at every call."""
+
+    def leaf() -> None:
+        pass
+
+    def descend(depth: int) -> None:
+        for _ in range(500):
+            leaf()
+        if depth:
+            descend(depth - 1)
+
+    def faults() -> int:
+        descend(300)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        descend(300)
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    assert with_stack(faults)() < 400

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.cpython.unsafe.numbers import trailing_zeros
 from numba.extending import intrinsic
+
+from routelab.kernels.jit import inline
 
 u = np.uint64
 """For indices: an unsigned one is never counted from the end, which costs nothing to find out."""
@@ -38,25 +40,25 @@ def prefetch(context, array, place):
     return types.none(array, types.intp), emit
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def mark(bits, row, item):
     """Set the bit of an item in a row of bits."""
     bits[u(row), u(item) >> _SIX] |= _ONE << (u(item) & _LOW)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def marked(bits, row, item):
     """Whether the bit of an item is set."""
     return (bits[u(row), u(item) >> _SIX] >> (u(item) & _LOW)) & _ONE != np.uint64(0)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def lowest(bits):
     """Number of the lowest bit that is set."""
     return np.int64(trailing_zeros(bits))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def draw(random, row, place):
     """A random word of one of several streams (SplitMix64)."""
     random[row, place] += np.uint64(0x9E3779B97F4A7C15)

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from routelab.kernels.jit import helper, jit
 
 
 class ChoiceArrays(NamedTuple):
@@ -23,17 +24,19 @@ class ChoiceArrays(NamedTuple):
     sampled: NDArray[np.bool_]
 
 
-@njit(cache=True)
+@helper()
 def _grow(array, needed):
     """The array with room for at least `needed` entries."""
     if needed <= len(array):
         return array
     larger = np.empty(max(needed, 2 * len(array)), array.dtype)
-    larger[: len(array)] = array
+    # a copy by slices would compile a message about shapes that differ, and all that it prints
+    for k in range(len(array)):
+        larger[k] = array[k]
     return larger
 
 
-@njit(cache=True)
+@helper()
 def _levels_from(graph, root, level, queue, ways, parent):
     """Breadth-first search from a vertex; counts the shortest ways to every vertex.
 
@@ -64,7 +67,7 @@ def _levels_from(graph, root, level, queue, ways, parent):
     return tail
 
 
-@njit(cache=True)
+@helper()
 def _sort_rows(rows, count, width, spare):
     """Insertion sort of the first `count` rows, by all entries in turn."""
     for i in range(1, count):
@@ -86,7 +89,7 @@ def _sort_rows(rows, count, width, spare):
             rows[k, d] = spare[d]
 
 
-@njit(cache=True)
+@helper()
 def _walk_back_all(
     in_start, in_edge, edge_source, level, ways, parent, vertex, rows, found, scratch
 ):
@@ -124,7 +127,7 @@ def _walk_back_all(
     return found
 
 
-@njit(cache=True)
+@helper()
 def _walk_back_one(graph, level, ways, vertex, pick, row):
     """Write way number `pick` (0 … ways − 1) from the root to `vertex` as a row of edges."""
     v = vertex
@@ -141,7 +144,7 @@ def _walk_back_one(graph, level, ways, vertex, pick, row):
             pick -= ways[u]
 
 
-@njit(cache=True, nogil=True)
+@jit
 def list_routes(graph, roots, endpoints, most):
     """List the distinct shortest legal routes from some switches to all endpoints.
 
@@ -268,7 +271,7 @@ def list_routes(graph, roots, endpoints, most):
     return ChoiceArrays(length, count, first_hop, hops[:used], sampled)
 
 
-@njit(cache=True)
+@jit
 def count_routes_from(graph, roots, endpoints):
     """Number and length of the shortest legal routes from some switches to all endpoints.
 

@@ -6,10 +6,11 @@ dependencies of a table are the consecutive hops of its paths, all of them.
 """
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
     """All dependencies of a table as a graph over its resources (R = C * vcs, D dependencies).
 
@@ -48,7 +49,9 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
                 continue
             if found[a] == width:
                 wider = np.empty((size, 2 * width), np.int32)
-                wider[:, :width] = following
+                for row in range(size):
+                    for i in range(width):
+                        wider[row, i] = following[row, i]
                 following = wider
                 width *= 2
             following[a, found[a]] = b
@@ -56,13 +59,33 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
     start = np.zeros(size + 1, np.int64)
     for a in range(size):
         start[a + 1] = start[a] + found[a]
-    target = np.empty(start[-1], np.int32)
+    # ascending without a sort: list for each b the resources before it, then go through the lists
+    before_start = np.zeros(size + 1, np.int64)
     for a in range(size):
-        target[start[a] : start[a + 1]] = np.sort(following[a, : found[a]])
+        for i in range(found[a]):
+            before_start[following[a, i] + 1] += 1
+    for b in range(size):
+        before_start[b + 1] += before_start[b]
+    before = np.empty(start[-1], np.int32)
+    for a in range(size):
+        for i in range(found[a]):
+            b = following[a, i]
+            before[before_start[b]] = a
+            before_start[b] += 1
+    target = np.empty(start[-1], np.int32)
+    fill = start.copy()
+    first = np.int64(0)
+    for b in range(size):
+        # filling a list moved its start to its end
+        for i in range(first, before_start[b]):
+            a = before[i]
+            target[fill[a]] = b
+            fill[a] += 1
+        first = before_start[b]
     return start, target
 
 
-@njit(cache=True)
+@jit
 def used_resources(hop_channel, hop_vc, num_channels, vcs):
     """Which resources some path uses; bool, shape (R,). Arguments as in `dependency_graph`."""
     used = np.zeros(num_channels * vcs, np.bool_)
@@ -71,7 +94,7 @@ def used_resources(hop_channel, hop_vc, num_channels, vcs):
     return used
 
 
-@njit(cache=True)
+@jit
 def strong_components(start, target):
     """Strongly connected components, by Tarjan's algorithm without recursion.
 
@@ -128,7 +151,7 @@ def strong_components(start, target):
     return component
 
 
-@njit(cache=True)
+@jit
 def component_ranks(start, target, component):
     """Rank of every resource: the longest chain of components that leads to its own.
 
@@ -143,8 +166,17 @@ def component_ranks(start, target, component):
         The same inside a component, strictly greater wherever an edge leaves one.
     """
     level = np.zeros(len(component), np.int32)
+    begin = np.zeros(len(component) + 1, np.int64)
+    for own in component:
+        begin[own + 1] += 1
+    for own in range(len(component)):
+        begin[own + 1] += begin[own]
+    order = np.empty(len(component), np.int32)
+    for v in range(len(component)):
+        order[begin[component[v]]] = v
+        begin[component[v]] += 1
     # predecessors have higher numbers, so a component's level is final when its turn comes
-    for v in np.argsort(component)[::-1]:
+    for v in order[::-1]:
         own = component[v]
         for e in range(start[v], start[v + 1]):
             other = component[target[e]]
@@ -156,7 +188,7 @@ def component_ranks(start, target, component):
     return rank
 
 
-@njit(cache=True)
+@jit
 def short_cycle(start, target, component, closing, budget):
     """A short simple cycle that contains at least one of some wanted edges.
 
@@ -216,7 +248,7 @@ def short_cycle(start, target, component, closing, budget):
     return cycle
 
 
-@njit(cache=True)
+@jit
 def example_paths(path_start, hop_channel, hop_vc, following, vcs):
     """For some dependencies the first path that causes each.
 

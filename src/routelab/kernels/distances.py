@@ -1,12 +1,12 @@
 """Distances on the bare network, where every route is legal."""
 
 import numpy as np
-from numba import njit
 
+from routelab.kernels.jit import jit
 from routelab.kernels.routes import terminal_pairs
 
 
-@njit(cache=True)
+@jit
 def hop_distances(out_start, out_channel, channel_target, source, distance, queue):
     """Hops from one switch to all others, by breadth-first search.
 
@@ -41,7 +41,7 @@ def hop_distances(out_start, out_channel, channel_target, source, distance, queu
     return tail
 
 
-@njit(cache=True)
+@jit
 def demand_distance(out_start, out_channel, channel_target, demand):
     """Hops of all shortest ways together, a pair's hops times the demand of both ends.
 
@@ -71,7 +71,7 @@ def demand_distance(out_start, out_channel, channel_target, demand):
     return total
 
 
-@njit(cache=True)
+@jit
 def eccentricities(out_start, out_channel, channel_target):
     """Hops from every switch to the farthest one; int32, shape (S,).
 
@@ -87,7 +87,7 @@ def eccentricities(out_start, out_channel, channel_target):
     return result
 
 
-@njit(cache=True)
+@jit
 def joined_demand(out_start, out_channel, channel_target, ends, routes):
     """Terminal pairs that the network joins, and those of them with shortest routes only.
 

@@ -10,8 +10,9 @@ states the graph spends on the same physical route.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from routelab.kernels.jit import jit
 
 
 class GraphArrays(NamedTuple):
@@ -50,7 +51,7 @@ class SearchArrays(NamedTuple):
     backwards: NDArray[np.bool_]
 
 
-@njit(cache=True)
+@jit
 def reverse_adjacency(edge_target, num_vertices):
     """Edges that enter each vertex, ascending.
 
@@ -78,7 +79,7 @@ def reverse_adjacency(edge_target, num_vertices):
     return in_start, in_edge
 
 
-@njit(cache=True)
+@jit
 def levels_to(graph, switch, level, queue):
     """Hops from every vertex to the nearest accepting vertex of `switch`.
 
@@ -115,7 +116,7 @@ def levels_to(graph, switch, level, queue):
     return tail
 
 
-@njit(cache=True)
+@jit
 def route_lengths(graph, endpoints):
     """Hops of the shortest legal route of every ordered pair of endpoints.
 
@@ -135,7 +136,7 @@ def route_lengths(graph, endpoints):
     return lengths
 
 
-@njit(cache=True)
+@jit
 def count_routes(graph, endpoints):
     """Number of shortest legal routes of every ordered pair of endpoints.
 
@@ -170,7 +171,7 @@ def count_routes(graph, endpoints):
     return counts
 
 
-@njit(cache=True)
+@jit
 def fewest_turns(graph, endpoints, channel_direction, num_directions):
     """Fewest changes of direction on a shortest legal route of every ordered pair.
 
@@ -233,7 +234,7 @@ class TreeScratch(NamedTuple):
     queue: NDArray[np.int32]
 
 
-@njit(cache=True)
+@jit
 def tree_scratch(num_vertices):
     """Work arrays for `grow_tree` on a graph with `num_vertices` vertices."""
     return TreeScratch(
@@ -244,7 +245,7 @@ def tree_scratch(num_vertices):
     )
 
 
-@njit(cache=True)
+@jit
 def grow_tree(graph, root, weight, backwards, last_level, tree):
     """Lightest shortest routes from one vertex: Algorithm 4 of the Angara paper.
 
@@ -306,7 +307,7 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
     return tail
 
 
-@njit(cache=True)
+@jit
 def settle_switches(graph, tree, visited, best):
     """Pick each switch's best accepting vertex in a grown tree.
 
@@ -330,7 +331,7 @@ def settle_switches(graph, tree, visited, best):
             best[s] = v
 
 
-@njit(cache=True)
+@jit
 def write_route(graph, tree, vertex, hops):
     """Write the channels of the tree's route to `vertex` into `hops`.
 

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from routelab.kernels.jit import inline
+
 ABI = 2
 """Changes whenever a signature or a column does."""
 
@@ -153,13 +155,13 @@ def _compiled(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
         return njit(signature, nogil=True)(function)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def table(tables, number):
     """Where the plugin's array of that number begins in `tables`."""
     return tables[1 + number]
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def appended(tables, number):
     """Where an array begins that `routelab.api.append_tables` put behind another program's."""
     return tables[tables[0] - 1 - number]
@@ -251,7 +253,7 @@ def waiting_packets(tables, queues, channel):
     return _whole_packets(tables, waiting_flits(tables, queues, channel))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _taken_flits(tables, queues, block, channel, first, count):
     row = np.int64(tables[block + BLOCK_QUEUES + channel]) + first
     units = np.int64(0)
@@ -260,7 +262,7 @@ def _taken_flits(tables, queues, block, channel, first, count):
     return units * tables[block + BLOCK_UNIT_FLITS]
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _whole_packets(tables, flits):
     size = np.int64(tables[np.int64(tables[0]) + BLOCK_PACKET_FLITS])
     return (flits + size - 1) // size

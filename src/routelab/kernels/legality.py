@@ -1,10 +1,11 @@
 """Which routes a routing graph spells."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def first_illegal_path(graph, pair_start, path_start, hop_channel, sources, num_destinations):
     """The first path of a table that a deterministic routing graph does not spell; −1 if none.
 

@@ -1,10 +1,11 @@
 """Reachability in compressed sparse rows."""
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def reachable(edge_start, edge_target, roots):
     """Vertices that some root reaches, roots included.
 

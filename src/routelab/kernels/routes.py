@@ -7,8 +7,9 @@ Tables come as the arrays of `routelab.api.RouteTable`: ``pair_start`` (P·D + 1
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from routelab.kernels.jit import helper, jit
 
 
 class TableEnds(NamedTuple):
@@ -24,14 +25,14 @@ class TableEnds(NamedTuple):
     destination_demand: NDArray[np.int64]
 
 
-@njit(cache=True)
+@helper()
 def terminal_pairs(ends, i, j):
     """Ordered pairs of different terminals that the routes from source i to destination j serve."""
     same = ends.source_switch[i] == ends.destination_switch[j]
     return (ends.source_demand[i] - same) * ends.destination_demand[j]
 
 
-@njit(cache=True)
+@jit
 def first_broken_path(
     pair_start, path_start, hop_channel, sources, destinations, channel_source, channel_target
 ):
@@ -55,7 +56,7 @@ def first_broken_path(
     return -1
 
 
-@njit(cache=True)
+@jit
 def rises(start, total):
     """Whether offsets begin at 0, never fall, and end at `total`."""
     if len(start) == 0 or start[0] != 0 or start[-1] != total:
@@ -66,7 +67,7 @@ def rises(start, total):
     return falls == 0
 
 
-@njit(cache=True)
+@jit
 def single_path_offsets(lengths, pair_start, path_start):
     """Offsets of a table with at most one path a pair.
 
@@ -88,7 +89,7 @@ def single_path_offsets(lengths, pair_start, path_start):
         pair_start[p + 1] = k
 
 
-@njit(cache=True)
+@jit
 def channel_loads(pair_start, path_start, path_weight, hop_channel, pair_weight, num_channels):
     """Load of every channel: the sum over all paths of pair weight × path weight.
 
@@ -112,7 +113,7 @@ def channel_loads(pair_start, path_start, path_weight, hop_channel, pair_weight,
     return loads
 
 
-@njit(cache=True)
+@jit
 def demand_loads(pair_start, path_start, path_weight, hop_channel, ends, num_channels):
     """Load of every channel if every terminal sends to every other one.
 
@@ -141,13 +142,13 @@ def demand_loads(pair_start, path_start, path_weight, hop_channel, ends, num_cha
     return loads
 
 
-@njit(cache=True)
+@jit
 def demand_mean(pair_start, path_weight, values, ends):
     """Mean of a value of paths over the ordered pairs of different terminals that are joined.
 
     Parameters
     ----------
-    values : array, shape (K,)
+    values : float64 array, shape (K,)
     ends : TableEnds
 
     Returns
@@ -171,7 +172,7 @@ def demand_mean(pair_start, path_weight, values, ends):
     return (total / weight if weight > 0 else 0.0), joined
 
 
-@njit(cache=True)
+@jit
 def path_turns(path_start, hop_channel, channel_direction):
     """Changes of direction on every path; int32, shape (K,)."""
     turns = np.zeros(len(path_start) - 1, np.int32)
@@ -182,7 +183,7 @@ def path_turns(path_start, hop_channel, channel_direction):
     return turns
 
 
-@njit(cache=True)
+@jit
 def next_hops(pair_start, path_start, hop_channel, channel_source, num_switches, num_destinations):
     """Next hops of a table, if one next hop per switch and target is all there is.
 
@@ -206,7 +207,7 @@ def next_hops(pair_start, path_start, hop_channel, channel_source, num_switches,
     return True, steps
 
 
-@njit(cache=True)
+@jit
 def table_from_next_hops(steps, sources, destinations, channel_source, channel_target):
     """Follow next hops from every source to every destination.
 

@@ -3,8 +3,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from routelab.kernels.jit import helper, jit
 
 
 class SymmetryArrays(NamedTuple):
@@ -29,7 +30,7 @@ class SymmetryArrays(NamedTuple):
     channel_at: NDArray[np.int32]
 
 
-@njit(cache=True)
+@jit
 def fill_images(symmetry, shift, switch_image, channel_image):
     """Where a translation takes every switch and channel.
 
@@ -69,7 +70,7 @@ def fill_images(symmetry, shift, switch_image, channel_image):
                 channel_image[channel_at[s, d]] = channel_at[switch_image[s], d]
 
 
-@njit(cache=True)
+@helper()
 def source_images(symmetry, source, switch_image, channel_image):
     """Fill the images under the translation from the class's representative to `source`."""
     shift = np.zeros(len(symmetry.period), np.int32)
@@ -80,7 +81,7 @@ def source_images(symmetry, source, switch_image, channel_image):
     fill_images(symmetry, shift, switch_image, channel_image)
 
 
-@njit(cache=True)
+@jit
 def keeps_routes(graph, switch_image, channel_image):
     """Whether a permutation of switches and channels takes legal routes to legal routes, in order.
 

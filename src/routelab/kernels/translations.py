@@ -1,13 +1,13 @@
 """From the routes of classes' representatives to those of all sources, by translation."""
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.choices import ChoiceArrays
+from routelab.kernels.jit import helper, jit
 from routelab.kernels.symmetry import source_images
 
 
-@njit(cache=True)
+@jit
 def first_longer_path(
     pair_start, path_start, lengths, symmetry, endpoints, destination_endpoint, num_channels
 ):
@@ -42,7 +42,7 @@ def first_longer_path(
     return -1
 
 
-@njit(cache=True)
+@jit
 def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     """Routes from any switches, from those of the classes' representatives.
 
@@ -94,7 +94,7 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     return ChoiceArrays(length, count, first_hop, hops, sampled)
 
 
-@njit(cache=True)
+@jit
 def image_rows(symmetry, sources, endpoints, num_channels):
     """Row of the representatives' routes that each row of `translate_routes` is an image of.
 
@@ -115,7 +115,7 @@ def image_rows(symmetry, sources, endpoints, num_channels):
     return rows
 
 
-@njit(cache=True)
+@helper()
 def own_targets(endpoints, switch_image, own):
     """own[j]: the endpoint that the translation takes to endpoint j."""
     endpoint_of = np.empty(len(switch_image), np.int32)
@@ -125,7 +125,7 @@ def own_targets(endpoints, switch_image, own):
         own[endpoint_of[switch_image[endpoints[j]]]] = j
 
 
-@njit(cache=True)
+@jit
 def hops_by_source(choices, symmetry, endpoints):
     """Where each source's hops start in a table of one route a pair; int64, shape (P + 1,)."""
     ends = len(endpoints)
@@ -139,7 +139,7 @@ def hops_by_source(choices, symmetry, endpoints):
     return start
 
 
-@njit(cache=True, nogil=True)
+@jit
 def write_chosen(choices, chosen, by_pair, symmetry, endpoints, start, sources, lengths, hops):
     """Write the routes of some sources into the table in which every pair has the chosen route.
 
@@ -182,7 +182,7 @@ def write_chosen(choices, chosen, by_pair, symmetry, endpoints, start, sources, 
             used += max(n, 0)
 
 
-@njit(cache=True)
+@jit
 def single_route_load(choices, weight, bins, num_bins):
     """Load that the rows with one route put on bins.
 

@@ -4,12 +4,12 @@ The forward tree lies in `routelab.kernels.graph`.
 """
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.graph import levels_to
+from routelab.kernels.jit import jit
 
 
-@njit(cache=True)
+@jit
 def grow_tree_to(graph, switch, weight, backwards, tree):
     """Lightest shortest routes from every vertex to one switch.
 
@@ -46,7 +46,7 @@ def grow_tree_to(graph, switch, weight, backwards, tree):
                 cost[v] = price
 
 
-@njit(cache=True)
+@jit
 def follow_route(graph, tree, vertex, hops):
     """Write the channels from `vertex` along the edges of `grow_tree_to` into `hops`."""
     v = vertex
@@ -56,14 +56,14 @@ def follow_route(graph, tree, vertex, hops):
         v = graph.edge_target[e]
 
 
-@njit(cache=True)
+@jit
 def add_route(weight, hops, amount):
     """Add `amount` to the weight of every channel in `hops`."""
     for c in hops:
         weight[c] += amount
 
 
-@njit(cache=True)
+@jit
 def route_offsets(lengths):
     """Where each pair's hops start, pair after pair.
 

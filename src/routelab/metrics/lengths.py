@@ -55,5 +55,8 @@ def mean_turns(table: RouteTable) -> float | None:
 
 def _mean(table: RouteTable, values: Float64Array | Int64Array) -> float | None:
     """Average a number of each path over the terminal pairs that use it."""
-    mean, joined = demand_mean(table.pair_start, table.path_weight, values, table.ends)
+    # float64 and read-only, as path weights are: the kernel is compiled for each type of array
+    numbers = values.astype(np.float64)
+    numbers.flags.writeable = False
+    mean, joined = demand_mean(table.pair_start, table.path_weight, numbers, table.ends)
     return float(mean) if joined else None

@@ -6,6 +6,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from routelab.kernels.jit import helper
+
 WEAKEST, HEAVIEST = 0, 1
 
 
@@ -144,7 +146,7 @@ def assign_layers(table, heuristic):
         current += 1
 
 
-@njit(cache=True)
+@helper()
 def _break_cycles(table, search, layer, current, members, heuristic):
     """Move paths from layer `current` to the next until it is acyclic; the number moved.
 
@@ -188,7 +190,7 @@ def _break_cycles(table, search, layer, current, members, heuristic):
     return moved
 
 
-@njit(cache=True)
+@helper()
 def _choose(search, first, depth, members, heuristic):
     """The dependency to break in the cycle on the walk from place `first` to its end.
 
@@ -208,7 +210,7 @@ def _choose(search, first, depth, members, heuristic):
     return best
 
 
-@njit(cache=True)
+@helper()
 def _move_paths(table, load, layer, current, dependency):
     """Move the layer's paths that cause `dependency` to the next layer; their number."""
     moved = 0

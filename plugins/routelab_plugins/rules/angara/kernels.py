@@ -6,10 +6,11 @@ are the channel that leaves, or arrives at, switch u in direction d (−1: none)
 """
 
 import numpy as np
-from numba import njit
+
+from routelab.kernels.jit import helper, jit
 
 
-@njit(cache=True)
+@helper()
 def used_directions(channel_source, channel_direction, channel_target, out_channel, opposite):
     """Directions that some in-order walk from each channel uses: the paper's B.
 
@@ -38,7 +39,7 @@ def used_directions(channel_source, channel_direction, channel_target, out_chann
     return used
 
 
-@njit(cache=True)
+@jit
 def theorem2_turns(channel_source, channel_direction, channel_target, channels_at, opposite, sign):
     """Admit turns by Theorem 2 of the Angara paper, channel after channel.
 
@@ -89,7 +90,7 @@ def theorem2_turns(channel_source, channel_direction, channel_target, channels_a
     return permitted
 
 
-@njit(cache=True)
+@helper()
 def _closure(part, parts, channel_direction, channel_target, out_channel, opposite):
     """Which parts each part reaches by in-order turns, as bit rows; uint64, shape (R, words)."""
     directions = out_channel.shape[1]
@@ -120,7 +121,7 @@ def _closure(part, parts, channel_direction, channel_target, out_channel, opposi
     return reach
 
 
-@njit(cache=True)
+@jit
 def exact_turns(part, parts, channel_direction, channel_target, out_channel, opposite, sign):
     """Admit every turn whose target's part cannot reach the turn's own part.
 

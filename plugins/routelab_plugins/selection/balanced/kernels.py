@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from routelab.kernels.jit import helper
+
 
 class Rows(NamedTuple):
     """Rows with more than one route (M of them), and what they may load (B bins).
@@ -43,7 +45,7 @@ def objective(load, segment):
     return fullest_bins(load, segment).sum()
 
 
-@njit(cache=True)
+@helper()
 def _random(state):
     """The next state of an xorshift generator (Marsaglia 2003); a number of 64 bits, never 0."""
     state ^= state << np.uint64(13)
@@ -302,7 +304,7 @@ def even_out(rows, load, choice, limit, mean, most_sweeps, kicks, seed):
     return sweeps
 
 
-@njit(cache=True)
+@helper()
 def _move(rows, load, choice, m, r, limit):
     """Put row m on route r, unless that loads a bin above its limit."""
     length, weight = np.int64(rows.length[m]), rows.weight[m]
@@ -322,7 +324,7 @@ def _move(rows, load, choice, m, r, limit):
         load[rows.bins[old + h]] += weight
 
 
-@njit(cache=True)
+@helper()
 def _descend(rows, load, choice, limit, mean, most_sweeps):
     """Move rows to routes that lower Σ |load − mean|⁴, until none does; the sweeps it took."""
     for s in range(most_sweeps):

@@ -4,12 +4,13 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels.graph import tree_scratch, write_route
+from routelab.kernels.jit import helper
 from routelab.kernels.trees import add_route, route_offsets
 
 SUM, SMALLEST, LARGEST, FIRST, UNSORTED = 0, 1, 2, 3, 4
 
 
-@njit(cache=True)
+@helper()
 def _outgoing_weight(graph, weight, v, reading):
     first, last = graph.edge_start[v], graph.edge_start[v + 1]
     if reading == UNSORTED or first == last:

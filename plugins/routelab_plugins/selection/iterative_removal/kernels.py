@@ -8,8 +8,10 @@ and put back with its present key if that has changed.
 import numpy as np
 from numba import njit
 
+from routelab.kernels.jit import helper
 
-@njit(cache=True)
+
+@helper()
 def _sink(key, item, first, size, place):
     """Let an entry of the max-heap ``key[first:first + size]`` sink to where it belongs."""
     while True:
@@ -26,7 +28,7 @@ def _sink(key, item, first, size, place):
         place = child
 
 
-@njit(cache=True)
+@helper()
 def _drop_top(key, item, first, size):
     """Take the top off a heap; its new size."""
     size -= 1
@@ -36,7 +38,7 @@ def _drop_top(key, item, first, size):
     return size
 
 
-@njit(cache=True)
+@helper()
 def _removable(key, item, first, size, pair, left, gone, most, place):
     """Bring the route to remove to the top of a channel's heap; the heap's new size."""
     count = len(place)

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch, write_route
+from routelab.kernels.jit import helper, jit
 from routelab.kernels.symmetry import source_images
 from routelab.kernels.translations import own_targets
 from routelab.kernels.trees import add_route, route_offsets
@@ -32,7 +32,7 @@ class GroupedRoutes(NamedTuple):
     hops: NDArray[np.uint32]
 
 
-@njit(cache=True)
+@jit
 def build_routes_sssp(search, unique, pairs, group_start):
     """Apply unique routes, then build the others group by group on the loads so far.
 
@@ -113,7 +113,7 @@ def build_routes_sssp(search, unique, pairs, group_start):
     return hops, unique_trees, group_trees
 
 
-@njit(cache=True)
+@helper()
 def _rank_rows(choices, unique_first, channel_direction):
     """Rank of each row's turns and length among all; −1 for rows that are left out.
 
@@ -155,7 +155,7 @@ def _rank_rows(choices, unique_first, channel_direction):
     return rank, ranks
 
 
-@njit(cache=True)
+@jit
 def cut_groups(choices, source_class, unique_first, channel_direction, order):
     """Stage 2 of Algorithm 3 on listed routes: sort pairs by turns, length and source.
 
@@ -212,7 +212,7 @@ def cut_groups(choices, source_class, unique_first, channel_direction, order):
     return *cut, rank, pair_at, hop_at, hops
 
 
-@njit(cache=True, nogil=True)
+@jit
 def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, groups):
     """Write the routes from some endpoints into their groups.
 
@@ -259,7 +259,7 @@ def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, grou
             hop_at[k, i] += volume
 
 
-@njit(cache=True)
+@jit
 def choose_routes_sssp(groups, load, demand, backwards, chosen):
     """Choose routes group by group on the loads so far: stage 3 of Algorithm 3.
 
@@ -321,7 +321,7 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
     return trees
 
 
-@njit(cache=True)
+@helper()
 def _free_lightest(hops, first, n, routes, load, backwards):
     """The lightest of a pair's routes, if no channel of it is marked; else −1.
 

@@ -92,6 +92,7 @@ class Simulation:
             in_order,
             seed,
         )
+        self._sources = at.part(self._engine, at.Sources)
         self.now = 0
         self.looked = 0  # queues looked at, all cycles together
         self.cpu_seconds = 0.0
@@ -111,7 +112,7 @@ class Simulation:
         """Find every terminal's first message."""
         engine = self._engine
         if self.demand is not None:
-            _first_messages(engine, self.load * self.demand.rate > 0)
+            _first_messages(self._sources, self.load * self.demand.rate > 0)
         for terminal in np.flatnonzero(engine.terminals["due"] >= 0):
             due = int(engine.terminals["due"][terminal])
             row = min(due, len(engine.sources) - 1)
@@ -133,7 +134,7 @@ class Simulation:
             self._engine, self._hop, self._inject, self.now, self.now + cycles
         )
         self.now += cycles
-        self._waiting = int(self._generated(self._engine, self.now))
+        self._waiting = int(self._generated(self._sources, self.now))
         self.cpu_seconds += time.thread_time() - begin
         before, self._before = self._before, self._marks()
         change = {name: self._before[name] - before[name] for name in before}
@@ -219,7 +220,9 @@ class Simulation:
         """
         from routelab.simulation.packet.kernels.checks import where_units_are
 
-        found = where_units_are(self._engine, self.now, self.router.router_delay)
+        found = where_units_are(
+            at.part(self._engine, at.Queues), self.now, self.router.router_delay
+        )
         rows: Int64Array = found.reshape(-1, self.router.vcs, 4)[self._ports.of_channel]
         return rows
 
@@ -230,7 +233,7 @@ class Simulation:
         lost = int(self._engine.totals[at.LOST])
         if lost:
             return self._lost(lost)
-        stuck = stuck_queues(self._engine, self.now)
+        stuck = stuck_queues(at.part(self._engine, at.Queues), self.now)
         return self._deadlock(stuck) if stuck.any() else None
 
     def _lost(self, lost: int) -> Blocked:
@@ -346,7 +349,7 @@ def _remember_address(function: Any, signature: Any) -> None:
     function.get_compile_result = lambda _: result
 
 
-def _first_messages(engine: Any, sends: Any) -> None:
+def _first_messages(sources: at.Sources, sends: Any) -> None:
     from routelab.simulation.packet.kernels.sources import first_messages
 
-    first_messages(engine, sends)
+    first_messages(sources, sends)

@@ -7,13 +7,12 @@ place.
 
 from __future__ import annotations
 
-from numba import njit
-
 from routelab.kernels.bits import u
+from routelab.kernels.jit import helper
 from routelab.simulation.flow.kernels import layout as at
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def push(flow, time, event):
     """Let something happen at a time."""
     times, events = flow.event_time, flow.event
@@ -30,7 +29,7 @@ def push(flow, time, event):
     events[u(place)] = event
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def pop(flow):
     """Take out what happens first."""
     times, events = flow.event_time, flow.event
@@ -53,7 +52,7 @@ def pop(flow):
     return first
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def schedule_finish(flow, bundle):
     """Put a bundle where its `finish` belongs, whether it is in the queue or not."""
     bundles, queue = flow.bundles, flow.finishes
@@ -87,7 +86,7 @@ def schedule_finish(flow, bundle):
     bundles[u(bundle)].queue = place
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def pop_finish(flow):
     """Take out the bundle whose first message is through first."""
     bundles, queue = flow.bundles, flow.finishes

@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, typeof
+from numba import typeof
+
+from routelab.kernels.jit import inline
 
 OPERATION = np.dtype(
     [
@@ -269,7 +271,7 @@ def _example() -> Flow:
 FLOW = typeof(_example())
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def mixed(word):
     """A word from which the one that was given cannot be seen (SplitMix64)."""
     z = np.uint64(word) + np.uint64(0x9E3779B97F4A7C15)

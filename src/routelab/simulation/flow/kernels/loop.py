@@ -5,13 +5,14 @@ from __future__ import annotations
 from numba import njit, types
 
 from routelab.kernels.bits import u
+from routelab.kernels.jit import helper
 from routelab.simulation.flow.kernels import layout as at
 from routelab.simulation.flow.kernels.events import pop
 from routelab.simulation.flow.kernels.messages import finish, share, start
 from routelab.simulation.flow.kernels.ranks import run
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _first(flow):
     """When the next thing happens; infinity if nothing will."""
     time = flow.event_time[0] if flow.ints[at.EVENTS] > 0 else at.NEVER
@@ -20,7 +21,7 @@ def _first(flow):
     return time
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _happen(flow):
     """Let the first thing happen."""
     finishes = flow.ints[at.FINISHES] > 0

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.bits import u
+from routelab.kernels.jit import helper, inline
 from routelab.simulation.flow.kernels import layout as at
 from routelab.simulation.flow.kernels.events import pop_finish, push, schedule_finish
 from routelab.simulation.flow.kernels.sharing import change, enter, leave, shares
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def met(flow, slot):
     """The message of a slot; made if neither of its ends has come to it yet."""
     ring = flow.ring
@@ -28,14 +28,14 @@ def met(flow, slot):
     return message
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def begin(flow, message, ready, latencies):
     """Let the bytes of a message flow so many latencies after it is ready."""
     bundle = flow.messages[u(message)].bundle
     push(flow, ready + latencies * flow.bundles[u(bundle)].delay, message)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def release(flow, message, end):
     """One end of a message needs it no more."""
     state = flow.messages[u(message)].state | end
@@ -46,7 +46,7 @@ def release(flow, message, end):
         flow.ints[at.FREE] += 1
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _wake(flow, rank, busy):
     """A request that a rank waits for is done; it is busy for a while then."""
     clock = max(flow.ranks[u(rank)].clock, flow.reals[at.NOW]) + busy
@@ -57,7 +57,7 @@ def _wake(flow, rank, busy):
         flow.ints[at.READY_RANKS] += 1
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _deliver(flow, message):
     """The last byte is through."""
     one = flow.messages[u(message)]
@@ -73,7 +73,7 @@ def _deliver(flow, message):
         release(flow, message, at.RECEIVER_GONE)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _serve(flow, bundle):
     """Bring what a bundle has served up to now."""
     now = flow.reals[at.NOW]
@@ -83,7 +83,7 @@ def _serve(flow, bundle):
     flow.bundles[u(bundle)].since = now
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def start(flow, message):
     """The first byte flows: the message joins its bundle."""
     messages, bundles = flow.messages, flow.bundles
@@ -121,7 +121,7 @@ def start(flow, message):
     change(flow, bundle)
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def finish(flow):
     """The first message of the bundle that comes first is through, and all others that are."""
     messages, bundles = flow.messages, flow.bundles
@@ -145,7 +145,7 @@ def finish(flow):
     change(flow, bundle)
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def share(flow):
     """Give bundles the shares that they have from now on."""
     bundles, resources, messages = flow.bundles, flow.resources, flow.messages

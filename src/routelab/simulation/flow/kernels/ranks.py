@@ -7,9 +7,9 @@ sends begins to flow when its clock said so, so that nothing is lost by letting 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.bits import u
+from routelab.kernels.jit import helper, inline
 from routelab.simulation.flow.kernels import layout as at
 from routelab.simulation.flow.kernels.events import push
 from routelab.simulation.flow.kernels.messages import begin, met, release
@@ -17,7 +17,7 @@ from routelab.simulation.flow.kernels.messages import begin, met, release
 _COMPUTE, _SEND, _ISEND, _RECV, _IRECV = range(5)  # as routelab.api.blocks
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def drawn(flow, pair, place, number):
     """The path of a message: of several, by their shares and nothing but seed and place."""
     first, end = flow.pair_start[u(pair)], flow.pair_start[u(pair) + u(1)]
@@ -32,7 +32,7 @@ def drawn(flow, pair, place, number):
     return end - 1
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _send(flow, rank, operation, number):
     """Begin to send; the message if its end is to be waited for, else −1."""
     one, me = flow.operations[u(operation)], flow.ranks[u(rank)]
@@ -58,7 +58,7 @@ def _send(flow, rank, operation, number):
     return message
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _receive(flow, rank, operation):
     """Be ready for a message."""
     one, me = flow.operations[u(operation)], flow.ranks[u(rank)]
@@ -73,7 +73,7 @@ def _receive(flow, rank, operation):
     return message
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _await(flow, rank, request):
     """Wait for a request, or be done with it if it is done."""
     if request < 0:
@@ -91,7 +91,7 @@ def _await(flow, rank, request):
     me.awaited += 1
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _wait(flow, rank, which):
     """Wait for one open request, or for all (−1)."""
     me, first = flow.ranks[u(rank)], flow.request_start[u(rank)]
@@ -107,7 +107,7 @@ def _wait(flow, rank, which):
     me.open = 0
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _next_block(flow, rank):
     """Go on to the next place on the tape; False if its messages find no room."""
     me, ints, tape = flow.ranks[u(rank)], flow.ints, flow.tape
@@ -134,7 +134,7 @@ def _next_block(flow, rank):
     return True
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def run(flow, rank):
     """Let a rank go on; False if the blocks that it comes to find no room."""
     me, places = flow.ranks[u(rank)], len(flow.tape)

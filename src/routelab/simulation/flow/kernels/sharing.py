@@ -13,13 +13,13 @@ in all that limits can carry it to, at once.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.bits import u
+from routelab.kernels.jit import helper, inline
 from routelab.simulation.flow.kernels import layout as at
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def enter(flow, bundle):
     """Put a bundle on the resources of its path: it has messages now."""
     one = flow.bundles[u(bundle)]
@@ -33,7 +33,7 @@ def enter(flow, bundle):
         flow.members[u(member)].crossing = crossing
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def leave(flow, bundle):
     """Take a bundle without messages off its resources, and remember those that limit others."""
     one = flow.bundles[u(bundle)]
@@ -55,7 +55,7 @@ def leave(flow, bundle):
             flow.ints[at.FREED] += 1
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def change(flow, bundle):
     """Remember a bundle whose messages are others than before."""
     if flow.bundles[u(bundle)].changed == 0:
@@ -64,7 +64,7 @@ def change(flow, bundle):
         flow.ints[at.CHANGED] += 1
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _take_in(flow, bundle, taken):
     """Add a bundle to the computation; how many are in it."""
     epoch = np.int32(flow.ints[at.EPOCH])
@@ -75,7 +75,7 @@ def _take_in(flow, bundle, taken):
     return taken + 1
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _take_in_all(flow, resource, taken):
     """Add all bundles of a resource; how many are in the computation."""
     epoch = np.int32(flow.ints[at.EPOCH])
@@ -88,7 +88,7 @@ def _take_in_all(flow, resource, taken):
     return taken
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _take_in_above(flow, resource, rate, taken):
     """Add the bundles that a resource limits, and those that are faster on it than a rate."""
     first = flow.resources[u(resource)].first
@@ -99,7 +99,7 @@ def _take_in_above(flow, resource, rate, taken):
     return taken
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _begin(flow):
     """Take in what changed; how many bundles that is."""
     taken = 0
@@ -127,7 +127,7 @@ def _begin(flow):
     return taken
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _spread(flow, begin, taken, touched, far):
     """Note the resources of the bundles from `begin` on; how many bundles and resources there are.
 
@@ -149,7 +149,7 @@ def _spread(flow, begin, taken, touched, far):
     return taken, touched
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _open(flow, touched):
     """What each resource has to give, and to how many messages."""
     epoch = np.int32(flow.ints[at.EPOCH])
@@ -175,7 +175,7 @@ def _open(flow, touched):
         flow.resources[u(resource)].given = 0.0
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _sink(flow, place, size):
     """Let a resource find its place among the levels below it."""
     level, at_level = flow.level, flow.at_level
@@ -194,7 +194,7 @@ def _sink(flow, place, size):
     at_level[u(place)] = resource
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _give(flow, resource, share):
     """Give the bundles of a resource that have no rate yet this one."""
     epoch = np.int32(flow.ints[at.EPOCH])
@@ -213,7 +213,7 @@ def _give(flow, resource, share):
             flow.resources[u(there)].given = share
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _fill(flow, taken, touched):
     """Progressive filling; how many bundles are in the computation then.
 
@@ -251,7 +251,7 @@ def _fill(flow, taken, touched):
     return after
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def _check(flow, taken, touched):
     """Take in the bundles that have lost their limit; how many there are then."""
     for k in range(touched):
@@ -263,7 +263,7 @@ def _check(flow, taken, touched):
     return taken
 
 
-@njit(_nrt=False)
+@helper(_nrt=False)
 def shares(flow):
     """Compute shares of what changed anew: `fresh` of so many bundles in `sharing`."""
     flow.ints[at.EPOCH] += 1

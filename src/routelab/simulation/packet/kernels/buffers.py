@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from routelab.kernels.bits import mark, u
+from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def push(engine, queue, packet, ready):
     """Put a unit of a packet into a buffer, which it may leave from cycle `ready` on."""
     queues, slots = engine.queues, engine.slots
@@ -27,7 +26,7 @@ def push(engine, queue, packet, ready):
     slots[u(queue * capacity + place)].ready = ready
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def pop(engine, queue, soonest):
     """Take the head out of a buffer; the unit behind it is looked at from `soonest` on."""
     queues, slots = engine.queues, engine.slots

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 
 
@@ -16,6 +17,12 @@ def stuck_queues(engine, now):
     the front of that buffer can move (and, under wormhole switching, if the packet that holds the
     virtual channel can). What is left when nothing can be added to these is stuck for good. If
     candidates change while a packet waits, it counts as one that waits after `PATIENCE` cycles.
+
+    Parameters
+    ----------
+    engine : Queues
+    now : int
+        The cycle.
     """
     queues, again = engine.queues, engine.setting[at.S_AGAIN] != 0
     stuck = np.zeros(len(queues), np.bool_)
@@ -34,7 +41,7 @@ def stuck_queues(engine, now):
     return stuck
 
 
-@njit
+@inline
 def _can_be_freed(engine, queue, stuck, now):
     queues, candidates = engine.queues, engine.candidates
     count = queues[queue].choices
@@ -61,6 +68,7 @@ def where_units_are(engine, now, delay):
 
     Parameters
     ----------
+    engine : Queues
     delay : int
         The router's: a unit is in its buffer so long before it may leave.
     """

@@ -12,6 +12,7 @@ from numba import njit, types
 
 from routelab.kernels import hops as of
 from routelab.kernels.bits import lowest, mark, prefetch, u
+from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.decisions import note_cycle
 from routelab.simulation.packet.kernels.moves import allocate
@@ -29,7 +30,7 @@ def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
     return 0
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _take_credits(engine, now):
     """Credits that arrive wake whoever waits for them."""
     queues, inputs, returned, heads = engine.queues, engine.inputs, engine.credits, engine.heads
@@ -69,7 +70,7 @@ def _take_credits(engine, now):
                 wake(queues, sleepers, heads, row, first, last)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _take_heads(engine, now):
     """Move the queues that are scheduled for this cycle into `active`, ascending; their number."""
     heads, active = engine.heads, engine.active
@@ -87,7 +88,7 @@ def _take_heads(engine, now):
     return found
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _end_of_block(engine, begin, found):
     """Where a block of `active` ends: after some queues, and after the last one of a switch."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
@@ -103,7 +104,7 @@ def _end_of_block(engine, begin, found):
     return end
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _gather(engine, hop, begin, end, now):
     """Keep the queues of a block whose front may leave now, routed; return where they end."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
@@ -144,7 +145,7 @@ def _gather(engine, hop, begin, end, now):
     return kept
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _ask_for_targets(engine, queue):
     """Let all be near that the allocation will look at for the packet at a queue's front."""
     queues = engine.queues

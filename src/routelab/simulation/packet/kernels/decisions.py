@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, u
+from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def decide(engine, count, shift):
     """Put the candidate of least cost first in `out`; return how many candidates stand.
 
@@ -47,7 +47,7 @@ def decide(engine, count, shift):
     return stand
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _class_units(engine, channel, name):
     """Units in the buffers of a class and on their way there."""
     first = engine.port_of_channel[channel] * engine.setting[at.S_VCS] + engine.classes[name, 0]
@@ -57,14 +57,14 @@ def _class_units(engine, channel, name):
     return taken
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def note_cycle(engine, now):
     """Keep the cycle where routing functions find it."""
     row = engine.setting[at.S_WAITING] + len(engine.port_of_channel)
     engine.public[row, of.NOW] = now
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def note_decision(engine, queue, channel):
     """Count the packet at the front of a queue as one that waits for a channel; −1: for none."""
     row, setting = engine.setting[at.S_WAITING], engine.setting
@@ -77,7 +77,7 @@ def note_decision(engine, queue, channel):
     engine.decided[u(queue)] = channel + 1
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def note_move(engine, queue, out, place, head, tail):
     """Count a unit that moved from the front of a queue to an output."""
     row, flits = engine.setting[at.S_WAITING], engine.setting[at.S_UNIT_FLITS]

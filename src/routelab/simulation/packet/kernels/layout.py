@@ -7,7 +7,7 @@ Queues are numbered by switch and port, so that a cycle walks through memory in 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numba import typeof, types
@@ -316,6 +316,41 @@ class Engine(NamedTuple):
     """int64 (4, BINS): latency, network latency, messages, in order"""
     hops: Any
     """int64 (HOP_BINS,)"""
+
+
+class Sources(NamedTuple):
+    """The arrays of `Engine` that tell what terminals generate; see there."""
+
+    setting: Any
+    terminals: Any
+    source_random: Any
+    gap: Any
+    known: Any
+    left_at: Any
+    part_start: Any
+    by_terminal: Any
+
+
+class Queues(NamedTuple):
+    """The arrays of `Engine` that tell what queues hold and wait for; see there."""
+
+    setting: Any
+    queues: Any
+    room: Any
+    more: Any
+    outputs: Any
+    slots: Any
+    tried: Any
+    candidates: Any
+    credits: Any
+
+
+Part = TypeVar("Part", Sources, Queues)
+
+
+def part(engine: Engine, kind: type[Part]) -> Part:
+    """Pick some arrays of an engine: compiling a kernel takes time for each array it gets."""
+    return kind(*(getattr(engine, name) for name in kind._fields))
 
 
 def _example() -> Engine:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, mark, marked, prefetch, u
+from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import pop, push
 from routelab.simulation.packet.kernels.decisions import note_move
@@ -19,13 +19,13 @@ BUSY_LINK, NO_ROOM = -3, -2
 _ROUND = 1 << 30
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _is_free(holder, now):
     """Whether no packet holds a virtual channel; one that was left is free in the next cycle."""
     return holder <= 0 and -holder <= now
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _place(engine, out, first, kind, now, wormhole):
     """The queue that a candidate means now, or why there is none."""
     outputs, room = engine.outputs, engine.room
@@ -48,7 +48,7 @@ def _place(engine, out, first, kind, now, wormhole):
     return found
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _choose(engine, queue, now):
     """Take the best candidate that is feasible among several.
 
@@ -85,7 +85,7 @@ def _choose(engine, queue, now):
     return best
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _rank(engine, round_, packet):
     """What is least goes first."""
     mode = engine.setting[at.S_PRIORITY]
@@ -97,7 +97,7 @@ def _rank(engine, round_, packet):
     return of.pick(draw(engine.random, 0, 0), np.uint64(1 << 30))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _propose(engine, begin, end, now, last):
     """Let every input port propose one of its queues, and return how many did.
 
@@ -143,7 +143,7 @@ def _propose(engine, begin, end, now, last):
     return made + 1
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _grant(engine, made, now):
     """Let every output take one proposal, and move what was taken."""
     inputs, outputs, active, proposals = (
@@ -177,7 +177,7 @@ def _grant(engine, made, now):
         active[u(entry)].queue = -1
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def allocate(engine, begin, end, now):
     """Input first, output second, as often as the speed-up says.
 
@@ -195,7 +195,7 @@ def allocate(engine, begin, end, now):
             mark(engine.heads, again & mask, queue)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _move(engine, queue, port, packet, out, place, now):
     """Send the unit at the front of a queue over a port to the queue `place`, or out."""
     queues, more, packets = engine.queues, engine.more, engine.packets

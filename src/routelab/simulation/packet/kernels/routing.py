@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, u
+from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.decisions import decide, note_decision
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def route(engine, hop, queue, port, packet):
     """Ask the algorithm where the packet at the front of a queue may go."""
     queues, inputs, packets, setting = (
@@ -101,7 +101,7 @@ def route(engine, hop, queue, port, packet):
                 engine.candidates[u(place)].penalty = at.PREFERRED
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _are_valid(engine, switch, count, shift):
     """Whether an algorithm gave at least one candidate, and only such as there are."""
     if not 0 < count <= engine.setting[at.S_MOST]:
@@ -115,7 +115,7 @@ def _are_valid(engine, switch, count, shift):
     return True
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _turn(engine, packet, switch):
     """Head for the waypoint that hop has set, and return whether it may set that one here."""
     packets = engine.packets

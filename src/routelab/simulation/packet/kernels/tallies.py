@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.bits import u
+from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 
 EXACT, STEPS = 4096, 64
@@ -13,7 +13,7 @@ EXACT, STEPS = 4096, 64
 LATENCY, NETWORK, MESSAGES, IN_ORDER = range(4)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def bin_of(cycles, bins):
     """The bin of a histogram that a number of cycles falls into."""
     if cycles < EXACT:
@@ -26,7 +26,7 @@ def bin_of(cycles, bins):
     return min(place, bins - 1)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _tally(engine, which, cycles):
     engine.histograms[which, bin_of(cycles, engine.histograms.shape[1])] += 1
     engine.totals[at.SUM_LATENCY + which] += cycles
@@ -34,7 +34,7 @@ def _tally(engine, which, cycles):
         engine.totals[at.MAX_LATENCY + which] = cycles
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def count_arrival(engine, packet, when):
     """A packet's tail reaches its terminal in cycle `when`; its row becomes free."""
     packets, totals, by_terminal = engine.packets, engine.totals, engine.by_terminal
@@ -61,7 +61,7 @@ def count_arrival(engine, packet, when):
     totals[at.FREE_PACKETS] += 1
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def _count_message(engine, packet, when):
     messages, totals, arrived = engine.messages, engine.totals, engine.arrived
     message = engine.packets[u(packet)].message

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from routelab.kernels.bits import lowest, mark, u
+from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def wake(queues, sleepers, heads, row, first, last):
     """Schedule the sleepers among the queues `first` to `last` - 1."""
     for word in range(first >> 6, ((last - 1) >> 6) + 1):
@@ -25,14 +25,14 @@ def wake(queues, sleepers, heads, row, first, last):
             bits &= bits - np.uint64(1)
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def idle_at(outputs, out):
     """When a channel, or its queue, can be sent to as far as other packets go."""
     idle = np.int64(outputs[u(out)].free_at - outputs[u(out)].slack)
     return max(idle, np.int64(outputs[u(out)].taken_until))
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def sleep(engine, queue, port, now):
     """Let a queue wait until something about it changes."""
     queues, inputs, outputs, heads = (
@@ -73,7 +73,7 @@ def sleep(engine, queue, port, now):
     engine.sleeping[inputs[u(port)].switch] += 1
 
 
-@njit(_nrt=False, forceinline=True)
+@inline
 def release(engine, place, switch, when):
     """Wake who waits for a virtual channel that its packet has left."""
     queues, heads, row = engine.queues, engine.heads, when & engine.setting[at.S_MASK]

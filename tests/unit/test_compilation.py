@@ -1,0 +1,94 @@
+"""What commands compile in an empty cache: nothing twice, and nothing that they do not need."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+
+pytestmark = pytest.mark.builtins
+
+LISTEN = """
+import os, sys
+from numba.core import event
+
+class Note(event.Listener):
+    def on_start(self, one):
+        function = one.data["dispatcher"].py_func
+        line = f"{function.__module__} {function.__qualname__}\\n"
+        os.write(notes, line.encode())
+
+    def on_end(self, one):
+        pass
+
+# jobs are forked: all of them write to the one file
+notes = os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+event.register("numba:compile", Note())
+from routelab.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+NETWORK = ("torus~dims=4x2x2x2", "angara-sssp")
+
+SEVERAL_TYPES = {
+    # units are counted in 16 bits in one place, and in 32 in the other
+    "routelab.kernels.engine_moves _place",
+    "routelab.kernels.engine_buffers push",
+    # with all arrays of the engine, and with those of `Sources`
+    "routelab.kernels.engine_sources next_gap",
+    "routelab.kernels.engine_bits draw",
+    "routelab.kernels.engine_bits mark",
+    "routelab.kernels.hops pick",
+}
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Counter[str]]:
+    """Functions that `evaluate`, and `simulate` after it, compile."""
+    folder = tmp_path_factory.mktemp("compilation")
+    found = {}
+    for command in (["evaluate", *NETWORK], ["simulate", *NETWORK, "uniform", "--load", "0.3"]):
+        notes = folder / command[0]
+        subprocess.run(
+            [sys.executable, "-c", LISTEN, notes, *command],
+            env={**os.environ, "ROUTELAB_CACHE_DIR": str(folder), "NUMBA_CACHE_DIR": ""},
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
+        found[command[0]] = Counter(notes.read_text(encoding="utf-8").splitlines())
+    return found
+
+
+@pytest.mark.parametrize("command", ["evaluate", "simulate"])
+def test_no_function_is_compiled_for_several_types(
+    compiled: dict[str, Counter[str]], command: str
+) -> None:
+    several = {name for name, count in compiled[command].items() if count > 1}
+    assert {name for name in several if not name.startswith("numba.")} <= SEVERAL_TYPES
+
+
+def test_evaluate_compiles_no_engine(compiled: dict[str, Counter[str]]) -> None:
+    engines = ("routelab.kernels.engine", "routelab.kernels.flow", "routelab.kernels.hops")
+    assert [name for name in compiled["evaluate"] if name.startswith(engines)] == []
+
+
+def test_simulate_compiles_what_evaluate_did_not(compiled: dict[str, Counter[str]]) -> None:
+    ours = {name for name in compiled["evaluate"] if not name.startswith("numba.")}
+    assert ours
+    assert not ours & set(compiled["simulate"])
+
+
+@pytest.mark.parametrize("command", ["evaluate", "simulate"])
+def test_nothing_sorts_or_prints(compiled: dict[str, Counter[str]], command: str) -> None:
+    """Copying slices, `np.sort` and messages with values compile dozens of functions each."""
+    costly = ("numba.cpython.unicode", "numba.misc.quicksort")
+    assert [name for name in compiled[command] if name.startswith(costly)] == []
+
+
+@pytest.mark.parametrize(("command", "most"), [("evaluate", 85), ("simulate", 75)])
+def test_number_of_functions(compiled: dict[str, Counter[str]], command: str, most: int) -> None:
+    assert 20 < compiled[command].total() <= most
