@@ -35,12 +35,12 @@ NETWORK = ("torus~dims=4x2x2x2", "angara-sssp")
 
 SEVERAL_TYPES = {
     # units are counted in 16 bits in one place, and in 32 in the other
-    "routelab.kernels.engine_moves _place",
-    "routelab.kernels.engine_buffers push",
+    "routelab.simulation.packet.kernels.moves _place",
+    "routelab.simulation.packet.kernels.buffers push",
     # with all arrays of the engine, and with those of `Sources`
-    "routelab.kernels.engine_sources next_gap",
-    "routelab.kernels.engine_bits draw",
-    "routelab.kernels.engine_bits mark",
+    "routelab.simulation.packet.kernels.sources next_gap",
+    "routelab.kernels.bits draw",
+    "routelab.kernels.bits mark",
     "routelab.kernels.hops pick",
 }
 
@@ -72,7 +72,7 @@ def test_no_function_is_compiled_for_several_types(
 
 
 def test_evaluate_compiles_no_engine(compiled: dict[str, Counter[str]]) -> None:
-    engines = ("routelab.kernels.engine", "routelab.kernels.flow", "routelab.kernels.hops")
+    engines = ("routelab.simulation", "routelab.kernels.hops")
     assert [name for name in compiled["evaluate"] if name.startswith(engines)] == []
 
 
