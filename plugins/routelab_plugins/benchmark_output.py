@@ -15,7 +15,7 @@ WHOLE = "(?:0|[1-9][0-9]{0,14})"
 DECIMAL = rf"{WHOLE}\.[0-9]{{2}}"
 """Numbers as the benchmarks print them: in ASCII's digits, no zeros before, not beyond reason."""
 
-_KILLED = (
+_END_PATTERNS = (
     r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal",
     r"EXIT CODE: (9|137|143)\b",
     r"\bexited on signal\b",
@@ -26,7 +26,7 @@ _KILLED = (
 )
 """Lines by which launchers tell that a process was ended."""
 
-_ERRORS = (
+_ERROR_PATTERNS = (
     r"BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
     r"^\W*(fatal )?error ?[:!]",
     r"^\W*error\W*$",
@@ -51,11 +51,11 @@ _NOISE = re.compile(
 )
 """Of UCX, which writes to the standard output by default, and of Intel MPI."""
 
-_SHOWN = 200
+_QUOTE_LENGTH = 200
 """Characters of a line that a message quotes."""
 
 
-def checked_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
+def read_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
     """The lines of a run that ended well, without empty ones at the end.
 
     Parameters
@@ -72,25 +72,25 @@ def checked_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
     """
     texts = [text.replace("\r\n", "\n") for text in (output.stdout, output.stderr)]
     both = [line for text in texts for line in text.split("\n")]
-    killed = _found(both, _KILLED)
+    killed = _first_match(both, _END_PATTERNS)
     if killed is not None:
-        raise BenchmarkError("killed", f"the run was ended: {quoted(killed)}")
-    wrong = _found(both, (*errors, *_ERRORS))
+        raise BenchmarkError("killed", f"the run was ended: {quote_line(killed)}")
+    wrong = _first_match(both, (*errors, *_ERROR_PATTERNS))
     _check_exit(output.exit_code, wrong, texts[1])
     if wrong is not None:
-        raise BenchmarkError("error-text", f"there is an error in the output: {quoted(wrong)}")
+        raise BenchmarkError("error-text", f"there is an error in the output: {quote_line(wrong)}")
     if not texts[0].strip():
         raise BenchmarkError("no-result", "nothing was printed")
     *lines, rest = texts[0].split("\n")
     if rest:
-        raise BenchmarkError("incomplete", f"the last line has no end: {quoted(rest)}")
+        raise BenchmarkError("incomplete", f"the last line has no end: {quote_line(rest)}")
     lines = [line for line in lines if not _NOISE.fullmatch(line)]
     while lines and not lines[-1].strip():
         lines.pop()
     return lines
 
 
-def _found(lines: Sequence[str], patterns: Sequence[str]) -> str | None:
+def _first_match(lines: Sequence[str], patterns: Sequence[str]) -> str | None:
     """The first line in which one of the patterns is found."""
     pattern = re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
     return next((line for line in lines if pattern.search(line.strip())), None)
@@ -105,14 +105,14 @@ def _check_exit(code: int | None, wrong: str | None, stderr: str) -> None:
         name = signal.Signals(number).name
         raise BenchmarkError("killed", f"exit code {code}: ended by {name}")
     last = wrong or next((line for line in reversed(stderr.split("\n")) if line.strip()), "")
-    said = f": {quoted(last)}" if last else ""
+    said = f": {quote_line(last)}" if last else ""
     raise BenchmarkError("error-text", f"exit code {code}{said}")
 
 
-def quoted(line: str) -> str:
+def quote_line(line: str) -> str:
     """A line for messages, the unprintable escaped and the end of a long one cut off."""
     text = line.strip()
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+    return repr(text if len(text) <= _QUOTE_LENGTH else f"{text[:_QUOTE_LENGTH]}...")
 
 
 def check_processes(found: int, task: BenchmarkTask | None) -> None:

@@ -116,7 +116,7 @@ def figures(
     if len({row.size for row in rows}) < len(rows):
         raise BenchmarkError("unreadable", "there are several rows of one size")
     if task is not None:
-        _check_asked(rows, asked)
+        _check_request(rows, asked)
     return tuple(figure for row in rows for figure in row.figures())
 
 
@@ -132,7 +132,7 @@ def _check(row: Row) -> None:
         )
 
 
-def _check_asked(rows: Sequence[Row], asked: LatencyParameters) -> None:
+def _check_request(rows: Sequence[Row], asked: LatencyParameters) -> None:
     found = [row.size for row in rows]
     more = [size for size in found if size not in asked.sizes]
     if more:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal, TypeVar, cast, get_args
 
 from routelab.api import Citation, Collective, Job, Parameters, WorkloadPlugin, parameter
-from routelab_plugins.npb_problems import NpbKernel, refusal
+from routelab_plugins.npb_problems import NpbKernel, ranks_problem
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ PROBLEMS_REPORT = Citation(
 )
 
 
-class NpbParameters(Parameters):
+class NpbWorkloadParameters(Parameters):
     """Which of the benchmark's problems."""
 
     class_: NpbClass = parameter("A", description="Problem size as NPB names it")
@@ -43,7 +43,7 @@ class NpbParameters(Parameters):
 class NpbWorkload(WorkloadPlugin):
     """Base of the models."""
 
-    Parameters = NpbParameters
+    Parameters = NpbWorkloadParameters
     citations: ClassVar[tuple[Citation, ...]] = (
         PROBLEMS_REPORT,
         Citation(
@@ -61,7 +61,7 @@ class NpbWorkload(WorkloadPlugin):
         """A number of processes that the benchmark does not run on."""
         kernel = cast(NpbKernel, self.name.removeprefix("npb-"))
         asked = self.parameters
-        return refusal(kernel, asked.class_, asked.version, job.ranks, asked.iterations)
+        return ranks_problem(kernel, asked.class_, asked.version, job.ranks, asked.iterations)
 
     def timed_iterations(self, of_class: int) -> int:
         """How many iterations are timed: as asked for, or as many as the class has."""
@@ -69,7 +69,7 @@ class NpbWorkload(WorkloadPlugin):
         return of_class if asked is None else asked
 
 
-def modelled(problems: Mapping[str, T]) -> dict[str, T]:
+def problems_with_model(problems: Mapping[str, T]) -> dict[str, T]:
     """The problems of those classes that there are models of."""
     return {class_: problems[class_] for class_ in get_args(NpbClass)}
 

@@ -82,12 +82,12 @@ def size_and_iterations(kernel: NpbKernel, class_: str) -> tuple[tuple[int, ...]
     return (points,) * 3, iterations
 
 
-def label(kernel: NpbKernel, class_: str, version: str) -> str:
+def problem_name(kernel: NpbKernel, class_: str, version: str) -> str:
     """The benchmark with release and class, for messages."""
     return f"NPB {version} {kernel.upper()} class {class_}"
 
 
-def refusal(
+def ranks_problem(
     kernel: NpbKernel, class_: str, version: str, ranks: int, iterations: int | None = None
 ) -> str | None:
     """Why a benchmark does not run on so many processes; None if it does.
@@ -101,7 +101,7 @@ def refusal(
     iterations : int, optional
         Timed ones, if not as many as the class has.
     """
-    name = label(kernel, class_, version)
+    name = problem_name(kernel, class_, version)
     if kernel == "lu":
         return _lu(name, LU[class_][0], ranks)
     if kernel == "is":

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from routelab.api import BenchmarkError
-from routelab_plugins.benchmark_output import DECIMAL, WHOLE, quoted
+from routelab_plugins.benchmark_output import DECIMAL, WHOLE, quote_line
 from routelab_plugins.latency_table import Row
 
 PLAIN = "# Size Avg Latency(us)"
@@ -33,7 +33,7 @@ def read_table(lines: Sequence[str]) -> list[Row]:
     if names not in (PLAIN, FULL):
         raise BenchmarkError(
             "unreadable" if names else "no-result",
-            f"expected the names of columns after the header, found {quoted(names)}",
+            f"expected the names of columns after the header, found {quote_line(names)}",
         )
     form = _FULL_ROW if names == FULL else _SHORT_ROW
     return [_row(form, line) for line in lines[1:]]
@@ -42,7 +42,7 @@ def read_table(lines: Sequence[str]) -> list[Row]:
 def _row(form: re.Pattern[str], line: str) -> Row:
     found = form.fullmatch(line)
     if found is None:
-        raise BenchmarkError("unreadable", f"expected a row of numbers, found {quoted(line)}")
+        raise BenchmarkError("unreadable", f"expected a row of numbers, found {quote_line(line)}")
     size, average, *more = found.groups()
     if not more:
         return Row(int(size), float(average))

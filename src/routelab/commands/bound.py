@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from routelab.commands._shared.arguments import positive
-from routelab.commands._shared.output import FORMATS, cell, check_folder, print_table, warn
+from routelab.commands._shared.output import (
+    FORMATS,
+    cell_text,
+    check_result_folder,
+    print_table,
+    warn,
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -42,14 +48,14 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Bound, then write or print."""
     if arguments.output is not None:
-        check_folder(arguments.output)
+        check_result_folder(arguments.output)
     from routelab.jobs.child import in_child
 
     return in_child(lambda: _print(arguments) if arguments.output is None else _write(arguments))
 
 
 def _write(arguments: argparse.Namespace) -> int:
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import perform
     from routelab.stages.bound import BARE
     from routelab.stages.kinds.bounds import BoundJob
@@ -61,7 +67,7 @@ def _write(arguments: argparse.Namespace) -> int:
         seconds=arguments.seconds,
         exact=arguments.exact,
     )
-    with progress(arguments):
+    with show_progress(arguments):
         outcome = perform(job)
     if outcome.status != "ok":
         warn(outcome.routing, outcome)
@@ -70,7 +76,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 def _print(arguments: argparse.Namespace) -> int:
     from routelab.bounds import bound_numbers
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load
     from routelab.stages.argument_errors import together
     from routelab.stages.bound import WEIGHT_COLUMNS, compute, weight_rows
@@ -80,7 +86,7 @@ def _print(arguments: argparse.Namespace) -> int:
         lambda: load("rules", arguments.rules) if arguments.rules else None,
         lambda: obtain(arguments.topology),
     )
-    with progress(arguments):
+    with show_progress(arguments):
         bound = compute(network, rules, seconds=arguments.seconds, exact=arguments.exact)
     facts = {"topology": name, "rules": arguments.rules or "", **bound_numbers(bound)}
     if arguments.format == "csv":
@@ -89,5 +95,5 @@ def _print(arguments: argparse.Namespace) -> int:
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        print_table(("fact", "value"), [(key, cell(value)) for key, value in facts.items()])
+        print_table(("fact", "value"), [(key, cell_text(value)) for key, value in facts.items()])
     return 0

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.output import FORMATS, cell, print_table
+from routelab.commands._shared.output import FORMATS, cell_text, print_table
 
 
 def add_parser(subparsers: Any) -> None:
@@ -54,7 +54,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate and print."""
     from routelab.artifacts.json_files import plain
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import in_child
     from routelab.stages.evaluate import evaluate, measured_columns
     from routelab.stages.facts import BOUND_FIELDS, FIELDS
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     more = (*more, *(name for name in measured_columns(metrics) if name not in FIELDS))
 
     def work() -> list[dict[str, Any]]:
-        with progress(arguments):
+        with show_progress(arguments):
             return evaluate(
                 arguments.topology,
                 arguments.routings,
@@ -91,7 +91,7 @@ def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
 
     columns = [column.name for column in COLUMNS if "evaluate" in column.shown]
     columns += more
-    print_table(columns, [[cell(row.get(field)) for field in columns] for row in rows])
+    print_table(columns, [[cell_text(row.get(field)) for field in columns] for row in rows])
     for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
         print(f"the network is not connected: {parts}")
     for row in rows:

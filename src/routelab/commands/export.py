@@ -46,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Export, then write or print; or verify what was written."""
     from routelab.api import InputError
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.stages import export as stage
 
     if len(arguments.routes) > 2:
@@ -55,13 +55,13 @@ def run(arguments: argparse.Namespace) -> int:
             f"there are {len(arguments.routes)} arguments: {' '.join(arguments.routes)}"
         )
     if arguments.verify is not None:
-        with progress(arguments):
+        with show_progress(arguments):
             found = stage.verify(arguments.export, arguments.routes, arguments.verify)
         print(found)
         return 0
     if arguments.output is not None:
         stage.check_folder(arguments.output)
-    with progress(arguments):
+    with show_progress(arguments):
         exported = stage.compute(arguments.export, arguments.routes, arguments.machine)
     if arguments.output is not None:
         stage.write(exported, arguments.output)

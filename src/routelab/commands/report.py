@@ -29,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write one report or the index."""
     from routelab.api import InputError
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.stages import report as stage
 
     if arguments.index == (arguments.study is not None):
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(arguments.results / "report" / "index.html")
         return 0
     folder = arguments.output or arguments.results / "report" / arguments.study.stem
-    with progress(arguments):
+    with show_progress(arguments):
         stage.run(arguments.study, arguments.results, folder)
     print(folder / "index.html")
     return 0

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.output import FORMATS, check_folder, print_table, warn
+from routelab.commands._shared.output import FORMATS, check_result_folder, print_table, warn
 
 
 def add_parser(subparsers: Any) -> None:
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         name, network = stage.obtain(arguments.topology)
         _print(name, network, arguments.format)
         return 0
-    check_folder(arguments.output)
+    check_result_folder(arguments.output)
     from routelab.jobs.folder_job import perform
     from routelab.stages.kinds.networks import TopologyJob
 

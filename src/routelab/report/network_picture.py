@@ -96,12 +96,12 @@ def picture_of(topology: Topology) -> Picture:
         ends = int(topology.channel_source[channel]), int(topology.channel_target[channel])
         side = SIDE * (1 + 1.6 * lanes[ends])
         lanes[ends] += 1
-        ring = _closed_ring(topology, sizes, *ends)
+        ring = _ring_dimension(topology, sizes, *ends)
         start, end = switches[ends[0]], switches[ends[1]]
         if ring is None:
             mine = [_straight(start, end, side)]
         else:
-            mine = _cut(start, end, side, switches, ring)
+            mine = _cut_channel(start, end, side, switches, ring)
         lines += mine
         owners += [channel] * len(mine)
     if len(lines) > topology.num_channels:
@@ -172,7 +172,7 @@ def axis_name(topology: Topology, dimension: int) -> str:
     return names.get(dimension, f"d{dimension}")
 
 
-def _closed_ring(
+def _ring_dimension(
     topology: Topology, sizes: Sequence[int] | None, source: int, target: int
 ) -> int | None:
     """The dimension whose ring a channel closes, by joining its two ends; None if it does not."""
@@ -190,10 +190,12 @@ def _closed_ring(
 def _straight(start: Points, end: Points, side: float) -> Points:
     along = _unit(end - start)
     shift = side * _right_of(along)
-    return _barbed(start + RADIUS * along + shift, end - RADIUS * along + shift, along)
+    return _with_barb(start + RADIUS * along + shift, end - RADIUS * along + shift, along)
 
 
-def _cut(start: Points, end: Points, side: float, switches: Points, dimension: int) -> list[Points]:
+def _cut_channel(
+    start: Points, end: Points, side: float, switches: Points, dimension: int
+) -> list[Points]:
     """Both ends of a channel that closes a ring; those of outer dimensions reach one border."""
     way = -_unit(end - start)
     shift = side * _right_of(way)
@@ -201,12 +203,12 @@ def _cut(start: Points, end: Points, side: float, switches: Points, dimension: i
     if dimension < 2:
         along = switches @ way
         reach = [float(along.max() - start @ way) + STUB, float(end @ way - along.min()) + STUB]
-    leaving = _barbed(start + RADIUS * way + shift, start + reach[0] * way + shift, way)
-    arriving = _barbed(end - reach[1] * way + shift, end - RADIUS * way + shift, way)
+    leaving = _with_barb(start + RADIUS * way + shift, start + reach[0] * way + shift, way)
+    arriving = _with_barb(end - reach[1] * way + shift, end - RADIUS * way + shift, way)
     return [leaving, arriving]
 
 
-def _barbed(start: Points, tip: Points, along: Points) -> Points:
+def _with_barb(start: Points, tip: Points, along: Points) -> Points:
     return np.array([start, tip, tip - BARB_BACK * along + BARB_OUT * _right_of(along)])
 
 
@@ -218,7 +220,7 @@ def _right_of(along: Points) -> Points:
     return np.array([along[1], -along[0]])
 
 
-def _lying(points: Points) -> Points:
+def _turn_flat(points: Points) -> Points:
     """The points turned so that their longest extent is horizontal: pages are wide."""
     if len(points) < 2:
         return points
@@ -240,7 +242,7 @@ def _force_layout(topology: Topology) -> Points:
     else:
         placed = nx.circular_layout(graph)
     points = np.array([placed[i] for i in range(topology.num_switches)], dtype=np.float64)
-    points = _lying(points)
+    points = _turn_flat(points)
     if not len(links):
         return points
     lengths = np.hypot(*(points[links[:, 0]] - points[links[:, 1]]).T)

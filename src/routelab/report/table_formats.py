@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from routelab.report.labels import label, number_text
-from routelab.report.tables import Column, Table
+from routelab.report.tables import ReportColumn, ReportTable
 
 Relation = Literal["", "equal", "inside", "below", "above"]
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """What a reader sees in one cell.
 
     Attributes
@@ -70,15 +70,15 @@ class Layout:
 
     groups: tuple[Heading, ...]
     headings: tuple[Heading, ...] | None
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
 
 
-def layout(table: Table) -> Layout:
+def layout(table: ReportTable) -> Layout:
     """How a table is shown to people."""
-    shown: list[Column] = []
+    shown: list[ReportColumn] = []
     groups: list[Heading] = []
     second: list[Heading] = []
-    references = table.named("reference")
+    references = table.with_role("reference")
     for column in table.columns:
         if column.role in ("low", "high") or (column.role == "reference" and column.of):
             continue
@@ -92,12 +92,12 @@ def layout(table: Table) -> Layout:
     return Layout(tuple(groups), tuple(second) if two_lines else None, rows)
 
 
-def _cell(table: Table, row: dict[str, Any], column: Column) -> Cell:
+def _cell(table: ReportTable, row: dict[str, Any], column: ReportColumn) -> TableCell:
     text = number_text(column.name, row.get(column.name))
     numeric = not text or re.match(r"[-\d]", text) is not None
     if column.role == "reference" and column.of:
         return _reference_cell(row, column, text)
-    return Cell(text, _spread(row, column.name), numeric=numeric, header=column.role == "row")
+    return TableCell(text, _spread(row, column.name), numeric=numeric, header=column.role == "row")
 
 
 def _spread(row: dict[str, Any], value: str) -> str:
@@ -105,23 +105,23 @@ def _spread(row: dict[str, Any], value: str) -> str:
     return f"{low}–{high}" if low != high else ""
 
 
-def _reference_cell(row: dict[str, Any], column: Column, text: str) -> Cell:
+def _reference_cell(row: dict[str, Any], column: ReportColumn, text: str) -> TableCell:
     """The published value with its relation to ours, both as printed."""
     ours = number_text(column.of, row.get(column.of))
     if not text or not ours or isinstance(row[column.name], str):
-        return Cell(text)
+        return TableCell(text)
     gap = float(ours) - float(text)
     if gap == 0:
-        return Cell(text, relation="equal")
+        return TableCell(text, relation="equal")
     difference = number_text(column.of, abs(gap))
     difference = ("+" if gap > 0 else "−") + difference
     ends = [number_text(column.of, row.get(f"{column.of}_{end}")) for end in ("low", "high")]
     if all(ends) and float(ends[0]) <= float(text) <= float(ends[1]):
-        return Cell(text, relation="inside", difference=difference)
-    return Cell(text, relation="above" if gap > 0 else "below", difference=difference)
+        return TableCell(text, relation="inside", difference=difference)
+    return TableCell(text, relation="above" if gap > 0 else "below", difference=difference)
 
 
-def to_csv(table: Table) -> str:
+def to_csv(table: ReportTable) -> str:
     """All columns, ends of ranges last; numbers as `number_text` writes them."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
@@ -131,23 +131,23 @@ def to_csv(table: Table) -> str:
     return stream.getvalue()
 
 
-def to_markdown(table: Table) -> str:
+def to_markdown(table: ReportTable) -> str:
     """A pipe table with the title above it and the notes below."""
     shown = layout(table)
     lines = [
         f"**{_markdown(table.title)}**",
         "",
         *(line for text in table.warnings for line in (f"**{_markdown(text)}**", "")),
-        _piped([_markdown(text) for text in _one_line_headings(shown)]),
-        _piped(["---:" if numeric else "---" for numeric in _numeric_columns(shown)]),
+        _pipe_line([_markdown(text) for text in _one_line_headings(shown)]),
+        _pipe_line(["---:" if numeric else "---" for numeric in _numeric_columns(shown)]),
     ]
-    lines += [_piped([_markdown(str(cell)) for cell in row]) for row in shown.rows]
+    lines += [_pipe_line([_markdown(str(cell)) for cell in row]) for row in shown.rows]
     if table.notes:
         lines += ["", *(f"- {_markdown(note)}" for note in table.notes)]
     return "\n".join(lines) + "\n"
 
 
-def to_latex(table: Table) -> str:
+def to_latex(table: ReportTable) -> str:
     r"""A ``tabular`` with booktabs' rules, to be put into a ``table`` environment."""
     shown = layout(table)
     kinds = "".join("r" if numeric else "l" for numeric in _numeric_columns(shown))
@@ -165,7 +165,7 @@ def to_latex(table: Table) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {
+FORMATS: dict[str, Callable[[ReportTable], str]] = {
     "csv": to_csv,
     "md": to_markdown,
     "tex": to_latex,
@@ -211,7 +211,7 @@ def _markdown(text: str) -> str:
     return re.sub(r"([\\`*_|~<>\[\]#])", r"\\\1", _one_line(text))
 
 
-def _piped(cells: Sequence[str]) -> str:
+def _pipe_line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 

@@ -13,8 +13,8 @@ from routelab.api import InputError
 from routelab.artifacts.losses import cause_text
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
-from routelab.report.frames.statistics import NAMED, SYSTEMS, statistics_of
-from routelab.report.frames.view import OK, View, in_order, key_text, lower_median
+from routelab.report.frames.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
+from routelab.report.frames.view import OK, View, key_text, lower_median, sort_texts
 
 Role = Literal["row", "value", "reference", "low", "high", "runs"]
 
@@ -24,7 +24,7 @@ MOST_CAUSES = 5
 
 
 @dataclass(frozen=True)
-class Column:
+class ReportColumn:
     """A column of a table.
 
     Attributes
@@ -43,7 +43,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A finished table.
 
     Attributes
@@ -63,14 +63,14 @@ class Table:
     notes : tuple of str
         What a reader has to know, e.g. runs without a result.
     of : str
-        What its runs are; see `config.Table`.
+        What its runs are; see `config.ReportTable`.
     warnings : tuple of str
         What must not be overlooked; stands above the table.
     """
 
     name: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[ReportColumn, ...]
     rows: tuple[dict[str, Any], ...]
     attained: tuple[dict[str, int], ...]
     counts: bool
@@ -80,14 +80,14 @@ class Table:
     of: str = "routes"
     warnings: tuple[str, ...] = ()
 
-    def named(self, role: Role) -> list[Column]:
+    def with_role(self, role: Role) -> list[ReportColumn]:
         """Columns of one role."""
         return [column for column in self.columns if column.role == role]
 
 
 def build_table(
     name: str, spec: TableSpec, frames: View, reference: Reference | None, place: str
-) -> Table:
+) -> ReportTable:
     """Make the table that a study declares.
 
     Parameters
@@ -121,7 +121,7 @@ def build_table(
             f"{place}relative: several runs to compare with; name one routing in 'relative.to', or "
             "show 'statistics'"
         )
-    every = _grouped(frames, jobs, spec.rows, place)
+    every = _group_runs(frames, jobs, spec.rows, place)
     if spec.statistics:
         rows, attained = _statistic_rows(spec, frames, jobs, every, place)
     elif spec.count:
@@ -132,8 +132,8 @@ def build_table(
     values = spec.values or [
         f"{column}_{name}" for column, names in spec.statistics.items() for name in names
     ]
-    columns = [Column(column, "row") for column in spec.rows]
-    shown = [Column(column, "value") for column in values]
+    columns = [ReportColumn(column, "row") for column in spec.rows]
+    shown = [ReportColumn(column, "value") for column in values]
     if spec.beside is not None:
         published = _join_reference(rows, spec.beside, reference, values, place)
         # what stands beside each other comes first, then what was never published
@@ -142,16 +142,18 @@ def build_table(
         shown[len(known - {""}) : len(known - {""})] = published
     columns += shown
     if "range" in spec.over.values() and not spec.count:
-        ranged = [name for name in values if not name.endswith(NAMED) or spec.values]
+        ranged = [name for name in values if not name.endswith(NETWORK_NAMES) or spec.values]
         columns += [
-            Column(f"{column}_{end}", end, column) for column in ranged for end in ("low", "high")
+            ReportColumn(f"{column}_{end}", end, column)
+            for column in ranged
+            for end in ("low", "high")
         ]
     if spec.statistics:
-        columns.append(Column(SYSTEMS, "runs"))
+        columns.append(ReportColumn(SYSTEMS, "runs"))
     elif spec.runs and (spec.over or spec.count):
-        columns.append(Column("runs", "runs"))
+        columns.append(ReportColumn("runs", "runs"))
     runs = jobs["run"] if spec.statistics else jobs.index
-    return Table(
+    return ReportTable(
         name=name,
         title=spec.title or name,
         columns=tuple(columns),
@@ -166,7 +168,7 @@ def build_table(
     )
 
 
-def _grouped(
+def _group_runs(
     frames: View, jobs: pd.DataFrame, keys: Sequence[str], place: str
 ) -> dict[tuple[str, ...], list[int]]:
     """Runs by the texts of their `keys`, in the order of a table's rows.
@@ -177,7 +179,7 @@ def _grouped(
     groups: dict[tuple[str, ...], list[int]] = {}
     for run, key in zip(jobs.index, zip(*texts, strict=True), strict=True):
         groups.setdefault(key, []).append(int(run))
-    ranks = [{text: rank for rank, text in enumerate(in_order(column))} for column in texts]
+    ranks = [{text: rank for rank, text in enumerate(sort_texts(column))} for column in texts]
     ordered = sorted(
         groups, key=lambda key: [rank[text] for rank, text in zip(ranks, key, strict=True)]
     )
@@ -209,7 +211,7 @@ def _counted_rows(
     """A row for every combination of keys and values that runs attained, and one such run."""
     rows, attained = [], []
     columns = [*spec.rows, *spec.values]
-    for runs in _grouped(frames, jobs, columns, place).values():
+    for runs in _group_runs(frames, jobs, columns, place).values():
         row = {column: frames.column(jobs, column, place)[runs[0]] for column in columns}
         rows.append(row | {"runs": len(runs)})
         attained.append(dict.fromkeys(spec.values, runs[0]))
@@ -227,31 +229,31 @@ def _pooled_rows(
     rows, attained = [], []
     for runs in groups.values():
         mine = jobs.loc[runs]
-        _check_one_thing(mine[list(frames.identity)], spec.rows, place)
+        _check_rows_distinct(mine[list(frames.identity)], spec.rows, place)
         row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
         row["runs"] = int((mine["status"] == OK).sum())
         by: dict[str, int] = {}
         for column in spec.values:
             values = frames.column(mine, column, place).dropna()
             if "mean" in spec.over.values():
-                values = _averaged(values, mine, spec.over, f"{place}values: column {column!r}")
+                values = _average(values, mine, spec.over, f"{place}values: column {column!r}")
             _pool(column, values, mine, spec.over, row, by)
         rows.append(row)
         attained.append(by)
     return rows, attained
 
 
-def _check_one_thing(mine: pd.DataFrame, rows: Sequence[str], place: str) -> None:
+def _check_rows_distinct(mine: pd.DataFrame, rows: Sequence[str], place: str) -> None:
     things = mine.drop_duplicates()
     if len(things) > 1:
-        one, other = (_thing(things.iloc[at]) for at in (0, 1))
+        one, other = (_run_text(things.iloc[at]) for at in (0, 1))
         raise InputError(
             f"{place}rows {', '.join(rows)} do not tell {one} from {other}; add a column "
             "to 'rows', choose with 'where', or name the parameter to pool in 'over'"
         )
 
 
-def _thing(names: pd.Series[Any]) -> str:
+def _run_text(names: pd.Series[Any]) -> str:
     """``dor on torus~dims=4``, of a simulation with its traffic, settings and load."""
     rest = [
         f"{kind} {key_text(value)}"
@@ -261,7 +263,7 @@ def _thing(names: pd.Series[Any]) -> str:
     return f"{names['routing']} on {names['topology']}" + (f" ({', '.join(rest)})" if rest else "")
 
 
-def _averaged(
+def _average(
     values: pd.Series[Any], mine: pd.DataFrame, over: Mapping[str, str], what: str
 ) -> pd.Series[Any]:
     """The mean over the parameters marked ``mean``, at the first run of each other setting."""
@@ -319,7 +321,7 @@ def _join_reference(
     reference: Reference | None,
     values: Sequence[str],
     place: str,
-) -> list[Column]:
+) -> list[ReportColumn]:
     """Join the reference's columns to `rows` and return them; its spare rows are left out."""
     if reference is None:
         raise InputError(f"{place}beside: the study cites no reference")
@@ -345,7 +347,7 @@ def _join_reference(
         row |= {f"{beside.prefix}{name}": _number(theirs.get(name, "")) for name in added}
     added.sort(key=lambda name: values.index(name) if name in values else len(values))
     return [
-        Column(f"{beside.prefix}{name}", "reference", name if name in values else "")
+        ReportColumn(f"{beside.prefix}{name}", "reference", name if name in values else "")
         for name in added
     ]
 

@@ -9,13 +9,13 @@ import numpy as np
 from routelab.api import Topology
 from routelab.api.topology import BoolArray, Int32Array
 from routelab.kernels.graph import route_lengths
-from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.results import Failed
 
 
 def bare_lengths(topology: Topology) -> Int32Array:
     """Hops between endpoints; int32, shape (P, P), −1 where there is no way."""
-    lengths: Int32Array = route_lengths(walks(topology).arrays, topology.endpoints)
+    lengths: Int32Array = route_lengths(all_walks(topology).arrays, topology.endpoints)
     return lengths
 
 

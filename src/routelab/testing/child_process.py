@@ -24,7 +24,7 @@ from routelab.deadlock import check
 from routelab.deadlock.kernels.hop_search import compiled
 from routelab.jobs.limits import Breach, run_limited
 from routelab.kernels.legality import first_illegal_path
-from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.inputs.tables import table_on
 from routelab.testing.results import CheckResult
@@ -71,7 +71,7 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
 @cache
 def _load_kernels() -> None:
     """Load the kit's own kernels once, before children are made that inherit them."""
-    graph = walks(NETWORKS["one-way-ring"]())
+    graph = all_walks(NETWORKS["one-way-ring"]())
     table = table_on(graph.topology)
     # a ring without bubbles: the checker looks for the cycle as well
     check(table, "plain")

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-WORK_DONE = "counters"
+WORK_COUNTERS = "counters"
 """A table's account of its own work may differ between runs; it is no part of the routes."""
 
 
-def fingerprint(value: Any, name: str = "") -> dict[str, str]:
+def field_digests(value: Any, name: str = "") -> dict[str, str]:
     """A digest for each field of a network, routing graph, route table or list of numbers.
 
     Parameters
@@ -33,8 +33,8 @@ def fingerprint(value: Any, name: str = "") -> dict[str, str]:
         return {name: _digest(value)}
     found = {name: f"{type(value).__name__} of {len(parts)}"}
     for key, part in parts.items():
-        if key != WORK_DONE:
-            found |= fingerprint(part, f"{name}.{key}" if name else key)
+        if key != WORK_COUNTERS:
+            found |= field_digests(part, f"{name}.{key}" if name else key)
     return found
 
 

@@ -10,10 +10,10 @@ import json
 import sys
 
 from routelab.registry.catalogue import installed
-from routelab.testing.fingerprints import fingerprint
-from routelab.testing.inputs.examples import completed
-from routelab.testing.inputs.inputs import inputs
-from routelab.testing.subjects import instance, run
+from routelab.testing.fingerprints import field_digests
+from routelab.testing.inputs.by_kind import inputs
+from routelab.testing.inputs.examples import complete_name
+from routelab.testing.subjects import load_instance, run_plugin
 
 
 def main() -> None:
@@ -21,8 +21,8 @@ def main() -> None:
     kind, text, topologies, name = json.load(sys.stdin)
     catalogue = installed()
     made = inputs(kind, text, topologies, catalogue)[name]()
-    plugin = instance(kind, completed(kind, text, catalogue), catalogue)
-    print(json.dumps(fingerprint(run(plugin, made))))
+    plugin = load_instance(kind, complete_name(kind, text, catalogue), catalogue)
+    print(json.dumps(field_digests(run_plugin(plugin, made))))
 
 
 if __name__ == "__main__":

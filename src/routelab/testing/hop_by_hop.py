@@ -10,11 +10,11 @@ from routelab.registry.instances import Routing
 from routelab.stages.programs import part_of
 from routelab.testing.results import Skipped
 
-TRIED = (*range(1, 13), 16, 32, 64)
+CHANNEL_COUNTS = (*range(1, 13), 16, 32, 64)
 """Numbers of virtual channels that a routing is asked about, until it supports one."""
 
 
-def part(routing: Routing) -> RoutingPart:
+def routing_part(routing: Routing) -> RoutingPart:
     """A routing, those that it is built on handed in."""
     return part_of(routing)
 
@@ -25,14 +25,14 @@ def least_channels(routing: RoutingPart, topology: Topology) -> tuple[int, Any]:
     Where it supports none, the last number and its reason.
     """
     count, answer = 0, None
-    for count in TRIED:
+    for count in CHANNEL_COUNTS:
         answer = routing.supports(topology, count)
         if answer is None or not isinstance(answer, str):
             break
     return count, answer
 
 
-def states(program: HopProgram, topology: Topology, virtual_channels: int) -> Exploration:
+def explore_states(program: HopProgram, topology: Topology, virtual_channels: int) -> Exploration:
     """All that packets of a program come to.
 
     Raises

@@ -7,7 +7,7 @@ from functools import cache
 
 from routelab.registry import catalogue as catalogues
 from routelab.testing.child_process import run_suite
-from routelab.testing.inputs.examples import split
+from routelab.testing.inputs.examples import split_name
 from routelab.testing.results import CheckResult
 from routelab.testing.suite import Suite
 
@@ -100,4 +100,4 @@ def conformance(
 
 def _suite(kind: str, text: str, topologies: Sequence[str], only: Collection[str]) -> Suite:
     catalogue = catalogues.installed()
-    return Suite(*split(kind, text), catalogue, tuple(topologies), tuple(only))
+    return Suite(*split_name(kind, text), catalogue, tuple(topologies), tuple(only))

@@ -18,7 +18,7 @@ MAX_STEPS = 20_000_000
 """Most edges that the search for legal turns looks at; above, the check is skipped."""
 
 
-def shortest_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
+def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     """All shortest legal routes of every pair, at equal weights.
 
     Parameters
@@ -49,7 +49,7 @@ def shortest_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTa
     )
 
 
-def first_routes(table: RouteTable) -> RouteTable:
+def first_paths(table: RouteTable) -> RouteTable:
     """The first path of every pair of a table."""
     first = table.pair_start[:-1][np.diff(table.pair_start) > 0]
     lengths = np.full(table.num_pairs, -1)
@@ -60,7 +60,7 @@ def first_routes(table: RouteTable) -> RouteTable:
     )
 
 
-def every_turn(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
+def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     """One legal route for each turn that legal routes of any length make.
 
     A turn is two channels that follow one another. A table of these routes has the same
@@ -79,7 +79,7 @@ def every_turn(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     after = [_edges_to(graph, int(end)) for end in ends]
     routes: dict[tuple[int, int], list[list[int]]] = {}
     seen: set[tuple[int, int]] = set()
-    for e, f in _consecutive(graph):
+    for e, f in _turns(graph):
         turn = int(graph.edge_channel[e]), int(graph.edge_channel[f])
         if turn in seen:
             continue
@@ -87,7 +87,12 @@ def every_turn(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
         pair = _pair(u, w, before, after)
         if pair is not None:
             seen.add(turn)
-            edges = [*_back(graph, before[pair[0]], u), e, f, *_on(graph, after[pair[1]], w)]
+            edges = [
+                *_channels_before(graph, before[pair[0]], u),
+                e,
+                f,
+                *_channels_after(graph, after[pair[1]], w),
+            ]
             routes.setdefault(pair, []).append(graph.edge_channel[edges].tolist())
     return _table(graph, routes, flow_control)
 
@@ -120,7 +125,7 @@ def _edges_to(graph: RoutingGraph, switch: int) -> dict[int, int]:
     return found
 
 
-def _consecutive(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
+def _turns(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
     for e, v in enumerate(graph.edge_target.tolist()):
         for f in range(graph.edge_start[v], graph.edge_start[v + 1]):
             yield e, f
@@ -139,7 +144,7 @@ def _pair(
     return None
 
 
-def _back(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
+def _channels_before(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
     edges = []
     while found[v] >= 0:
         edges.append(found[v])
@@ -147,7 +152,7 @@ def _back(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
     return edges[::-1]
 
 
-def _on(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
+def _channels_after(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
     edges = []
     while found[v] >= 0:
         edges.append(found[v])

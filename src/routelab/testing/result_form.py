@@ -150,14 +150,14 @@ def _check_ranks(job: Job, program: Program) -> None:
 
 
 def _check_arrays(result: Any) -> None:
-    made = _made_again(result)
+    made = _recreate(result)
     for field in fields(result):
         array = getattr(result, field.name)
         if isinstance(array, np.ndarray):
             _check_array(field.name, array, getattr(made, field.name))
 
 
-def _made_again(result: Any) -> Any:
+def _recreate(result: Any) -> Any:
     """The same through ``create``, which checks what the bare constructor does not."""
     parts = {field.name: getattr(result, field.name) for field in fields(result)}
     try:

@@ -24,12 +24,12 @@ from routelab.registry.instances import Routing, load, load_routing
 from routelab.simulation.flow.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
-from routelab.testing.fingerprints import differences, fingerprint
-from routelab.testing.hop_by_hop import least_channels, part, states
+from routelab.testing.fingerprints import differences, field_digests
+from routelab.testing.hop_by_hop import explore_states, least_channels, routing_part
 from routelab.testing.inputs.engines import case_on, result_on, short_run
-from routelab.testing.inputs.examples import completed
+from routelab.testing.inputs.examples import complete_name
 from routelab.testing.inputs.launches import launch
-from routelab.testing.inputs.rehearsal import rehearsed
+from routelab.testing.inputs.rehearsal import rehearse
 from routelab.testing.inputs.tables import table_like
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
@@ -76,8 +76,8 @@ class Subject:
     ) -> None:
         self.kind, self.written = kind, text
         self.topologies, self.catalogue = topologies, catalogue
-        self.text = completed(kind, text, catalogue)
-        self.plugin: Any = instance(kind, self.text, catalogue)
+        self.text = complete_name(kind, text, catalogue)
+        self.plugin: Any = load_instance(kind, self.text, catalogue)
         self.trials = {
             name: Trial(self, name, make, avoid.get(name)) for name, make in inputs.items()
         }
@@ -105,7 +105,7 @@ class Subject:
             If there is none.
         """
         for trial in reversed(self.trials.values()):
-            if trial.succeeded():
+            if trial.has_result():
                 return trial
         raise Skipped("no input led to a result")
 
@@ -129,7 +129,7 @@ class Trial:
         except (Failed, Skipped) as reason:
             raise Skipped(f"the input cannot be made: {reason}") from None
         except Exception as error:
-            raise Skipped(f"the input cannot be made: {told(error)}") from None
+            raise Skipped(f"the input cannot be made: {error_text(error)}") from None
 
     @cached_property
     def refusal(self) -> str | None:
@@ -145,7 +145,7 @@ class Trial:
     def ask(self) -> str | None:
         """Ask ``supports()``, again if it was asked before; raises as `refusal`."""
         value = self.value
-        answer = guarded("supports()", lambda: asked(self.subject.plugin, value))
+        answer = call_plugin("supports()", lambda: support_answer(self.subject.plugin, value))
         if answer is None or (isinstance(answer, str) and answer.strip()):
             return answer
         raise Failed(f"supports() must answer None or a reason in words, it answered {answer!r}")
@@ -161,14 +161,14 @@ class Trial:
 
     @cached_property
     def _outcome(self) -> Any:
-        before = fingerprint(self.value)
+        before = field_digests(self.value)
         try:
             self.require_support()
-            result = run(self.subject.plugin, self.value)
+            result = run_plugin(self.subject.plugin, self.value)
             check_form(self.subject.kind, self.value, result)
         except (Failed, Skipped) as problem:
             result = problem
-        return result, differences(before, fingerprint(self.value))
+        return result, differences(before, field_digests(self.value))
 
     @property
     def changes(self) -> list[str]:
@@ -199,7 +199,7 @@ class Trial:
             raise Skipped("there is no result, see the check 'result'") from None
 
     @cached_property
-    def bounded_calls(self) -> int:
+    def hop_calls(self) -> int:
         """Calls of hop in which every index was checked; the result is a program.
 
         Raises
@@ -215,7 +215,9 @@ class Trial:
         except BoundsError as error:
             raise Failed(str(error)) from None
         except Exception as error:
-            raise Skipped(f"the functions do not run as plain Python: {told(error)}") from None
+            raise Skipped(
+                f"the functions do not run as plain Python: {error_text(error)}"
+            ) from None
 
     @cached_property
     def exploration(self) -> Exploration:
@@ -228,16 +230,16 @@ class Trial:
             exist: compiled, they would read or write anything.
         """
         try:
-            _ = self.bounded_calls
+            _ = self.hop_calls
         except Failed:
             raise Skipped("functions use wrong indices, see the check 'bounds'") from None
         except Skipped:
             # without a result there is nothing to explore, without plain Python there is
             _ = self.result
-        count, _ = least_channels(part(self.subject.plugin), self.value)
-        return states(self.result, self.value, count)
+        count, _ = least_channels(routing_part(self.subject.plugin), self.value)
+        return explore_states(self.result, self.value, count)
 
-    def succeeded(self) -> bool:
+    def has_result(self) -> bool:
         """Whether there is a result."""
         try:
             self.first_result()
@@ -246,7 +248,7 @@ class Trial:
         return True
 
 
-def instance(kind: str, text: str, catalogue: Catalogue) -> Any:
+def load_instance(kind: str, text: str, catalogue: Catalogue) -> Any:
     """The plugin, or the Routing, that a name stands for."""
     if kind == "routing":
         return load_routing(text, catalogue)
@@ -259,10 +261,10 @@ def capabilities_of(plugin: Any) -> Capabilities:
     return claims
 
 
-def asked(plugin: Any, value: Any) -> Any:
+def support_answer(plugin: Any, value: Any) -> Any:
     """What the plugin's ``supports()`` says about an input; None where its kind has none."""
     if isinstance(plugin, Routing) and plugin.hops is not None:
-        return least_channels(part(plugin), value)[1]
+        return least_channels(routing_part(plugin), value)[1]
     if isinstance(plugin, Routing):
         # the first part that looks at the network; the others see what it makes
         plugin = plugin.complete or plugin.rules
@@ -273,7 +275,7 @@ def asked(plugin: Any, value: Any) -> Any:
     return plugin.supports(value) if hasattr(plugin, "supports") else None
 
 
-def run(plugin: Any, value: Any) -> Any:
+def run_plugin(plugin: Any, value: Any) -> Any:
     """What the plugin makes of an input.
 
     Raises
@@ -284,11 +286,11 @@ def run(plugin: Any, value: Any) -> Any:
         If it raised anything else.
     """
     if isinstance(plugin, Routing) and plugin.hops is not None:
-        routing = part(plugin)
+        routing = routing_part(plugin)
         count, _ = least_channels(routing, value)
-        return guarded("prepare()", lambda: routing.prepare(value, count))
+        return call_plugin("prepare()", lambda: routing.prepare(value, count))
     if isinstance(plugin, Routing):
-        return guarded("routing", lambda: apply_routing(value, plugin).table)
+        return call_plugin("routing", lambda: apply_routing(value, plugin).table)
     method, call = {
         "topology": ("build()", lambda: plugin.build()),
         "rules": ("routing_graph()", lambda: plugin.routing_graph(value)),
@@ -300,24 +302,24 @@ def run(plugin: Any, value: Any) -> Any:
                 MetricContext(value[0], value[1], partial(table_like, value[0]))
             ),
         ),
-        "traffic": ("demand()", lambda: sent(plugin, value, SEED)),
+        "traffic": ("demand()", lambda: demand_and_messages(plugin, value, SEED)),
         "workload": ("program()", lambda: plugin.program(value)),
         "engine": ("run()", lambda: result_on(plugin, value)),
         "export": ("export()", lambda: plugin.export(value, Machine())),
         "benchmark": ("the command", lambda: launch(plugin, value)),
-        "fabric": ("apply() or restore()", lambda: rehearsed(plugin, value)),
+        "fabric": ("apply() or restore()", lambda: rehearse(plugin, value)),
     }[plugin.kind]
-    return guarded(method, call)
+    return call_plugin(method, call)
 
 
-def sent(plugin: Any, topology: Topology, seed: int) -> tuple[Any, Any]:
-    """Demand and messages of a traffic plugin; raises as `run`."""
-    demand = guarded("demand()", lambda: plugin.demand(topology, seed))
-    return demand, guarded("messages()", lambda: plugin.messages(topology, seed))
+def demand_and_messages(plugin: Any, topology: Topology, seed: int) -> tuple[Any, Any]:
+    """Demand and messages of a traffic plugin; raises as `run_plugin`."""
+    demand = call_plugin("demand()", lambda: plugin.demand(topology, seed))
+    return demand, call_plugin("messages()", lambda: plugin.messages(topology, seed))
 
 
-def guarded(what: str, call: Callable[[], T]) -> T:
-    """Call the plugin's code; see `run` for what becomes of its errors."""
+def call_plugin(what: str, call: Callable[[], T]) -> T:
+    """Call the plugin's code; see `run_plugin` for what becomes of its errors."""
     try:
         return call()
     except (Failed, Skipped):
@@ -327,7 +329,7 @@ def guarded(what: str, call: Callable[[], T]) -> T:
             raise Failed(f"supports() raised UnsupportedError({error}); return the text") from None
         raise Skipped(f"not supported: {error}") from None
     except (Exception, SystemExit) as error:
-        raise Failed(f"{what} {_advice(error)}{told(error)}") from None
+        raise Failed(f"{what} {_advice(error)}{error_text(error)}") from None
 
 
 def _advice(error: BaseException) -> str:
@@ -337,7 +339,7 @@ def _advice(error: BaseException) -> str:
     return "raised "
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """An error and the innermost place outside of routelab and the libraries that work for it."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith(_NOT_THE_PLUGIN)]

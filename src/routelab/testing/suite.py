@@ -12,10 +12,10 @@ from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
 from routelab.testing.checks import CHECKS
 from routelab.testing.checks.check import Check
-from routelab.testing.inputs.examples import parts, read
-from routelab.testing.inputs.inputs import inputs
+from routelab.testing.inputs.by_kind import inputs
+from routelab.testing.inputs.examples import name_parts, parse_plugin_name
 from routelab.testing.results import CheckResult, Failed, Skipped, Status
-from routelab.testing.subjects import Subject, told
+from routelab.testing.subjects import Subject, error_text
 
 CONTRACT = "contract"
 
@@ -69,7 +69,7 @@ class Suite:
 
     @cached_property
     def _parts(self) -> list[tuple[str, Name]]:
-        return parts(self.kind, read(self.kind, self.text))
+        return name_parts(self.kind, parse_plugin_name(self.kind, self.text))
 
     @cached_property
     def cases(self) -> list[tuple[str, str]]:
@@ -94,7 +94,7 @@ class Suite:
         except Skipped as reason:
             status, message = "skipped", str(reason)
         except Exception as error:
-            status, message = "failed", f"the check broke off: {told(error)}"
+            status, message = "failed", f"the check broke off: {error_text(error)}"
         return CheckResult(*case, status, message, time.perf_counter() - begin)
 
     def _ask(self, check: Check, name: str) -> str:

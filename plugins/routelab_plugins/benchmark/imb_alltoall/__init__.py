@@ -24,8 +24,8 @@ from routelab_plugins.benchmark_output import (
     WHOLE,
     check_one,
     check_processes,
-    checked_lines,
-    quoted,
+    quote_line,
+    read_lines,
 )
 from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, Row, figures
 
@@ -94,7 +94,7 @@ class ImbAlltoall(LatencyBenchmark):
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """A title, one section on all processes, and the line that all of them came to the end."""
-        lines = checked_lines(output, ERRORS)
+        lines = read_lines(output, ERRORS)
         titles = [found for found in map(TITLE.fullmatch, lines) if found]
         check_one(len(titles), "IMB's title")
         sections = [place for place, line in enumerate(lines) if SECTION.fullmatch(line)]
@@ -132,7 +132,7 @@ def _section(lines: Sequence[str]) -> tuple[int, list[Row]]:
     processes = PROCESSES.fullmatch(told[0])
     if processes is None or " ".join(told[1].split()) != COLUMNS:
         wrong = told[0] if processes is None else told[1]
-        raise BenchmarkError("unreadable", f"the heading of the section has {quoted(wrong)}")
+        raise BenchmarkError("unreadable", f"the heading of the section has {quote_line(wrong)}")
     if not END.fullmatch(told[-1]):
         # anything but a row is told first
         for line in told[2:]:
@@ -144,6 +144,6 @@ def _section(lines: Sequence[str]) -> tuple[int, list[Row]]:
 def _row(line: str) -> Row:
     found = ROW.fullmatch(line)
     if found is None:
-        raise BenchmarkError("unreadable", f"expected a row of numbers, found {quoted(line)}")
+        raise BenchmarkError("unreadable", f"expected a row of numbers, found {quote_line(line)}")
     size, repetitions, least, greatest, average = found.groups()
     return Row(int(size), float(average), float(least), float(greatest), int(repetitions))

@@ -30,8 +30,8 @@ from routelab_plugins.benchmark_output import (
     WHOLE,
     check_one,
     check_processes,
-    checked_lines,
-    quoted,
+    quote_line,
+    read_lines,
 )
 from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, figures
 from routelab_plugins.osu_form import read_table
@@ -42,8 +42,8 @@ PROGRAM = "mpi_patterns.py"
 HEADER = re.compile(
     rf"# routelab MPI Pattern ([a-z]+) Latency Test v({WHOLE}(?:\.{WHOLE})*), ({WHOLE}) processes"
 )
-FAILED = re.compile(r"# Verification FAILED: .*")
-VERIFIED = "# Verification SUCCESSFUL"
+FAILURE = re.compile(r"# Verification FAILED: .*")
+SUCCESS = "# Verification SUCCESSFUL"
 
 
 class MpiPatternsParameters(LatencyParameters):
@@ -103,21 +103,21 @@ class MpiPatterns(LatencyBenchmark):
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """A header, rows, and the line that contents are right."""
-        failed = next(filter(FAILED.fullmatch, output.stdout.split("\n")), None)
+        failed = next(filter(FAILURE.fullmatch, output.stdout.split("\n")), None)
         if failed is not None:
-            raise BenchmarkError("verification-failed", f"the program says: {quoted(failed)}")
-        lines = checked_lines(output)
+            raise BenchmarkError("verification-failed", f"the program says: {quote_line(failed)}")
+        lines = read_lines(output)
         headers = [found for found in map(HEADER.fullmatch, lines) if found]
         check_one(len(headers), "mpi-patterns' header")
         pattern, version, processes = headers[0].groups()
         if lines[0] != headers[0][0]:
-            raise BenchmarkError("unreadable", f"expected the header, found {quoted(lines[0])}")
+            raise BenchmarkError("unreadable", f"expected the header, found {quote_line(lines[0])}")
         check_processes(int(processes), task)
         if task is not None and pattern != self.parameters.pattern:
             raise BenchmarkError(
                 "wrong-benchmark", f"{pattern} ran, {self.parameters.pattern} was asked for"
             )
-        whole = lines[-1] == VERIFIED
+        whole = lines[-1] == SUCCESS
         rows = read_table(lines[1:-1] if whole else lines[1:])
         if not whole:
             raise BenchmarkError("incomplete", "it ends before the program says that all is right")

@@ -144,7 +144,7 @@ class Pattern:
         return bool((self.received == expected).all())
 
 
-def measure(mpi: Any, asked: argparse.Namespace, size: int) -> tuple[float, bool]:
+def time_rounds(mpi: Any, asked: argparse.Namespace, size: int) -> tuple[float, bool]:
     """Mean time of a round on this rank, in microseconds, and whether contents are right."""
     pattern = Pattern(mpi, asked.pattern, size)
     pattern.world.Barrier()
@@ -174,7 +174,7 @@ def main() -> int:
     )
     size, largest = asked.sizes
     while size <= largest:
-        told = world.allgather(measure(mpi, asked, size))
+        told = world.allgather(time_rounds(mpi, asked, size))
         wrong = [rank for rank, (_, right) in enumerate(told) if not right]
         if wrong:
             say(world, f"# Verification FAILED: rank {wrong[0]}, {size} bytes")

@@ -21,21 +21,21 @@ from routelab.api import (
     parameter,
 )
 from routelab_plugins.benchmark.npb.summary import read_summary
-from routelab_plugins.benchmark_output import checked_lines
+from routelab_plugins.benchmark_output import read_lines
 from routelab_plugins.npb import PROBLEMS_REPORT
-from routelab_plugins.npb_problems import NpbKernel, refusal
+from routelab_plugins.npb_problems import NpbKernel, ranks_problem
 
 ERRORS = (r"SUBDOMAIN SIZE IS TOO SMALL", r"^\W*ERROR\b(?! (is|norm)\b)")
 """Texts with which programs refuse to run, some of them with exit code 0."""
 
-MODELLED = "SWABCD"
+MODEL_CLASSES = "SWABCD"
 """Classes that there are models of."""
 
-SIMULATED = {"lu": 6, "mg": 4, "cg": 3, "ft": 4, "is": 0}
+SIMULATED_ITERATIONS = {"lu": 6, "mg": 4, "cg": 3, "ft": 4, "is": 0}
 """Iterations that are simulated to predict a run; those of IS are few, and differ."""
 
 
-class NpbParameters(Parameters):
+class NpbBenchmarkParameters(Parameters):
     """Which program."""
 
     kernel: NpbKernel = parameter("lu", description="The benchmark")
@@ -54,12 +54,12 @@ class Npb(BenchmarkPlugin):
     summary = "NAS Parallel Benchmarks: speed of LU, MG, CG, FT or IS"
     figure = "mops"
     citations = (replace(PROBLEMS_REPORT, cited_for="the programs"),)
-    Parameters = NpbParameters
+    Parameters = NpbBenchmarkParameters
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:
         """The rules of the program; a hang or a crash would come of others."""
         asked = self.parameters
-        return refusal(asked.kernel, asked.class_, asked.version, ranks)
+        return ranks_problem(asked.kernel, asked.class_, asked.version, ranks)
 
     def executables(self, ranks: int) -> tuple[str, ...]:
         """The one that the release makes."""
@@ -73,12 +73,12 @@ class Npb(BenchmarkPlugin):
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """The summary, which has to be whole, consistent and successful."""
-        found = read_summary(checked_lines(output, ERRORS))
+        found = read_summary(read_lines(output, ERRORS))
         found.check_processes(task)
         if task is not None:
             asked = self.parameters
-            found.check_asked(asked.kernel, asked.class_, asked.version)
-        found.check_verified()
+            found.check_request(asked.kernel, asked.class_, asked.version)
+        found.check_verification()
         figures = (
             FigureOfMerit("mops", found.mops, "Mop/s", "higher"),
             FigureOfMerit("mops_per_process", found.mops_per_process, "Mop/s", "higher"),
@@ -89,10 +89,10 @@ class Npb(BenchmarkPlugin):
     def model(self, task: BenchmarkTask) -> WorkloadModel | None:
         """The model of the same name; class E has none."""
         asked = self.parameters
-        if asked.class_ not in MODELLED:
+        if asked.class_ not in MODEL_CLASSES:
             return None
         name = f"npb-{asked.kernel}~class={asked.class_},version={asked.version}"
-        return WorkloadModel(name, SIMULATED[asked.kernel])
+        return WorkloadModel(name, SIMULATED_ITERATIONS[asked.kernel])
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
         """Speed and time of the timed part."""

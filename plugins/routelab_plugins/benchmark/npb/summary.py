@@ -13,7 +13,7 @@ from routelab_plugins.benchmark_output import (
     WHOLE,
     check_one,
     check_processes,
-    quoted,
+    quote_line,
 )
 from routelab_plugins.npb_operations import operations
 from routelab_plugins.npb_problems import NpbKernel, size_and_iterations
@@ -98,7 +98,7 @@ class Summary:
             )
         check_processes(self.total, task)
 
-    def check_asked(self, kernel: str, class_: str, version: str) -> None:
+    def check_request(self, kernel: str, class_: str, version: str) -> None:
         """Raise unless it is the program that was asked for."""
         if self.what != (kernel, class_):
             raise BenchmarkError(
@@ -110,7 +110,7 @@ class Summary:
                 "wrong-benchmark", f"version {self.version} ran, {version} was asked for"
             )
 
-    def check_verified(self) -> None:
+    def check_verification(self) -> None:
         """Raise unless the program found its result right."""
         if self.verification != "SUCCESSFUL":
             raise BenchmarkError(
@@ -161,7 +161,7 @@ def read_summary(lines: Sequence[str]) -> Summary:
         found = re.fullmatch(rf" *{name} *= *({form}) *", line)
         if found is None:
             raise BenchmarkError(
-                "unreadable", f"expected {name!r} in the summary, found {quoted(line)}"
+                "unreadable", f"expected {name!r} in the summary, found {quote_line(line)}"
             )
         values[field] = found[1]
     if len(block) < len(FIELDS):

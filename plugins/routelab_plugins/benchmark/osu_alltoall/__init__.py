@@ -19,7 +19,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.api.parameters import bytes_text
-from routelab_plugins.benchmark_output import check_one, checked_lines, quoted
+from routelab_plugins.benchmark_output import check_one, quote_line, read_lines
 from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, figures
 from routelab_plugins.osu_form import read_table
 
@@ -34,7 +34,7 @@ DATATYPE = re.compile(r"# Datatype: MPI_\w+\. *")
 ALONE = re.compile(r"This test requires at least two processes", re.IGNORECASE)
 
 
-class OsuAlltoallParameters(LatencyParameters):
+class OsuAlltoallBenchmarkParameters(LatencyParameters):
     """Which sizes, how often, and how often before."""
 
     warm_up: int = parameter(
@@ -42,7 +42,7 @@ class OsuAlltoallParameters(LatencyParameters):
     )
 
 
-class OsuAlltoall(LatencyBenchmark):
+class OsuAlltoallBenchmark(LatencyBenchmark):
     """Runs osu_alltoall with its full output (``-f``) and reads that or the plain one."""
 
     name = "osu-alltoall"
@@ -58,7 +58,7 @@ class OsuAlltoall(LatencyBenchmark):
             cited_for="the program",
         ),
     )
-    Parameters = OsuAlltoallParameters
+    Parameters = OsuAlltoallBenchmarkParameters
 
     def executables(self, ranks: int) -> tuple[str, ...]:
         """One name, whatever the version."""
@@ -80,7 +80,7 @@ class OsuAlltoall(LatencyBenchmark):
                 "wrong-processes",
                 "it ran on one process: do launcher and program use the same MPI?",
             )
-        lines = checked_lines(output)
+        lines = read_lines(output)
         while lines and not lines[0].strip():
             del lines[0]
         check_one(sum(bool(ANY_HEADER.match(line)) for line in lines), "OSU's header")
@@ -88,7 +88,7 @@ class OsuAlltoall(LatencyBenchmark):
         if header is None:
             raise BenchmarkError(
                 "wrong-benchmark" if ANY_HEADER.match(lines[0]) else "unreadable",
-                f"expected osu_alltoall's header, found {quoted(lines[0])}",
+                f"expected osu_alltoall's header, found {quote_line(lines[0])}",
             )
         typed = len(lines) > 1 and DATATYPE.fullmatch(lines[1])
         rows = read_table(lines[2 if typed else 1 :])

@@ -23,8 +23,8 @@ from routelab.api import (
     Topology,
 )
 
-from .entries import direction_names, entry_text, read_entry, spelled, steps
-from .network import network_lines, node_name, read_network, shape_of
+from .entries import direction_names, entry_of_route, entry_text, parse_entry, steps
+from .network import network_lines, node_name, parse_network, shape_of
 
 NETWORK = "network.txt"
 HEAD = "angara-node 1"
@@ -32,7 +32,7 @@ COLUMNS = "# DESTINATION FIRST BITS HOPS LAST"
 UNREACHABLE = "unreachable"
 
 
-class Angara(ExportPlugin):
+class AngaraExport(ExportPlugin):
     """All files are read back: `read` follows each entry hop by hop, as the hardware would."""
 
     name = "angara"
@@ -61,7 +61,7 @@ class Angara(ExportPlugin):
         if table.virtual_channels > 1:
             return f"the routes need {table.virtual_channels} virtual channels, and there is one"
         for pair, route in _routes(table).items():
-            entry = spelled(route, shape.dims)
+            entry = entry_of_route(route, shape.dims)
             if isinstance(entry, str):
                 return (
                     f"the route from {_pair_text(table.topology, pair)} is no Angara route: "
@@ -86,7 +86,7 @@ class Angara(ExportPlugin):
                 if route is None:
                     lines.append(f"{target} {UNREACHABLE}")
                     continue
-                entry = spelled(route, shape.dims)
+                entry = entry_of_route(route, shape.dims)
                 assert not isinstance(entry, str), entry
                 lines.append(f"{target} {entry_text(entry)}")
             files[f"node-{source}.txt"] = "\n".join(lines) + "\n"
@@ -97,7 +97,7 @@ class Angara(ExportPlugin):
         if NETWORK not in files:
             raise InputError(f"angara: there is no file {NETWORK}")
         try:
-            topology, shape = read_network(files[NETWORK])
+            topology, shape = parse_network(files[NETWORK])
         except InputError as error:
             raise InputError(f"angara: {NETWORK}: {error}") from None
         nodes = _endpoints(topology)
@@ -174,7 +174,7 @@ class _Walks:
     def _way(self, words: list[str], target: int) -> list[int]:
         here, way = self.source, []
         names = direction_names(len(self.dims))
-        for direction in steps(read_entry(words, self.dims)):
+        for direction in steps(parse_entry(words, self.dims)):
             channel = self.channel_at.get((here, direction))
             if channel is None:
                 raise InputError(f"{self._name(here)} has no link {names[direction]}")

@@ -1,7 +1,8 @@
 """Entries of an Angara routing table: first step, direction bits, hops, last step.
 
 With n dimensions the directions are numbered 0..2n-1 in the hardware's order, the positive ones
-first. `spelled` makes an entry of a route, `steps` the route of an entry; neither knows the other.
+first. `entry_of_route` makes an entry of a route, `steps` the route of an entry; neither uses the
+other.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ _BIT = re.compile(rf"[+-][{LETTERS}]")
 
 
 @dataclass(frozen=True)
-class Entry:
+class RouteEntry:
     """What a node's table says of one destination.
 
     Attributes
@@ -46,7 +47,7 @@ def direction_names(n: int) -> list[str]:
     return [sign + letter for sign in "+-" for letter in LETTERS[:n]]
 
 
-def spelled(route: Sequence[int], dims: Sequence[int]) -> Entry | str:
+def entry_of_route(route: Sequence[int], dims: Sequence[int]) -> RouteEntry | str:
     """The entry of a route, with as few extra steps as it needs; or why it has none.
 
     Parameters
@@ -71,7 +72,7 @@ def spelled(route: Sequence[int], dims: Sequence[int]) -> Entry | str:
             hops = [0] * n
             for direction in ordered:
                 hops[direction % n] += 1 if direction < n else -1
-            return Entry(
+            return RouteEntry(
                 route[0] if first else None,
                 frozenset(ordered),
                 tuple(hops),
@@ -96,7 +97,7 @@ def _violation(ordered: Sequence[int], dims: Sequence[int]) -> str | None:
     return None
 
 
-def steps(entry: Entry) -> Iterator[int]:
+def steps(entry: RouteEntry) -> Iterator[int]:
     """The directions of an entry's hops: first step, hops in the hardware's order, last step."""
     n = len(entry.hops)
     if entry.first is not None:
@@ -109,7 +110,7 @@ def steps(entry: Entry) -> Iterator[int]:
         yield entry.last
 
 
-def entry_text(entry: Entry) -> str:
+def entry_text(entry: RouteEntry) -> str:
     """``FIRST BITS HOPS LAST``, such as ``- +X-Y +2,-1 -``."""
     names = direction_names(len(entry.hops))
     bits = "".join(names[direction] for direction in sorted(entry.bits))
@@ -118,7 +119,7 @@ def entry_text(entry: Entry) -> str:
     return f"{first} {bits or NONE} {hops} {last}"
 
 
-def read_entry(words: Sequence[str], dims: Sequence[int]) -> Entry:
+def parse_entry(words: Sequence[str], dims: Sequence[int]) -> RouteEntry:
     """The entry of four words.
 
     Raises
@@ -140,7 +141,7 @@ def read_entry(words: Sequence[str], dims: Sequence[int]) -> Entry:
         raise InputError(f"the direction bits are {words[1]}, and the hops {words[2]} go {going}")
     if not used and (first is None or last is not None):
         raise InputError("there are no hops between first and last step")
-    return Entry(first, frozenset(bits), hops, last)
+    return RouteEntry(first, frozenset(bits), hops, last)
 
 
 def _extra_step(word: str, allowed: range, what: str, n: int) -> int | None:

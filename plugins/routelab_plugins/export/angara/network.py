@@ -64,7 +64,7 @@ def shape_of(topology: Topology) -> Shape | str:
     if min(map(min, nodes)) < 0 or len(set(nodes)) < len(nodes):
         return "needs coordinates from 0 on, and others for each switch"
     least = tuple(int(most) + 1 for most in topology.coordinates.max(axis=0))
-    shape = _stated(topology, least) or Shape(least, _closed(topology, least))
+    shape = _declared_shape(topology, least) or Shape(least, _find_rings(topology, least))
     ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     for channel, (source, target) in enumerate(ends):
         direction = int(topology.channel_direction[channel])
@@ -73,7 +73,7 @@ def shape_of(topology: Topology) -> Shape | str:
     return shape
 
 
-def _stated(topology: Topology, least: tuple[int, ...]) -> Shape | None:
+def _declared_shape(topology: Topology, least: tuple[int, ...]) -> Shape | None:
     """What the topology says of itself: failures and allocations may hide how large it was."""
     dims, wrap = topology.attributes.get("dims"), topology.attributes.get("wrap")
     if not (isinstance(dims, list) and isinstance(wrap, list)):
@@ -86,7 +86,7 @@ def _stated(topology: Topology, least: tuple[int, ...]) -> Shape | None:
     return Shape(tuple(dims), tuple(bool(ring) and size > 2 for size, ring in rings))
 
 
-def _closed(topology: Topology, dims: tuple[int, ...]) -> tuple[bool, ...]:
+def _find_rings(topology: Topology, dims: tuple[int, ...]) -> tuple[bool, ...]:
     """Dimensions with a link from the last coordinate to the first."""
     n = len(dims)
     assert topology.coordinates is not None
@@ -122,7 +122,7 @@ def network_lines(topology: Topology, shape: Shape) -> Iterator[str]:
         yield f"link {nodes[source]} {names[direction]} {nodes[target]}"
 
 
-def read_network(text: str) -> tuple[Topology, Shape]:
+def parse_network(text: str) -> tuple[Topology, Shape]:
     """The network of a file that `network_lines` wrote.
 
     Raises
@@ -142,7 +142,7 @@ def read_network(text: str) -> tuple[Topology, Shape]:
             take(line)
         except (InputError, ValueError) as error:
             raise InputError(f"line {number}: {error}") from None
-    return reader.done(), reader.shape
+    return reader.topology(), reader.shape
 
 
 class _Reader:
@@ -221,7 +221,7 @@ class _Reader:
             raise InputError(f"the link {place} {name} stands twice")
         self.links[source, direction] = self.numbers[towards]
 
-    def done(self) -> Topology:
+    def topology(self) -> Topology:
         """The network.
 
         Raises

@@ -125,7 +125,7 @@ class SimGrid(ExportPlugin):
             return
         latency = machine.latency + machine.hop_latency * _mean_hops(table)
         # a link of its own, as one for all would make SimGrid share all flows anew at every event
-        for source, target, _ in _routed(table):
+        for source, target, _ in _host_routes(table):
             yield _link(f"latency{source}_{target}", 0.0, latency, shared=False)
 
     def _routes(self, table: RouteTable, machine: MachineSpeeds) -> Iterator[str]:
@@ -136,7 +136,7 @@ class SimGrid(ExportPlugin):
         host = [quoteattr(name) for name in topology.host_names]
         for terminal, name in enumerate(host):
             yield _route(name, name, f'<link_ctn id="memory{terminal}"/>')
-        for source, target, hops in _routed(table):
+        for source, target, hops in _host_routes(table):
             first = f'<link_ctn id="in{source}"/>' if "in" in limits else ""
             last = f'<link_ctn id="out{target}"/>' if "out" in limits else ""
             waits = "latency" if self._per_link else f"latency{source}_{target}"
@@ -196,11 +196,11 @@ def _route(source: str, target: str, links: str) -> str:
 
 def _mean_hops(table: RouteTable) -> float:
     """Hops between terminals, the mean over the ordered pairs that have a route."""
-    lengths = [len(hops) for _, _, hops in _routed(table)]
+    lengths = [len(hops) for _, _, hops in _host_routes(table)]
     return float(np.mean(lengths)) if lengths else 0.0
 
 
-def _routed(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:
+def _host_routes(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:
     """Source, target and channels of each ordered pair of different terminals with a route."""
     pairs = table.pair_start.tolist()
     starts = table.path_start.tolist()

@@ -20,7 +20,7 @@ from routelab.api import FabricJob, FabricPlugin, Parameters, Switch, parameter
 PLACEHOLDERS = ("folder", "routing", "hosts", "topology")
 
 
-def _listed(value: Any) -> Any:
+def _split_items(value: Any) -> Any:
     """Items from a list, or from ``a+b`` as names have it."""
     if isinstance(value, str):
         return tuple(part for part in value.split("+") if part)
@@ -32,7 +32,7 @@ def _listed(value: Any) -> Any:
     return tuple(value)
 
 
-def _checked(arguments: tuple[str, ...]) -> tuple[str, ...]:
+def _check_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
     problems = [problem for argument in arguments if (problem := _argument_problem(argument))]
     if arguments and not arguments[0]:
         problems.append("the first item is the program, and it is empty")
@@ -56,7 +56,9 @@ def _argument_problem(argument: str) -> str:
     return ""
 
 
-Arguments = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_checked)]
+Arguments = Annotated[
+    tuple[str, ...], BeforeValidator(_split_items), AfterValidator(_check_arguments)
+]
 """A program and its arguments, in which placeholders may stand."""
 
 
@@ -82,7 +84,7 @@ class CommandParameters(Parameters):
     )
 
 
-class Command(FabricPlugin):
+class CommandFabric(FabricPlugin):
     """Runs the site's commands; that they do what they say is the site's part."""
 
     name = "command"
@@ -100,7 +102,7 @@ class Command(FabricPlugin):
         commands = {name: getattr(self.parameters, name) for name in ("apply", "restore", "check")}
         for name, arguments in commands.items():
             if arguments:
-                problem = _program_problem(_filled(arguments, job)[0])
+                problem = _program_problem(_fill_placeholders(arguments, job)[0])
                 found += [f"{name}: {problem}"] if problem else []
             used = {word for text in arguments for _, word, _, _ in Formatter().parse(text)}
             if "hosts" in used and not job.hosts:
@@ -126,10 +128,10 @@ class Command(FabricPlugin):
         self._run(self.parameters.restore, job, switch)
 
     def _run(self, arguments: Sequence[str], job: FabricJob, switch: Switch) -> None:
-        switch.run(_filled(arguments, job), self.parameters.seconds)
+        switch.run(_fill_placeholders(arguments, job), self.parameters.seconds)
 
 
-def _filled(arguments: Sequence[str], job: FabricJob) -> list[str]:
+def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
     """The arguments with values in place of placeholders; what is put in is not looked at again."""
     values = {
         "folder": str(job.folder),

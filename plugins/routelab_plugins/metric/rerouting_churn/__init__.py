@@ -114,7 +114,7 @@ class ReroutingChurn(ContextMetricPlugin):
         table = context.table
         links = self._links(len(table.topology.links))
         weight = served_pairs(table).reshape(-1)
-        found = list(_tried(context, links, weight))
+        found = list(_churns(context, links, weight))
         numbers = [
             Measurement("churn_links", float(len(links))),
             Measurement("churn_refused", float(len(links) - len(found))),
@@ -146,7 +146,7 @@ class ReroutingChurn(ContextMetricPlugin):
         return np.sort(order[:samples])
 
 
-def _tried(context: MetricContext, links: Int64Array, weight: Float64Array) -> Iterator[Churn]:
+def _churns(context: MetricContext, links: Int64Array, weight: Float64Array) -> Iterator[Churn]:
     """What becomes of the routes without each link that the routing can do without."""
     table = context.table
     for link in table.topology.links[links]:

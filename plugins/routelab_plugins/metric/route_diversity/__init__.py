@@ -6,7 +6,7 @@ from routelab import metrics
 from routelab.api import Citation, Measurement, MetricPlugin, RouteTable, RoutingGraph
 
 
-class RouteDiversity(MetricPlugin):
+class RouteDiversityMetric(MetricPlugin):
     """Distinct physical routes, however many states of the rules spell one of them."""
 
     name = "route-diversity"

@@ -23,7 +23,7 @@ class WorstPermutationParameters(Parameters):
     )
 
 
-class WorstPermutation(MetricPlugin):
+class WorstPermutationMetric(MetricPlugin):
     """Every terminal sends one message and receives one, in the worst way there is."""
 
     name = "worst-permutation"

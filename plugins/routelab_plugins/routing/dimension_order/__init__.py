@@ -27,7 +27,7 @@ from routelab.toolkit.families.grid_hops import (
 from routelab.toolkit.families.grid_routing import OrderedRouting
 
 
-class DimensionOrder(OrderedRouting):
+class DimensionOrderRouting(OrderedRouting):
     """All hops of one dimension before those of the next."""
 
     name = "dimension-order"

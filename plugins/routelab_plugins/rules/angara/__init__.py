@@ -54,7 +54,7 @@ class AngaraParameters(Parameters):
     )
 
 
-class Angara(RulesPlugin):
+class AngaraRules(RulesPlugin):
     """Direction order, direction bits, first step, last step, safe extra turns."""
 
     name = "angara"

@@ -15,7 +15,7 @@ Bits = tuple[int, ...]
 """Direction bits: +1, −1 or 0 (not used) for each dimension."""
 
 
-def in_order(before: int, after: int) -> bool:
+def keeps_order(before: int, after: int) -> bool:
     """Direction order: directions are used in ascending order, each as often as wanted."""
     return before <= after
 
@@ -86,7 +86,7 @@ def literal(n: int) -> DirectionAutomaton:
     for bits, state in sets.items():
         a = last_direction(bits)
         for d in range(2 * n):
-            if in_order(a, d) and bits_allow(bits, d):
+            if keeps_order(a, d) and bits_allow(bits, d):
                 automaton.move(state, d, sets[with_bit(bits, d)])
             if d in last and d > a:
                 automaton.move(state, d, last[d])
@@ -121,7 +121,7 @@ def compact(n: int, *, bits: bool) -> DirectionAutomaton:
         automaton.move(begin, d, first[d] if d in first else standard[d, none])
     for a, state in first.items():
         for d in range(2 * n):
-            if in_order(a, d) and d != a + n:
+            if keeps_order(a, d) and d != a + n:
                 automaton.move(state, d, standard[d, none])
             elif needs_permission(a, d, n):
                 automaton.move(state, d, standard[d, none], permitted_after=a)

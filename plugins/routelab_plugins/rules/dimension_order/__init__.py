@@ -32,7 +32,7 @@ class DimensionOrderParameters(Parameters):
     )
 
 
-class DimensionOrder(RulesPlugin):
+class DimensionOrderRules(RulesPlugin):
     """Dimension after dimension, each in one direction."""
 
     name = "dimension-order"

@@ -56,12 +56,12 @@ from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels.translations import single_route_load
 from routelab.toolkit import RouteChoices, SourceSymmetry, route_choices
 
-from .kernels import Rows, balance, even_out, fullest_bins, objective, put_down
+from .kernels import Rows, balance, bin_loads, even_out, fullest_bins, objective
 
-COOLING = 40
+COOLING_SWEEPS = 40
 """Sweeps of annealing, where they are cheap."""
 
-EVENING = 20
+EVEN_OUT_SWEEPS = 20
 """Most sweeps of evening out."""
 
 KICKS = 50
@@ -110,7 +110,7 @@ class _Problem:
 
     def fullest(self, chosen: Int32Array) -> int:
         """Objective of a choice of a route for every row."""
-        return int(objective(put_down(self.rows, self.base, chosen[self.open]), self.rows.segment))
+        return int(objective(bin_loads(self.rows, self.base, chosen[self.open]), self.rows.segment))
 
 
 class Balanced(SelectionPlugin):
@@ -167,7 +167,7 @@ class Balanced(SelectionPlugin):
             choices = choices.each_source()
             problem = _by_phase(choices, self.parameters.phases)
             chosen, sweeps, _ = self._search(problem, None)
-            chosen, evened = self._even(problem, chosen, EVENING)
+            chosen, evened = self._even(problem, chosen, EVEN_OUT_SWEEPS)
             sweeps += evened
         lengths, hops = choices.table(chosen)
         return RouteTable.from_lengths(graph.topology, lengths, hops, counters={"sweeps": sweeps})
@@ -192,7 +192,7 @@ class Balanced(SelectionPlugin):
             sweeps += more
             if problem.fullest(again) < problem.fullest(chosen):
                 chosen = again
-        evening = min(EVENING, 1 + 4 * CHEAP // max(problem.hops, 1))
+        evening = min(EVEN_OUT_SWEEPS, 1 + 4 * CHEAP // max(problem.hops, 1))
         chosen, evened = self._even(problem, chosen, evening)
         return folded, chosen, sweeps + evened
 
@@ -210,7 +210,7 @@ class Balanced(SelectionPlugin):
         options: BalancedParameters = self.parameters
         affordable = max(8, int(WORK * options.effort / max(problem.hops, 1)))
         sweeps = min(options.sweeps, affordable)
-        cooling = min(COOLING, (sweeps + 1) // 2) if chosen is None else 0
+        cooling = min(COOLING_SWEEPS, (sweeps + 1) // 2) if chosen is None else 0
         result = np.zeros(len(problem.choices.arrays.routes), dtype=np.int32)
         if chosen is not None:
             result[:] = chosen
@@ -228,7 +228,7 @@ class Balanced(SelectionPlugin):
         rows, choice = problem.rows, chosen[problem.open]
         if not len(choice):
             return chosen, 0
-        load = put_down(rows, problem.base, choice)
+        load = bin_loads(rows, problem.base, choice)
         limit = fullest_bins(load, rows.segment)[rows.segment]
         mean = float(load.mean())
         kicks = min(KICKS, CHEAP // max(problem.hops, 1))

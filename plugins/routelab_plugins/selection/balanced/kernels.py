@@ -61,7 +61,7 @@ def price_bins(load, segment, emphasis, beta, price):
 
 
 @njit(cache=True)
-def sweep(rows, load, choice, price, beta, placed, state):
+def sweep_rows(rows, load, choice, price, beta, placed, state):
     """Take every row out in turn and put it back on a cheapest route.
 
     With bins that no route loads twice, the potential Σ emphasis · exp(beta · load) never grows.
@@ -155,7 +155,7 @@ def dual_bound(rows, base, price):
 
 
 @njit(cache=True)
-def put_down(rows, base, choice):
+def bin_loads(rows, base, choice):
     """Load of every bin under a choice; int64, shape (B,)."""
     load = base.copy()
     for m in range(len(rows.first)):
@@ -205,7 +205,7 @@ def balance(rows, base, choice, cooling, repairs, seed):
     if cooling > 0:
         load, best = base.copy(), np.int64(1) << 62
     else:
-        load = put_down(rows, base, choice)
+        load = bin_loads(rows, base, choice)
         best = objective(load, rows.segment)
     # what the best choice loads each segment with at most: one less is the goal
     most = fullest_bins(load, rows.segment)
@@ -216,7 +216,7 @@ def balance(rows, base, choice, cooling, repairs, seed):
         else:
             beta = 1.2 / unit
         price_bins(load, rows.segment, emphasis, beta, price)
-        state = sweep(rows, load, choice, price, beta, s > 0 or cooling == 0, state)
+        state = sweep_rows(rows, load, choice, price, beta, s > 0 or cooling == 0, state)
         value = objective(load, rows.segment)
         if value < best:
             best = value

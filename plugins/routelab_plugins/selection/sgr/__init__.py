@@ -48,7 +48,7 @@ from .program import solve
 MAX_COLUMNS = 200_000
 """Largest linear program that is tried."""
 
-NOTHING = 1e-7
+FLOW_TOLERANCE = 1e-7
 """Flow, in terminal pairs, that is the solver's rounding and not a path."""
 
 
@@ -119,12 +119,14 @@ class Sgr(SelectionPlugin):
         sources = _sources(graph)
         load, flow, leaving = solve(graph, sources, options.seconds)
         lengths = route_lengths(graph.arrays, topology.endpoints)
-        pair, amount, hops = decompose(graph.arrays, sources, lengths, flow, leaving, NOTHING)
-        table = _weighted(topology, lengths, pair, amount, hops, {"lp_load": round(load, 6)})
-        return table if options.paths == "weighted" else _single(table, lengths)
+        pair, amount, hops = decompose(
+            graph.arrays, sources, lengths, flow, leaving, FLOW_TOLERANCE
+        )
+        table = _weighted_table(topology, lengths, pair, amount, hops, {"lp_load": round(load, 6)})
+        return table if options.paths == "weighted" else _single_path_table(table, lengths)
 
 
-def _weighted(
+def _weighted_table(
     topology: Topology,
     lengths: Int32Array,
     pair: Int64Array,
@@ -149,7 +151,7 @@ def _weighted(
     )
 
 
-def _single(table: RouteTable, lengths: Int32Array) -> RouteTable:
+def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
     """One of the paths of each pair: the first ones of a pair have most of its flow."""
     topology = table.topology
     chosen = least_loaded_paths(

@@ -94,7 +94,7 @@ class Sssp(SelectionPlugin):
     def _compare(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
         options: SsspParameters = self.parameters
         topology, symmetry = graph.topology, choices.symmetry
-        groups = self._grouped(graph, choices)
+        groups = self._group_routes(graph, choices)
         load, unique_trees = np.zeros(topology.num_channels, dtype=np.int64), 0
         if options.unique_first:
             # the first stage needs no trees: a single route is the same whatever the loads are
@@ -112,7 +112,7 @@ class Sssp(SelectionPlugin):
         counters = {"unique_trees": unique_trees, "group_trees": group_trees}
         return RouteTable.from_lengths(topology, lengths, hops, counters=counters)
 
-    def _grouped(self, graph: RoutingGraph, choices: RouteChoices) -> GroupedRoutes:
+    def _group_routes(self, graph: RoutingGraph, choices: RouteChoices) -> GroupedRoutes:
         """Stage 2, and the routes in its order."""
         options: SsspParameters = self.parameters
         ends, symmetry = graph.topology.endpoints, choices.symmetry
@@ -151,13 +151,13 @@ class Sssp(SelectionPlugin):
         turns = fewest_turns(
             search.graph, topology.endpoints, topology.channel_direction, len(topology.directions)
         )
-        pairs, group_start = grouped_pairs(joined & ~unique, turns, search.lengths, search.order)
+        pairs, group_start = group_pairs(joined & ~unique, turns, search.lengths, search.order)
         hops, unique_trees, group_trees = build_routes_sssp(search, unique, pairs, group_start)
         counters = {"unique_trees": unique_trees, "group_trees": group_trees}
         return RouteTable.from_lengths(topology, search.lengths, hops, counters=counters)
 
 
-def grouped_pairs(
+def group_pairs(
     wanted: BoolArray, turns: Int32Array, lengths: Int32Array, order: Int64Array
 ) -> tuple[Int64Array, Int64Array]:
     """Stage 2: sort pairs by turns, then length, then source, and cut between groups.

@@ -55,7 +55,7 @@ class _Reader:
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._text_seen
+        self.parser.CharacterDataHandler = self._add_text
         self._open: list[str] = []
         self._space = ""
         self._graphs = 0
@@ -108,7 +108,7 @@ class _Reader:
             )
         self.network.directed = default == "directed"
 
-    def _text_seen(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         self._text.append(text)
 
     def _end(self, _tag: str) -> None:

@@ -73,10 +73,10 @@ def read_network(path: Path, file_format: str) -> Network:
         "csv": read_csv,
         "json": read_node_link,
     }
-    return readers[file_format](_decoded(content, file), file)
+    return readers[file_format](_decode(content, file), file)
 
 
-def _decoded(content: bytes, file: str) -> str:
+def _decode(content: bytes, file: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

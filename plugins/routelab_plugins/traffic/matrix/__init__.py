@@ -11,7 +11,7 @@ from routelab.api.topology import Float64Array
 from routelab.toolkit import read_traffic_matrix
 
 
-class MatrixParameters(Parameters):
+class MatrixTrafficParameters(Parameters):
     """Whose traffic is meant."""
 
     file: Path = parameter(
@@ -20,7 +20,7 @@ class MatrixParameters(Parameters):
     )
 
 
-class Matrix(TrafficPlugin):
+class MatrixTraffic(TrafficPlugin):
     """Rank i is terminal i; the one that sends most has rate 1, the others in proportion to it.
 
     What a rank sends to itself is left out. A network may have more terminals than the matrix has
@@ -29,7 +29,7 @@ class Matrix(TrafficPlugin):
 
     name = "matrix"
     summary = "Traffic in proportion to a matrix of bytes in a CSV file"
-    Parameters = MatrixParameters
+    Parameters = MatrixTrafficParameters
 
     def input_files(self) -> list[Path]:
         """List the matrix, so that a change of it makes the results stale."""

@@ -13,7 +13,7 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, TerminalGrid
 
 
-class Neighbor(FixedPermutation):
+class NeighborTraffic(FixedPermutation):
     """The next place in every dimension at once, a hop away in each; the last sends to the first.
 
     Also on a mesh, where the way from the last to the first is the longest there is.

@@ -21,7 +21,7 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, TerminalGrid
 
 
-class TornadoParameters(Parameters):
+class TornadoTrafficParameters(Parameters):
     """How far."""
 
     shift: Dims | None = parameter(
@@ -31,7 +31,7 @@ class TornadoParameters(Parameters):
     )
 
 
-class Tornado(FixedPermutation):
+class TornadoTraffic(FixedPermutation):
     """The same shift from every switch, modulo the sizes."""
 
     name = "tornado"
@@ -46,7 +46,7 @@ class Tornado(FixedPermutation):
             cited_for="tornado (table 3.1)",
         ),
     )
-    Parameters = TornadoParameters
+    Parameters = TornadoTrafficParameters
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
         """By coordinates; nobody is silent."""

@@ -16,7 +16,7 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, TerminalGrid
 
 
-class Transpose(FixedPermutation):
+class TransposeTraffic(FixedPermutation):
     """The first half of the address and the second change places; the diagonal is silent."""
 
     name = "transpose"

@@ -19,7 +19,7 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import BlockBuilder, read_messages
 
 
-class MatrixParameters(Parameters):
+class MatrixWorkloadParameters(Parameters):
     """Whose messages are meant."""
 
     file: Path = parameter(
@@ -30,7 +30,7 @@ class MatrixParameters(Parameters):
     iterations: int = parameter(1, ge=1, le=10**6, description="How many times all of it is sent")
 
 
-class Matrix(WorkloadPlugin):
+class MatrixWorkload(WorkloadPlugin):
     """In round k every pair sends its k-th message, if it has so many.
 
     All ranks start a round's messages at once and wait for all of them before the next round. The
@@ -40,7 +40,7 @@ class Matrix(WorkloadPlugin):
 
     name = "matrix"
     summary = "As many messages and bytes for each pair of ranks as a CSV file says"
-    Parameters = MatrixParameters
+    Parameters = MatrixWorkloadParameters
 
     def input_files(self) -> list[Path]:
         """List the matrix, so that a change of it makes the results stale."""

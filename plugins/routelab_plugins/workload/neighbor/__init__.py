@@ -11,7 +11,7 @@ from routelab.api import Citation
 from routelab.toolkit import ShiftWorkload
 
 
-class Neighbor(ShiftWorkload):
+class NeighborWorkload(ShiftWorkload):
     """The last place sends to the first, also on a mesh."""
 
     name = "neighbor"

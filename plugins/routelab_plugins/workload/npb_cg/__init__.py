@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 
 from routelab.api import Block, Collective, Job, Loop, Program
 from routelab.toolkit import BlockBuilder
-from routelab_plugins.npb import DOUBLE, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb import DOUBLE, LOGICAL, NpbWorkload, broadcasts, problems_with_model
 from routelab_plugins.npb_operations import CG_STEPS, cg_iteration
 from routelab_plugins.npb_problems import CG
 
-PROBLEMS = modelled(CG)
+PROBLEMS = problems_with_model(CG)
 """Order of the matrix, nonzeros of the vectors that it is made of, and iterations."""
 
 IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Division:
+class MatrixDivision:
     """Blocks of the matrix.
 
     Attributes
@@ -48,7 +48,7 @@ class Division:
     transposed: IntArray
 
     @classmethod
-    def of(cls, order: int, ranks: int) -> Division:
+    def of(cls, order: int, ranks: int) -> MatrixDivision:
         """Divide a matrix among a power of two of ranks."""
         bits = ranks.bit_length() - 1
         rows = 1 << (bits // 2)
@@ -92,7 +92,7 @@ class NpbCg(NpbWorkload):
         order, nonzeros, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
         filling = nonzeros * (nonzeros + 1)
-        part = Division.of(order, job.ranks)
+        part = MatrixDivision.of(order, job.ranks)
         begin, step, end = phases(part, order, filling)
         iteration = (begin, Loop((step,), CG_STEPS), end)
         return Program(
@@ -106,7 +106,7 @@ class NpbCg(NpbWorkload):
         )
 
 
-def phases(part: Division, order: int, filling: int) -> tuple[Block, Block, Block]:
+def phases(part: MatrixDivision, order: int, filling: int) -> tuple[Block, Block, Block]:
     """Begin of an iteration, one step of conjugate gradients, and the residual and norms.
 
     Nonzeros are spread evenly. Each row of ranks has all of a vector, so that vectors cost each
@@ -134,12 +134,12 @@ def phases(part: Division, order: int, filling: int) -> tuple[Block, Block, Bloc
     return begin.build(), step.build(), end.build()
 
 
-def _sum_scalars(block: BlockBuilder, part: Division, numbers: int) -> None:
+def _sum_scalars(block: BlockBuilder, part: MatrixDivision, numbers: int) -> None:
     for step in range(part.steps):
         _swap(block, part.partner(step), np.full(len(part.width), numbers), step)
 
 
-def _multiply(block: BlockBuilder, part: Division, amount: NDArray[np.float64]) -> None:
+def _multiply(block: BlockBuilder, part: MatrixDivision, amount: NDArray[np.float64]) -> None:
     """Multiply, sum along rows, and exchange with the transposed place."""
     block.compute(np.arange(len(part.width)), amount)
     for step in reversed(range(part.steps)):

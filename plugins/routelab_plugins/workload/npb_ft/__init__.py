@@ -14,7 +14,14 @@ import numpy as np
 from routelab.api import Block, Collective, Job, Loop, Program, Step
 from routelab.api.topology import Int32Array
 from routelab.toolkit import BlockBuilder
-from routelab_plugins.npb import COMPLEX, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb import (
+    COMPLEX,
+    INTEGER,
+    LOGICAL,
+    NpbWorkload,
+    broadcasts,
+    problems_with_model,
+)
 from routelab_plugins.npb_operations import (
     FT_EVOLVE,
     FT_FIRST,
@@ -24,7 +31,7 @@ from routelab_plugins.npb_operations import (
 )
 from routelab_plugins.npb_problems import FT, ft_grid
 
-PROBLEMS = modelled(FT)
+PROBLEMS = problems_with_model(FT)
 """Grid points, and iterations."""
 
 

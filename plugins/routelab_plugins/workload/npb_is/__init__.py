@@ -17,8 +17,8 @@ from routelab_plugins.npb_problems import IS_ITERATIONS, IS_KEYS_LOG2
 from routelab_plugins.workload.npb_is.keys import (
     Problem,
     expected_counts,
+    keys_between_ranks,
     real_counts,
-    sent,
 )
 
 PROBLEMS = {
@@ -55,11 +55,13 @@ class NpbIs(NpbWorkload):
         timed: tuple[Step, ...]
         if problem.keys <= MOST_REAL_KEYS:
             counts = real_counts(problem, job.ranks, iterations)
-            rounds = [ranking(problem, sent(one, problem)) for one in counts]
+            rounds = [ranking(problem, keys_between_ranks(one, problem)) for one in counts]
             untimed = rounds[0]
             timed = tuple(step for steps in rounds for step in steps)
         else:
-            untimed = ranking(problem, sent(expected_counts(problem, job.ranks), problem))
+            untimed = ranking(
+                problem, keys_between_ranks(expected_counts(problem, job.ranks), problem)
+            )
             timed = (Loop(untimed, iterations),)
         return Program(
             ranks=job.ranks,

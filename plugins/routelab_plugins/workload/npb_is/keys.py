@@ -63,7 +63,7 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     counts = np.zeros((ranks, problem.buckets), dtype=np.int64)
     each = problem.keys // ranks
     where = np.zeros(0, dtype=np.int64)
-    for first, buckets in _drawn(problem):
+    for first, buckets in _draw_keys(problem):
         if first == 0:
             where = buckets[: iterations + IS_SECOND_KEY + 1].copy()
         # a piece is of one rank, or of some whole ones
@@ -84,7 +84,7 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     return rounds
 
 
-def _drawn(problem: Problem) -> Iterator[tuple[int, Int64Array]]:
+def _draw_keys(problem: Problem) -> Iterator[tuple[int, Int64Array]]:
     """Buckets of keys, piece by piece with the number of the first."""
     # multiplication wraps at 2^64, a multiple of 2^BITS
     modulus = 1 << BITS
@@ -128,7 +128,7 @@ def share_below(average: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(total / 24.0)
 
 
-def sent(counts: Int64Array, problem: Problem) -> Int64Array:
+def keys_between_ranks(counts: Int64Array, problem: Problem) -> Int64Array:
     """Keys that go from rank to rank.
 
     Buckets are dealt out in order: rank j's last bucket is the first at which all ranks' keys up

@@ -15,11 +15,18 @@ from numpy.typing import NDArray
 
 from routelab.api import Block, Collective, Job, Loop, Program, Step
 from routelab.toolkit import BlockBuilder
-from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb import (
+    DOUBLE,
+    INTEGER,
+    LOGICAL,
+    NpbWorkload,
+    broadcasts,
+    problems_with_model,
+)
 from routelab_plugins.npb_operations import lu_iteration
 from routelab_plugins.npb_problems import LU, lu_grid
 
-PROBLEMS = modelled(LU)
+PROBLEMS = problems_with_model(LU)
 """Points in each dimension, and iterations."""
 
 VARIABLES = 5
@@ -32,7 +39,7 @@ IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Division:
+class GridDivision:
     """The grid of ranks, and the columns of points that each of them has.
 
     Attributes
@@ -61,7 +68,7 @@ class Division:
     first_y: IntArray
 
     @classmethod
-    def of(cls, points: int, ranks: int) -> Division:
+    def of(cls, points: int, ranks: int) -> GridDivision:
         """Divide points among ranks, of whose numbers `lu_grid` knows the factors."""
         columns, rows = lu_grid(ranks) or (ranks, 1)
         rank = np.arange(ranks)
@@ -117,13 +124,13 @@ class NpbLu(NpbWorkload):
         """All of it: inputs, one iteration untimed, the timed ones, error and surface integral."""
         points, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
-        part = Division.of(points, job.ranks)
+        part = GridDivision.of(points, job.ranks)
         per_iteration = lu_iteration(points)
         forcing = exchange(part, 0.0)
         rhs = exchange(part, RESIDUAL * per_iteration)
         iteration: tuple[Step, ...] = (
-            Loop((sweep(part, SWEEP * per_iteration, up=True),), points - 2),
-            Loop((sweep(part, SWEEP * per_iteration, up=False),), points - 2),
+            Loop((sweep_plane(part, SWEEP * per_iteration, up=True),), points - 2),
+            Loop((sweep_plane(part, SWEEP * per_iteration, up=False),), points - 2),
             rhs,
         )
         norm = Collective("allreduce", VARIABLES * DOUBLE)
@@ -148,12 +155,12 @@ class NpbLu(NpbWorkload):
         )
 
 
-def _share(part: Division) -> NDArray[np.float64]:
+def _share(part: GridDivision) -> NDArray[np.float64]:
     """The part of all inner points that each rank has."""
     return part.inner_x * part.inner_y / (part.points - 2) ** 2
 
 
-def sweep(part: Division, amount: float, *, up: bool) -> Block:
+def sweep_plane(part: GridDivision, amount: float, *, up: bool) -> Block:
     """One plane of a sweep: borders from two sides, the plane, borders to the other two.
 
     Parameters
@@ -185,7 +192,7 @@ def sweep(part: Division, amount: float, *, up: bool) -> Block:
     return block.build()
 
 
-def exchange(part: Division, amount: float) -> Block:
+def exchange(part: GridDivision, amount: float) -> Block:
     """Two layers to each neighbour: south, north, a third of the work, east, west, the rest."""
     block = BlockBuilder(len(part.i))
     ranks = np.arange(len(part.i))
@@ -214,7 +221,7 @@ def _shift(
     block.wait(receivers)
 
 
-def integral(part: Division) -> tuple[Step, ...]:
+def integral(part: GridDivision) -> tuple[Step, ...]:
     """Borders of the faces that the surface integral is taken over, and its three sums.
 
     The faces are at points 2 and n − 1 in x, 2 and n − 2 in y, counted from 1; a rank that has

@@ -15,11 +15,18 @@ from numpy.typing import NDArray
 
 from routelab.api import Block, Collective, Job, Loop, Program, Step
 from routelab.toolkit import BlockBuilder
-from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb import (
+    DOUBLE,
+    INTEGER,
+    LOGICAL,
+    NpbWorkload,
+    broadcasts,
+    problems_with_model,
+)
 from routelab_plugins.npb_operations import mg_iteration
 from routelab_plugins.npb_problems import MG, mg_grid
 
-PROBLEMS = modelled(MG)
+PROBLEMS = problems_with_model(MG)
 """Points in each dimension, and iterations."""
 
 RESIDUAL, SMOOTH, RESTRICT, PROLONG, NORM = 15.0, 16.0, 24.0, 20.0, 3.0
@@ -59,7 +66,7 @@ class Level:
         return inner
 
     @property
-    def working(self) -> IntArray:
+    def ranks_with_points(self) -> IntArray:
         """Ranks that have points."""
         return np.flatnonzero((self.size > 2).all(axis=0))
 
@@ -189,7 +196,7 @@ class _Grids:
 
     def _stencil(self, block: BlockBuilder, level: Level, work: float) -> None:
         """Compute all points of a level from their neighbours, then exchange borders."""
-        block.compute(level.working, work * level.points[level.working])
+        block.compute(level.ranks_with_points, work * level.points[level.ranks_with_points])
         self._borders(block, level)
 
     def _borders(self, block: BlockBuilder, level: Level) -> None:
@@ -200,7 +207,7 @@ class _Grids:
         if self.ranks == 1:
             return
         x, y, z = level.size
-        who = level.working
+        who = level.ranks_with_points
         for axis, layer in zip(AXES, ((y - 2) * (z - 2), x * (z - 2), x * y), strict=True):
             size = DOUBLE * layer
             behind, ahead = level.neighbour[-1][axis][who], level.neighbour[1][axis][who]

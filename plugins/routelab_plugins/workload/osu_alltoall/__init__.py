@@ -21,7 +21,7 @@ from routelab.api import (
 )
 
 
-class OsuAlltoallParameters(Parameters):
+class OsuAlltoallWorkloadParameters(Parameters):
     """How large, how often, and how it is done."""
 
     size: Bytes = parameter(
@@ -40,7 +40,7 @@ class OsuAlltoallParameters(Parameters):
     )
 
 
-class OsuAlltoall(WorkloadPlugin):
+class OsuAlltoallWorkload(WorkloadPlugin):
     """All ranks are one group; what a rank has for itself is copied and is no message."""
 
     name = "osu-alltoall"
@@ -55,7 +55,7 @@ class OsuAlltoall(WorkloadPlugin):
             cited_for="what is timed",
         ),
     )
-    Parameters = OsuAlltoallParameters
+    Parameters = OsuAlltoallWorkloadParameters
 
     def supports(self, job: Job) -> str | None:
         """One rank has nobody to send to; the benchmark refuses it, too."""

@@ -14,7 +14,7 @@ from routelab.api import Citation, parameter
 from routelab.toolkit import ShiftParameters, ShiftWorkload
 
 
-class TornadoParameters(ShiftParameters):
+class TornadoWorkloadParameters(ShiftParameters):
     """How far."""
 
     far: Literal["tornado", "half"] = parameter(
@@ -22,7 +22,7 @@ class TornadoParameters(ShiftParameters):
     )
 
 
-class Tornado(ShiftWorkload):
+class TornadoWorkload(ShiftWorkload):
     """The same shift from every rank, modulo the sizes."""
 
     name = "tornado"
@@ -37,7 +37,7 @@ class Tornado(ShiftWorkload):
             cited_for="tornado (table 3.1)",
         ),
     )
-    Parameters = TornadoParameters
+    Parameters = TornadoWorkloadParameters
 
     def distance(self, size: int) -> int:
         """Places further, as `far` says."""

@@ -19,7 +19,7 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import PatternParameters, PatternWorkload, RankGrid
 
 
-class TransposeParameters(PatternParameters):
+class TransposeWorkloadParameters(PatternParameters):
     """Which digits, and in which order."""
 
     digits: Literal["halves", "swap", "reverse"] = parameter(
@@ -31,7 +31,7 @@ class TransposeParameters(PatternParameters):
     )
 
 
-class Transpose(PatternWorkload):
+class TransposeWorkload(PatternWorkload):
     """Number s, written in digits, sends to the number with these digits in another order.
 
     By coordinates, sizes go with their digits: on 4x2x2x2 place (a, b, c, d) sends to the place
@@ -50,7 +50,7 @@ class Transpose(PatternWorkload):
             cited_for="transpose (table 3.1)",
         ),
     )
-    Parameters = TransposeParameters
+    Parameters = TransposeWorkloadParameters
 
     def directions(self, job: Job) -> tuple[list[Int64Array], str]:
         """One permutation."""
@@ -58,13 +58,13 @@ class Transpose(PatternWorkload):
             grid = RankGrid.of(job)
             order = self._order(len(grid.dims))
             words = f"by coordinates ({'x'.join(map(str, grid.dims))}), in the order {_text(order)}"
-            return [grid.at_numbers(_permuted(grid.number, grid.dims, order))], words
+            return [grid.at_numbers(_reorder_digits(grid.number, grid.dims, order))], words
         ranks = np.arange(job.ranks)
         if self.parameters.digits == "halves":
             rows = next(n for n in range(isqrt(job.ranks), 0, -1) if job.ranks % n == 0)
             columns = job.ranks // rows
             words = f"by rank, a matrix of {rows}x{columns}: r*{columns}+c to c*{rows}+r"
-            return [_permuted(ranks, (rows, columns), (1, 0))], words
+            return [_reorder_digits(ranks, (rows, columns), (1, 0))], words
         bits = job.ranks.bit_length() - 1
         if job.ranks != 1 << bits:
             raise UnsupportedError(
@@ -73,7 +73,7 @@ class Transpose(PatternWorkload):
             )
         order = self._order(bits)
         words = f"by rank, bits (the highest is 0) in the order {_text(order)}"
-        return [_permuted(ranks, (2,) * bits, order)], words
+        return [_reorder_digits(ranks, (2,) * bits, order)], words
 
     def _order(self, count: int) -> tuple[int, ...]:
         """Which digit of the source stands at each place of the target."""
@@ -89,7 +89,7 @@ def _text(order: Sequence[int]) -> str:
     return " ".join(map(str, order))
 
 
-def _permuted(number: Int64Array, sizes: Sequence[int], order: Sequence[int]) -> Int64Array:
+def _reorder_digits(number: Int64Array, sizes: Sequence[int], order: Sequence[int]) -> Int64Array:
     """The number that has the digits in another order, each with its size."""
     if not sizes:
         return number

@@ -25,11 +25,11 @@ _PREFIXES = {
     logging.ERROR: "routelab: error: ",
     logging.CRITICAL: "routelab: ",
 }
-_KNOWN = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
+_STANDARD_FIELDS = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 
 @contextmanager
-def messages(arguments: argparse.Namespace) -> Iterator[None]:
+def log_to_stderr(arguments: argparse.Namespace) -> Iterator[None]:
     """Send messages to standard error, as ``--verbose``, ``--quiet`` and ``--log-json`` ask."""
     asked = vars(arguments)
     level = logging.WARNING if asked.get("quiet") else logging.INFO
@@ -48,7 +48,7 @@ def messages(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 @contextmanager
-def progress(arguments: argparse.Namespace) -> Iterator[None]:
+def show_progress(arguments: argparse.Namespace) -> Iterator[None]:
     """Show on a terminal what phase the work inside is in; elsewhere nothing.
 
     Nothing is shown either where it is unwanted (``--quiet``) or is told in lines
@@ -101,7 +101,7 @@ class _Json(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        line |= {key: value for key, value in vars(record).items() if key not in _KNOWN}
+        line |= {key: value for key, value in vars(record).items() if key not in _STANDARD_FIELDS}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)

@@ -32,7 +32,7 @@ RESULTS = frozenset(
 """All that folders of results hold."""
 
 
-def check_folder(folder: Path) -> None:
+def check_result_folder(folder: Path) -> None:
     """Refuse a folder that cannot become one of results, before any work is done.
 
     A new result takes the place of an old one, with all that is in it: so nothing else may be.
@@ -66,7 +66,7 @@ def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], form: str)
         print_table(columns, rows)
 
 
-def cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A value in a table for people; JSON and CSV have all digits."""
     if value is None:
         return ""
@@ -80,7 +80,7 @@ def cell(value: Any) -> str:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "") -> None:
     """Print a table: drawn for a terminal, plain aligned text for a file or a pipe."""
     if sys.stdout.isatty():
-        _print_drawn(columns, rows)
+        _print_rich(columns, rows)
     else:
         _print_plain(columns, rows, indent)
 
@@ -93,7 +93,7 @@ def _print_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: 
         print((indent + "  ".join(cells)).rstrip())
 
 
-def _print_drawn(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text

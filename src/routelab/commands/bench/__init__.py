@@ -85,5 +85,5 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.commands.bench import run as _bench
 
     if arguments.comparison is not None:
-        return _bench.run_spec(arguments)
-    return _bench.run_asked(arguments)
+        return _bench.run_planned_comparison(arguments)
+    return _bench.run_options(arguments)

@@ -20,9 +20,9 @@ from routelab.bench.processes.signals import Stopped
 from routelab.bench.results import Collected
 from routelab.bench.session import Ended
 from routelab.bench.slurm import allocation, salloc
-from routelab.commands._shared.logging import progress
+from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
-from routelab.commands._shared.settings import read_settings
+from routelab.commands._shared.settings import settings_from_options
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs import events
 from routelab.jobs.batches import join_run, read_jobs
@@ -34,9 +34,9 @@ from routelab.stages.kinds.comparisons import RUNS, ComparisonJob
 logger = logging.getLogger(__name__)
 
 
-def run_asked(arguments: argparse.Namespace) -> int:
+def run_options(arguments: argparse.Namespace) -> int:
     """Do what options ask for."""
-    settings = read_settings(BenchSettings, vars(arguments))
+    settings = settings_from_options(BenchSettings, vars(arguments))
     comparison = texts.asked(
         arguments.topology, arguments.routing or (), arguments.benchmark or (), settings
     )
@@ -58,7 +58,7 @@ def run_asked(arguments: argparse.Namespace) -> int:
     return _code(ended, sum(row["status"] in ("failed", "timeout") for row in collected.runs))
 
 
-def run_spec(arguments: argparse.Namespace) -> int:
+def run_planned_comparison(arguments: argparse.Namespace) -> int:
     """Do what the plan of a workflow wants: runs that failed are results, and no failure of it."""
     manifest: Path | None = arguments.output
     if manifest is None:
@@ -68,7 +68,7 @@ def run_spec(arguments: argparse.Namespace) -> int:
     if not isinstance(job, ComparisonJob):
         raise InputError(f"{arguments.comparison} is not the list of one comparison")
     begin = time.monotonic()
-    _end_with_run(arguments.comparison)
+    _end_with_workflow(arguments.comparison)
     if not job.is_done():
         measuring = stage.prepare(job.comparison, Path(job.store), apply=arguments.apply_routing)
         _warn(measuring)
@@ -84,7 +84,7 @@ def run_spec(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _end_with_run(spec: Path) -> None:
+def _end_with_workflow(spec: Path) -> None:
     """Ask this process to end when the run of the workflow ends; jobs of Slurm outlive it."""
     if allocation() is not None:
         return
@@ -115,7 +115,7 @@ def _measure(
 ) -> tuple[Collected | None, Ended]:
     """Measure; nothing is collected if a signal asked to end."""
     try:
-        with progress(arguments):
+        with show_progress(arguments):
             return stage.run(measuring, folder, fingerprint)
     except Stopped as signal_:
         return None, Ended(stopped=str(signal_))

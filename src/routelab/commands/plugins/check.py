@@ -68,7 +68,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     from routelab.testing import run_checks
 
     catalogue = installed()
-    names = [_named(catalogue, arguments.plugin)] if arguments.plugin else _all(catalogue)
+    names = [_parse_name(catalogue, arguments.plugin)] if arguments.plugin else _all(catalogue)
     form = arguments.format
     results: dict[str, list[CheckResult]] = {}
     for kind, text in names:
@@ -80,7 +80,7 @@ def run_check(arguments: argparse.Namespace) -> int:
             _print_one(name, results[name], whole=bool(arguments.plugin))
     if form != "table":
         print_rows(FIELDS, [row for name in results for row in _cells(name, results[name])], form)
-    bad = [name for name, found in results.items() if _failed(found)]
+    bad = [name for name, found in results.items() if _has_failure(found)]
     if form == "table" and not arguments.plugin:
         print(f"plugins checked: {len(results)}, not ok: {len(bad)}")
     if not results:
@@ -88,7 +88,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     return 1 if bad or not results else 0
 
 
-def _named(catalogue: Catalogue, text: str) -> tuple[str, str]:
+def _parse_name(catalogue: Catalogue, text: str) -> tuple[str, str]:
     """Kind and instance name of ``NAME`` or ``KIND/NAME``; imports no plugin."""
     from routelab.commands.plugins import locate
 
@@ -108,7 +108,7 @@ def _all(catalogue: Catalogue) -> list[tuple[str, str]]:
     return [(kind, key) for kind in KINDS for key in catalogue.keys(kind)]
 
 
-def _failed(results: Sequence[CheckResult]) -> bool:
+def _has_failure(results: Sequence[CheckResult]) -> bool:
     return not results or any(result.status == "failed" for result in results)
 
 
@@ -121,7 +121,7 @@ def _print_one(name: str, results: Sequence[CheckResult], *, whole: bool) -> Non
         print_table(COLUMNS, rows)
         print(f"{name}: {line}")
         return
-    print(f"{'failed' if _failed(results) else 'ok':<6}  {name:<30}  {line}", flush=True)
+    print(f"{'failed' if _has_failure(results) else 'ok':<6}  {name:<30}  {line}", flush=True)
     for check, tried, _, message in rows:
         print(f"        {check} on {tried}: {message}", flush=True)
 

@@ -25,8 +25,8 @@ from routelab.report.figures.whiskers import (
     NOISE,
     SIGN,
     draw_whiskers,
-    ends_of,
     interval_and_noise,
+    interval_columns,
     value_label,
 )
 from routelab.report.frames.statistics import SYSTEMS, statistics_of
@@ -67,7 +67,7 @@ def draw_bars(
     if spec.of in BENCHMARKS:
         what = f"{label(y, spec.of)} at each {label(x, spec.of)}, by {hue}"
         told = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
-        return Drawing(figure, data, what + (told if ends_of(spec.of, y) else "."))
+        return Drawing(figure, data, what + (told if interval_columns(spec.of, y) else "."))
     return Drawing(figure, data, f"{what}; above each bar the number of networks.")
 
 

@@ -121,7 +121,7 @@ def backdrop(topology: Topology, picture: Picture) -> Backdrop:
     below, beside = picture.block_ticks
     switches = tuple(
         Label(x, y, mark)
-        for (x, y), mark in zip(_placed(picture.switches), picture.marks, strict=True)
+        for (x, y), mark in zip(_svg_points(picture.switches), picture.marks, strict=True)
     )
     names = _names(topology, switches) if not beside else ()
     first = min([left - (MARGIN_LEFT if beside else 0), *(n.x - n.half_width for n in names)])
@@ -163,7 +163,7 @@ def channel_paths(
     """
     parts: list[list[str]] = [[] for _ in range(topology.num_channels)]
     for line, channel in zip(picture.lines, picture.line_channel, strict=True):
-        parts[channel].append("M" + "L".join(f"{x} {y}" for x, y in _placed(line)))
+        parts[channel].append("M" + "L".join(f"{x} {y}" for x, y in _svg_points(line)))
     return tuple(
         ChannelPath(
             channel=channel,
@@ -191,6 +191,6 @@ def scale_colours(dark: bool) -> list[str]:
     return [to_hex(colours(at)) for at in np.linspace(*ends, STEPS)]
 
 
-def _placed(points: NDArray[np.float64]) -> Sequence[tuple[int, int]]:
+def _svg_points(points: NDArray[np.float64]) -> Sequence[tuple[int, int]]:
     """Points in SVG units; SVG's y runs downwards."""
     return [(round(UNIT * x), -round(UNIT * y)) for x, y in points.tolist()]

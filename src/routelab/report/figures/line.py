@@ -40,7 +40,7 @@ def draw_lines(
     """
     x, y = spec.x or "", spec.y or ""
     hue, col = spec.hue or "routing", spec.col
-    data = _pooled(frames, spec, pooled, [hue, *([col] if col else [])], place)
+    data = _pool_runs(frames, spec, pooled, [hue, *([col] if col else [])], place)
     if data.empty:
         return None
     figure, panels, _ = line_panels(data, spec, place, looks)
@@ -104,7 +104,7 @@ def line_panels(
     return figure, panels, look
 
 
-def _pooled(
+def _pool_runs(
     frames: View, spec: FigureSpec, pooled: Collection[str], facets: list[str], place: str
 ) -> pd.DataFrame:
     x, y = spec.x or "", spec.y or ""

@@ -10,7 +10,7 @@ import pandas as pd
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS, DETAILS
 from routelab.report.frames.benchmarks import SINGLE
-from routelab.report.frames.view import OK, View, keep
+from routelab.report.frames.view import OK, View, filter_rows
 
 COUNT = "count"
 """Column that tells how many things a line stands for."""
@@ -86,7 +86,7 @@ def lines_of(
         extra = [name for name in wanted if name not in lines and name in jobs]
         lines = lines.join(jobs[extra], on="run")
         for column, value in later.items():
-            lines = keep(lines, view.column(lines, column, f"{place}where: "), value)
+            lines = filter_rows(lines, view.column(lines, column, f"{place}where: "), value)
     if COUNT not in lines:
         lines = lines.assign(**{COUNT: 1})
     columns = {name: view.column(lines, name, place) for name in names}

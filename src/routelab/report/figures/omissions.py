@@ -18,7 +18,7 @@ from routelab.report.labels import label
 MOST = 12
 """Sentences below a figure."""
 
-MEASURED = ("stationary", "finished")
+COMPLETE_STATES = ("stationary", "finished")
 """States of simulations that leave nothing untold."""
 
 
@@ -96,7 +96,7 @@ def _cause(runs: Iterable[Mapping[Hashable, Any]], what: str) -> str:
         state = key_text(run.get("state"))
         if run["status"] != OK:
             state = f"no result: {status_text(run['status'], run['reason'])}"
-        elif not state or state in MEASURED:
+        elif not state or state in COMPLETE_STATES:
             state = f"no {what}"
         loads.setdefault(state, []).append(float(run.get("load") or 0))
     return "; ".join(f"{state}{_at(where)}" for state, where in loads.items())

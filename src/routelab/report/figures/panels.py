@@ -18,7 +18,7 @@ from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import INK
 from routelab.report.figures.styles import Look
-from routelab.report.frames.view import in_order, key_text
+from routelab.report.frames.view import key_text, sort_texts
 from routelab.report.labels import label
 
 MAX_PANELS = 24
@@ -32,7 +32,7 @@ EDGE = "white"
 
 def ordered_texts(values: pd.Series[Any]) -> list[str]:
     """Distinct values as text: numbers ascending, words in order of appearance."""
-    return in_order(values.map(key_text))
+    return sort_texts(values.map(key_text))
 
 
 def ranks(values: pd.Series[Any]) -> pd.Series[Any]:

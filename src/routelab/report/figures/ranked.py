@@ -31,7 +31,10 @@ def draw_ranked(
     if lines.empty:
         return None
     data = pd.concat(
-        [_in_order(group, y) for _, group in lines.groupby(facets, sort=False, dropna=False)],
+        [
+            _in_descending_order(group, y)
+            for _, group in lines.groupby(facets, sort=False, dropna=False)
+        ],
         ignore_index=True,
     )[[*facets, y, COUNT, "share"]]
     look = looks.of(hue, ordered_texts(data[hue]), place)
@@ -62,6 +65,6 @@ def draw_ranked(
     )
 
 
-def _in_order(group: pd.DataFrame, y: str) -> pd.DataFrame:
+def _in_descending_order(group: pd.DataFrame, y: str) -> pd.DataFrame:
     group = group.sort_values(y, ascending=False, kind="stable")
     return group.assign(share=group[COUNT].cumsum() / group[COUNT].sum())

@@ -17,7 +17,7 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.styles import Looks
-from routelab.report.figures.whiskers import draw_whiskers, ends_of, value_label
+from routelab.report.figures.whiskers import draw_whiskers, interval_columns, value_label
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
@@ -72,7 +72,7 @@ def _points(
     x, y = spec.x or "", spec.y or ""
     columns = {name: frames.column(jobs, name, place) for name in facets}
     columns |= {name: frames.numbers(jobs, name, place) for name in (x, y)}
-    if (ends := ends_of(spec.of, y)) is not None:
+    if (ends := interval_columns(spec.of, y)) is not None:
         low, high = (frames.numbers(jobs, end, place) for end in ends)
         columns |= {f"{y}_low": low, f"{y}_high": high}
     data = pd.DataFrame(columns).dropna(subset=[x, y])

@@ -26,7 +26,7 @@ SIGN = "≈"
 """Above a bar: it cannot be told from none."""
 
 
-def ends_of(of: str, column: str) -> tuple[str, str] | None:
+def interval_columns(of: str, column: str) -> tuple[str, str] | None:
     """Columns with the ends of a column's interval; None where it has none."""
     return ENDS.get(column) if of in BENCHMARKS else None
 

@@ -13,10 +13,10 @@ from routelab.config import Relative
 from routelab.report.frames.bench_rows import KINDS, BenchRecord, BenchRow
 from routelab.report.frames.columns import BENCHMARKS
 from routelab.report.frames.comparison_files import ComparisonFiles
-from routelab.report.frames.derivation import IMPROVEMENT, add_derived
+from routelab.report.frames.derivation import IMPROVEMENT, derive_columns
 from routelab.report.frames.runs import Frames
-from routelab.report.frames.simulations import known_of_tables
-from routelab.report.frames.view import OK, View, add_bare
+from routelab.report.frames.simulations import table_facts
+from routelab.report.frames.view import OK, View, add_bare_names
 
 SINGLE = "benchmark-runs"
 """What rows are made of: the value of every run that counts."""
@@ -28,7 +28,7 @@ BETTER = {column.name: column.better for column in BENCHMARKS if column.better}
 OF_A_METRIC = ("median", "mean", "ci_low", "ci_high", "predicted")
 """Columns in the unit of the metric, of which less or more may be better."""
 
-NOT_SWITCHED = (
+SWITCH_WARNING = (
     "The fabric was not switched: routings were not applied, and differences between them are "
     "noise."
 )
@@ -60,15 +60,15 @@ class BenchFrames(View):
         Columns: see `docs/report.md`; all parameters and settings, qualified and by their bare
         names; and what is known of the routing's table.
         """
-        known = known_of_tables(self._routes)
+        known = table_facts(self._routes)
         rows = [
             known.get((row.record.topology, row.record.routing), {}) | row.values
             for row in self.rows
         ]
         columns = None if rows else [*self.identity, *COLUMNS, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
-        add_bare(frame, ("routing", "topology", "benchmark", "bench"))
-        add_derived(frame)
+        add_bare_names(frame, ("routing", "topology", "benchmark", "bench"))
+        derive_columns(frame)
         return frame
 
     @property
@@ -123,7 +123,7 @@ class BenchFrames(View):
             if row.values["applied"] in ("no", "partly")
         ]
         where = dict.fromkeys(f"{one.topology} ({one.settings_id})" for one in lost)
-        return [f"{NOT_SWITCHED} Measured so: {', '.join(where)}."] if where else []
+        return [f"{SWITCH_WARNING} Measured so: {', '.join(where)}."] if where else []
 
     def notes(self, runs: Iterable[int]) -> list[str]:
         """Which numbers are of fewer runs than were made."""

@@ -24,8 +24,8 @@ def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> O
     """
     if network is None or outcome.status != "ok":
         return outcome
-    of_rules = None if rules is None else _bound(rules)
-    facts = bound_facts(outcome.facts, of_rules, _bound(network))
+    of_rules = None if rules is None else _read_bound(rules)
+    facts = bound_facts(outcome.facts, of_rules, _read_bound(network))
     if rules is not None and of_rules is None:
         # the network's is no stand-in: the gap would be against routes that the rules forbid
         facts |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
@@ -42,6 +42,6 @@ def _outcome(folder: Path) -> Outcome:
     return outcome_in(folder, "bound", topology, rules)
 
 
-def _bound(folder: Path) -> LoadBound | None:
+def _read_bound(folder: Path) -> LoadBound | None:
     outcome = _outcome(folder)
     return bound_of(outcome.facts) if outcome.status == "ok" else None

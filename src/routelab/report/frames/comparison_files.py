@@ -24,7 +24,7 @@ WORST: tuple[Status, ...] = ("failed", "timeout", "unsupported")
 
 
 @dataclass
-class Sample:
+class MeritSample:
     """Values of one figure of merit by round of a session, warm-up rounds left out."""
 
     unit: str
@@ -33,7 +33,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Cell:
+class RunGroup:
     """All runs of one benchmark under one routing, warm-up rounds left out.
 
     Attributes
@@ -53,7 +53,7 @@ class Cell:
     ranks : float or None
     hosts, version : str
         Of the benchmark; of runs that differ, with semicolons between.
-    samples : dict of Key to Sample
+    samples : dict of Key to MeritSample
     """
 
     status: Status
@@ -65,7 +65,7 @@ class Cell:
     ranks: float | None
     hosts: str
     version: str
-    samples: Mapping[Key, Sample]
+    samples: Mapping[Key, MeritSample]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,25 +78,25 @@ class ComparisonFiles:
     outcome : Outcome
     runs : list of dict
         By `RUN_COLUMNS`; none where nothing was measured.
-    cells : dict of (str, str) to Cell
+    groups : dict of (str, str) to RunGroup
         By routing and benchmark.
     """
 
     directory: Path
     outcome: Outcome
     runs: list[dict[str, Any]]
-    cells: Mapping[tuple[str, str], Cell]
+    groups: Mapping[tuple[str, str], RunGroup]
 
     def keys(self, benchmark: str) -> list[Key]:
         """All figures of merit that a benchmark has under any routing."""
-        samples = (cell.samples for (_, one), cell in self.cells.items() if one == benchmark)
+        samples = (group.samples for (_, one), group in self.groups.items() if one == benchmark)
         return list(dict.fromkeys(key for mine in samples for key in mine))
 
     def sort_of(self, benchmark: str, key: Key) -> tuple[str, Merit]:
         """Unit, and what is better, of a figure of merit under any routing."""
-        for (_, one), cell in self.cells.items():
-            if one == benchmark and key in cell.samples:
-                return cell.samples[key].unit, cell.samples[key].better
+        for (_, one), group in self.groups.items():
+            if one == benchmark and key in group.samples:
+                return group.samples[key].unit, group.samples[key].better
         return "", ""
 
 
@@ -112,14 +112,14 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
     figures: list[dict[str, Any]] = []
     if outcome.status == OK or (directory / RUNS).is_file():
         numbers = {"round", "turn", "seconds", "ranks"}
-        runs = _read(directory / RUNS, RUN_COLUMNS, numbers)
-        figures = _read(directory / FIGURES, FIGURE_COLUMNS, {"round", "size", "value"})
+        runs = _read_rows(directory / RUNS, RUN_COLUMNS, numbers)
+        figures = _read_rows(directory / FIGURES, FIGURE_COLUMNS, {"round", "size", "value"})
     if wrong := {row["better"] for row in figures} - set(get_args(Merit)):
         raise InputError(
             f"{directory / FIGURES} is damaged: better is {wrong.pop()!r}; remove its folder and "
             "run again"
         )
-    samples: dict[tuple[str, str], dict[Key, Sample]] = {}
+    samples: dict[tuple[str, str], dict[Key, MeritSample]] = {}
     session_of = {row["run"]: row["session"] for row in runs}
     # rounds of different sessions were not done in turns, whatever their number is
     rounds: dict[tuple[str, int], int] = {}
@@ -127,23 +127,23 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
         if row["round"] >= 1:
             size = row["size"] if row["size"] == row["size"] else None
             mine = samples.setdefault((row["routing"], row["benchmark"]), {})
-            known = Sample(row["unit"], cast(Merit, row["better"]))
-            sample = mine.setdefault((row["metric"], size), known)
-            done = session_of.get(row["run"], ""), int(row["round"])
-            sample.values[rounds.setdefault(done, len(rounds) + 1)] = row["value"]
-    counted: dict[tuple[str, str], list[dict[str, Any]]] = {}
+            empty = MeritSample(row["unit"], cast(Merit, row["better"]))
+            sample = mine.setdefault((row["metric"], size), empty)
+            turn = session_of.get(row["run"], ""), int(row["round"])
+            sample.values[rounds.setdefault(turn, len(rounds) + 1)] = row["value"]
+    measured_runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in runs:
         if row["round"] >= 1:
-            counted.setdefault((row["routing"], row["benchmark"]), []).append(row)
-    cells = {pair: _cell(mine, samples.get(pair, {})) for pair, mine in counted.items()}
-    return ComparisonFiles(directory, outcome, runs, cells)
+            measured_runs.setdefault((row["routing"], row["benchmark"]), []).append(row)
+    groups = {pair: _run_group(mine, samples.get(pair, {})) for pair, mine in measured_runs.items()}
+    return ComparisonFiles(directory, outcome, runs, groups)
 
 
-def no_runs(outcome: Outcome) -> Cell:
+def no_runs(outcome: Outcome) -> RunGroup:
     """The cell of a routing and a benchmark that a comparison says nothing of."""
     status = "failed" if outcome.status == OK else outcome.status
     reason = outcome.reason or "the comparison has no run of it"
-    return Cell(status, reason, 0, "", "", 0, None, "", "", {})
+    return RunGroup(status, reason, 0, "", "", 0, None, "", "", {})
 
 
 def cause(run: Mapping[str, Any]) -> str:
@@ -151,20 +151,20 @@ def cause(run: Mapping[str, Any]) -> str:
     return str(run["failure"] or run["status"])
 
 
-def _read(path: Path, columns: tuple[str, ...], numbers: set[str]) -> list[dict[str, Any]]:
+def _read_rows(path: Path, columns: tuple[str, ...], numbers: set[str]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in read_csv(path, columns, numbers)]
 
 
-def _cell(runs: list[dict[str, Any]], samples: Mapping[Key, Sample]) -> Cell:
-    lost = [run for run in runs if run["status"] != OK]
-    statuses = [run["status"] for run in lost]
-    kinds = Counter(map(cause, lost))
+def _run_group(runs: list[dict[str, Any]], samples: Mapping[Key, MeritSample]) -> RunGroup:
+    failed_runs = [run for run in runs if run["status"] != OK]
+    statuses = [run["status"] for run in failed_runs]
+    kinds = Counter(map(cause, failed_runs))
     switched = _distinct(runs, "applied")
     ranks = [run["ranks"] for run in runs if run["ranks"] == run["ranks"]]
-    return Cell(
-        status=min(statuses, key=WORST.index) if len(lost) == len(runs) else "ok",
-        reason=next((run["reason"] for run in lost), ""),
-        failed=len(lost),
+    return RunGroup(
+        status=min(statuses, key=WORST.index) if len(failed_runs) == len(runs) else "ok",
+        reason=next((run["reason"] for run in failed_runs), ""),
+        failed=len(failed_runs),
         failures=", ".join(f"{number} {kind}" for kind, number in kinds.items()),
         applied="partly" if len(switched) > 1 else switched[0],
         allocations=len(_distinct(runs, "job_id")),

@@ -29,7 +29,7 @@ NEAR = 0.01
 exceeds it."""
 
 
-def add_derived(frame: pd.DataFrame) -> None:
+def derive_columns(frame: pd.DataFrame) -> None:
     """Add what follows from the sizes of grids and from bounds, where there are any.
 
     ``dimensions``, ``smallest_size`` and ``sizes`` (without order: greatest first) of a grid;
@@ -54,7 +54,7 @@ def _sizes(text: Any) -> list[int]:
     return list(map(int, parts)) if all(part.isdecimal() for part in parts) else []
 
 
-def add_compared(
+def compare_runs(
     frame: pd.DataFrame,
     spec: Relative,
     same: Sequence[str],

@@ -15,8 +15,8 @@ from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.tables import read_csv
 from routelab.report.frames.bounds import bound_outcomes, with_bounds
-from routelab.report.frames.derivation import add_derived
-from routelab.report.frames.view import OK, Record, View, add_bare, outcome_of, terminals_of
+from routelab.report.frames.derivation import derive_columns
+from routelab.report.frames.view import OK, Record, View, add_bare_names, outcome_of, terminals_of
 
 METRIC_COLUMNS = ["metric", "value", "unit", "better"]
 CHANNEL_COLUMNS = ["channel", "source", "target", "direction", "load"]
@@ -28,7 +28,7 @@ class JobRecord(Record):
 
     Attributes
     ----------
-    kept : tuple of (Outcome, tuple) or None
+    survey_result : tuple of (Outcome, tuple) or None
         Of a survey's run, which has no folder: what came of it, and what its metrics measured
         (name, value, unit, better).
     metrics : tuple of str
@@ -37,7 +37,7 @@ class JobRecord(Record):
         Folders of the bounds of the run's rules and of the bare network, where there are any.
     """
 
-    kept: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
+    survey_result: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
     metrics: tuple[str, ...] = ()
     rules_bound: Path | None = None
     network_bound: Path | None = None
@@ -56,7 +56,7 @@ class Frames(View):
         self.records: tuple[JobRecord, ...] = tuple(records)
         self.outcomes = tuple(
             with_bounds(
-                record.kept[0] if record.kept else outcome_of("route", record),
+                record.survey_result[0] if record.survey_result else outcome_of("route", record),
                 record.rules_bound,
                 record.network_bound,
             )
@@ -87,8 +87,8 @@ class Frames(View):
             if outcome.status != OK:
                 continue
             lines: Sequence[tuple[Any, ...]]
-            if record.kept is not None:
-                lines = record.kept[1]
+            if record.survey_result is not None:
+                lines = record.survey_result[1]
             else:
                 lines = read_csv(record.directory / "metrics.csv", METRIC_COLUMNS, {"value"})
             rows += [(run, record.topology, record.routing, *line) for line in lines]
@@ -121,8 +121,8 @@ class Frames(View):
             rows.append(row)
         columns = None if rows else ["topology", "routing", "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
-        add_bare(frame, ("routing", "topology"))
-        add_derived(frame)
+        add_bare_names(frame, ("routing", "topology"))
+        derive_columns(frame)
         return frame
 
     @cached_property
@@ -143,7 +143,7 @@ class Frames(View):
         for run in runs:
             if self.outcomes[run].status != OK:
                 continue
-            if self.records[run].kept is not None:
+            if self.records[run].survey_result is not None:
                 raise InputError(
                     "a survey keeps no loads of single channels; show a column of its runs, or "
                     "make this a study of its own without 'survey'"

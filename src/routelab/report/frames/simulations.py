@@ -17,15 +17,15 @@ from routelab.artifacts.tables import read_rows
 from routelab.artifacts.topology_file import load_topology
 from routelab.config.missing_columns import KEYS
 from routelab.registry.names import parse_name
-from routelab.report.frames.derivation import add_derived
+from routelab.report.frames.derivation import derive_columns
 from routelab.report.frames.runs import Frames
-from routelab.report.frames.view import OK, Record, View, add_bare, outcome_of, terminals_of
+from routelab.report.frames.view import OK, Record, View, add_bare_names, outcome_of, terminals_of
 from routelab.report.network_picture import axis_name
 
 TEXTS = ("source", "target", "direction", "switch", "name")
 """Columns with names, which may look like numbers."""
 
-PLACED = ("channels", "flow-channels")
+LOCATED_ROWS = ("channels", "flow-channels")
 """Rows with a place on the network."""
 
 
@@ -119,15 +119,15 @@ class EngineFrames(View):
         parameters and settings, qualified and by their bare names; and what is known of the
         routing's table.
         """
-        known = known_of_tables(self._routes)
+        known = table_facts(self._routes)
         rows = [
             known.get((record.topology, record.routing), {}) | self._row(record, outcome, line)
             for record, outcome, line in zip(self.records, self.outcomes, self._lines, strict=True)
         ]
         columns = None if rows else [*self.identity, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
-        add_bare(frame, ("routing", "topology", self.work, self._key))
-        add_derived(frame)
+        add_bare_names(frame, ("routing", "topology", self.work, self._key))
+        derive_columns(frame)
         return frame
 
     def _row(
@@ -209,8 +209,8 @@ class EngineFrames(View):
         if (of, path) not in self._details:
             needed = [name for name in ("load", _first(declared)) if name in declared]
             table = pd.DataFrame(read_rows(path, needed, TEXTS))
-            if of in PLACED and "channel" in table:
-                table = placed(table, record)
+            if of in LOCATED_ROWS and "channel" in table:
+                table = add_places(table, record)
             self._details[of, path] = table
         table = self._details[of, path]
         if "load" not in declared:
@@ -233,7 +233,7 @@ def settings_of(engine: EnginePlugin) -> dict[str, Any]:
     }
 
 
-def known_of_tables(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:
+def table_facts(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:
     """What is known of the routings' tables, by topology and routing."""
     frame = routes.jobs
     # without the bare names of parameters: rows without a table would be left without them
@@ -250,7 +250,7 @@ def known_of_tables(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:
     }
 
 
-def placed(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
+def add_places(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
     """Channels with the place of the switch that each leaves, in networks with coordinates.
 
     Raises

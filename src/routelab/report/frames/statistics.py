@@ -15,10 +15,10 @@ from routelab.report.frames.view import View, key_text, lower_median
 SYSTEMS = "systems"
 """Column with the number of networks that a row stands for."""
 
-MOST_NAMED = 3
+MAX_NETWORK_NAMES = 3
 """Networks that are named where several attain an extreme."""
 
-NAMED = ("argmin", "argmax")
+NETWORK_NAMES = ("argmin", "argmax")
 """Statistics that are names of networks."""
 
 _TOTALS = ("_ratio", "_gain")
@@ -66,8 +66,8 @@ def statistics_of(
         settings = _settings(mine.loc[values.index], over, frames)
         for name in names:
             key = f"{column}_{name}"
-            if name in NAMED:
-                row[key] = _attaining(values, mine, name)
+            if name in NETWORK_NAMES:
+                row[key] = _networks_at(values, mine, name)
                 continue
             if not settings:
                 continue
@@ -128,12 +128,12 @@ def _total(values: pd.Series[Any], mine: pd.DataFrame, column: str, place: str) 
     return float(ratio if ending == "_ratio" else 100 * (1 - ratio))
 
 
-def _attaining(values: pd.Series[Any], mine: pd.DataFrame, name: str) -> str | None:
+def _networks_at(values: pd.Series[Any], mine: pd.DataFrame, name: str) -> str | None:
     """Networks with the extreme value: their sizes, or their names."""
     if values.empty:
         return None
     extreme = values.min() if name == "argmin" else values.max()
     shown = "dims" if "dims" in mine else "topology"
     names = list(dict.fromkeys(map(str, mine.loc[values[values == extreme].index, shown])))
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - MAX_NETWORK_NAMES
+    return ", ".join(names[:MAX_NETWORK_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -9,13 +9,13 @@ from typing import Any
 
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.survey_table import NAMES, SurveyTable, read_survey_table
-from routelab.report.frames.pending import NotRun
+from routelab.report.frames.pending import PendingOutcome
 from routelab.report.frames.runs import JobRecord
 
 _TIMES = {"run_wall_seconds": "wall_seconds", "run_cpu_seconds": "cpu_seconds"}
 
 
-def kept_records(records: Iterable[JobRecord], tables: Iterable[Path]) -> list[JobRecord]:
+def survey_records(records: Iterable[JobRecord], tables: Iterable[Path]) -> list[JobRecord]:
     """`records` with what the tables tell of them.
 
     Parameters
@@ -36,18 +36,18 @@ def kept_records(records: Iterable[JobRecord], tables: Iterable[Path]) -> list[J
             continue
         table = read_survey_table(path)
         for row in table.rows:
-            kept[row["topology"], row["routing"]] = _kept(row, table)
+            kept[row["topology"], row["routing"]] = _result_in_row(row, table)
 
-    def found(record: JobRecord) -> Kept:
-        return kept.get((record.topology_name, record.routing_name)) or _nothing(record)
+    def result_of(record: JobRecord) -> SurveyResult:
+        return kept.get((record.topology_name, record.routing_name)) or _no_result(record)
 
-    return [replace(record, kept=found(record)) for record in records]
-
-
-Kept = tuple[Outcome, tuple[tuple[str, float, str, str], ...]]
+    return [replace(record, survey_result=result_of(record)) for record in records]
 
 
-def _kept(row: Mapping[str, Any], table: SurveyTable) -> Kept:
+SurveyResult = tuple[Outcome, tuple[tuple[str, float, str, str], ...]]
+
+
+def _result_in_row(row: Mapping[str, Any], table: SurveyTable) -> SurveyResult:
     topology, routing, status, reason = (row[name] for name in NAMES)
     apart = {*NAMES, *_TIMES, "origin", *table.metrics}
     facts = {key: value for key, value in row.items() if key not in apart and value is not None}
@@ -61,6 +61,6 @@ def _kept(row: Mapping[str, Any], table: SurveyTable) -> Kept:
     return Outcome("route", topology, routing, status, reason, facts, provenance), measured
 
 
-def _nothing(record: JobRecord) -> Kept:
+def _no_result(record: JobRecord) -> SurveyResult:
     names = record.topology_name, record.routing_name
-    return NotRun("route", *names, reason="the survey's tables have no row of it"), ()
+    return PendingOutcome("route", *names, reason="the survey's tables have no row of it"), ()

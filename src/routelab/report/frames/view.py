@@ -16,7 +16,7 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.config import Between, Relative
 from routelab.config.missing_columns import setting_for
 from routelab.registry.suggest import did_you_mean
-from routelab.report.frames.derivation import GROUPS, add_compared, lies_between
+from routelab.report.frames.derivation import GROUPS, compare_runs, lies_between
 from routelab.report.frames.pending import outcome_in
 from routelab.report.labels import without_parameters
 
@@ -146,7 +146,7 @@ class View(ABC):
             What asks, to begin messages with.
         relative : Relative, optional
             Compare runs with those of other routings; then a run has a row for each of these,
-            and rows have the columns that `routelab.report.frames.derivation.add_compared` tells.
+            and rows have the columns that `routelab.report.frames.derivation.compare_runs` tells.
 
         Raises
         ------
@@ -165,9 +165,9 @@ class View(ABC):
         if relative is not None:
             self.numbers(frame, relative.column, f"{place}relative: ")
             others = [self.counterpart(run) for run in range(len(self.records))]
-            frame = add_compared(frame, relative, others, place, self.better)
+            frame = compare_runs(frame, relative, others, place, self.better)
         for column, wanted in (where or {}).items():
-            frame = keep(frame, self.column(frame, column, f"{place}where: "), wanted)
+            frame = filter_rows(frame, self.column(frame, column, f"{place}where: "), wanted)
         return frame
 
     def column(self, frame: pd.DataFrame, name: str, place: str) -> pd.Series[Any]:
@@ -183,7 +183,7 @@ class View(ABC):
         if not self.any_ok:
             return pd.Series(np.nan, index=frame.index, name=name)
         known = [str(column) for column in frame.columns]
-        raise InputError(f"{place}no column {name!r}{_mend(name, known)}")
+        raise InputError(f"{place}no column {name!r}{_suggestion(name, known)}")
 
     def numbers(
         self, frame: pd.DataFrame, name: str, place: str, also: Sequence[str] = ()
@@ -202,7 +202,7 @@ class View(ABC):
         """
         if name not in frame and self.any_ok:
             known = [*also, *map(str, frame.columns)]
-            raise InputError(f"{place}no column {name!r}{_mend(name, known)}")
+            raise InputError(f"{place}no column {name!r}{_suggestion(name, known)}")
         values = self.column(frame, name, place)
         try:
             return pd.to_numeric(values)
@@ -225,7 +225,7 @@ class View(ABC):
         }
         known |= {parameter.partition(".")[2] for parameter in known}
         if name not in known:
-            raise InputError(f"{place}no parameter {name!r}{_mend(name, sorted(known))}")
+            raise InputError(f"{place}no parameter {name!r}{_suggestion(name, sorted(known))}")
 
     def _pooled_of(self, kind: str, pooled: Collection[str]) -> set[str]:
         """Parameters of routings, or of another kind, among the `pooled` ones."""
@@ -236,7 +236,7 @@ class View(ABC):
         return mine | bare
 
 
-def keep(frame: pd.DataFrame, values: pd.Series[Any], wanted: Any) -> pd.DataFrame:
+def filter_rows(frame: pd.DataFrame, values: pd.Series[Any], wanted: Any) -> pd.DataFrame:
     """The rows of which the value is wanted: a value, one of a list, or within limits."""
     if isinstance(wanted, Between):
         return frame[lies_between(values, wanted)]
@@ -261,7 +261,7 @@ def terminals_of(record: Record, outcome: Outcome) -> float:
     return float(read_outcome(path).facts.get("terminals", np.nan))
 
 
-def add_bare(frame: pd.DataFrame, kinds: Sequence[str]) -> None:
+def add_bare_names(frame: pd.DataFrame, kinds: Sequence[str]) -> None:
     """Columns of parameters, ``<kind>.<name>``, by their bare name too; the first kind's first."""
     for kind in kinds:
         for column in [name for name in frame.columns if name.startswith(f"{kind}.")]:
@@ -270,7 +270,7 @@ def add_bare(frame: pd.DataFrame, kinds: Sequence[str]) -> None:
                 frame[bare] = frame[column]
 
 
-def _mend(word: str, known: Sequence[str]) -> str:
+def _suggestion(word: str, known: Sequence[str]) -> str:
     setting = setting_for(word)
     if setting:
         return f"; it needs {setting}"
@@ -288,7 +288,7 @@ def key_text(value: Any) -> str:
     return "" if value is None or value is pd.NA or value != value else str(value)
 
 
-def in_order(texts: Iterable[str]) -> list[str]:
+def sort_texts(texts: Iterable[str]) -> list[str]:
     """Distinct texts: ascending if all are numbers (nothing comes last), else as they come.
 
     The `GROUPS` of comparisons have their own order.

@@ -25,41 +25,41 @@ class Views:
     Parameters
     ----------
     runs : sequence of JobRecord
-    simulated : sequence of EngineRecord
+    simulations : sequence of EngineRecord
     flows : sequence of EngineRecord
-    measured : sequence of BenchRecord
+    measurements : sequence of BenchRecord
     """
 
     def __init__(
         self,
         runs: Sequence[JobRecord],
-        simulated: Sequence[EngineRecord] = (),
+        simulations: Sequence[EngineRecord] = (),
         flows: Sequence[EngineRecord] = (),
-        measured: Sequence[BenchRecord] = (),
+        measurements: Sequence[BenchRecord] = (),
     ) -> None:
         self.routes = Frames(runs)
-        self._simulated = tuple(simulated)
-        self._flows = tuple(flows)
-        self._measured = tuple(measured)
+        self._simulation_records = tuple(simulations)
+        self._flow_records = tuple(flows)
+        self._bench_records = tuple(measurements)
 
     @cached_property
     def simulations(self) -> EngineFrames:
         """A row a simulation."""
-        return EngineFrames(self._simulated, self.routes, "traffic")
+        return EngineFrames(self._simulation_records, self.routes, "traffic")
 
     @cached_property
     def loads(self) -> EngineFrames:
         """A row an offered load of a simulation."""
-        return EngineFrames(self._simulated, self.routes, "traffic", by_load=True)
+        return EngineFrames(self._simulation_records, self.routes, "traffic", by_load=True)
 
     @cached_property
     def flows(self) -> EngineFrames:
         """A row a flow simulation."""
-        return EngineFrames(self._flows, self.routes, "workload")
+        return EngineFrames(self._flow_records, self.routes, "workload")
 
     @cached_property
     def _bench_rows(self) -> list[BenchRow]:
-        return bench_rows(self._measured)
+        return bench_rows(self._bench_records)
 
     @cached_property
     def benchmarks(self) -> BenchFrames:
@@ -78,7 +78,7 @@ class Views:
         return BenchFrames(list(reversed(first.values())), self.routes)
 
     @property
-    def simulated(self) -> tuple[tuple[str, View], ...]:
+    def named_views(self) -> tuple[tuple[str, View], ...]:
         """What a simulation or measurement is called, and the rows, of the kinds that there are."""
         kinds: tuple[tuple[str, View], ...] = (
             ("simulation", self.simulations),
@@ -87,13 +87,13 @@ class Views:
         )
         return tuple((name, view) for name, view in kinds if view.records)
 
-    def asked(self, spec: Table | Figure) -> View:
+    def view_for(self, spec: Table | Figure) -> View:
         """The rows that a table or figure is made from.
 
         Of benchmarks, if it says nothing of the metric, only what stands for each of them.
         """
-        named = {column for _, column in named_columns(spec)}
-        if spec.of in BENCHMARKS and METRIC in named:
+        columns = {column for _, column in named_columns(spec)}
+        if spec.of in BENCHMARKS and METRIC in columns:
             return self.benchmarks
         return self.of(spec.of)
 

@@ -8,11 +8,11 @@ from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.derivation import IMPROVEMENT
 from routelab.report.labels import number_text
 
-MOST_TOLD = 3
+MAX_DIFFERENCES = 3
 """Differences that are told one by one, the greatest first."""
 
 
-def measured_sentences(view: BenchFrames, reservation: str = "") -> list[str]:
+def benchmark_sentences(view: BenchFrames, reservation: str = "") -> list[str]:
     """How many differences from baselines there are, which are more than noise, and warnings.
 
     Parameters
@@ -26,8 +26,8 @@ def measured_sentences(view: BenchFrames, reservation: str = "") -> list[str]:
     if compared:
         real = [values for values in compared if not values["within_noise"]]
         real.sort(key=lambda values: -abs(values[IMPROVEMENT]))
-        told = "; ".join(_told(values) for values in real[:MOST_TOLD])
-        more = len(real) - MOST_TOLD
+        told = "; ".join(_difference_text(values) for values in real[:MAX_DIFFERENCES])
+        more = len(real) - MAX_DIFFERENCES
         noun = "difference" if len(compared) == 1 else "differences"
         sentences.append(
             f"{reservation}{'of' if reservation else 'Of'} {len(compared)} measured {noun} "
@@ -40,19 +40,19 @@ def measured_sentences(view: BenchFrames, reservation: str = "") -> list[str]:
     return sentences + view.warnings(range(len(view.rows)))
 
 
-def _told(values: dict[str, Any]) -> str:
+def _difference_text(values: dict[str, Any]) -> str:
     gain, low, high = (
         values[name] for name in (IMPROVEMENT, "improvement_low", "improvement_high")
     )
     size = number_text("size", values["size"])
     what = f"{values['benchmark']}{f' at {size} bytes' if size else ''} on {values['topology']}"
     return (
-        f"{_signed(gain)} % by {values['routing']} over {values['baseline']} in {what} "
-        f"({_signed(low)} to {_signed(high)} %)"
+        f"{_signed_text(gain)} % by {values['routing']} over {values['baseline']} in {what} "
+        f"({_signed_text(low)} to {_signed_text(high)} %)"
     )
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
     return (
         f"{value:+.2g}".replace("-", "−") if abs(value) < 100 else f"{value:+.0f}".replace("-", "−")
     )

@@ -13,21 +13,21 @@ from routelab.artifacts.losses import NOT_RUN
 from routelab.bench.comparison import FIGURES, RUNS
 from routelab.bench.store import STDERR, STDOUT
 from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.benchmarks import NOT_SWITCHED, BenchFrames
+from routelab.report.frames.benchmarks import SWITCH_WARNING, BenchFrames
 from routelab.report.frames.comparison_files import ComparisonFiles, cause
 from routelab.report.frames.view import OK
 
 MOST_RUNS = 1000
 """Runs of a comparison that the page lists; all are in its table of runs."""
 
-NOT_RESTORED = (
+RESTORE_ALARM = (
     "The fabric was NOT restored after the measurements: it may still route as the last routing "
     "of this comparison. Put it back by hand, or start the comparison again, which restores first."
 )
 
 
 @dataclass(frozen=True)
-class ShownRun:
+class PageRun:
     """A run with links to what it printed, by the names of its files."""
 
     routing: str
@@ -42,7 +42,7 @@ class ShownRun:
 
 
 @dataclass(frozen=True)
-class ShownComparison:
+class PageComparison:
     """A comparison on the page.
 
     Attributes
@@ -68,13 +68,13 @@ class ShownComparison:
     facts: Sequence[tuple[str, str]]
     versions: Sequence[tuple[str, str]]
     environment: Sequence[tuple[str, str]]
-    failed: Sequence[ShownRun]
-    runs: Sequence[ShownRun]
+    failed: Sequence[PageRun]
+    runs: Sequence[PageRun]
     cut: bool
     links: Mapping[str, str]
 
 
-def shown_comparisons(view: BenchFrames, page: Path) -> list[ShownComparison]:
+def page_comparisons(view: BenchFrames, page: Path) -> list[PageComparison]:
     """All comparisons of a study.
 
     Parameters
@@ -86,14 +86,14 @@ def shown_comparisons(view: BenchFrames, page: Path) -> list[ShownComparison]:
     records: dict[Path, BenchRecord] = {}
     for record in view.records:
         records.setdefault(record.directory, record)
-    return [_shown(records[files.directory], files, page) for files in view.comparisons]
+    return [_page_comparison(records[files.directory], files, page) for files in view.comparisons]
 
 
-def _shown(record: BenchRecord, files: ComparisonFiles, page: Path) -> ShownComparison:
+def _page_comparison(record: BenchRecord, files: ComparisonFiles, page: Path) -> PageComparison:
     facts = files.outcome.facts
-    runs = [_run(run, record.store, page) for run in files.runs]
+    runs = [_page_run(run, record.store, page) for run in files.runs]
     failed = [run for run in runs if run.status != OK]
-    return ShownComparison(
+    return PageComparison(
         title=f"{record.topology}, {record.settings_id}",
         alarms=_alarms(files),
         counts=_counts(files),
@@ -110,13 +110,13 @@ def _shown(record: BenchRecord, files: ComparisonFiles, page: Path) -> ShownComp
 def _alarms(files: ComparisonFiles) -> list[str]:
     facts, alarms = files.outcome.facts, []
     if facts.get("restored") is False:
-        alarms.append(NOT_RESTORED)
+        alarms.append(RESTORE_ALARM)
     if files.outcome.status == NOT_RUN:
         alarms.append("This comparison has not been completed yet.")
     elif files.outcome.status != OK:
         alarms.append(f"Not all was measured: {files.outcome.reason}")
     if any(run["applied"] == "no" for run in files.runs):
-        alarms.append(NOT_SWITCHED)
+        alarms.append(SWITCH_WARNING)
     return alarms
 
 
@@ -153,10 +153,10 @@ def _pairs(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     return [(str(name), str(text)) for name, text in (told or {}).items()]
 
 
-def _run(run: Mapping[str, Any], store: Path, page: Path) -> ShownRun:
+def _page_run(run: Mapping[str, Any], store: Path, page: Path) -> PageRun:
     links = _links(store / run["run"], (STDOUT, STDERR), page) if run["run"] else {}
     seconds = run["seconds"]
-    return ShownRun(
+    return PageRun(
         routing=run["routing"],
         benchmark=run["benchmark"],
         round=str(int(run["round"])) if run["round"] >= 1 else "warm-up",

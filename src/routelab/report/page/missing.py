@@ -18,23 +18,23 @@ BOUND = "bound"
 
 
 @dataclass(frozen=True)
-class Kind:
+class ResultKind:
     """All jobs of a study that make the same kind of result.
 
     Attributes
     ----------
-    thing : str
+    noun : str
         What they make, in the singular.
     outcomes : sequence of Outcome
     """
 
-    thing: str
+    noun: str
     outcomes: Sequence[Outcome]
 
     @property
-    def things(self) -> str:
+    def plural(self) -> str:
         """What they make, in the plural."""
-        return f"{self.thing}s"
+        return f"{self.noun}s"
 
     @property
     def total(self) -> int:
@@ -52,35 +52,35 @@ class Kind:
         return sum(outcome.status not in (OK, "unsupported") for outcome in self.outcomes)
 
 
-def kinds_of(views: Views) -> list[Kind]:
+def kinds_of(views: Views) -> list[ResultKind]:
     """Return the kinds of results that a study has, except bounds; route tables come first."""
-    kinds = [Kind(TABLE, views.routes.outcomes)] if views.routes.records else []
-    return kinds + [Kind(thing, view.outcomes) for thing, view in views.simulated]
+    kinds = [ResultKind(TABLE, views.routes.outcomes)] if views.routes.records else []
+    return kinds + [ResultKind(noun, view.outcomes) for noun, view in views.named_views]
 
 
 def losses_of(study: str, views: Views) -> list[Loss]:
     """Return all results that a study lacks, the most serious first."""
-    kinds = [*kinds_of(views), Kind(BOUND, views.routes.bound_outcomes)]
+    kinds = [*kinds_of(views), ResultKind(BOUND, views.routes.bound_outcomes)]
     return collect_losses(
-        JobStatus(study, kind.thing, kind.things, outcome.status, outcome.reason)
+        JobStatus(study, kind.noun, kind.plural, outcome.status, outcome.reason)
         for kind in kinds
         for outcome in kind.outcomes
     )
 
 
-def absent_things(views: Views) -> list[str]:
+def absent_kinds(views: Views) -> list[str]:
     """Return the kinds of results of which none exist, or fewer than were lost.
 
     Unsupported jobs alone do not make route tables absent while the study has other results: the
     study is about these.
     """
     kinds = kinds_of(views)
-    anything = any(kind.ok for kind in kinds)
+    any_result = any(kind.ok for kind in kinds)
     return [
-        kind.thing
+        kind.noun
         for kind in kinds
         if kind.alarms > kind.ok
-        or not (kind.ok or (kind.thing == TABLE and anything and not kind.alarms))
+        or not (kind.ok or (kind.noun == TABLE and any_result and not kind.alarms))
     ]
 
 
@@ -93,15 +93,15 @@ def incomplete(view: View, views: Views) -> str:
         ``"Among the 5 of 9 simulations that have a result, "``; empty if every job of the kind
         that `view` shows has a result or is unsupported.
     """
-    thing = TABLE
+    noun = TABLE
     if isinstance(view, EngineFrames):
-        thing = "simulation" if view.work == "traffic" else "flow simulation"
+        noun = "simulation" if view.work == "traffic" else "flow simulation"
     elif isinstance(view, BenchFrames):
-        thing = "measurement"
+        noun = "measurement"
     for kind in kinds_of(views):
-        if kind.thing == thing and kind.alarms:
+        if kind.noun == noun and kind.alarms:
             have = "has" if kind.ok == 1 else "have"
-            return f"Among the {kind.ok} of {kind.total} {kind.things} that {have} a result, "
+            return f"Among the {kind.ok} of {kind.total} {kind.plural} that {have} a result, "
     return ""
 
 

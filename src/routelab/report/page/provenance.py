@@ -24,12 +24,12 @@ def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
     cpu = sum(origin.get("cpu_seconds") or 0.0 for origin in origins)
     memory = max(origin.get("peak_memory_bytes") or 0 for origin in origins)
     lines = [
-        ("routelab", _joined(map(_release, origins))),
-        ("Plugins from", _joined(plugins)),
-        ("Python", _joined(origin.get("python") for origin in origins)),
-        ("numba", _joined(origin.get("numba") for origin in origins)),
-        ("numpy", _joined(origin.get("numpy") for origin in origins)),
-        ("Hosts", _joined(origin.get("host") for origin in origins)),
+        ("routelab", _join(map(_release, origins))),
+        ("Plugins from", _join(plugins)),
+        ("Python", _join(origin.get("python") for origin in origins)),
+        ("numba", _join(origin.get("numba") for origin in origins)),
+        ("numpy", _join(origin.get("numpy") for origin in origins)),
+        ("Hosts", _join(origin.get("host") for origin in origins)),
         ("Runs started (UTC)", " to ".join(dict.fromkeys([*starts[:1], *starts[-1:]]))),
         ("CPU time of all runs", f"{cpu:.1f} s"),
         ("Most memory of one run", f"{memory / 1e6:.0f} MB" if memory else ""),
@@ -51,5 +51,5 @@ def _texts(values: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(str(value) for value in values if value))
 
 
-def _joined(values: Iterable[Any]) -> str:
+def _join(values: Iterable[Any]) -> str:
     return "; ".join(_texts(values))

@@ -39,12 +39,12 @@ from routelab.report.page.commands import (
     row_command,
     study_command,
 )
-from routelab.report.page.measurements import NOT_RESTORED, shown_comparisons
+from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing import as_sentence, loss_json, losses_of
 from routelab.report.page.provenance import provenance_lines
 from routelab.report.page.summary import key_finding, summarize, tiles, verdicts
 from routelab.report.table_formats import FORMATS, Layout, layout
-from routelab.report.tables import Table, build_table
+from routelab.report.tables import ReportTable, build_table
 
 SUMMARY_FORMAT = "report/2"
 WORK = ("work", "benchmark")
@@ -56,26 +56,26 @@ MAX_LOSSES = 3
 
 
 @dataclass(frozen=True)
-class ShownTable:
+class PageTable:
     """A table on the page."""
 
-    table: Table
+    table: ReportTable
     layout: Layout
     commands: list[Reproduction]
 
     @property
-    def compared(self) -> bool:
+    def has_reference(self) -> bool:
         """Whether published numbers stand beside ours."""
         return any(cell.relation for row in self.layout.rows for cell in row)
 
     @property
-    def pooled(self) -> bool:
+    def has_pooled_rows(self) -> bool:
         """Whether a row can stand for several runs."""
         return any(column.role == "runs" for column in self.table.columns)
 
 
 @dataclass(frozen=True)
-class ShownFigure:
+class PageFigure:
     """A figure on the page; without a description there was nothing to draw.
 
     The notes tell what was to be shown and has no value.
@@ -95,9 +95,9 @@ def write_study_report(
     results: Path,
     directory: Path,
     plugins: Sequence[Plugin] = (),
-    simulated: Sequence[EngineRecord] = (),
+    simulations: Sequence[EngineRecord] = (),
     flows: Sequence[EngineRecord] = (),
-    measured: Sequence[BenchRecord] = (),
+    benchmarks: Sequence[BenchRecord] = (),
 ) -> None:
     """Write a study's tables, figures and page.
 
@@ -113,11 +113,11 @@ def write_study_report(
         ``benchmarks.csv``, ``references.bib``, ``tables/`` and ``figures/``.
     plugins : sequence of Plugin
         All that took part; the page lists what they cite.
-    simulated : sequence of EngineRecord
+    simulations : sequence of EngineRecord
         All simulations of the study, likewise.
     flows : sequence of EngineRecord
         All its flow simulations.
-    measured : sequence of BenchRecord
+    benchmarks : sequence of BenchRecord
         All that its comparisons measure.
 
     Raises
@@ -126,17 +126,17 @@ def write_study_report(
         An `InputError` with everything in tables and figures that does not fit the results.
     """
     tell(study.name, "results")
-    views = Views(jobs, simulated, flows, measured)
+    views = Views(jobs, simulations, flows, benchmarks)
     mistakes: list[str] = []
-    tables: list[Table] = []
+    tables: list[ReportTable] = []
     for name, spec in study.tables.items():
         tell(study.name, f"table {name}")
         try:
             place = study.place("tables", name)
-            tables.append(build_table(name, spec, views.asked(spec), study.reference, place))
+            tables.append(build_table(name, spec, views.view_for(spec), study.reference, place))
         except InputError as error:
             mistakes.append(str(error))
-    figures: list[ShownFigure] = []
+    figures: list[PageFigure] = []
     looks = Looks()
     for name in study.figures:
         tell(study.name, f"figure {name}")
@@ -154,13 +154,13 @@ def write_study_report(
     lists = {name: _rows_csv(view) for name, view in _lists(views).items()}
     for name, text in lists.items():
         _write(directory / name, text)
-    measurements = shown_comparisons(views.benchmarks, directory)
+    measurements = page_comparisons(views.benchmarks, directory)
     works = cited_works(study.reference, plugins)
     if works:
         _write(directory / "references.bib", bibliography(works))
-    pooled = _pooled(study)
+    pooled = _pooled_parameters(study)
     losses = losses_of(study.name, views)
-    of_views = [(table, views.asked(study.tables[table.name])) for table in tables]
+    of_views = [(table, views.view_for(study.tables[table.name])) for table in tables]
     finding = key_finding(views, of_views, losses)
     sentences = summarize(views, of_views)
     summary = {
@@ -180,20 +180,20 @@ def write_study_report(
         study=study,
         source=study.reference.source if study.reference else None,
         summary=summary,
-        tables=[_shown(table, view) for table, view in of_views],
+        tables=[_page_table(table, view) for table, view in of_views],
         figures=figures,
         table_suffixes=list(FORMATS),
         figure_suffixes=SUFFIXES,
         missing=[as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
         unsupported=[as_sentence(loss.sentence) for loss in losses if not loss.is_alarm],
-        lost=[*_lost(views), *_lost_bounds(views.routes)],
+        lost=[*_missing_results(views), *_missing_bounds(views.routes)],
         ok=sum(outcome.status == OK for view in _rows(views) for outcome in view.outcomes),
         total=sum(len(view.records) for view in _rows(views)),
         lists=list(lists),
         simulated=bool(views.simulations.records or views.flows.records),
-        worked=bool(views.simulated),
+        worked=bool(views.named_views),
         measurements=measurements,
-        alarms=[NOT_RESTORED] if any(NOT_RESTORED in one.alarms for one in measurements) else [],
+        alarms=[RESTORE_ALARM] if any(RESTORE_ALARM in one.alarms for one in measurements) else [],
         verdicts=verdicts(views, pooled),
         works=works,
         provenance=provenance_lines(views.outcomes),
@@ -211,54 +211,54 @@ def write_index(report: Path) -> None:
     """
     studies: list[dict[str, Any]] = []
     for path in sorted(report.glob("*/summary.json")):
-        shown = {"href": f"{quote(path.parent.name)}/index.html", "problem": ""}
+        entry = {"href": f"{quote(path.parent.name)}/index.html", "problem": ""}
         try:
             summary = read_json(path, SUMMARY_FORMAT)
             # summaries of older versions have no losses
             losses = [loss for loss in summary.get("losses", []) if loss["status"] != "unsupported"]
-            studies.append({**summary, **shown, "missing": losses})
+            studies.append({**summary, **entry, "missing": losses})
         except InputError as error:
-            studies.append({**shown, "title": path.parent.name, "problem": str(error)})
+            studies.append({**entry, "title": path.parent.name, "problem": str(error)})
     _render("index.html.j2", report / "index.html", studies=studies, most=MAX_LOSSES)
 
 
-def _pooled(study: Study) -> list[str]:
+def _pooled_parameters(study: Study) -> list[str]:
     """Parameters that any of the study's tables pools."""
     return list(dict.fromkeys(key for table in study.tables.values() for key in table.over))
 
 
 def _write_figure(
     study: Study, name: str, views: Views, looks: Looks, directory: Path
-) -> ShownFigure:
+) -> PageFigure:
     """Draw and save; a figure that does not say what to pool pools what the tables do."""
     spec, place = study.figures[name], study.place("figures", name)
-    pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled(study)
-    view = views.asked(spec)
+    pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled_parameters(study)
+    view = views.view_for(spec)
     drawing = draw_figure(spec, view, pooled, place, looks)
     notes = absent_series(spec, view, pooled, place, drawing.data if drawing else None)
     title = spec.title or name
     if drawing is None:
-        return ShownFigure(name, title, notes=notes)
+        return PageFigure(name, title, notes=notes)
     save_drawing(drawing, directory, name)
     commands = [
         Reproduction(panel, "load of every channel", loads_command(view, run, "loads"))
         for panel, run in drawing.runs.items()
     ]
-    return ShownFigure(name, title, drawing.description, drawing.inline, commands, notes)
+    return PageFigure(name, title, drawing.description, drawing.inline, commands, notes)
 
 
-def _shown(table: Table, view: View) -> ShownTable:
-    return ShownTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS])
+def _page_table(table: ReportTable, view: View) -> PageTable:
+    return PageTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS])
 
 
-def _lost(views: Views) -> list[dict[str, str]]:
+def _missing_results(views: Views) -> list[dict[str, str]]:
     """Jobs without a result, with the reason and the command that shows it again."""
     return [
         {
             "routing": record.routing,
             "topology": record.topology,
             "work": next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), ""),
-            **_shown_status(outcome),
+            **_status_fields(outcome),
             "command": row_command(view, run),
         }
         for view in _rows(views)
@@ -267,7 +267,7 @@ def _lost(views: Views) -> list[dict[str, str]]:
     ]
 
 
-def _lost_bounds(routes: Frames) -> list[dict[str, str]]:
+def _missing_bounds(routes: Frames) -> list[dict[str, str]]:
     """Bounds without a result, likewise; a command prints them for one of the tables."""
     owners: dict[Path, JobRecord] = {}
     for record in routes.records:
@@ -276,10 +276,10 @@ def _lost_bounds(routes: Frames) -> list[dict[str, str]]:
                 owners.setdefault(folder, record)
     return [
         {
-            "routing": _bounded(record, folder, outcome),
+            "routing": _bound_name(record, folder, outcome),
             "topology": record.topology,
             "work": "",
-            **_shown_status(outcome),
+            **_status_fields(outcome),
             "command": bound_command(record),
         }
         for (folder, record), outcome in zip(owners.items(), routes.bound_outcomes, strict=True)
@@ -287,12 +287,12 @@ def _lost_bounds(routes: Frames) -> list[dict[str, str]]:
     ]
 
 
-def _bounded(record: JobRecord, folder: Path, outcome: Outcome) -> str:
+def _bound_name(record: JobRecord, folder: Path, outcome: Outcome) -> str:
     of_rules = folder == record.rules_bound
     return f"bound of the rules {outcome.routing}" if of_rules else "bound of the network"
 
 
-def _shown_status(outcome: Outcome) -> dict[str, str]:
+def _status_fields(outcome: Outcome) -> dict[str, str]:
     return {
         "status": outcome.status,
         "status_text": status_text(outcome.status, outcome.reason),
@@ -302,7 +302,7 @@ def _shown_status(outcome: Outcome) -> dict[str, str]:
 
 def _rows(views: Views) -> list[View]:
     """All jobs of the study that it shows, each once."""
-    return [views.routes, *(view for _, view in views.simulated)]
+    return [views.routes, *(view for _, view in views.named_views)]
 
 
 def _lists(views: Views) -> dict[str, View]:
@@ -322,11 +322,11 @@ def _rows_csv(view: View) -> str:
     jobs = view.jobs
     first = [*view.identity, "status", "reason", "nodes"]
     first = [name for name in first if name in jobs]
-    ordered = jobs[[*first, *jobs.columns.drop(first)]]
+    sorted_jobs = jobs[[*first, *jobs.columns.drop(first)]]
     texts = pd.DataFrame(
         {
-            column: [number_text("", value, 10) for value in ordered[column]]
-            for column in ordered.columns
+            column: [number_text("", value, 10) for value in sorted_jobs[column]]
+            for column in sorted_jobs.columns
         }
     )
     texts["command"] = [row_command(view, run) for run in range(len(jobs))]

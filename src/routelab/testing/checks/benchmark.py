@@ -15,7 +15,7 @@ from routelab.api import (
     WorkloadModel,
 )
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Trial, guarded
+from routelab.testing.subjects import Trial, call_plugin
 
 USELESS = {
     "nothing": RunOutput("", exit_code=0),
@@ -34,7 +34,7 @@ def parses(trial: Trial) -> str:
     task: BenchmarkTask = trial.value
     for what, output in USELESS.items():
         for known in (task, None):
-            failure = guarded("parse()", partial(_failure, trial, output, known))
+            failure = call_plugin("parse()", partial(_failure, trial, output, known))
             if failure is None:
                 raise Failed(f"parse() finds figures in {what}")
             if failure not in get_args(Failure):
@@ -54,14 +54,14 @@ def predicts(trial: Trial) -> str:
     """``model()`` names a workload, and ``predicted()`` gives finite figures, or none."""
     trial.require_support()
     plugin, task = trial.subject.plugin, trial.value
-    model = guarded("model()", lambda: plugin.model(task))
+    model = call_plugin("model()", lambda: plugin.model(task))
     if model is None:
         raise Skipped("nothing predicts it")
     if not isinstance(model, WorkloadModel):
         raise Failed(f"model() returned {type(model).__name__}, expected a WorkloadModel or None")
     facts = {"timed_s": 0.5, "completion_time_s": 1.0, "mops": 100.0, "messages": 7.0}
     for told in (facts, {}):
-        found = guarded("predicted()", partial(plugin.predicted, told, task))
+        found = call_plugin("predicted()", partial(plugin.predicted, told, task))
         wrong = [one for one in found if not isinstance(one, FigureOfMerit)]
         wrong += [one for one in found if not wrong and not math.isfinite(one.value)]
         if wrong or not isinstance(found, tuple):

@@ -9,8 +9,8 @@ from routelab.deadlock import check
 from routelab.registry.instances import Routing
 from routelab.testing.bare_network import bare_lengths
 from routelab.testing.checks import hops
-from routelab.testing.checks.common import listed
-from routelab.testing.inputs.networks import WHOLE_AND_FAILED
+from routelab.testing.checks.common import list_some
+from routelab.testing.inputs.networks import FAILED_VARIANTS
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, Trial
 
@@ -79,7 +79,8 @@ def require_proof(table: RouteTable, what: str = "the table") -> None:
     if not verdict.proven:
         cycle = verdict.describe_cycle(table.topology)
         raise Failed(
-            f"{what}, under {verdict.flow_control} flow control: {verdict.reason}: {listed(cycle)}"
+            f"{what}, under {verdict.flow_control} flow control: {verdict.reason}: "
+            f"{list_some(cycle)}"
         )
 
 
@@ -94,14 +95,14 @@ def families(subject: Subject) -> str:
             family = trial.value.family
         except Skipped:
             continue
-        supported[family] = supported.get(family, False) or trial.succeeded()
+        supported[family] = supported.get(family, False) or trial.has_result()
     tried = [family for family in claim if family in supported]
     missing = [family for family in tried if not supported[family]]
     if missing:
-        raise Failed(f"it claims {listed(missing)} and supports no such network")
+        raise Failed(f"it claims {list_some(missing)} and supports no such network")
     if not tried:
-        raise Skipped(f"there is no input of family {listed(list(claim))}; name a topology")
-    return listed(tried)
+        raise Skipped(f"there is no input of family {list_some(list(claim))}; name a topology")
+    return list_some(tried)
 
 
 def failures(subject: Subject) -> str:
@@ -111,15 +112,15 @@ def failures(subject: Subject) -> str:
     if routing and routing.parts:
         raise Skipped("it is built on other routings, which tolerate failures or do not")
     tried = []
-    for whole, failed in WHOLE_AND_FAILED.items():
-        if not subject.trials[whole].succeeded():
+    for whole, failed in FAILED_VARIANTS.items():
+        if not subject.trials[whole].has_result():
             continue
         network = subject.trials[failed].value
         if routing and routing.hops and (bare_lengths(network) < 0).any():
             # hop by hop there is nothing to do with a packet that has no way
             continue
         tried.append(failed)
-        works = subject.trials[failed].succeeded()
+        works = subject.trials[failed].has_result()
         if claim and not works:
             raise Failed(f"it claims to tolerate failures; {whole} works and {failed} does not")
         if works and not claim:
@@ -129,4 +130,4 @@ def failures(subject: Subject) -> str:
             )
     if not tried:
         raise Skipped("it supports no network that there is with failed parts too")
-    return f"on {listed(tried)}"
+    return f"on {list_some(tried)}"

@@ -7,11 +7,11 @@ import os
 import subprocess
 import sys
 
-from routelab.testing.fingerprints import differences, fingerprint
+from routelab.testing.fingerprints import differences, field_digests
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Subject, Trial, run
+from routelab.testing.subjects import Subject, Trial, run_plugin
 
-SHOWN = 3
+MAX_LISTED = 3
 """Reasons or fields that a message lists; it counts the others."""
 
 
@@ -39,18 +39,18 @@ def input_unchanged(trial: Trial) -> str:
     """It leaves its input as it was."""
     changed = trial.changes
     if changed:
-        raise Failed(f"it changed its input: {listed(changed)}; change a copy instead")
+        raise Failed(f"it changed its input: {list_some(changed)}; change a copy instead")
     return ""
 
 
 def repeatable(trial: Trial) -> str:
     """A second run in the same process gives the same result."""
-    first = fingerprint(trial.result)
+    first = field_digests(trial.result)
     require_determinism(trial.subject)
-    differing = differences(first, fingerprint(run(trial.subject.plugin, trial.value)))
+    differing = differences(first, field_digests(run_plugin(trial.subject.plugin, trial.value)))
     if differing:
         raise Failed(
-            f"it claims to be deterministic and a second run differs in {listed(differing)}"
+            f"it claims to be deterministic and a second run differs in {list_some(differing)}"
         )
     return ""
 
@@ -59,7 +59,7 @@ def applies(subject: Subject) -> str:
     """There is an input that it supports."""
     reasons = []
     for trial in subject.trials.values():
-        if trial.succeeded():
+        if trial.has_result():
             return ""
         try:
             trial.first_result()
@@ -67,7 +67,7 @@ def applies(subject: Subject) -> str:
             reasons.append(str(problem))
     raise Failed(
         "it made something of none of the inputs, so hardly anything was checked; name networks "
-        f"that it is made for (topologies=..., --topology NAME): {listed(reasons)}"
+        f"that it is made for (topologies=..., --topology NAME): {list_some(reasons)}"
     )
 
 
@@ -86,11 +86,11 @@ def fresh_process(subject: Subject) -> str:
     if other.returncode:
         last = other.stderr.strip().splitlines()[-1:] or [f"exit code {other.returncode}"]
         raise Failed(f"on {trial.name} in a fresh process: {last[0]}")
-    differing = differences(fingerprint(trial.result), json.loads(other.stdout.splitlines()[-1]))
+    differing = differences(field_digests(trial.result), json.loads(other.stdout.splitlines()[-1]))
     if differing:
         raise Failed(
             f"it claims to be deterministic and on {trial.name} a fresh process differs in "
-            f"{listed(differing)}; does it iterate over a set or use what earlier runs left?"
+            f"{list_some(differing)}; does it iterate over a set or use what earlier runs left?"
         )
     return f"on {trial.name}"
 
@@ -101,8 +101,8 @@ def require_determinism(subject: Subject) -> None:
         raise Skipped("no claim to be deterministic")
 
 
-def listed(items: list[str]) -> str:
+def list_some(items: list[str]) -> str:
     """Some items as text, and how many more there are."""
     distinct = list(dict.fromkeys(items))
-    more = f" and {len(distinct) - SHOWN} more" if len(distinct) > SHOWN else ""
-    return "; ".join(distinct[:SHOWN]) + more
+    more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
+    return "; ".join(distinct[:MAX_LISTED]) + more

@@ -12,7 +12,7 @@ from routelab.metrics import channel_load_bound
 from routelab.stages.engines.run import problems_of
 from routelab.stages.engines.trial import BYTES, ROUNDS, Everywhere
 from routelab.testing.checks import common
-from routelab.testing.checks.common import listed
+from routelab.testing.checks.common import list_some
 from routelab.testing.inputs.engines import short_run
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, Trial
@@ -38,13 +38,13 @@ def columns(trial: Trial) -> str:
     """It returns the columns that it declares and no others, as plain numbers and words."""
     engine: EnginePlugin = trial.subject.plugin
     result: EngineResult = trial.result
-    problems = list(problems_of(engine, result)) + _missing(engine, result)
+    problems = list(problems_of(engine, result)) + _missing_columns(engine, result)
     if problems:
-        raise Failed(listed(problems))
+        raise Failed(list_some(problems))
     return f"{len(result.facts)} facts, {len(result.tables)} tables"
 
 
-def _missing(engine: EnginePlugin, result: EngineResult) -> list[str]:
+def _missing_columns(engine: EnginePlugin, result: EngineResult) -> list[str]:
     settings = short_run(engine).parameters
     returned = {FACTS[engine.work]: result.facts, **result.tables}
     lost = [

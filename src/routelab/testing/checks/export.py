@@ -6,7 +6,7 @@ import numpy as np
 
 from routelab.api import RouteTable
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Trial, guarded
+from routelab.testing.subjects import Trial, call_plugin
 
 NETWORK = ("num_switches", "switch_names", "terminal_switch", "channel_source", "channel_target")
 ROUTES = ("pair_start", "path_start", "hop_channel")
@@ -15,7 +15,7 @@ ROUTES = ("pair_start", "path_start", "hop_channel")
 def round_trip(trial: Trial) -> str:
     """The same network and routes are read back, if the format can be read."""
     files, table = trial.result, trial.value
-    back: RouteTable | None = guarded("read()", lambda: trial.subject.plugin.read(files))
+    back: RouteTable | None = call_plugin("read()", lambda: trial.subject.plugin.read(files))
     if back is None:
         raise Skipped("read() does not read this format")
     if not isinstance(back, RouteTable):

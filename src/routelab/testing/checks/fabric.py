@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from routelab.testing.inputs.rehearsal import rehearsed
+from routelab.testing.inputs.rehearsal import rehearse
 from routelab.testing.results import Failed
-from routelab.testing.subjects import Trial, guarded
+from routelab.testing.subjects import Trial, call_plugin
 
 
 def problems(trial: Trial) -> str:
     """``problems()`` answers a list of reasons in words, and runs nothing."""
     plugin = trial.subject.plugin
-    found = guarded("problems()", lambda: rehearsed(plugin, trial.value, problems=True))
+    found = call_plugin("problems()", lambda: rehearse(plugin, trial.value, problems=True))
     if not all(isinstance(text, str) and text.strip() and "\n" not in text for text in found):
         raise Failed(f"problems() must answer a list of lines of text, it answered {found!r}")
     return "; ".join(found)

@@ -8,8 +8,8 @@ from routelab.api import HopProgram, needed_classes
 from routelab.deadlock.hop_by_hop import judged
 from routelab.deadlock.hop_states import Exploration
 from routelab.testing.bare_network import bare_lengths
-from routelab.testing.checks.common import listed
-from routelab.testing.hop_by_hop import least_channels, part, states
+from routelab.testing.checks.common import list_some
+from routelab.testing.hop_by_hop import explore_states, least_channels, routing_part
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 
@@ -26,21 +26,21 @@ def bounds(trial: Trial) -> str:
     """Functions use no index that does not exist, and ask for classes that exist."""
     if not decides(trial):
         raise Skipped("it has a table of routes")
-    return f"{trial.bounded_calls} calls of hop in plain Python"
+    return f"{trial.hop_calls} calls of hop in plain Python"
 
 
 def candidates(trial: Trial) -> str:
     """Candidates leave the switch, on classes that there are; functions write what is theirs."""
-    found = _explored(trial)
+    found = _exploration(trial)
     problems = [text for name, text in found.problems.items() if name in FORM]
     if problems:
-        raise Failed(listed(problems))
+        raise Failed(list_some(problems))
     return found.coverage
 
 
 def progress(trial: Trial) -> str:
     """Every walk ends within the hops that the program claims, whatever it draws at random."""
-    found = _explored(trial)
+    found = _exploration(trial)
     if "max-hops" in found.problems:
         raise Failed(found.problems["max-hops"])
     if found.program.max_hops is None:
@@ -50,7 +50,7 @@ def progress(trial: Trial) -> str:
 
 def random_words(trial: Trial) -> str:
     """The same packet, random word and queues give the same candidates."""
-    found = _explored(trial)
+    found = _exploration(trial)
     if "random" in found.problems:
         raise Failed(
             f"{found.problems['random']}; draw from the random word only, with pick and another"
@@ -60,7 +60,7 @@ def random_words(trial: Trial) -> str:
 
 def dead_ends(trial: Trial) -> str:
     """A packet has a candidate wherever it comes to, if the network joins its ends."""
-    found = _explored(trial)
+    found = _exploration(trial)
     if "dead-end" in found.problems:
         raise Failed(f"{found.problems['dead-end']}; offer one, or refuse the network")
     return ""
@@ -68,7 +68,7 @@ def dead_ends(trial: Trial) -> str:
 
 def minimal(trial: Trial) -> str:
     """No walk is longer than the bare network demands."""
-    found = _explored(trial)
+    found = _exploration(trial)
     topology = found.topology
     place = np.full(topology.num_switches, -1)
     place[topology.endpoints] = np.arange(len(topology.endpoints))
@@ -87,7 +87,7 @@ def minimal(trial: Trial) -> str:
 
 def multipath(trial: Trial) -> str:
     """Every packet of a pair goes the same way."""
-    where = _explored(trial).several_ways
+    where = _exploration(trial).several_ways
     if where:
         raise Failed(f"packets may go several ways, and it does not claim multipath: {where}")
     return ""
@@ -96,7 +96,7 @@ def multipath(trial: Trial) -> str:
 def virtual_channels(trial: Trial) -> str:
     """It makes do with the virtual channels that it supports, and with more, and as it claims."""
     claim = trial.subject.capabilities.virtual_channels
-    routing = part(trial.subject.plugin)
+    routing = routing_part(trial.subject.plugin)
     least, _ = least_channels(routing, trial.value)
     needed = needed_classes(trial.result)
     if needed > least:
@@ -115,25 +115,25 @@ def virtual_channels(trial: Trial) -> str:
 
 def deadlock_free(trial: Trial) -> str:
     """The named proof holds over all reachable states, under virtual cut-through."""
-    routing = part(trial.subject.plugin)
+    routing = routing_part(trial.subject.plugin)
     if routing.proof in ("recovery", "none"):
         raise Skipped("no claim to be free of deadlock")
-    explorations = [_explored(trial)]
+    explorations = [_exploration(trial)]
     if trial.result.rest is not None:
         least, _ = least_channels(routing, trial.value)
         program = routing.prepare(trial.value, least + 1)
-        explorations.append(states(program, trial.value, least + 1))
+        explorations.append(explore_states(program, trial.value, least + 1))
     for found in explorations:
         if found.problems:
             raise Skipped("its candidates are wrong, see the other checks")
         verdict = judged(found, routing.proof)
         if not verdict.proven:
             cycle = verdict.describe_cycle()
-            raise Failed(f"proof {verdict.proof}: {verdict.reason}: {listed(cycle)}")
+            raise Failed(f"proof {verdict.proof}: {verdict.reason}: {list_some(cycle)}")
     return f"{routing.proof}: {verdict.reason}"
 
 
-def _explored(trial: Trial) -> Exploration:
+def _exploration(trial: Trial) -> Exploration:
     if not decides(trial):
         raise Skipped("it has a table of routes")
     return trial.exploration

@@ -8,7 +8,7 @@ from routelab.api import RouteTable
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 
-KEPT = ("pair_start", "path_start", "path_weight", "hop_channel")
+ROUTE_ARRAYS = ("pair_start", "path_start", "path_weight", "hop_channel")
 
 
 def same_routes(trial: Trial) -> str:
@@ -16,7 +16,7 @@ def same_routes(trial: Trial) -> str:
     table: RouteTable = trial.result
     changed = [
         name
-        for name in KEPT
+        for name in ROUTE_ARRAYS
         if not np.array_equal(getattr(table, name), getattr(trial.value, name))
     ]
     if changed:

@@ -10,11 +10,11 @@ from routelab.api import Composition, InputError, UnsupportedError
 from routelab.registry.instances import Routing, canonical
 from routelab.registry.names import Name
 from routelab.registry.parameters import fields
-from routelab.testing.checks.common import listed
-from routelab.testing.inputs.examples import declared, read
+from routelab.testing.checks.common import list_some
+from routelab.testing.inputs.examples import example_values, parse_plugin_name
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Subject, asked, instance, run
+from routelab.testing.subjects import Subject, load_instance, run_plugin, support_answer
 
 UNKNOWN = "no_such_parameter"
 OF_ITS_PARTS = "its parameters are those of its parts, and are checked there"
@@ -51,12 +51,12 @@ def declared_values(subject: Subject) -> str:
     plugin = _own(subject)
     if plugin is None:
         raise Skipped(OF_ITS_PARTS)
-    name = read(subject.kind, subject.text)
+    name = parse_plugin_name(subject.kind, subject.text)
     assert isinstance(name, Name)
     tried, problems = 0, []
     for key, field in fields(plugin.Parameters).items():
-        low = declared(field, upper=False)
-        for value in declared(field):
+        low = example_values(field, upper=False)
+        for value in example_values(field):
             text = str(Name(name.key, tuple({**dict(name.parameters), key: value}.items())))
             tried += 1
             try:
@@ -66,7 +66,7 @@ def declared_values(subject: Subject) -> str:
             except Failed as problem:
                 problems.append(f"{key}={value}: {problem}")
     if problems:
-        raise Failed(listed(problems))
+        raise Failed(list_some(problems))
     if not tried:
         raise Skipped("no parameter declares choices or limits")
     return f"{tried} values"
@@ -85,7 +85,7 @@ def _own(subject: Subject) -> Any:
 
 def _variant(subject: Subject, text: str) -> Any:
     try:
-        variant = instance(subject.kind, text, subject.catalogue)
+        variant = load_instance(subject.kind, text, subject.catalogue)
     except InputError as error:
         raise Failed(f"is declared and refused: {error}") from None
     _require_round_trip(subject, text, variant)
@@ -95,7 +95,7 @@ def _variant(subject: Subject, text: str) -> Any:
 def _require_round_trip(subject: Subject, text: str, plugin: Any) -> None:
     try:
         short = canonical(subject.kind, text, subject.catalogue)
-        again = instance(subject.kind, short, subject.catalogue)
+        again = load_instance(subject.kind, short, subject.catalogue)
     except InputError as error:
         raise Failed(f"{text} cannot be read back: {error}") from None
     if _values(again) != _values(plugin):
@@ -122,8 +122,8 @@ def _try(subject: Subject, variant: Any) -> None:
         return
     trial = subject.example()
     try:
-        if asked(variant, trial.value) is None:
-            check_form(subject.kind, trial.value, run(variant, trial.value))
+        if support_answer(variant, trial.value) is None:
+            check_form(subject.kind, trial.value, run_plugin(variant, trial.value))
     except Skipped:
         return
     except Failed as problem:

@@ -6,7 +6,7 @@ from routelab.api import RoutingGraph
 from routelab.kernels.graph import route_lengths
 from routelab.testing.bare_network import require_minimal, require_routes
 from routelab.testing.checks.claims import require_proof
-from routelab.testing.legal_routes import every_turn, shortest_routes
+from routelab.testing.legal_routes import shortest_legal_routes, turn_routes
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 from routelab.toolkit import determinized
@@ -49,7 +49,9 @@ def deadlock_free(trial: Trial) -> str:
     if claim is None:
         raise Skipped("no claim to be free of deadlock")
     if graph.minimal_only:
-        require_proof(shortest_routes(determinized(graph), claim), "all shortest legal routes")
+        require_proof(
+            shortest_legal_routes(determinized(graph), claim), "all shortest legal routes"
+        )
         return f"{claim}, all shortest legal routes"
-    require_proof(every_turn(graph, claim), "all legal routes")
+    require_proof(turn_routes(graph, claim), "all legal routes")
     return f"{claim}, all legal routes"

@@ -8,7 +8,7 @@ from routelab.api import Demand, Messages
 from routelab.api.topology import Topology
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Trial, sent
+from routelab.testing.subjects import Trial, demand_and_messages
 
 SEEDS = (0, 1, 2**32 + 1)
 """Seeds that are tried besides that of the other checks."""
@@ -44,7 +44,9 @@ def seeds(trial: Trial) -> str:
     trial.result  # noqa: B018 - skips where there is none
     for seed in SEEDS:
         try:
-            check_form("traffic", topology, sent(trial.subject.plugin, topology, seed))
+            check_form(
+                "traffic", topology, demand_and_messages(trial.subject.plugin, topology, seed)
+            )
         except Failed as problem:
             raise Failed(f"with seed {seed}: {problem}") from None
     return f"{len(SEEDS)} seeds"

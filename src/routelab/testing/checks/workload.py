@@ -7,7 +7,7 @@ from functools import partial
 from routelab.api import ALL, IRECV, ISEND, RECV, SEND, WAIT, Block, Collective, Program
 from routelab.simulation.flow.collectives import collective_block
 from routelab.testing.results import Failed
-from routelab.testing.subjects import Trial, guarded
+from routelab.testing.subjects import Trial, call_plugin
 
 
 def convention(trial: Trial) -> str:
@@ -38,7 +38,7 @@ def calls(trial: Trial) -> str:
     program: Program = trial.result
     steps = [step for step, _ in program.walk() if isinstance(step, Collective)]
     for step in steps:
-        guarded("a collective", partial(collective_block, step, program.ranks))
+        call_plugin("a collective", partial(collective_block, step, program.ranks))
     return f"{len(steps)} calls in the text of the program"
 
 

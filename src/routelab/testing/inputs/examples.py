@@ -20,7 +20,7 @@ GUESSES = ("4x3", "4", "3", "2", "1", "0", "0.5", "true", "a")
 """What a parameter without a default is tried with, in this order, after its declared values."""
 
 
-def split(kind: str, text: str) -> tuple[str, str]:
+def split_name(kind: str, text: str) -> tuple[str, str]:
     """Kind and instance name from ``"kind", "name"`` or from ``"kind/name", ""``."""
     if text:
         return kind, text
@@ -28,7 +28,7 @@ def split(kind: str, text: str) -> tuple[str, str]:
     return before, after
 
 
-def read(kind: str, text: str) -> Name | CompositionName:
+def parse_plugin_name(kind: str, text: str) -> Name | CompositionName:
     """A name as text, parsed; only a routing may be made of parts.
 
     Raises
@@ -39,7 +39,7 @@ def read(kind: str, text: str) -> Name | CompositionName:
     return parse_routing(text) if kind == "routing" else parse_name(text)
 
 
-def parts(kind: str, name: Name | CompositionName) -> list[tuple[str, Name]]:
+def name_parts(kind: str, name: Name | CompositionName) -> list[tuple[str, Name]]:
     """The plugins that a name mentions: kind and name of each."""
     if isinstance(name, Name):
         return [(kind, name)]
@@ -47,7 +47,7 @@ def parts(kind: str, name: Name | CompositionName) -> list[tuple[str, Name]]:
     return [*named, *([("layers", name.layers)] if name.layers else [])]
 
 
-def completed(kind: str, text: str, catalogue: Catalogue) -> str:
+def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
     """The name with a value for every parameter that has no default.
 
     Raises
@@ -55,7 +55,7 @@ def completed(kind: str, text: str, catalogue: Catalogue) -> str:
     Skipped
         If no value can be guessed.
     """
-    name = read(kind, text)
+    name = parse_plugin_name(kind, text)
     if isinstance(name, CompositionName):
         return text
     model = catalogue.plugin(kind, name.key).Parameters
@@ -69,7 +69,7 @@ def completed(kind: str, text: str, catalogue: Catalogue) -> str:
 def _guess(model: type[Parameters], key: str, field: FieldInfo, text: str) -> str:
     # no file that could be named here has the right content
     guesses: tuple[str, ...] = () if field.annotation is Path else GUESSES
-    for value in [*declared(field), *guesses]:
+    for value in [*example_values(field), *guesses]:
         if not default_problems(model, {key: value}):
             return value
     raise Skipped(
@@ -78,7 +78,7 @@ def _guess(model: type[Parameters], key: str, field: FieldInfo, text: str) -> st
     )
 
 
-def declared(field: FieldInfo, *, upper: bool = True) -> list[str]:
+def example_values(field: FieldInfo, *, upper: bool = True) -> list[str]:
     """The values that a parameter's declaration names, as they are written in instance names.
 
     Parameters

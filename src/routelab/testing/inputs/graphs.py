@@ -10,17 +10,17 @@ import numpy as np
 from routelab.api import RoutingGraph, Topology
 
 
-def walks(topology: Topology) -> RoutingGraph:
+def all_walks(topology: Topology) -> RoutingGraph:
     """Every walk is legal: shortest routes are those of the bare network."""
     return RoutingGraph.of_walks(topology)
 
 
-def shortest(topology: Topology) -> RoutingGraph:
+def shortest_walks(topology: Topology) -> RoutingGraph:
     """Every shortest route is legal, and longer ones are not, though the graph spells them."""
-    return replace(walks(topology), minimal_only=True)
+    return replace(all_walks(topology), minimal_only=True)
 
 
-def ordered(topology: Topology) -> RoutingGraph:
+def down_up_walks(topology: Topology) -> RoutingGraph:
     """To lower switches first and to higher ones afterwards; some pairs have no legal route."""
     count = topology.num_switches
     switches, channels = np.arange(count), np.arange(topology.num_channels)
@@ -37,7 +37,7 @@ def ordered(topology: Topology) -> RoutingGraph:
     )
 
 
-def even(topology: Topology) -> RoutingGraph:
+def even_walks(topology: Topology) -> RoutingGraph:
     """Only routes with an even number of hops: half of the states do not accept."""
     count = topology.num_switches
     switches, channels = np.arange(count), np.arange(topology.num_channels)
@@ -54,9 +54,9 @@ def even(topology: Topology) -> RoutingGraph:
 
 
 GRAPHS: Mapping[str, Callable[[Topology], RoutingGraph]] = {
-    "walks": walks,
-    "shortest": shortest,
-    "ordered": ordered,
-    "even": even,
+    "walks": all_walks,
+    "shortest": shortest_walks,
+    "ordered": down_up_walks,
+    "even": even_walks,
 }
 """Rules by name."""

@@ -12,7 +12,14 @@ from routelab.testing.inputs.networks import NETWORKS, WITH_TERMINALS
 RANKS = (1, 2, 3, 4, 6, 9, 12, 32)
 """Numbers of ranks without a network: odd, even, squares, powers of two and none of these."""
 
-PLACED = ("one-switch-with-four", "mesh", "failed-torus", "torus", "torus-with-two", "square-torus")
+JOB_NETWORKS = (
+    "one-switch-with-four",
+    "mesh",
+    "failed-torus",
+    "torus",
+    "torus-with-two",
+    "square-torus",
+)
 """Networks with a rank on every terminal."""
 
 
@@ -21,11 +28,11 @@ def job_on(network: Topology) -> Job:
     return Job.placed(np.arange(network.num_terminals, dtype=np.int32), network)
 
 
-def _of(ranks: int) -> Callable[[], Job]:
+def _job_of_size(ranks: int) -> Callable[[], Job]:
     return lambda: Job(ranks)
 
 
-def _on(network: Callable[[], Topology]) -> Callable[[], Job]:
+def _job_on_network(network: Callable[[], Topology]) -> Callable[[], Job]:
     return lambda: job_on(network())
 
 
@@ -35,8 +42,11 @@ def _two_a_terminal() -> Job:
 
 
 JOBS: Mapping[str, Callable[[], Job]] = {
-    **{f"{ranks}-ranks": _of(ranks) for ranks in RANKS},
+    **{f"{ranks}-ranks": _job_of_size(ranks) for ranks in RANKS},
     "two-a-terminal": _two_a_terminal,
-    **{name: _on((dict(NETWORKS) | dict(WITH_TERMINALS))[name]) for name in PLACED},
+    **{
+        name: _job_on_network((dict(NETWORKS) | dict(WITH_TERMINALS))[name])
+        for name in JOB_NETWORKS
+    },
 }
 """Makers of jobs by name."""

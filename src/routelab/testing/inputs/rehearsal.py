@@ -33,7 +33,7 @@ class Notes:
         return ""
 
 
-def rehearsed(plugin: Any, table: RouteTable, *, problems: bool = False) -> Any:
+def rehearse(plugin: Any, table: RouteTable, *, problems: bool = False) -> Any:
     """What a fabric says is missing; or the commands of `apply`, `restore` and `restore` again.
 
     Raises

@@ -8,14 +8,14 @@ from functools import partial
 import numpy as np
 
 from routelab.api import RouteTable, Topology
-from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.inputs.networks import NETWORKS, WITH_TERMINALS
-from routelab.testing.legal_routes import first_routes, shortest_routes
+from routelab.testing.legal_routes import first_paths, shortest_legal_routes
 
 
 def table_on(topology: Topology) -> RouteTable:
     """One shortest route a pair."""
-    return first_routes(shortest_routes(walks(topology)))
+    return first_paths(shortest_legal_routes(all_walks(topology)))
 
 
 def _single(network: str) -> RouteTable:
@@ -23,12 +23,12 @@ def _single(network: str) -> RouteTable:
 
 
 def _multipath(network: str) -> RouteTable:
-    return shortest_routes(walks(NETWORKS[network]()))
+    return shortest_legal_routes(all_walks(NETWORKS[network]()))
 
 
 def table_to_terminals(topology: Topology) -> RouteTable:
     """One shortest route to each terminal; those of one switch are reached in different ways."""
-    several = shortest_routes(walks(topology))
+    several = shortest_legal_routes(all_walks(topology))
     targets = topology.terminal_switch.tolist()
     lengths, hops = [], [np.empty(0, np.int32)]
     for source in topology.endpoints.tolist():

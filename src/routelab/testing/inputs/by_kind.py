@@ -9,7 +9,7 @@ from routelab.api import Job, RouteTable, RoutingGraph, Topology
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import load
 from routelab.testing.inputs.engines import GROUNDS
-from routelab.testing.inputs.graphs import GRAPHS, walks
+from routelab.testing.inputs.graphs import GRAPHS, all_walks
 from routelab.testing.inputs.jobs import JOBS, job_on
 from routelab.testing.inputs.launches import TASKS
 from routelab.testing.inputs.networks import NETWORKS, SEVERAL_TERMINALS, WITH_TERMINALS
@@ -43,7 +43,7 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
     """
     if kind == "topology":
         return {text: lambda: None}
-    added_networks = {name: _installed(name, catalogue) for name in topologies}
+    added_networks = {name: _installed_topology(name, catalogue) for name in topologies}
     if kind == "workload":
         return dict(JOBS) | {name: _job(network) for name, network in added_networks.items()}
     if kind == "benchmark":
@@ -61,10 +61,10 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
         return dict(_graphs(networks, topologies, catalogue))
     added = {name: _table(networks[name]) for name in topologies}
     tables = dict(TABLES) | added
-    return tables if kind in ("layers", "export", "fabric") else dict(_measured(tables))
+    return tables if kind in ("layers", "export", "fabric") else dict(_metric_inputs(tables))
 
 
-def _installed(name: str, catalogue: Catalogue) -> Callable[[], Topology]:
+def _installed_topology(name: str, catalogue: Catalogue) -> Callable[[], Topology]:
     return lambda: load("topology", name, catalogue).build()
 
 
@@ -107,7 +107,7 @@ def _rules(key: str, catalogue: Catalogue) -> Callable[[Topology], RoutingGraph]
     return lay
 
 
-def _measured(
+def _metric_inputs(
     tables: Mapping[str, Callable[[], RouteTable]],
 ) -> Iterator[tuple[str, Callable[[], tuple[RouteTable, RoutingGraph | None]]]]:
     for name, make in tables.items():
@@ -121,6 +121,6 @@ def _pair(
 ) -> Callable[[], tuple[RouteTable, RoutingGraph | None]]:
     def made() -> tuple[RouteTable, RoutingGraph | None]:
         table = make()
-        return table, walks(table.topology) if with_rules else None
+        return table, all_walks(table.topology) if with_rules else None
 
     return made
