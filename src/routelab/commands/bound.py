@@ -1,4 +1,4 @@
-"""``routelab bound``: how small the maximum load of a network can be under some rules."""
+"""``routelab bound``: prove a lower bound of the maximum load of a network under some rules."""
 
 from __future__ import annotations
 
@@ -30,23 +30,27 @@ def add_parser(subparsers: Any) -> None:
         epilog="Example: routelab bound torus~dims=4x2x2x2 angara~turns=exact",
     )
     parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
-    parser.add_argument("rules", metavar="RULES", nargs="?", help="instance name; default: none")
+    parser.add_argument("rules", metavar="RULES", nargs="?", help="instance name (default: none)")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
-        "--seconds", type=positive, default=60.0, metavar="N", help="for the search; default: 60"
+        "--seconds",
+        type=positive,
+        default=60.0,
+        metavar="N",
+        help="time limit of the search, in seconds (default: 60)",
     )
     parser.add_argument(
         "--exact",
         action="store_true",
-        help="look for the least maximum load of tables with one path a pair, if there are few "
-        "routes; that is the solver's word and no proof",
+        help="search for the least maximum load of tables with one path per pair, if there are few "
+        "routes; the solver's result is not a proof",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Bound, then write or print."""
+    """Compute the bound, then write or print it."""
     if arguments.output is not None:
         check_result_folder(arguments.output)
     from routelab.jobs.child import in_child

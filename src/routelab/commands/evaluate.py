@@ -1,4 +1,4 @@
-"""``routelab evaluate``: the chain in memory, one row a routing."""
+"""``routelab evaluate``: route, prove and measure in memory, with one row per routing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def add_parser(subparsers: Any) -> None:
         "evaluate",
         help="route a network in several ways, prove and measure",
         description="Route a network in several ways, prove the tables free of deadlock and "
-        "measure them, all in memory. Exit code 1 if a routing does not apply or breaks.",
+        "measure them, all in memory. Exit code 1 if a routing does not apply or fails.",
         epilog="Example: routelab evaluate torus~dims=4x2x2x2 angara-sssp dor "
         "'sssp@angara~turns=exact'",
     )
@@ -32,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--bound",
         action="store_true",
-        help="say how small the maximum load can be: under the rules of each routing, and with "
+        help="add lower bounds of the maximum load: under the rules of each routing, and for "
         "all minimal routes",
     )
     parser.add_argument(
@@ -52,7 +52,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate and print."""
+    """Evaluate routings and print the results."""
     from routelab.artifacts.json_files import plain
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import in_child
@@ -96,13 +96,13 @@ def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
         print(f"the network is not connected: {parts}")
     for row in rows:
         if row["status"] != "ok":
-            # a routing of one part has named itself
+            # the message of a routing with one part contains its name
             named = row["reason"].startswith(f"{row['routing']}: ")
             print(row["reason"] if named else f"{row['routing']}: {row['reason']}")
             continue
-        missing = row["pairs"] - row["reachable_pairs"]
-        if missing:
-            print(f"{row['routing']}: {missing} of {row['pairs']} pairs have no route")
+        without_route = row["pairs"] - row["reachable_pairs"]
+        if without_route:
+            print(f"{row['routing']}: {without_route} of {row['pairs']} pairs have no route")
         if row["deadlock"] != "proven":
             print(f"{row['routing']}: {row['deadlock_reason']}")
             for line in row.get("deadlock_cycle", "").splitlines():

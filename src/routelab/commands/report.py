@@ -1,4 +1,4 @@
-"""``routelab report``: a study's tables, figures and page from the outcomes of its jobs."""
+"""``routelab report``: write a study's tables, figures and page from its jobs' outcomes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "report",
         help="write a study's report from its results",
-        description="Write a study's tables, figures and page from what its jobs have left in "
-        "the results folder; or, with --index, the list of all reports there.",
+        description="Write a study's tables, figures and page from its jobs' files in the results "
+        "folder; or, with --index, the list of all reports there.",
     )
     parser.add_argument("study", metavar="STUDY.yaml", nargs="?", type=Path, help="study file")
     parser.add_argument("--index", action="store_true", help="write the list of all reports")

@@ -43,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--metrics",
         metavar="A+B",
-        help="metrics, separated by '+'; default: all but those that run only where they are named",
+        help="metrics, separated by '+' (default: all that are measured by default)",
     )
     parser.add_argument("--certificate", metavar="FILE", type=Path, help="save the proof")
     parser.add_argument(
@@ -61,7 +61,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--keep-going",
         action="store_true",
-        help="with -o: exit 0 whatever the outcome is, as it is written down",
+        help="with -o: exit with code 0 for any outcome, because the folder contains it",
     )
     parser.set_defaults(run=run)
 

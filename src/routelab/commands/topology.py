@@ -17,8 +17,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "topology",
         help="build a network",
-        description="Build a network and write it, or print it: its sizes as a table or JSON, "
-        "its channels as CSV.",
+        description="Build a network and write it, or print its sizes as a table or JSON, or its "
+        "channels as CSV.",
     )
     parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
@@ -26,13 +26,13 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--keep-going",
         action="store_true",
-        help="with -o: exit 0 whatever the outcome is, as it is written down",
+        help="with -o: exit with code 0 for any outcome, because the folder contains it",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build, then write or print."""
+    """Build the network, then write or print it."""
     if arguments.output is None:
         from routelab.stages import topology as stage
 

@@ -1,7 +1,7 @@
-"""One run in a process of its own: ``python -m routelab.testing.fresh``.
+"""One run in a separate process: ``python -m routelab.testing.fresh``.
 
-Standard input: JSON ``[kind, name, topologies, input]``. Standard output: the fingerprint of what
-the plugin made of the input.
+Standard input: JSON ``[kind, name, topologies, input]``. Standard output: the digests of the
+plugin's result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from routelab.testing.subjects import load_instance, run_plugin
 
 
 def main() -> None:
-    """Run, and print the fingerprint."""
+    """Run the plugin and print the digests of its result."""
     kind, text, topologies, name = json.load(sys.stdin)
     catalogue = installed()
     made = inputs(kind, text, topologies, catalogue)[name]()

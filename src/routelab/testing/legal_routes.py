@@ -1,4 +1,4 @@
-"""Tables that hold what rules allow, so that the deadlock checker can judge the rules."""
+"""Tables of all routes that rules allow, for the deadlock checker."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from routelab.kernels.graph import count_routes, route_lengths
 from routelab.testing.results import Skipped
 
 MAX_HOPS = 5_000_000
-"""Most hops that a table of all shortest routes may have; above, the check is skipped."""
+"""Largest number of hops in a table of all shortest routes; above, the check is skipped."""
 MAX_STEPS = 20_000_000
-"""Most edges that the search for legal turns looks at; above, the check is skipped."""
+"""Largest number of edges in the search for legal turns; above, the check is skipped."""
 
 
 def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
-    """All shortest legal routes of every pair, at equal weights.
+    """Return a table of all shortest legal routes of every pair, with equal weights.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> R
 
 
 def first_paths(table: RouteTable) -> RouteTable:
-    """The first path of every pair of a table."""
+    """Return a table with the first path of every pair."""
     first = table.pair_start[:-1][np.diff(table.pair_start) > 0]
     lengths = np.full(table.num_pairs, -1)
     lengths[table.path_pair[first]] = table.path_length[first]
@@ -61,10 +61,10 @@ def first_paths(table: RouteTable) -> RouteTable:
 
 
 def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
-    """One legal route for each turn that legal routes of any length make.
+    """Return a table with a legal route for each turn that legal routes of any length make.
 
-    A turn is two channels that follow one another. A table of these routes has the same
-    dependencies as one of all legal routes, which there are endlessly many of.
+    A turn is a pair of consecutive channels. The table has the same dependencies as all legal
+    routes, whose number may be infinite.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
 
 
 def _edges_from(graph: RoutingGraph, root: int) -> dict[int, int]:
-    """For each vertex that `root` reaches the edge that reached it; −1 for the root."""
+    """Return, for each vertex that `root` reaches, the edge that reached it; −1 for the root."""
     found, queue = {root: -1}, deque((root,))
     while queue:
         v = queue.popleft()
@@ -111,7 +111,7 @@ def _edges_from(graph: RoutingGraph, root: int) -> dict[int, int]:
 
 
 def _edges_to(graph: RoutingGraph, switch: int) -> dict[int, int]:
-    """For each vertex that may end at `switch` the edge to take; −1 where it may stop."""
+    """Return, for each vertex from which `switch` is reached, the edge to take; −1 to stop."""
     arrays = graph.arrays
     stops = np.flatnonzero((graph.vertex_switch == switch) & graph.accepting).tolist()
     found, queue = dict.fromkeys(stops, -1), deque(stops)
@@ -134,7 +134,7 @@ def _turns(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
 def _pair(
     u: int, w: int, before: list[dict[int, int]], after: list[dict[int, int]]
 ) -> tuple[int, int] | None:
-    """Two different endpoints such that a route of theirs may come to `u` and go on from `w`."""
+    """Return two different endpoints with a route that reaches `u` and continues from `w`."""
     sources = [i for i, found in enumerate(before) if u in found]
     for j, found in enumerate(after):
         if w in found:

@@ -1,4 +1,4 @@
-"""What is checked: a plugin instance, and what it does with each input."""
+"""Subjects of checks: a plugin instance, and its results for each input."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from routelab.testing.results import Failed, Skipped
 
 T = TypeVar("T")
 SEED = 7
-"""Seed of the run that patterns of traffic are asked for."""
+"""Seed for patterns of traffic."""
 _NOT_THE_PLUGIN = tuple(
     str(Path(str(spec.origin)).parent)
     for spec in map(find_spec, ("routelab", "numpy", "numba"))
@@ -52,17 +52,17 @@ class Subject:
     kind, text : str
         A kind and an instance name; parameters without a default get a stand-in.
     topologies : sequence of str
-        Instances of topologies that are among the inputs.
+        Instances of topologies to add to the inputs.
     catalogue : Catalogue
     inputs : mapping
         Makers of the inputs, by name.
     avoid : mapping
-        Inputs that the process did not survive, with what happened.
+        Inputs that ended their process, with the reason.
 
     Raises
     ------
     InputError, Skipped
-        If there is no such instance, or it takes more to make one.
+        If the instance does not exist, or needs parameters that cannot be guessed.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Subject:
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What the plugin claims; parts that are put together without a name claim nothing."""
+        """Claims of the plugin; compositions without a name claim almost nothing."""
         if not isinstance(self.plugin, Routing):
             return capabilities_of(self.plugin)
         whole = self.plugin.plugins[0]
@@ -97,12 +97,12 @@ class Subject:
         )
 
     def example(self) -> Trial:
-        """The last, which is the richest, input that the plugin made something of.
+        """Return the last (richest) input with a result.
 
         Raises
         ------
         Skipped
-            If there is none.
+            If no input has a result.
         """
         for trial in reversed(self.trials.values()):
             if trial.has_result():
@@ -111,19 +111,19 @@ class Subject:
 
 
 class Trial:
-    """One input, and what the plugin makes of it; everything is done once, when it is asked for."""
+    """One input and the plugin's result; everything is computed once, on demand."""
 
     def __init__(
-        self, subject: Subject, name: str, make: Callable[[], Any], ended: str | None
+        self, subject: Subject, name: str, make: Callable[[], Any], end: str | None
     ) -> None:
         self.subject, self.name = subject, name
-        self._make, self._ended = make, ended
+        self._make, self._end = make, end
 
     @cached_property
     def value(self) -> Any:
         """The input."""
-        if self._ended:
-            raise Skipped(f"not tried again: {self._ended}")
+        if self._end:
+            raise Skipped(f"not tried again: {self._end}")
         try:
             return self._make()
         except (Failed, Skipped) as reason:
@@ -133,17 +133,17 @@ class Trial:
 
     @cached_property
     def refusal(self) -> str | None:
-        """What ``supports()`` says.
+        """Answer of ``supports()``.
 
         Raises
         ------
         Failed
-            If it raises, or answers anything but a reason or None.
+            If it raises, or returns anything but a reason or None.
         """
         return self.ask()
 
     def ask(self) -> str | None:
-        """Ask ``supports()``, again if it was asked before; raises as `refusal`."""
+        """Call ``supports()`` once more; raises as `refusal`."""
         value = self.value
         answer = call_plugin("supports()", lambda: support_answer(self.subject.plugin, value))
         if answer is None or (isinstance(answer, str) and answer.strip()):
@@ -172,13 +172,13 @@ class Trial:
 
     @property
     def changes(self) -> list[str]:
-        """Fields of the input that differ since the plugin worked on it."""
+        """Return the fields of the input that the plugin changed."""
         self.require_support()
-        changed: list[str] = self._outcome[1]
-        return changed
+        fields: list[str] = self._outcome[1]
+        return fields
 
     def first_result(self) -> Any:
-        """What the plugin made of the input.
+        """Return the plugin's result for the input.
 
         Raises
         ------
@@ -192,7 +192,7 @@ class Trial:
 
     @property
     def result(self) -> Any:
-        """The same for checks that need a result: without one they do not apply."""
+        """Like `first_result`, for checks that are skipped without a result."""
         try:
             return self.first_result()
         except Failed:
@@ -200,14 +200,14 @@ class Trial:
 
     @cached_property
     def hop_calls(self) -> int:
-        """Calls of hop in which every index was checked; the result is a program.
+        """Number of calls of hop with all indices checked, for a result that is a program.
 
         Raises
         ------
         Failed
             If an index does not exist.
         Skipped
-            If there is no result, or its functions cannot run as plain Python.
+            Without a result, or if its functions cannot run as plain Python.
         """
         walker = BoundsWalker(self.result, self.value)
         try:
@@ -221,20 +221,20 @@ class Trial:
 
     @cached_property
     def exploration(self) -> Exploration:
-        """All that packets of the result, a program, come to.
+        """All states that packets of the result, a program, can reach.
 
         Raises
         ------
         Skipped
-            If there is no result, the network is too large, or functions use indices that do not
-            exist: compiled, they would read or write anything.
+            Without a result, if the network is too large, or if functions use invalid indices,
+            with which compiled code would access other memory.
         """
         try:
             _ = self.hop_calls
         except Failed:
             raise Skipped("functions use wrong indices, see the check 'bounds'") from None
         except Skipped:
-            # without a result there is nothing to explore, without plain Python there is
+            # without a result there is nothing to explore; without plain Python there still is
             _ = self.result
         count, _ = least_channels(routing_part(self.subject.plugin), self.value)
         return explore_states(self.result, self.value, count)
@@ -249,24 +249,24 @@ class Trial:
 
 
 def load_instance(kind: str, text: str, catalogue: Catalogue) -> Any:
-    """The plugin, or the Routing, that a name stands for."""
+    """Load the plugin, or the Routing, of an instance name."""
     if kind == "routing":
         return load_routing(text, catalogue)
     return load(kind, text, catalogue)
 
 
 def capabilities_of(plugin: Any) -> Capabilities:
-    """What a plugin claims."""
+    """Return the claims of a plugin."""
     claims: Capabilities = plugin.capabilities
     return claims
 
 
 def support_answer(plugin: Any, value: Any) -> Any:
-    """What the plugin's ``supports()`` says about an input; None where its kind has none."""
+    """Return the answer of ``supports()`` for an input; None if its kind has no such method."""
     if isinstance(plugin, Routing) and plugin.hops is not None:
         return least_channels(routing_part(plugin), value)[1]
     if isinstance(plugin, Routing):
-        # the first part that looks at the network; the others see what it makes
+        # the first part gets the network; the others get its result
         plugin = plugin.complete or plugin.rules
     if isinstance(plugin, EnginePlugin):
         return short_run(plugin).supports(case_on(plugin, value))
@@ -276,7 +276,7 @@ def support_answer(plugin: Any, value: Any) -> Any:
 
 
 def run_plugin(plugin: Any, value: Any) -> Any:
-    """What the plugin makes of an input.
+    """Run the plugin on an input and return its result.
 
     Raises
     ------
@@ -313,13 +313,13 @@ def run_plugin(plugin: Any, value: Any) -> Any:
 
 
 def demand_and_messages(plugin: Any, topology: Topology, seed: int) -> tuple[Any, Any]:
-    """Demand and messages of a traffic plugin; raises as `run_plugin`."""
+    """Return demand and messages of a traffic plugin; raises as `run_plugin`."""
     demand = call_plugin("demand()", lambda: plugin.demand(topology, seed))
     return demand, call_plugin("messages()", lambda: plugin.messages(topology, seed))
 
 
 def call_plugin(what: str, call: Callable[[], T]) -> T:
-    """Call the plugin's code; see `run_plugin` for what becomes of its errors."""
+    """Call the plugin's code and convert its errors as `run_plugin` does."""
     try:
         return call()
     except (Failed, Skipped):
@@ -340,7 +340,7 @@ def _advice(error: BaseException) -> str:
 
 
 def error_text(error: BaseException) -> str:
-    """An error and the innermost place outside of routelab and the libraries that work for it."""
+    """Return an error with its innermost place outside of routelab and its libraries."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith(_NOT_THE_PLUGIN)]
     place = f" ({own[-1].filename}, line {own[-1].lineno}, in {own[-1].name})" if own else ""

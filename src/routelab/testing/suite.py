@@ -1,4 +1,4 @@
-"""All cases of one plugin: which there are, and what each says."""
+"""All cases of one plugin and their results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CONTRACT = "contract"
 
 @dataclass(frozen=True)
 class Suite:
-    """The checks of a plugin instance; nothing of the plugin is imported before `run`.
+    """The checks of a plugin instance; the plugin is not imported before `run`.
 
     Attributes
     ----------
@@ -34,12 +34,12 @@ class Suite:
     only : tuple of str
         Names of checks; empty: all.
     avoid : mapping
-        Inputs that a process did not survive, with what happened; filled while cases run.
+        Inputs that ended their process, with the reason; filled while cases run.
 
     Raises
     ------
     InputError
-        If there is no such kind, plugin or check.
+        If the kind, plugin or check does not exist.
     """
 
     kind: str
@@ -57,7 +57,7 @@ class Suite:
             )
         for kind, name in self._parts:
             if name.key not in self.catalogue.keys(kind):
-                # raises, and says what there is
+                # raises an error that lists the plugins
                 self.catalogue.entry(kind, name.key)
         known = [check.name for check in CHECKS[self.kind]]
         for wanted in self.only:
@@ -73,7 +73,7 @@ class Suite:
 
     @cached_property
     def cases(self) -> list[tuple[str, str]]:
-        """Check and input of every case, in the order in which they run."""
+        """Return check and input of every case, in the order in which they run."""
         names = list(inputs(self.kind, self.text, self.topologies, self.catalogue))
         return [
             (check.name, name)
@@ -83,7 +83,7 @@ class Suite:
         ]
 
     def run(self, case: tuple[str, str]) -> CheckResult:
-        """Ask one check about one input."""
+        """Run one check on one input."""
         begin = time.perf_counter()
         check = next(check for check in CHECKS[self.kind] if check.name == case[0])
         status: Status
@@ -112,7 +112,7 @@ class Suite:
 
     @cached_property
     def subject(self) -> Subject:
-        """The plugin, ready to be tried.
+        """The plugin under test.
 
         Raises
         ------

@@ -35,7 +35,7 @@ def table(rows, notes=(), title="Loads"):
             ReportColumn("runs", "runs"),
         ),
         rows=tuple(rows),
-        attained=tuple({} for _ in rows),
+        value_runs=tuple({} for _ in rows),
         counts=False,
         averages=False,
         statistics=False,

@@ -108,15 +108,15 @@ def settings_from_options(model: type[Model], arguments: Mapping[str, Any]) -> M
     from routelab.api.errors import InputError
     from routelab.registry.parameters import read
 
-    given = {name: arguments[_key(name)] for name in model.model_fields if _key(name) in arguments}
-    made, problems = read(model, given, {name: option(name) for name in model.model_fields})
-    if made is None or problems:
+    values = {name: arguments[_key(name)] for name in model.model_fields if _key(name) in arguments}
+    settings, problems = read(model, values, {name: option(name) for name in model.model_fields})
+    if settings is None or problems:
         raise InputError(with_option_names("\n".join(problems), model))
-    return cast("Model", made)
+    return cast("Model", settings)
 
 
 def refuse_others(
-    arguments: Mapping[str, Any], models: Mapping[str, Iterable[str]], chosen: str
+    arguments: Mapping[str, Any], models: Mapping[str, Iterable[str]], choice: str
 ) -> None:
     """Reject options that the chosen model does not have.
 
@@ -137,9 +137,9 @@ def refuse_others(
 
     keys = {model: {_key(name) for name in names} for model, names in models.items()}
     wrong = [
-        f"--{key.removeprefix(PREFIX)} is an option of {other}, not of {chosen}"
+        f"--{key.removeprefix(PREFIX)} is an option of {other}, not of {choice}"
         for key in arguments
-        if key.startswith(PREFIX) and key not in keys[chosen]
+        if key.startswith(PREFIX) and key not in keys[choice]
         for other in [next(other for other, mine in keys.items() if key in mine)]
     ]
     if wrong:

@@ -53,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """List plugins; a broken one is a row like any other."""
+    """List plugins, including broken ones."""
     from routelab.registry.catalogue import installed
 
     entries = installed().entries(arguments.kind)

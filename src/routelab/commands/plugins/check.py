@@ -1,4 +1,4 @@
-"""``routelab plugins check``: whether plugins keep their contract and their claims hold."""
+"""``routelab plugins check``: check that plugins keep their contract and their claims hold."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def add_check(actions: Any) -> None:
         "check",
         help="run plugins on small inputs and check their contract and claims",
         description="Run plugins on small inputs and check that they keep the contract and that "
-        "what they claim holds. A plugin that hangs or crashes fails its check.",
+        "their claims hold. A plugin that hangs or crashes fails its check.",
         epilog="Example: routelab plugins check rules/angara~turns=exact",
     )
     check.add_argument(
         "plugin",
         metavar="NAME",
         nargs="?",
-        help="NAME or KIND/NAME, with parameters if wanted; default: all installed plugins",
+        help="NAME or KIND/NAME, with optional parameters (default: all installed plugins)",
     )
     check.add_argument(
         "--topology",
         metavar="NAME",
         action="append",
         default=[],
-        help="check on this network, too (may be repeated)",
+        help="also check on this network (may be repeated)",
     )
     check.add_argument(
         "--seconds",
@@ -63,7 +63,7 @@ def _positive(text: str) -> float:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Check plugins; nothing checked is a failure, as it hides that nothing is installed."""
+    """Check plugins; return 1 if a check failed or if no plugin is installed."""
     from routelab.registry.catalogue import installed
     from routelab.testing import run_checks
 
@@ -89,7 +89,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def _parse_name(catalogue: Catalogue, text: str) -> tuple[str, str]:
-    """Kind and instance name of ``NAME`` or ``KIND/NAME``; imports no plugin."""
+    """Return kind and instance name of ``NAME`` or ``KIND/NAME``, without importing plugins."""
     from routelab.commands.plugins import locate
 
     key, wave, parameters = text.partition("~")
@@ -113,7 +113,7 @@ def _has_failure(results: Sequence[CheckResult]) -> bool:
 
 
 def _print_one(name: str, results: Sequence[CheckResult], *, whole: bool) -> None:
-    """A plugin's table, or one line and what failed."""
+    """Print a plugin's table, or one line and the failures."""
     rows = [row for check in _by_check(results) for row in _rows(check, whole=whole)]
     count = Counter(result.status for result in results)
     line = f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped"
@@ -122,8 +122,8 @@ def _print_one(name: str, results: Sequence[CheckResult], *, whole: bool) -> Non
         print(f"{name}: {line}")
         return
     print(f"{'failed' if _has_failure(results) else 'ok':<6}  {name:<30}  {line}", flush=True)
-    for check, tried, _, message in rows:
-        print(f"        {check} on {tried}: {message}", flush=True)
+    for check, input_, _, message in rows:
+        print(f"        {check} on {input_}: {message}", flush=True)
 
 
 def _by_check(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
@@ -134,7 +134,7 @@ def _by_check(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
 
 
 def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str, str, str]]:
-    """A row for each failed input; of a whole table, one for all the others as well."""
+    """Return a row for each failed input; in a whole table, also one for all other inputs."""
     check = results[0].check
     rows = [
         (check, result.input, "failed", result.message)
@@ -151,7 +151,7 @@ def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str
 
 
 def _common(results: Sequence[CheckResult]) -> str:
-    """What most of the results say, and how many others there are."""
+    """Return the most frequent message and the number of other messages."""
     said = Counter(result.message for result in results if result.message).most_common()
     if not said:
         return ""

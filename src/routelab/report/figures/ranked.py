@@ -1,4 +1,4 @@
-"""Values in descending order: how evenly a network is used."""
+"""Values in descending order, which show how evenly a network is used."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from routelab.report.labels import label
 def draw_ranked(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
-    """``y`` of all channels (or terminals, runs), the greatest first, for every ``hue``.
+    """Draw ``y`` of all channels (or terminals, runs), the largest first, for every ``hue``.
 
-    The horizontal axis is the share of those with at least such a value; pooled runs are taken
-    together. See `routelab.report.figures.draw_figure` for the parameters.
+    The horizontal axis is the share of items with at least this value; pooled runs form one
+    line. See `routelab.report.figures.draw_figure` for the parameters.
     """
     y, hue, col = spec.y or "", spec.hue or "routing", spec.col
     facets = list(dict.fromkeys([hue, *([col] if col else [])]))

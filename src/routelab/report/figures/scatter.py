@@ -1,4 +1,4 @@
-"""Points: one value against another, a point a run."""
+"""Points: one value against another, with one point for each run."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
 MAX_VECTORS = 2000
-"""Points up to which each is a shape of its own; more become one image."""
+"""Largest number of points that are drawn as vectors; more are drawn as one image."""
 
 
 def draw_points(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
-    """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
+    """Draw ``y`` against ``x`` as points for every ``hue``, in one panel for each ``col``.
 
     See `routelab.report.figures.draw_figure` for the parameters.
     """

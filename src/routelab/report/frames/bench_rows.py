@@ -1,4 +1,4 @@
-"""Rows of a study's measurements: one a figure of merit of a benchmark under a routing."""
+"""Rows of measurements: one for each figure of merit of a benchmark under a routing."""
 
 from __future__ import annotations
 
@@ -36,20 +36,20 @@ class BenchRecord(Record):
     Attributes
     ----------
     benchmark, benchmark_name : str
-        As the study calls it, and its canonical name.
+        Name in the study, and canonical name.
     benchmark_parameters : mapping
         All parameters by name, defaults included.
     plugin : BenchmarkPlugin or None
         None if it cannot be loaded.
     settings : BenchSettings
     settings_id : str
-        Name of the settings' folder: those that differ from the defaults.
+        Name of the settings' folder: the settings that differ from the defaults.
     cluster : str
-        As commands name it.
+        Name of the cluster for commands.
     baseline, baseline_name : str
-        The routing that others are compared with, as the study calls it, and its canonical name.
+        The routing that others are compared with: name in the study, and canonical name.
     prediction : Path or None
-        Folder of the flow simulation that predicts it.
+        Folder of the flow simulation that predicts the result.
     store : Path
         Folder of raw runs.
     """
@@ -76,7 +76,7 @@ class BenchRow:
     record : BenchRecord
     files : ComparisonFiles
     outcome : Outcome
-        What came of its runs.
+        Outcome of its runs.
     values : dict
         Columns.
     sample : dict of int to float
@@ -91,13 +91,13 @@ class BenchRow:
 
     @property
     def is_merit(self) -> bool:
-        """Whether it is the figure that stands for the benchmark."""
+        """Whether this is the main figure of the benchmark."""
         plugin = self.record.plugin
         return plugin is None or self.values["metric"] == plugin.figure
 
 
 def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
-    """All figures of merit of all records, also of those without a run that gave any.
+    """Return all figures of merit of all records, including records without a result.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def _rows(
 
 
 def _common(record: BenchRecord, files: ComparisonFiles, group: RunGroup) -> dict[str, Any]:
-    """Columns that all figures of a benchmark under a routing share."""
+    """Return the columns that all figures of a benchmark under a routing share."""
     facts = files.outcome.facts
     row: dict[str, Any] = {}
     for kind in KINDS:
@@ -187,7 +187,7 @@ def _common(record: BenchRecord, files: ComparisonFiles, group: RunGroup) -> dic
 def _sort_of(
     files: ComparisonFiles, benchmark: str, key: Key, predictions: Mapping[Key, FigureOfMerit]
 ) -> tuple[str, Merit]:
-    """Unit and what is better of a figure that no run under a routing gave."""
+    """Return unit and preferred direction of a figure that no run under this routing has."""
     if key in predictions:
         return predictions[key].unit, predictions[key].better
     return files.sort_of(benchmark, key)
@@ -209,7 +209,7 @@ def _sample_columns(sample: MeritSample) -> dict[str, Any]:
 def _improvement_columns(
     sample: MeritSample, base: MeritSample | None, applied: Collection[str], record: BenchRecord
 ) -> dict[str, Any]:
-    """The improvement over the baseline; that of the baseline itself is 0, and no noise."""
+    """Return the improvement over the baseline; for the baseline itself 0, and no noise."""
     better = sample.better
     if not sample.values or base is None or not base.values or not better:
         return {}
@@ -225,7 +225,7 @@ def _improvement_columns(
         IMPROVEMENT: gain,
         "improvement_low": interval.low if interval else None,
         "improvement_high": interval.high if interval else None,
-        # what was not switched cannot have made the difference
+        # routings that were not applied cannot cause a difference
         "within_noise": noise or set(applied) != {"yes"},
     }
 
@@ -239,7 +239,7 @@ def _prediction_columns(mine: FigureOfMerit | None, base: FigureOfMerit | None) 
 
 
 def _predictions(record: BenchRecord, facts: Mapping[str, Any]) -> dict[Key, FigureOfMerit]:
-    """What the flow engine foretells of a benchmark, if it was run and knows how."""
+    """Return what the flow engine predicts for a benchmark, if a prediction exists."""
     if record.prediction is None or record.plugin is None or not facts.get("ranks"):
         return {}
     flow = outcome_of("flow", _at(record, record.prediction))

@@ -1,4 +1,4 @@
-"""What a comparison left, and what its runs come to: a cell for each routing and benchmark."""
+"""Files of a comparison, with its runs grouped by routing and benchmark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from routelab.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
 from routelab.report.frames.view import OK
 
 Key: TypeAlias = tuple[str, float | None]
-"""Metric, and bytes where the benchmark has a row for each size."""
+"""Metric, and message size in bytes if the benchmark measures several sizes."""
 
 Merit: TypeAlias = Literal["lower", "higher", ""]
 
@@ -25,7 +25,7 @@ WORST: tuple[Status, ...] = ("failed", "timeout", "unsupported")
 
 @dataclass
 class MeritSample:
-    """Values of one figure of merit by round of a session, warm-up rounds left out."""
+    """Values of one figure of merit by round, without warm-up rounds."""
 
     unit: str
     better: Merit
@@ -34,25 +34,25 @@ class MeritSample:
 
 @dataclass(frozen=True)
 class RunGroup:
-    """All runs of one benchmark under one routing, warm-up rounds left out.
+    """All runs of one benchmark under one routing, without warm-up rounds.
 
     Attributes
     ----------
     status : str
-        ``ok`` if any run gave figures, otherwise the worst.
+        ``ok`` if any run has figures, otherwise the worst status.
     reason : str
-        First cause of a run without figures; empty if all gave some.
+        Reason of the first run without figures; empty if all have figures.
     failed : int
-        Runs without figures.
+        Number of runs without figures.
     failures : str
-        How many of which sort, as ``1 timeout, 2 wrong-processes``.
+        Number of failures of each kind, such as ``1 timeout, 2 wrong-processes``.
     applied : str
         Whether the fabric was switched: ``yes``, ``no`` or ``partly``.
     allocations : int
-        Jobs of the scheduler that the runs are from.
+        Number of scheduler jobs that ran them.
     ranks : float or None
     hosts, version : str
-        Of the benchmark; of runs that differ, with semicolons between.
+        Of the benchmark; distinct values are separated by semicolons.
     samples : dict of Key to MeritSample
     """
 
@@ -77,7 +77,7 @@ class ComparisonFiles:
     directory : Path
     outcome : Outcome
     runs : list of dict
-        By `RUN_COLUMNS`; none where nothing was measured.
+        With the keys `RUN_COLUMNS`; empty if nothing was measured.
     groups : dict of (str, str) to RunGroup
         By routing and benchmark.
     """
@@ -88,12 +88,12 @@ class ComparisonFiles:
     groups: Mapping[tuple[str, str], RunGroup]
 
     def keys(self, benchmark: str) -> list[Key]:
-        """All figures of merit that a benchmark has under any routing."""
+        """Return all figures of merit that a benchmark has under any routing."""
         samples = (group.samples for (_, one), group in self.groups.items() if one == benchmark)
         return list(dict.fromkeys(key for mine in samples for key in mine))
 
     def sort_of(self, benchmark: str, key: Key) -> tuple[str, Merit]:
-        """Unit, and what is better, of a figure of merit under any routing."""
+        """Return unit and preferred direction of a figure of merit under any routing."""
         for (_, one), group in self.groups.items():
             if one == benchmark and key in group.samples:
                 return group.samples[key].unit, group.samples[key].better
@@ -101,12 +101,12 @@ class ComparisonFiles:
 
 
 def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
-    """Read what a comparison left beside its outcome.
+    """Read the runs and figures of a comparison.
 
     Raises
     ------
     InputError
-        If a table is damaged, or missing though the outcome says that it is there.
+        If a table is damaged, or missing although the outcome is ok.
     """
     runs: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
@@ -121,7 +121,7 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
         )
     samples: dict[tuple[str, str], dict[Key, MeritSample]] = {}
     session_of = {row["run"]: row["session"] for row in runs}
-    # rounds of different sessions were not done in turns, whatever their number is
+    # equal round numbers of different sessions are different rounds
     rounds: dict[tuple[str, int], int] = {}
     for row in figures:
         if row["round"] >= 1:
@@ -140,14 +140,14 @@ def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
 
 
 def no_runs(outcome: Outcome) -> RunGroup:
-    """The cell of a routing and a benchmark that a comparison says nothing of."""
+    """Return the group of a routing and benchmark without runs in a comparison."""
     status = "failed" if outcome.status == OK else outcome.status
     reason = outcome.reason or "the comparison has no run of it"
     return RunGroup(status, reason, 0, "", "", 0, None, "", "", {})
 
 
 def cause(run: Mapping[str, Any]) -> str:
-    """What kind of failure ended a run: of those that have none, the status."""
+    """Return the kind of failure of a run, or its status if it has none."""
     return str(run["failure"] or run["status"])
 
 

@@ -1,4 +1,4 @@
-"""From the artifacts of a study's runs to data frames that tables and figures draw on."""
+"""Data frames of a study's route tables, for tables and figures."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class JobRecord(Record):
     Attributes
     ----------
     survey_result : tuple of (Outcome, tuple) or None
-        Of a survey's run, which has no folder: what came of it, and what its metrics measured
-        (name, value, unit, better).
+        Outcome of a survey's run, which has no folder, and its metrics (name, value, unit,
+        better).
     metrics : tuple of str
-        Canonical names of all metrics, for commands; empty where the usual ones are measured.
+        Canonical names of all metrics, for commands; empty for the default metrics.
     rules_bound, network_bound : Path or None
-        Folders of the bounds of the run's rules and of the bare network, where there are any.
+        Folders of the bounds of the run's rules and of the bare network, if they exist.
     """
 
     survey_result: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
@@ -44,7 +44,7 @@ class JobRecord(Record):
 
 
 class Frames(View):
-    """Everything that a study's runs wrote, as data frames.
+    """Results of a study's runs as data frames.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Frames(View):
 
     @cached_property
     def topology_outcomes(self) -> tuple[Outcome, ...]:
-        """Outcomes of the networks, each once; those that cannot be read are left out."""
+        """Outcomes of the networks, each once, without unreadable ones."""
         outcomes = []
         for folder in dict.fromkeys(record.topology_directory for record in self.records):
             with suppress(InputError):
@@ -81,7 +81,7 @@ class Frames(View):
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """One row a run and metric: ``run, topology, routing, metric, value, unit, better``."""
+        """One row per run and metric: ``run, topology, routing, metric, value, unit, better``."""
         rows = []
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
             if outcome.status != OK:
@@ -96,19 +96,19 @@ class Frames(View):
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """One row a run, whatever came of it; the index is ``run``.
+        """One row per run, with or without a result; the index is ``run``.
 
         Columns: ``topology``, ``routing``, ``status``, ``reason``, ``nodes`` (terminals), every
         fact and metric, ``topology.<parameter>``, ``routing.<parameter>`` and parameters by their
-        bare name (the routing's, where any routing has one of that name), and what
-        `routelab.report.frames.derivation` makes of them.
+        bare name (the routing's, if any routing has a parameter of that name), and the columns of
+        `routelab.report.frames.derivation`.
         """
-        measured: dict[int, dict[str, float]] = {}
+        metrics: dict[int, dict[str, float]] = {}
         for run, metric, value in self.metrics[["run", "metric", "value"]].itertuples(index=False):
-            measured.setdefault(run, {})[metric] = value
+            metrics.setdefault(run, {})[metric] = value
         rows = []
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
-            row: dict[str, Any] = measured.get(run, {}) | dict(outcome.facts)
+            row: dict[str, Any] = metrics.get(run, {}) | dict(outcome.facts)
             row |= {f"topology.{key}": text for key, text in record.topology_parameters.items()}
             row |= {f"routing.{key}": text for key, text in record.routing_parameters.items()}
             row |= {
@@ -127,18 +127,18 @@ class Frames(View):
 
     @cached_property
     def better(self) -> dict[str, str]:
-        """Metrics of which less, or more, is better: ``"lower"`` or ``"higher"``."""
-        known = self.metrics[self.metrics["better"] != ""]
-        return dict(zip(known["metric"], known["better"], strict=True))
+        """Preferred directions of metrics: ``"lower"`` or ``"higher"``."""
+        directed = self.metrics[self.metrics["better"] != ""]
+        return dict(zip(directed["metric"], directed["better"], strict=True))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Channels with their loads; see `View.details`."""
+        """Return channels with their loads; see `View.details`."""
         if of != "channels":
             raise InputError(f"{place}of: route tables have no {of}, only channels")
         return self.channels(runs)
 
     def channels(self, runs: Iterable[int]) -> pd.DataFrame:
-        """One row a run and channel: ``run, channel, source, target, direction, load``."""
+        """Return one row per run and channel: ``run, channel, source, target, direction, load``."""
         frames = []
         for run in runs:
             if self.outcomes[run].status != OK:

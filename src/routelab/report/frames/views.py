@@ -1,4 +1,4 @@
-"""All that a study's tables and figures may draw on."""
+"""All rows of a study, for tables and figures."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import View
 
 METRIC = "metric"
-"""Column that tells figures of merit of a benchmark apart."""
+"""Column with the name of a figure of merit."""
 
 
 class Views:
-    """The rows of a study, by what they are.
+    """The rows of a study, by kind.
 
     Parameters
     ----------
@@ -44,17 +44,17 @@ class Views:
 
     @cached_property
     def simulations(self) -> EngineFrames:
-        """A row a simulation."""
+        """One row for each simulation."""
         return EngineFrames(self._simulation_records, self.routes, "traffic")
 
     @cached_property
     def loads(self) -> EngineFrames:
-        """A row an offered load of a simulation."""
+        """One row for each offered load of a simulation."""
         return EngineFrames(self._simulation_records, self.routes, "traffic", by_load=True)
 
     @cached_property
     def flows(self) -> EngineFrames:
-        """A row a flow simulation."""
+        """One row for each flow simulation."""
         return EngineFrames(self._flow_records, self.routes, "workload")
 
     @cached_property
@@ -63,23 +63,23 @@ class Views:
 
     @cached_property
     def benchmarks(self) -> BenchFrames:
-        """A row a figure of merit of what was measured."""
+        """One row for each figure of merit of a benchmark under a routing."""
         return BenchFrames(self._bench_rows, self.routes)
 
     @cached_property
     def merits(self) -> BenchFrames:
-        """Of these, the figures that stand for a benchmark."""
+        """The main figures of benchmarks among these rows."""
         return BenchFrames([row for row in self._bench_rows if row.is_merit], self.routes)
 
     @cached_property
     def measurements(self) -> BenchFrames:
-        """A row a benchmark under a routing."""
+        """One row for each benchmark under a routing."""
         first = {id(row.record): row for row in reversed(self.merits.rows)}
         return BenchFrames(list(reversed(first.values())), self.routes)
 
     @property
     def named_views(self) -> tuple[tuple[str, View], ...]:
-        """What a simulation or measurement is called, and the rows, of the kinds that there are."""
+        """Nouns and rows of simulations and measurements, without empty kinds."""
         kinds: tuple[tuple[str, View], ...] = (
             ("simulation", self.simulations),
             ("flow simulation", self.flows),
@@ -88,9 +88,9 @@ class Views:
         return tuple((name, view) for name, view in kinds if view.records)
 
     def view_for(self, spec: Table | Figure) -> View:
-        """The rows that a table or figure is made from.
+        """Return the rows for a table or figure.
 
-        Of benchmarks, if it says nothing of the metric, only what stands for each of them.
+        Unless it uses the column metric, rows of benchmarks are their main figures only.
         """
         columns = {column for _, column in named_columns(spec)}
         if spec.of in BENCHMARKS and METRIC in columns:
@@ -98,7 +98,7 @@ class Views:
         return self.of(spec.of)
 
     def of(self, what: str) -> View:
-        """The rows that `of` names; of benchmarks, what stands for each of them."""
+        """Return the rows of a kind (`of` in a study); of benchmarks, their main figures."""
         if what in BENCHMARKS:
             return self.merits
         if what in FLOWS:
@@ -109,7 +109,7 @@ class Views:
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What became of all jobs: tables, simulations, comparisons, networks and bounds."""
+        """Outcomes of all jobs: tables, simulations, comparisons, networks and bounds."""
         routes = self.routes
         return (
             *routes.outcomes,

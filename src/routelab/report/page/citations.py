@@ -1,4 +1,4 @@
-"""What a study builds on: the works that its plugins and its published numbers are taken from."""
+"""Works that a study cites: sources of its plugins and of its published numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from routelab.config import Reference
 
 @dataclass(frozen=True)
 class CitedWork:
-    """A source and what it is cited for.
+    """A source and the reasons for citing it.
 
     Attributes
     ----------
@@ -25,32 +25,32 @@ class CitedWork:
 
     @property
     def authors(self) -> str:
-        """The authors for people."""
+        """The authors as text."""
         return self.citation.authors.replace(" and ", "; ")
 
 
 def cited_works(reference: Reference | None, plugins: Iterable[Plugin]) -> list[CitedWork]:
-    """Every source once, by its key; the study's own first, then in the order of `plugins`.
+    """Return each source once, by key: the study's own first, then in the order of `plugins`.
 
-    Of citations with one key the first that a plugin gives is shown, as plugins must state the
-    year and the venue.
+    Among citations with the same key, the first one of a plugin is used, because plugins must
+    state the year and the venue.
     """
     uses: dict[str, dict[tuple[str, str], None]] = {}
-    shown: dict[str, Citation] = {}
+    citations: dict[str, Citation] = {}
     if reference is not None:
         uses[reference.source.key] = {("this study", "published numbers"): None}
     for plugin in plugins:
         for citation in plugin.citations:
-            shown.setdefault(citation.key, citation)
+            citations.setdefault(citation.key, citation)
             use = f"{plugin.kind}/{plugin.name}", citation.cited_for
             uses.setdefault(citation.key, {})[use] = None
     if reference is not None:
-        shown.setdefault(reference.source.key, _citation(reference))
-    return [CitedWork(shown[key], tuple(mine)) for key, mine in uses.items()]
+        citations.setdefault(reference.source.key, _citation(reference))
+    return [CitedWork(citations[key], tuple(mine)) for key, mine in uses.items()]
 
 
 def bibliography(works: Iterable[CitedWork]) -> str:
-    """The works as a BibTeX file."""
+    """Return the works as a BibTeX file."""
     return "\n\n".join(work.citation.bibtex() for work in works) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""Commands with which a reader gets a number of the report again."""
+"""Commands that reproduce numbers of the report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from routelab.report.tables import ReportTable
 
 _BOUND_COLUMNS = (*BOUND_FIELDS, "gap_percent", "near_optimal")
 _OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
-"""Options of `routelab simulate` that are not called like their settings."""
+"""Options of `routelab simulate` whose names differ from their settings."""
 _BENCH_OPTIONS = set(BenchSettings.model_fields) - {"cluster", "baseline", "predict", "minutes"}
 """Settings of a comparison that change what is measured for a row."""
 _ENDS = {"low": " (lowest)", "high": " (highest)"}
@@ -30,7 +30,7 @@ _ENDS = {"low": " (lowest)", "high": " (highest)"}
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A command and the numbers of one row of a table that it prints."""
+    """A command and the numbers of a table row that it prints."""
 
     row: str
     numbers: str
@@ -38,13 +38,13 @@ class Reproduction:
 
 
 def run_command(record: JobRecord) -> str:
-    """The command that routes, proves and measures one run again, and prints its numbers."""
+    """Return the command that routes, proves and measures a run and prints its numbers."""
     metrics = f" --metrics {_shell_word('+'.join(record.metrics))}" if record.metrics else ""
     return f"routelab route {_record_words(record)}{metrics}"
 
 
 def bound_command(record: JobRecord) -> str:
-    """The command that prints the bounds of one run, and how far it is from them."""
+    """Return the command that prints the bounds of a run and its distance from them."""
     return f"routelab evaluate {_record_words(record)} --bound"
 
 
@@ -53,7 +53,7 @@ def _record_words(record: Record) -> str:
 
 
 def simulate_command(record: EngineRecord, engine: EnginePlugin) -> str:
-    """The command that simulates again, and prints its numbers."""
+    """Return the command that repeats a simulation and prints its numbers."""
     words = [_record_words(record), _shell_word(record.work_name)]
     if engine.name != DEFAULT_ENGINES["traffic"]:
         words.append(f"--engine {engine.name}")
@@ -68,13 +68,13 @@ def simulate_command(record: EngineRecord, engine: EnginePlugin) -> str:
 
 
 def _default_of(engine: EnginePlugin, name: str) -> Any:
-    """The default of a setting; where it is False, the option has no value."""
+    """Return the default of a setting; if it is False, the option has no value."""
     field = type(engine.parameters).model_fields.get(name)
     return field.default if field else None
 
 
 def bench_command(record: BenchRecord, applied: bool) -> str:
-    """The command that measures a benchmark under a routing, and the baseline, again."""
+    """Return the command that repeats a benchmark under a routing and under the baseline."""
     words = [
         "--cluster",
         _shell_word(record.cluster),
@@ -91,7 +91,7 @@ def bench_command(record: BenchRecord, applied: bool) -> str:
 
 
 def row_command(view: View, run: int, column: str = "") -> str:
-    """The command that prints the numbers of a row, among them that of a column."""
+    """Return the command that prints the numbers of a row, including that of a column."""
     if isinstance(view, EngineFrames):
         return simulate_command(view.records[run], view.engine(run))
     if isinstance(view, BenchFrames):
@@ -102,20 +102,22 @@ def row_command(view: View, run: int, column: str = "") -> str:
 
 
 def loads_command(view: View, run: int, folder: str) -> str:
-    """The command that writes the load of every channel of one row to ``<folder>/channels.csv``."""
+    """Return the command that writes the channel loads of a row to ``<folder>/channels.csv``."""
     return f"{row_command(view, run)} -o {_shell_word(folder)}"
 
 
 def study_command(study: Path) -> str:
-    """The command that makes a study's whole report again: by its name, if that finds the file."""
-    named = study.is_relative_to("config/studies")
-    return f"snakemake report --config studies={_shell_word(study.stem if named else str(study))}"
+    """Return the command that rebuilds a study's report; uses its name if that finds the file."""
+    has_name = study.is_relative_to("config/studies")
+    return (
+        f"snakemake report --config studies={_shell_word(study.stem if has_name else str(study))}"
+    )
 
 
 def reproductions(table: ReportTable, view: View) -> list[Reproduction]:
-    """For every row of a table, the commands that print its numbers."""
-    found = []
-    for row, attained in zip(table.rows, table.attained, strict=True):
+    """Return the commands that print the numbers of every row of a table."""
+    commands = []
+    for row, value_runs in zip(table.rows, table.value_runs, strict=True):
         name = ", ".join(
             number_text(column.name, row[column.name])
             if isinstance(row[column.name], str)
@@ -124,25 +126,25 @@ def reproductions(table: ReportTable, view: View) -> list[Reproduction]:
         )
         numbers: dict[str, list[str]] = {}
         for column in table.columns:
-            if column.name in attained:
+            if column.name in value_runs:
                 value = number_text(column.name, row[column.name])
                 if column.of and value == number_text(column.of, row[column.of]):
                     continue
                 name_of = label(column.of or column.name, table.of)
                 text = f"{name_of} {value}{_ENDS.get(column.role, '')}"
-                command = row_command(view, attained[column.name], column.name)
+                command = row_command(view, value_runs[column.name], column.name)
                 numbers.setdefault(command, []).append(text)
-        found += [
+        commands += [
             Reproduction(name, "; ".join(texts), command) for command, texts in numbers.items()
         ]
-    return found
+    return commands
 
 
 def _is_of_bound(column: str) -> bool:
-    """Whether a column, or the one that it is a statistic of, tells of bounds."""
+    """Whether a column, or the column of a statistic, is about bounds."""
     return any(column == name or column.startswith(f"{name}_") for name in _BOUND_COLUMNS)
 
 
 def _shell_word(text: str) -> str:
-    """A word for a shell; instance names need no quotes, though they have ``~`` inside."""
+    """Quote a word for a shell; instance names need no quotes although they contain ``~``."""
     return text if re.fullmatch(r"[\w@%+=:,./-][\w@%+=:,./~-]*", text) else shlex.quote(text)

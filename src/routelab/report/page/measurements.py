@@ -1,4 +1,4 @@
-"""How a study's numbers were measured: clusters, runs that failed, and raw outputs."""
+"""Measurements on the page: clusters, failed runs and raw outputs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from routelab.report.frames.comparison_files import ComparisonFiles, cause
 from routelab.report.frames.view import OK
 
 MOST_RUNS = 1000
-"""Runs of a comparison that the page lists; all are in its table of runs."""
+"""Largest number of runs of a comparison on the page; its table of runs has all."""
 
 RESTORE_ALARM = (
     "The fabric was NOT restored after the measurements: it may still route as the last routing "
@@ -28,7 +28,7 @@ RESTORE_ALARM = (
 
 @dataclass(frozen=True)
 class PageRun:
-    """A run with links to what it printed, by the names of its files."""
+    """A run with links to its output files, by file name."""
 
     routing: str
     benchmark: str
@@ -49,17 +49,17 @@ class PageComparison:
     ----------
     title : str
     alarms : sequence of str
-        What must not be overlooked.
+        Serious problems.
     counts : str
-        How many runs there are, and what came of them.
+        Number of runs, and of runs with figures.
     facts, versions, environment : sequence of (str, str)
         Headings and texts.
     failed, runs : sequence of ShownRun
-        Without figures; and all, both up to `MOST_RUNS`.
+        Runs without figures, and all runs; each at most `MOST_RUNS`.
     cut : bool
-        Whether there are more runs than are listed.
+        Whether some runs are not listed.
     links : mapping of str to str
-        Its tables.
+    Links to its tables.
     """
 
     title: str
@@ -75,13 +75,13 @@ class PageComparison:
 
 
 def page_comparisons(view: BenchFrames, page: Path) -> list[PageComparison]:
-    """All comparisons of a study.
+    """Return all comparisons of a study.
 
     Parameters
     ----------
     view : BenchFrames
     page : Path
-        Folder of the page, which links start from.
+        Folder of the page, to which links are relative.
     """
     records: dict[Path, BenchRecord] = {}
     for record in view.records:
@@ -121,10 +121,10 @@ def _alarms(files: ComparisonFiles) -> list[str]:
 
 
 def _counts(files: ComparisonFiles) -> str:
-    counted = [run for run in files.runs if run["round"] >= 1]
-    warm = len(files.runs) - len(counted)
-    good = sum(run["status"] == OK for run in counted)
-    text = f"{good} of {len(counted)} runs gave figures"
+    runs = [run for run in files.runs if run["round"] >= 1]
+    warm = len(files.runs) - len(runs)
+    good = sum(run["status"] == OK for run in runs)
+    text = f"{good} of {len(runs)} runs gave figures"
     return f"{text}, besides {warm} to warm up." if warm else f"{text}."
 
 
@@ -149,8 +149,8 @@ def _facts(facts: Mapping[str, Any], record: BenchRecord) -> list[tuple[str, str
     return [(heading, text) for heading, text in lines if text]
 
 
-def _pairs(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    return [(str(name), str(text)) for name, text in (told or {}).items()]
+def _pairs(texts: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    return [(str(name), str(text)) for name, text in (texts or {}).items()]
 
 
 def _page_run(run: Mapping[str, Any], store: Path, page: Path) -> PageRun:
@@ -170,7 +170,7 @@ def _page_run(run: Mapping[str, Any], store: Path, page: Path) -> PageRun:
 
 
 def _links(folder: Path, names: Sequence[str], page: Path) -> dict[str, str]:
-    """Links to those of the files that are there."""
+    """Return links to the files that exist."""
     return {
         name: quote(Path(os.path.relpath((folder / name).resolve(), page.resolve())).as_posix())
         for name in names

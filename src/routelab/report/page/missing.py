@@ -1,4 +1,4 @@
-"""Which results of a study are missing, by what its jobs make."""
+"""Missing results of a study, by kind of result."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class ResultKind:
     Attributes
     ----------
     noun : str
-        What they make, in the singular.
+        Noun for the results, in the singular.
     outcomes : sequence of Outcome
     """
 
@@ -33,22 +33,22 @@ class ResultKind:
 
     @property
     def plural(self) -> str:
-        """What they make, in the plural."""
+        """Noun for the results, in the plural."""
         return f"{self.noun}s"
 
     @property
     def total(self) -> int:
-        """The number of jobs."""
+        """Number of jobs."""
         return len(self.outcomes)
 
     @property
     def ok(self) -> int:
-        """Jobs with a result."""
+        """Number of jobs with a result."""
         return sum(outcome.status == OK for outcome in self.outcomes)
 
     @property
     def alarms(self) -> int:
-        """Jobs without a result that could have one: all but the unsupported ones."""
+        """Number of jobs without a result, except unsupported ones."""
         return sum(outcome.status not in (OK, "unsupported") for outcome in self.outcomes)
 
 
@@ -71,8 +71,7 @@ def losses_of(study: str, views: Views) -> list[Loss]:
 def absent_kinds(views: Views) -> list[str]:
     """Return the kinds of results of which none exist, or fewer than were lost.
 
-    Unsupported jobs alone do not make route tables absent while the study has other results: the
-    study is about these.
+    Unsupported jobs alone do not make route tables absent if the study has other results.
     """
     kinds = kinds_of(views)
     any_result = any(kind.ok for kind in kinds)
@@ -106,12 +105,12 @@ def incomplete(view: View, views: Views) -> str:
 
 
 def as_sentence(text: str) -> str:
-    """Return `text` with a full stop, unless it ends with a mark already."""
+    """Return `text` with a full stop, unless it already ends with a punctuation mark."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def loss_json(loss: Loss) -> dict[str, Any]:
-    """Return a loss as ``summary.json`` has it."""
+    """Return a loss in the form of ``summary.json``."""
     return {
         "thing": loss.thing,
         "status": loss.status,

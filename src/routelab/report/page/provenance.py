@@ -1,4 +1,4 @@
-"""Where a study's results come from, in lines for people."""
+"""Origin of a study's results, as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from routelab.artifacts.outcome import Outcome
 
 
 def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
-    """What all runs have in common or differ in: pairs of a heading and its text."""
+    """Return pairs of a heading and its text on versions, machines and cost of all runs."""
     origins = [outcome.provenance for outcome in outcomes if outcome.provenance]
     if not origins:
         return []
@@ -38,7 +38,7 @@ def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
 
 
 def _release(origin: Mapping[str, Any]) -> str:
-    """Version and commit, e.g. ``0.1.0, commit 0123456789ab with local changes``."""
+    """Return version and commit, e.g. ``0.1.0, commit 0123456789ab with local changes``."""
     text = str(origin.get("routelab") or "")
     commit = origin.get("git_commit")
     if commit:

@@ -1,4 +1,4 @@
-"""The static site: one page a study and an index of all, readable without a network."""
+"""The static site: a page for each study and an index, readable offline."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ from routelab.report.tables import ReportTable, build_table
 
 SUMMARY_FORMAT = "report/2"
 WORK = ("work", "benchmark")
-"""What a job on a network may be, besides a table."""
+"""Attributes of records with the work of a job, except for route tables."""
 MAX_COMMANDS = 1000
-"""Commands that a page lists below one table; all are in ``runs.csv``."""
+"""Largest number of commands below a table; ``runs.csv`` has all."""
 MAX_LOSSES = 3
-"""Losses that the index lists for one study; its page has all."""
+"""Largest number of losses of a study in the index; its page has all."""
 
 
 @dataclass(frozen=True)
@@ -65,20 +65,20 @@ class PageTable:
 
     @property
     def has_reference(self) -> bool:
-        """Whether published numbers stand beside ours."""
+        """Whether the table has published numbers beside ours."""
         return any(cell.relation for row in self.layout.rows for cell in row)
 
     @property
     def has_pooled_rows(self) -> bool:
-        """Whether a row can stand for several runs."""
+        """Whether a row can represent several runs."""
         return any(column.role == "runs" for column in self.table.columns)
 
 
 @dataclass(frozen=True)
 class PageFigure:
-    """A figure on the page; without a description there was nothing to draw.
+    """A figure on the page; the description is empty if no data could be drawn.
 
-    The notes tell what was to be shown and has no value.
+    The notes list series without a value.
     """
 
     name: str
@@ -105,25 +105,25 @@ def write_study_report(
     ----------
     study : config.Study
     jobs : sequence of JobRecord
-        All tables of the study, in its order, whatever came of them.
+        All route tables of the study, in its order, with or without a result.
     results : Path
-        The results that `jobs` are in; messages and the page name paths below it.
+        Folder of all results; messages and the page use paths below it.
     directory : Path
         Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``, ``flows.csv``,
         ``benchmarks.csv``, ``references.bib``, ``tables/`` and ``figures/``.
     plugins : sequence of Plugin
-        All that took part; the page lists what they cite.
+        Plugins of the study; the page lists their citations.
     simulations : sequence of EngineRecord
-        All simulations of the study, likewise.
+        All packet simulations of the study, with or without a result.
     flows : sequence of EngineRecord
-        All its flow simulations.
+        All flow simulations of the study.
     benchmarks : sequence of BenchRecord
-        All that its comparisons measure.
+        All benchmarks in its comparisons.
 
     Raises
     ------
     ConfigError
-        An `InputError` with everything in tables and figures that does not fit the results.
+        If tables or figures do not fit the results; lists all mistakes.
     """
     tell(study.name, "results")
     views = Views(jobs, simulations, flows, benchmarks)
@@ -214,7 +214,7 @@ def write_index(report: Path) -> None:
         entry = {"href": f"{quote(path.parent.name)}/index.html", "problem": ""}
         try:
             summary = read_json(path, SUMMARY_FORMAT)
-            # summaries of older versions have no losses
+            # summaries of older versions lack losses
             losses = [loss for loss in summary.get("losses", []) if loss["status"] != "unsupported"]
             studies.append({**summary, **entry, "missing": losses})
         except InputError as error:
@@ -223,14 +223,14 @@ def write_index(report: Path) -> None:
 
 
 def _pooled_parameters(study: Study) -> list[str]:
-    """Parameters that any of the study's tables pools."""
+    """Return the parameters that any table of the study pools."""
     return list(dict.fromkeys(key for table in study.tables.values() for key in table.over))
 
 
 def _write_figure(
     study: Study, name: str, views: Views, looks: Looks, directory: Path
 ) -> PageFigure:
-    """Draw and save; a figure that does not say what to pool pools what the tables do."""
+    """Draw and save a figure; by default it pools the same parameters as the tables."""
     spec, place = study.figures[name], study.place("figures", name)
     pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled_parameters(study)
     view = views.view_for(spec)
@@ -252,7 +252,7 @@ def _page_table(table: ReportTable, view: View) -> PageTable:
 
 
 def _missing_results(views: Views) -> list[dict[str, str]]:
-    """Jobs without a result, with the reason and the command that shows it again."""
+    """Return jobs without a result, with the reason and the command that reproduces it."""
     return [
         {
             "routing": record.routing,
@@ -268,7 +268,7 @@ def _missing_results(views: Views) -> list[dict[str, str]]:
 
 
 def _missing_bounds(routes: Frames) -> list[dict[str, str]]:
-    """Bounds without a result, likewise; a command prints them for one of the tables."""
+    """Return bounds without a result; the command prints the bounds of one of their tables."""
     owners: dict[Path, JobRecord] = {}
     for record in routes.records:
         for folder in (record.network_bound, record.rules_bound):
@@ -301,12 +301,12 @@ def _status_fields(outcome: Outcome) -> dict[str, str]:
 
 
 def _rows(views: Views) -> list[View]:
-    """All jobs of the study that it shows, each once."""
+    """Return views that contain each job of the study once."""
     return [views.routes, *(view for _, view in views.named_views)]
 
 
 def _lists(views: Views) -> dict[str, View]:
-    """Files with all rows of the study, by name."""
+    """Return views with all rows of the study, by file name."""
     lists: dict[str, View] = {"runs.csv": views.routes}
     if views.simulations.records:
         lists["simulations.csv"] = views.loads
@@ -318,7 +318,7 @@ def _lists(views: Views) -> dict[str, View]:
 
 
 def _rows_csv(view: View) -> str:
-    """All rows with everything that is known of them, and the command of each."""
+    """Return all rows as CSV with all columns, and the command of each row."""
     jobs = view.jobs
     first = [*view.identity, "status", "reason", "nodes"]
     first = [name for name in first if name in jobs]

@@ -1,4 +1,4 @@
-"""What a study found, in sentences made from its data."""
+"""Sentences on the results of a study, generated from its data."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from routelab.report.tables import ReportTable
 PROVEN = "proven"
 VCS = "virtual_channels"
 _REPORTED_STATES = ("deadlock", "livelock", "no-route", "saturated", "undecided", "unfinished")
-"""States of simulations that are told of."""
+"""States of simulations that the summary reports."""
 
 
 def summarize(views: Views, tables: Sequence[tuple[ReportTable, View]]) -> list[str]:
-    """Sentences about the runs, the proofs, the tables' main values and the published numbers."""
+    """Return sentences on the runs, the proofs, the tables' main values and published numbers."""
     sentences = [*_runs_sentences(views), *_proof_sentence(views.routes)]
     sentences += _bounds_sentence(views.routes)
     sentences += _states_sentence(views)
@@ -51,8 +51,8 @@ def key_finding(
     2. the main comparison of the first table that has one, with a reservation if results of its
        kind are missing;
     3. the most serious loss of any kind of result except bounds;
-    4. what is proven;
-    5. what became of the runs.
+    4. the number of tables proven free of deadlock;
+    5. the number of runs and their outcomes.
     """
     absent = absent_kinds(views)
     for loss in losses:
@@ -69,12 +69,12 @@ def key_finding(
 
 
 def tiles(views: Views, pooled: Collection[str]) -> list[tuple[str, str]]:
-    """Counts that tell how large a study is: number and thing.
+    """Return counts that show the size of a study: number and noun.
 
     Parameters
     ----------
     pooled : collection of str
-        Parameters that do not make a routing another one.
+        Parameters by which routings are not distinguished.
     """
     routes, views_by_noun = views.routes, views.named_views
     every = [routes, *(view for _, view in views_by_noun)]
@@ -102,14 +102,14 @@ def _plural(phrase: str) -> str:
 
 
 def _runs_sentences(views: Views) -> list[str]:
-    """How many tables and simulations there are and what came of them."""
+    """Return the numbers of tables and simulations and their outcomes as sentences."""
     named_views = views.named_views
     sentences = [runs_sentence(views.routes)] if views.routes.records or not named_views else []
     return [*sentences, *(runs_sentence(view, noun) for noun, view in named_views)]
 
 
 def runs_sentence(frames: View, noun: str = "run") -> str:
-    """How many runs there are and what came of them."""
+    """Return the number of runs and their outcomes as a sentence."""
     counts = dict(_status_counts(frames.outcomes))
     total = len(frames.outcomes)
     text = (
@@ -125,13 +125,13 @@ def runs_sentence(frames: View, noun: str = "run") -> str:
 
 
 def _status_counts(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
-    """Statuses in words and how often they occur; after ``ok``, the most serious first."""
+    """Count statuses, in words; ``ok`` first, then the most serious first."""
     counts = Counter(status_text(outcome.status, outcome.reason) for outcome in outcomes)
     return [(text, counts[text]) for text in STATUS_TEXTS.values() if counts[text]]
 
 
 def _states_sentence(views: Views) -> list[str]:
-    """Simulated loads at which something is wrong, or nothing is known."""
+    """Return a sentence on the simulated loads with a problem or without a value."""
     if not views.simulations.records or "state" not in views.loads.jobs:
         return []
     states = Counter(views.loads.jobs["state"].dropna())
@@ -141,14 +141,14 @@ def _states_sentence(views: Views) -> list[str]:
 
 
 def verdicts(views: Views, pooled: Collection[str]) -> list[tuple[str, str, str, str, int]]:
-    """Routing, verdict, flow control and virtual channels, with the number of such tables.
+    """Return routing, verdict, flow control, virtual channels, and the number of such tables.
 
-    Of routings without tables it is the number of simulations.
+    For routings without tables, the last item is the number of simulations.
 
     Parameters
     ----------
     pooled : collection of str
-        Parameters that do not make a routing another one.
+        Parameters by which routings are not distinguished.
     """
     counts: Counter[tuple[str, str, str, str]] = Counter()
     table_routings = {record.routing for record in views.routes.records}
@@ -181,7 +181,7 @@ def _proof_sentence(frames: Frames) -> list[str]:
 
 
 def _bounds_sentence(frames: Frames) -> list[str]:
-    """How many tables are as good as they can be, and which bounds could not be found."""
+    """Return sentences on the number of optimal tables, and on bounds without a result."""
     facts = [outcome.facts for outcome in frames.outcomes if outcome.status == OK]
     optimality = [fact["optimal"] for fact in facts if fact.get("optimal") is not None]
     sentences = []
@@ -209,7 +209,7 @@ def _benchmark_sentences(views: Views) -> list[str]:
 
 
 def _comparison(table: ReportTable, view: View, views: Views) -> list[str]:
-    """The headline of a table, which says so if results of its kind are missing."""
+    """Return the headline of a table, with a reservation if results of its kind are missing."""
     reservation = incomplete(view, views)
     return [
         f"{reservation}{text[0].lower()}{text[1:]}" if reservation else text
@@ -218,13 +218,13 @@ def _comparison(table: ReportTable, view: View, views: Views) -> list[str]:
 
 
 def _headline(table: ReportTable, better: Mapping[str, str]) -> list[str]:
-    """Who is best and who is worst in a table's first value, in its last group of rows."""
+    """Return the best and worst routing by a table's first value, in its last group of rows."""
     keys = [column.name for column in table.with_role("row")]
     values = [column.name for column in table.with_role("value") if column.name in better]
     if "routing" not in keys or not values or not table.rows or table.counts:
         return []
     if table.of in BENCHMARKS:
-        # the greatest of differences that are noise is no finding
+        # the largest difference may be noise
         return []
     value = values[0]
     others = [key for key in keys if key != "routing"]
@@ -273,7 +273,7 @@ def _with_range(row: dict[str, Any], value: str) -> str:
 
 
 def _gain(best: dict[str, Any], worst: dict[str, Any], value: str, lower: bool) -> str:
-    """How much better the best is, with the range that the runs allow."""
+    """Return the advantage of the best over the worst, with the range over the runs."""
 
     def relative(good: Any, bad: Any) -> float:
         if not bad:
@@ -297,7 +297,7 @@ def _gain(best: dict[str, Any], worst: dict[str, Any], value: str, lower: bool) 
 
 
 def _published_sentence(table: ReportTable) -> list[str]:
-    """How many published numbers ours equal."""
+    """Return a sentence that counts the published numbers that ours match."""
     cells = [cell for row in layout(table).rows for cell in row if cell.relation]
     if not cells:
         return []

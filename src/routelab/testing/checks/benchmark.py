@@ -1,4 +1,4 @@
-"""Checks of benchmarks, none of which is launched."""
+"""Checks of benchmarks, which they never launch."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ USELESS = {
     "an error and exit code 1": RunOutput("", "error: there is no such thing\n", 1),
     "bytes that are no text": RunOutput("\ufffd\x00\x1b[0m\r\n\u2028=\n"),
 }
-"""Outputs that hold no figures, by what they are."""
+"""Outputs without figures, by description."""
 
 
 def parses(trial: Trial) -> str:
-    """``parse()`` refuses outputs without figures with BenchmarkError, and nothing else."""
+    """Check that ``parse()`` rejects outputs without figures with BenchmarkError only."""
     trial.require_support()
     task: BenchmarkTask = trial.value
     for what, output in USELESS.items():
@@ -51,7 +51,7 @@ def _failure(trial: Trial, output: RunOutput, task: BenchmarkTask | None) -> str
 
 
 def predicts(trial: Trial) -> str:
-    """``model()`` names a workload, and ``predicted()`` gives finite figures, or none."""
+    """Check that ``model()`` names a workload, and that ``predicted()`` gives finite figures."""
     trial.require_support()
     plugin, task = trial.subject.plugin, trial.value
     model = call_plugin("model()", lambda: plugin.model(task))
@@ -61,9 +61,9 @@ def predicts(trial: Trial) -> str:
         raise Failed(f"model() returned {type(model).__name__}, expected a WorkloadModel or None")
     facts = {"timed_s": 0.5, "completion_time_s": 1.0, "mops": 100.0, "messages": 7.0}
     for told in (facts, {}):
-        found = call_plugin("predicted()", partial(plugin.predicted, told, task))
-        wrong = [one for one in found if not isinstance(one, FigureOfMerit)]
-        wrong += [one for one in found if not wrong and not math.isfinite(one.value)]
-        if wrong or not isinstance(found, tuple):
-            raise Failed(f"predicted() must answer a tuple of finite figures, not {found!r}")
+        figures = call_plugin("predicted()", partial(plugin.predicted, told, task))
+        wrong = [one for one in figures if not isinstance(one, FigureOfMerit)]
+        wrong += [one for one in figures if not wrong and not math.isfinite(one.value)]
+        if wrong or not isinstance(figures, tuple):
+            raise Failed(f"predicted() must answer a tuple of finite figures, not {figures!r}")
     return model.workload

@@ -1,4 +1,4 @@
-"""Checks of every kind of plugin."""
+"""Checks for all kinds of plugins."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, Trial, run_plugin
 
 MAX_LISTED = 3
-"""Reasons or fields that a message lists; it counts the others."""
+"""Largest number of reasons or fields in a message, which counts the others."""
 
 
 def contract(subject: Subject) -> str:
-    """It can be imported and states what its kind has to state."""
+    """Check that the plugin can be imported and has all that its kind requires."""
     return "" if subject.text == subject.written else f"checked as {subject.text}"
 
 
 def supports(trial: Trial) -> str:
-    """``supports()`` answers None or a reason in words, and the same again."""
+    """Check that ``supports()`` returns None or a reason, and the same when repeated."""
     first = trial.refusal
     again = trial.ask()
     if again != first:
@@ -30,33 +30,33 @@ def supports(trial: Trial) -> str:
 
 
 def result(trial: Trial) -> str:
-    """It makes a well-formed result of every input that it supports."""
+    """Check that every supported input leads to a well-formed result."""
     trial.first_result()
     return ""
 
 
 def input_unchanged(trial: Trial) -> str:
-    """It leaves its input as it was."""
-    changed = trial.changes
-    if changed:
-        raise Failed(f"it changed its input: {list_some(changed)}; change a copy instead")
+    """Check that the plugin does not change its input."""
+    changes = trial.changes
+    if changes:
+        raise Failed(f"it changed its input: {list_some(changes)}; change a copy instead")
     return ""
 
 
 def repeatable(trial: Trial) -> str:
-    """A second run in the same process gives the same result."""
+    """Check that a second run in the same process gives the same result."""
     first = field_digests(trial.result)
     require_determinism(trial.subject)
-    differing = differences(first, field_digests(run_plugin(trial.subject.plugin, trial.value)))
-    if differing:
+    fields = differences(first, field_digests(run_plugin(trial.subject.plugin, trial.value)))
+    if fields:
         raise Failed(
-            f"it claims to be deterministic and a second run differs in {list_some(differing)}"
+            f"it claims to be deterministic and a second run differs in {list_some(fields)}"
         )
     return ""
 
 
 def applies(subject: Subject) -> str:
-    """There is an input that it supports."""
+    """Check that the plugin supports an input."""
     reasons = []
     for trial in subject.trials.values():
         if trial.has_result():
@@ -72,7 +72,7 @@ def applies(subject: Subject) -> str:
 
 
 def fresh_process(subject: Subject) -> str:
-    """A run in a process of its own gives the same result."""
+    """Check that a run in another process gives the same result."""
     trial = subject.example()
     require_determinism(subject)
     other = subprocess.run(
@@ -86,11 +86,11 @@ def fresh_process(subject: Subject) -> str:
     if other.returncode:
         last = other.stderr.strip().splitlines()[-1:] or [f"exit code {other.returncode}"]
         raise Failed(f"on {trial.name} in a fresh process: {last[0]}")
-    differing = differences(field_digests(trial.result), json.loads(other.stdout.splitlines()[-1]))
-    if differing:
+    fields = differences(field_digests(trial.result), json.loads(other.stdout.splitlines()[-1]))
+    if fields:
         raise Failed(
             f"it claims to be deterministic and on {trial.name} a fresh process differs in "
-            f"{list_some(differing)}; does it iterate over a set or use what earlier runs left?"
+            f"{list_some(fields)}; does it iterate over a set or use what earlier runs left?"
         )
     return f"on {trial.name}"
 
@@ -102,7 +102,7 @@ def require_determinism(subject: Subject) -> None:
 
 
 def list_some(items: list[str]) -> str:
-    """Some items as text, and how many more there are."""
+    """Join up to `MAX_LISTED` items, and add the number of the others."""
     distinct = list(dict.fromkeys(items))
     more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
     return "; ".join(distinct[:MAX_LISTED]) + more

@@ -21,7 +21,7 @@ OF_ITS_PARTS = "its parameters are those of its parts, and are checked there"
 
 
 def name_round_trip(subject: Subject) -> str:
-    """Its canonical name, and its name with all parameters spelled out, lead back to it."""
+    """Check that parsing the canonical name and the full name gives the same plugin."""
     _require_round_trip(subject, subject.text, subject.plugin)
     plugin = _own(subject)
     if plugin is None or not fields(plugin.Parameters):
@@ -32,7 +32,7 @@ def name_round_trip(subject: Subject) -> str:
 
 
 def unknown_parameter(subject: Subject) -> str:
-    """A parameter that it does not have is refused."""
+    """Check that an unknown parameter is rejected."""
     plugin = _own(subject)
     if plugin is None:
         raise Skipped(OF_ITS_PARTS)
@@ -44,21 +44,21 @@ def unknown_parameter(subject: Subject) -> str:
 
 
 def declared_values(subject: Subject) -> str:
-    """Every choice and limit that a parameter declares is accepted, and works where it can be low.
+    """Check that every declared choice and limit of a parameter is accepted.
 
-    Choices, truth values and lower limits are also run on one input.
+    Choices, truth values and lower limits also run on one input.
     """
     plugin = _own(subject)
     if plugin is None:
         raise Skipped(OF_ITS_PARTS)
     name = parse_plugin_name(subject.kind, subject.text)
     assert isinstance(name, Name)
-    tried, problems = 0, []
+    count, problems = 0, []
     for key, field in fields(plugin.Parameters).items():
         low = example_values(field, upper=False)
         for value in example_values(field):
             text = str(Name(name.key, tuple({**dict(name.parameters), key: value}.items())))
-            tried += 1
+            count += 1
             try:
                 variant = _variant(subject, text)
                 if value in low:
@@ -67,17 +67,17 @@ def declared_values(subject: Subject) -> str:
                 problems.append(f"{key}={value}: {problem}")
     if problems:
         raise Failed(list_some(problems))
-    if not tried:
+    if not count:
         raise Skipped("no parameter declares choices or limits")
-    return f"{tried} values"
+    return f"{count} values"
 
 
 def _own(subject: Subject) -> Any:
-    """The plugin whose parameters the name has; None if they are those of parts."""
+    """Return the plugin whose parameters the name has; None if they belong to parts."""
     if not isinstance(subject.plugin, Routing):
         return subject.plugin
     if subject.plugin.hops is not None:
-        # routings that its parameters name are among its plugins
+        # its plugins include the routings that its parameters name
         return subject.plugin.hops
     first = subject.plugin.plugins[0]
     return None if len(subject.plugin.plugins) > 1 or isinstance(first, Composition) else first
@@ -110,12 +110,12 @@ def _values(plugin: Any) -> list[dict[str, Any]]:
 
 
 def _try(subject: Subject, variant: Any) -> None:
-    """Run a variant on the example; what it does not support is not asked of it."""
+    """Run a variant on the example, unless it does not support it."""
     if subject.kind == "topology":
         try:
             variant.build()
         except (InputError, UnsupportedError):
-            # values that are right one by one need not fit together
+            # values that are valid separately may not be valid together
             return
         except Exception as error:
             raise Failed(f"build() raised {type(error).__name__}: {error}") from None

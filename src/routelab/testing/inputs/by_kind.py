@@ -1,4 +1,4 @@
-"""The inputs of each kind of plugin, by name; nothing is built before it is asked for."""
+"""The inputs of each kind of plugin, by name; they are built on demand."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from routelab.toolkit import determinized
 Makers = Mapping[str, Callable[[], Any]]
 
 WITH_ALL_GRAPHS = ("two-components", "one-way-ring", "petersen", "torus")
-"""Networks on which selections meet all rules of the kit; elsewhere every walk is legal."""
+"""Networks on which selections run with all rules of the kit; elsewhere every walk is legal."""
 WITH_INSTALLED_RULES = ("failed-torus", "torus")
-"""Networks on which selections meet the installed rules."""
+"""Networks on which selections run with the installed rules."""
 WITHOUT_RULES = ("one-switch", "torus", "torus+multipath")
-"""Tables that metrics also measure without rules, as those of complete algorithms are."""
+"""Tables that metrics also measure without rules, like tables of complete algorithms."""
 
 
 def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue) -> Makers:
-    """Makers of the inputs that a plugin of `kind` is checked on, from tiny to small.
+    """Return makers of the inputs for a plugin of `kind`, from tiny to small.
 
     Parameters
     ----------
     kind : str
     text : str
-        The plugin's name; a topology, which has no input, is its own.
+        The plugin's name; the input of a topology is its own name.
     topologies : sequence of str
         Instances of installed topologies to add.
     catalogue : Catalogue
-        Where rules and topologies are looked up.
+        Catalogue of rules and topologies.
     """
     if kind == "topology":
         return {text: lambda: None}

@@ -1,4 +1,4 @@
-"""The kit's own rules, so that selections can be checked where no rules are installed."""
+"""The kit's rules, for checks of selections without installed rules."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from routelab.api import RoutingGraph, Topology
 
 
 def all_walks(topology: Topology) -> RoutingGraph:
-    """Every walk is legal: shortest routes are those of the bare network."""
+    """Return a graph in which every walk is legal."""
     return RoutingGraph.of_walks(topology)
 
 
 def shortest_walks(topology: Topology) -> RoutingGraph:
-    """Every shortest route is legal, and longer ones are not, though the graph spells them."""
+    """Return a graph in which shortest routes only are legal, though it contains longer ones."""
     return replace(all_walks(topology), minimal_only=True)
 
 
 def down_up_walks(topology: Topology) -> RoutingGraph:
-    """To lower switches first and to higher ones afterwards; some pairs have no legal route."""
+    """Return a graph of walks to lower switches, then to higher; some pairs have no route."""
     count = topology.num_switches
     switches, channels = np.arange(count), np.arange(topology.num_channels)
     source, target = topology.channel_source, topology.channel_target
@@ -38,7 +38,7 @@ def down_up_walks(topology: Topology) -> RoutingGraph:
 
 
 def even_walks(topology: Topology) -> RoutingGraph:
-    """Only routes with an even number of hops: half of the states do not accept."""
+    """Return a graph of routes with an even number of hops; half of its states do not accept."""
     count = topology.num_switches
     switches, channels = np.arange(count), np.arange(topology.num_channels)
     source, target = topology.channel_source, topology.channel_target

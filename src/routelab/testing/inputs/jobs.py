@@ -1,4 +1,4 @@
-"""The jobs on which workloads are tried: numbers of ranks, and ranks on networks."""
+"""Jobs for checks of workloads: numbers of ranks, and ranks on networks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ JOB_NETWORKS = (
 
 
 def job_on(network: Topology) -> Job:
-    """A rank on every terminal, in order."""
+    """Return a job with a rank on every terminal, in order."""
     return Job.placed(np.arange(network.num_terminals, dtype=np.int32), network)
 
 
@@ -37,7 +37,7 @@ def _job_on_network(network: Callable[[], Topology]) -> Callable[[], Job]:
 
 
 def _two_a_terminal() -> Job:
-    """Ranks that share terminals, in an order that is not the terminals'."""
+    """Return a job whose ranks share terminals, in an order different from the terminals'."""
     return Job.placed([5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0], NETWORKS["torus-3d"]())
 
 

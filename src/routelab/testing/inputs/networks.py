@@ -1,4 +1,4 @@
-"""The kit's own networks, from tiny to small; none needs a plugin."""
+"""The kit's networks, from tiny to small; none needs a plugin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from routelab.toolkit import build_grid
 
 
 def _network(num_switches: int, links: Sequence[tuple[int, int]], **more: Any) -> Topology:
-    """A network with two channels for each link."""
+    """Return a network with two channels for each link."""
     return Topology.create(
         num_switches=num_switches,
         channel_source=[end for a, b in links for end in (a, b)],
@@ -71,7 +71,7 @@ NETWORKS: Mapping[str, Callable[[], Topology]] = {
 SEVERAL_TERMINALS: Mapping[str, Callable[[], Topology]] = {
     "torus-with-two": lambda: build_grid("torus", (4, 2), wrap=True, terminals=2),
 }
-"""More networks for routings, whose packets may go by terminal."""
+"""More networks for routings, whose packets may depend on terminals."""
 
 WITH_TERMINALS: Mapping[str, Callable[[], Topology]] = {
     "one-switch-with-four": lambda: _network(1, [], terminal_switch=[0] * 4),
@@ -79,7 +79,7 @@ WITH_TERMINALS: Mapping[str, Callable[[], Topology]] = {
     **SEVERAL_TERMINALS,
     "square-torus": lambda: build_grid("torus", (4, 4), wrap=True),
 }
-"""More networks for patterns of traffic: numbers of terminals that some of them need."""
+"""More networks for patterns of traffic, with the numbers of terminals that some need."""
 
 FAILED_VARIANTS = {"torus": "failed-torus", "mesh": "cut-mesh"}
-"""Whole networks, each with one of its kind that lacks some parts."""
+"""Damaged variants of networks, by name of the undamaged one."""

@@ -1,4 +1,4 @@
-"""The kit's own route tables, for layers and metrics."""
+"""The kit's route tables, for layers and metrics."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from routelab.testing.legal_routes import first_paths, shortest_legal_routes
 
 
 def table_on(topology: Topology) -> RouteTable:
-    """One shortest route a pair."""
+    """Return a table with one shortest route per pair."""
     return first_paths(shortest_legal_routes(all_walks(topology)))
 
 
@@ -27,7 +27,7 @@ def _multipath(network: str) -> RouteTable:
 
 
 def table_to_terminals(topology: Topology) -> RouteTable:
-    """One shortest route to each terminal; those of one switch are reached in different ways."""
+    """Return a table with a route per terminal; terminals of a switch have different routes."""
     several = shortest_legal_routes(all_walks(topology))
     targets = topology.terminal_switch.tolist()
     lengths, hops = [], [np.empty(0, np.int32)]
@@ -45,7 +45,7 @@ def table_to_terminals(topology: Topology) -> RouteTable:
 
 
 def table_like(table: RouteTable, topology: Topology) -> RouteTable:
-    """One shortest route a pair on another network, to terminals if `table` leads there."""
+    """Return a table on another network, with routes per terminal if `table` has them."""
     return table_to_terminals(topology) if table.per_terminal else table_on(topology)
 
 
@@ -60,7 +60,7 @@ def _two_channels() -> RouteTable:
 
 
 def _once_more_round() -> RouteTable:
-    """Routes on a one-way ring that pass their target once: channels are crossed twice."""
+    """Return routes on a one-way ring that pass their target once and cross channels twice."""
     topology = NETWORKS["one-way-ring"]()
     size = topology.num_switches
     hops = [
