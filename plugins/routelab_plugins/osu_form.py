@@ -1,7 +1,7 @@
-"""The form of the OSU Micro-Benchmarks' output, which `mpi-patterns` prints, too.
+"""The output format of the OSU Micro-Benchmarks, which `mpi-patterns` also prints.
 
-Comment lines, the names of the columns, then a row for each size: the size and the average, and of
-the full form (``-f``) the least, the greatest and the iterations.
+Comment lines, the names of the columns, then a row for each size: the size and the average, and in
+the full form (``-f``) the minimum, the maximum and the iterations.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from routelab_plugins.latency_table import Row
 
 PLAIN = "# Size Avg Latency(us)"
 FULL = f"{PLAIN} Min Latency(us) Max Latency(us) Iterations"
-"""Names of columns, spaces joined."""
+"""Names of columns, with single spaces."""
 
 _SHORT_ROW = re.compile(rf"({WHOLE}) +({DECIMAL}) *")
 _FULL_ROW = re.compile(rf"({WHOLE}) +({DECIMAL}) +({DECIMAL}) +({DECIMAL}) +({WHOLE}) *")
 
 
 def read_table(lines: Sequence[str]) -> list[Row]:
-    """Rows of a table whose first line names the columns.
+    """Read the rows of a table whose first line names the columns.
 
     Raises
     ------
     BenchmarkError
-        If there is no such line, or anything but rows after it.
+        If this line is missing, or other lines than rows follow.
     """
     names = " ".join(lines[0].split()) if lines else ""
     if names not in (PLAIN, FULL):

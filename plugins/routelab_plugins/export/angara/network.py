@@ -1,4 +1,4 @@
-"""The file of the network: dimensions, nodes with their terminals, and the links that work."""
+"""The file of the network: dimensions, nodes with their terminals, and working links."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Shape:
     ----------
     dims : tuple of int
     rings : tuple of bool
-        Per dimension: its lines are closed. Those of two nodes never are.
+        Whether the lines of each dimension are closed; lines of two nodes never are.
     """
 
     dims: tuple[int, ...]
     rings: tuple[bool, ...]
 
     def neighbour(self, node: Sequence[int], direction: int) -> tuple[int, ...] | None:
-        """Where a hop leads; None: out of the grid."""
+        """Return the node to which a hop leads; None outside the grid."""
         n = len(self.dims)
         d, size = direction % n, self.dims[direction % n]
         there = node[d] + (1 if direction < n else -1)
@@ -46,12 +46,12 @@ class Shape:
 
 
 def node_name(coordinates: Sequence[int]) -> str:
-    """``0.1.0.1``."""
+    """Return a name such as ``0.1.0.1``."""
     return ".".join(map(str, coordinates))
 
 
 def shape_of(topology: Topology) -> Shape | str:
-    """The grid that `topology` is, or is left of; or why it is none of Angara."""
+    """Return the grid of `topology`, which may have failures, or why it is not an Angara grid."""
     reason = torus_directions(topology).reason
     if reason is not None:
         return reason
@@ -74,7 +74,7 @@ def shape_of(topology: Topology) -> Shape | str:
 
 
 def _declared_shape(topology: Topology, least: tuple[int, ...]) -> Shape | None:
-    """What the topology says of itself: failures and allocations may hide how large it was."""
+    """Return the declared grid, because failures and allocations may hide its original size."""
     dims, wrap = topology.attributes.get("dims"), topology.attributes.get("wrap")
     if not (isinstance(dims, list) and isinstance(wrap, list)):
         return None
@@ -87,7 +87,7 @@ def _declared_shape(topology: Topology, least: tuple[int, ...]) -> Shape | None:
 
 
 def _find_rings(topology: Topology, dims: tuple[int, ...]) -> tuple[bool, ...]:
-    """Dimensions with a link from the last coordinate to the first."""
+    """Return which dimensions have a link from the last coordinate to the first."""
     n = len(dims)
     assert topology.coordinates is not None
     direction = topology.channel_direction
@@ -98,7 +98,7 @@ def _find_rings(topology: Topology, dims: tuple[int, ...]) -> tuple[bool, ...]:
 
 
 def network_lines(topology: Topology, shape: Shape) -> Iterator[str]:
-    """The text of the file."""
+    """Iterate over the lines of the file."""
     letters = [letter for letter, ring in zip(LETTERS, shape.rings, strict=False) if ring]
     yield HEAD
     yield " ".join(("dims", *map(str, shape.dims)))
@@ -123,12 +123,12 @@ def network_lines(topology: Topology, shape: Shape) -> Iterator[str]:
 
 
 def parse_network(text: str) -> tuple[Topology, Shape]:
-    """The network of a file that `network_lines` wrote.
+    """Parse the network in a file that `network_lines` wrote.
 
     Raises
     ------
     InputError
-        If a line is not as expected; the text begins with its number.
+        If a line is invalid; the message begins with its number.
     """
     lines = [
         (number, line)
@@ -146,7 +146,7 @@ def parse_network(text: str) -> tuple[Topology, Shape]:
 
 
 class _Reader:
-    """Takes a file's lines in their order."""
+    """Parser of a file's lines, in their order."""
 
     def __init__(self) -> None:
         self.shape = Shape((), ())
@@ -222,12 +222,12 @@ class _Reader:
         self.links[source, direction] = self.numbers[towards]
 
     def topology(self) -> Topology:
-        """The network.
+        """Build the network.
 
         Raises
         ------
         InputError
-            If terminals are missing or names stand twice.
+            If terminals are missing or names are not unique.
         """
         n = len(self.shape.dims)
         if not self.terminals:

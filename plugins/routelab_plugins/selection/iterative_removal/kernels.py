@@ -1,8 +1,8 @@
 """Remove routes over the most loaded channel until every pair has one.
 
 Both the channels and the routes over each channel are kept in binary heaps of int64 keys. All keys
-only ever become smaller, so a heap may be out of date: what comes out on top is looked at again,
-and put back with its present key if that has changed.
+only become smaller, so a heap may be out of date: an entry at the top is compared with its current
+key, and reinserted if that has changed.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ from numba import njit
 
 @njit(cache=True)
 def _sink(key, item, first, size, place):
-    """Let an entry of the max-heap ``key[first:first + size]`` sink to where it belongs."""
+    """Sink an entry of the max-heap ``key[first:first + size]`` to its position."""
     while True:
         child = 2 * place + 1
         if child >= size:
@@ -28,7 +28,7 @@ def _sink(key, item, first, size, place):
 
 @njit(cache=True)
 def _drop_top(key, item, first, size):
-    """Take the top off a heap; its new size."""
+    """Remove the top of a heap; return its new size."""
     size -= 1
     key[first] = key[first + size]
     item[first] = item[first + size]
@@ -38,7 +38,7 @@ def _drop_top(key, item, first, size):
 
 @njit(cache=True)
 def _removable(key, item, first, size, pair, left, gone, most, place):
-    """Bring the route to remove to the top of a channel's heap; the heap's new size."""
+    """Bring the route to remove to the top of a channel's heap; return the heap's new size."""
     count = len(place)
     while size > 0:
         r = item[first]
@@ -55,7 +55,7 @@ def _removable(key, item, first, size, pair, left, gone, most, place):
 
 @njit(cache=True)
 def remove_routes(routes, pair, demand, left, place, num_channels, most):
-    """Thin out listed routes to one a pair.
+    """Remove listed routes until each pair has one.
 
     Parameters
     ----------

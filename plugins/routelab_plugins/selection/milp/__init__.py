@@ -38,7 +38,7 @@ MAX_HOPS = 200_000
 
 
 class MilpParameters(Parameters):
-    """When the search may end."""
+    """Limits of the search."""
 
     gap: float = parameter(
         0.0, ge=0, lt=1, description="Relative distance from the bound that is near enough"
@@ -54,7 +54,7 @@ class MilpParameters(Parameters):
 
 
 class Milp(SelectionPlugin):
-    """All pairs' routes are chosen together, by branch and bound."""
+    """Chooses the routes of all pairs together, by branch and bound."""
 
     name = "milp"
     summary = "Least maximum channel load by mixed-integer programming"
@@ -98,11 +98,11 @@ class Milp(SelectionPlugin):
     Parameters = MilpParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
-        """All shortest legal routes have to be few enough for the solver."""
+        """Require few enough shortest legal routes for the solver."""
         return too_many_routes(graph, MAX_HOPS)
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """The best table found; exponential time in the worst case."""
+        """Return the best table found; exponential time in the worst case."""
         options: MilpParameters = self.parameters
         routes = ListedRoutes.of(graph)
         start = least_loaded_paths(

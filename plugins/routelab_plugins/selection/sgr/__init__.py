@@ -46,14 +46,14 @@ from .kernels import SourceGraphs, decompose
 from .program import solve
 
 MAX_COLUMNS = 200_000
-"""Largest linear program that is tried."""
+"""Columns of the largest linear program."""
 
 FLOW_TOLERANCE = 1e-7
-"""Flow, in terminal pairs, that is the solver's rounding and not a path."""
+"""Largest flow, in terminal pairs, that counts as rounding error and not as a path."""
 
 
 class SgrParameters(Parameters):
-    """Form of the table, and the solver's time."""
+    """Form of the table, and time limit of the solver."""
 
     paths: Literal["weighted", "single"] = parameter(
         "weighted",
@@ -65,7 +65,7 @@ class SgrParameters(Parameters):
 
 
 class Sgr(SelectionPlugin):
-    """A linear program finds the loads, a greedy decomposition the paths."""
+    """Computes loads by a linear program, and paths by greedy decomposition."""
 
     name = "sgr"
     summary = "Best channel loads by a linear program, then weighted paths that attain them"
@@ -99,7 +99,7 @@ class Sgr(SelectionPlugin):
     Parameters = SgrParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
-        """The linear program has to stay small enough to be solved."""
+        """Require a small enough linear program."""
         sources = _sources(graph)
         columns = len(sources.edge) + len(sources.exit_vertex)
         if columns > MAX_COLUMNS:
@@ -107,7 +107,7 @@ class Sgr(SelectionPlugin):
         return None
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Weighted paths, or one a pair.
+        """Compute weighted paths, or one path per pair.
 
         Raises
         ------
@@ -135,7 +135,7 @@ def _weighted_table(
     counters: Mapping[str, float],
 ) -> RouteTable:
     count = len(topology.endpoints)
-    # a pair of an endpoint with itself has one path, of no hops: it moves no other path's
+    # a pair of an endpoint with itself has one path without hops, which shifts no other path
     pair = np.concatenate((pair, np.arange(count) * (count + 1)))
     amount = np.concatenate((amount, np.ones(count)))
     order = np.argsort(pair, kind="stable")
@@ -152,7 +152,7 @@ def _weighted_table(
 
 
 def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
-    """One of the paths of each pair: the first ones of a pair have most of its flow."""
+    """Keep one path of each pair; the first paths of a pair have most of its flow."""
     topology = table.topology
     chosen = least_loaded_paths(
         table.pair_start,
@@ -167,7 +167,7 @@ def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
 
 
 def _sources(graph: RoutingGraph) -> SourceGraphs:
-    """The source graphs of all endpoints."""
+    """Return the source graphs of all endpoints."""
     topology = graph.topology
     terminals = topology.terminals_per_switch.astype(np.int64)
     edges, exits = [], []

@@ -13,7 +13,7 @@ from .readers import read_network
 
 
 class GraphParameters(Parameters):
-    """Where the network is and how it is to be read."""
+    """File of the network, and options for reading it."""
 
     file: Path = parameter(
         description="Edge list (.txt, .edges: two names a line; .csv: columns source, target, "
@@ -60,7 +60,7 @@ class Graph(TopologyPlugin):
         """Read the file.
 
         An undirected edge becomes two channels, parallel edges stay apart. A switch or host is
-        called by its label if no other has it, else by its name (id) in the file. Nodes of kind
+        named by its label if no other has it, else by its name (id) in the file. Nodes of kind
         ``host`` are terminals, in the order of the file. The number of self-loops that were
         dropped is in ``attributes["self_loops_dropped"]``. Random failures are those
         of `routelab.api.with_random_failures`.
@@ -68,8 +68,8 @@ class Graph(TopologyPlugin):
         Raises
         ------
         InputError
-            If the file cannot be read or its content is wrong; names the file and the line. If
-            more parts shall fail than there are.
+            If the file cannot be read or its content is wrong; names the file and the line. Also
+            if more parts should fail than exist.
         """
         wanted = self.parameters
         whole = topology_of(

@@ -1,4 +1,4 @@
-"""matrix: traffic that a file tells of."""
+"""matrix: traffic of a matrix in a file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from routelab.toolkit import read_traffic_matrix
 
 
 class MatrixTrafficParameters(Parameters):
-    """Whose traffic is meant."""
+    """File of the matrix."""
 
     file: Path = parameter(
         description="CSV file: columns source (or src), target (or dst) and bytes by rank, or, "
@@ -21,9 +21,9 @@ class MatrixTrafficParameters(Parameters):
 
 
 class MatrixTraffic(TrafficPlugin):
-    """Rank i is terminal i; the one that sends most has rate 1, the others in proportion to it.
+    """Rank i is terminal i; the rank that sends most has rate 1, other rates are proportional.
 
-    What a rank sends to itself is left out. A network may have more terminals than the matrix has
+    Traffic of a rank to itself is left out. A network may have more terminals than the matrix has
     ranks: these are silent.
     """
 
@@ -36,7 +36,7 @@ class MatrixTraffic(TrafficPlugin):
         return [self.parameters.file]
 
     def supports(self, topology: Topology) -> str | None:
-        """Every rank needs a terminal, and somebody has to send.
+        """Require a terminal for every rank, and at least one sender.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class MatrixTraffic(TrafficPlugin):
         return None if ranks.any() else f"in {self.parameters.file} no rank sends to another"
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """A part for every pair that is not silent.
+        """Return a part for every pair with traffic.
 
         Raises
         ------
@@ -76,7 +76,7 @@ class MatrixTraffic(TrafficPlugin):
         )
 
     def _between_ranks(self) -> Float64Array:
-        """Bytes between different ranks; float64, shape (R, R)."""
+        """Return the bytes between different ranks; float64, shape (R, R)."""
         matrix = read_traffic_matrix(self.parameters.file)
         np.fill_diagonal(matrix, 0.0)
         return matrix

@@ -22,7 +22,7 @@ from routelab.toolkit import FixedPermutation, TerminalGrid
 
 
 class TornadoTrafficParameters(Parameters):
-    """How far."""
+    """Distance of targets."""
 
     shift: Dims | None = parameter(
         None,
@@ -49,7 +49,7 @@ class TornadoTraffic(FixedPermutation):
     Parameters = TornadoTrafficParameters
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
-        """By coordinates; nobody is silent."""
+        """Return the targets by coordinates; all terminals send."""
         grid = TerminalGrid.of(topology)
         shift = self.parameters.shift
         if shift is None:

@@ -1,4 +1,4 @@
-"""neighbor: everybody sends one place further.
+"""neighbor: every rank sends one place further.
 
 Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
 table 3.1: d_x = s_x + 1 mod k for every digit x of the address. That is `by=coordinate` here; the
@@ -28,5 +28,5 @@ class NeighborWorkload(ShiftWorkload):
     )
 
     def distance(self, size: int) -> int:
-        """One further; nowhere on a ring of one."""
+        """Return 1, or 0 on a ring of one."""
         return 1 % size

@@ -31,13 +31,13 @@ class MatrixDivision:
     Attributes
     ----------
     columns, rows : int
-        Of ranks; as many, or twice as many columns.
+        Of the grid of ranks; equally many, or twice as many columns.
     width, height : int64 array, shape (P,)
-        Columns and rows of the matrix that each rank has.
+        Columns and rows of the matrix on each rank.
     piece : int64 array, shape (P,)
-        Elements of a summed product that each rank ends with.
+        Elements of a summed product on each rank.
     transposed : int64 array, shape (P,)
-        The rank that each one exchanges pieces with; may be itself.
+        The rank with which each rank exchanges pieces; possibly itself.
     """
 
     columns: int
@@ -59,7 +59,7 @@ class MatrixDivision:
         if columns == rows:
             width = _parts(order, columns, column)
             return cls(columns, rows, width, height, height, column * rows + row)
-        # a row's part of a vector is halved between two neighbours, the first gets an odd one
+        # two neighbours share a row's part of a vector; the first gets the odd element
         odd = rank % 2
         width = (_parts(order, rows, column // 2) + 1 - odd) // 2
         piece = (height + 1 - odd) // 2
@@ -67,12 +67,12 @@ class MatrixDivision:
         return cls(columns, rows, width, height, piece, transposed)
 
     def partner(self, step: int) -> IntArray:
-        """Whom each rank exchanges sums with; step 0 is the farthest in its row."""
+        """Return each rank's partner for sums; step 0 is the farthest in its row."""
         return np.arange(len(self.width)) ^ (self.columns >> (step + 1))
 
     @property
     def steps(self) -> int:
-        """To sum along a row."""
+        """Number of steps of a sum along a row."""
         return self.columns.bit_length() - 1
 
 
@@ -82,13 +82,13 @@ def _parts(whole: int, parts: int, which: IntArray) -> IntArray:
 
 
 class NpbCg(NpbWorkload):
-    """A model of what NPB's CG sends and computes."""
+    """A model of the messages and operations of NPB's CG."""
 
     name = "npb-cg"
     summary = "NAS Parallel Benchmark CG: sums along rows of ranks, and a transposition"
 
     def program(self, job: Job) -> Program:
-        """All of it: one iteration untimed, then the timed ones."""
+        """Return the program: one untimed iteration, then the timed ones."""
         order, nonzeros, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
         filling = nonzeros * (nonzeros + 1)
@@ -107,10 +107,10 @@ class NpbCg(NpbWorkload):
 
 
 def phases(part: MatrixDivision, order: int, filling: int) -> tuple[Block, Block, Block]:
-    """Begin of an iteration, one step of conjugate gradients, and the residual and norms.
+    """Return start of an iteration, one step of conjugate gradients, and residual with norms.
 
-    Nonzeros are spread evenly. Each row of ranks has all of a vector, so that vectors cost each
-    rank its `width`, though the benchmark counts them once.
+    Nonzeros are spread evenly. Each row of ranks has a complete vector, so vector operations cost
+    each rank its `width`, though the benchmark counts them once.
     """
     ranks = np.arange(len(part.width))
     product = 2.0 * filling * part.width * part.height / order
@@ -144,14 +144,14 @@ def _multiply(block: BlockBuilder, part: MatrixDivision, amount: NDArray[np.floa
     block.compute(np.arange(len(part.width)), amount)
     for step in reversed(range(part.steps)):
         halved = part.columns != part.rows and step == part.steps - 1
-        # the first step of a halved row sends the part that is the neighbour's
+        # the first step of a halved row sends the neighbour's part
         _swap(block, part.partner(step), part.height - part.piece if halved else part.piece, step)
     if part.steps:
         _swap(block, part.transposed, part.piece, part.steps)
 
 
 def _swap(block: BlockBuilder, partner: IntArray, numbers: IntArray, tag: int) -> None:
-    """Exchange numbers with a partner, ready to receive before sending."""
+    """Exchange numbers with a partner; post the receive before sending."""
     ranks = np.arange(len(partner))
     size = DOUBLE * numbers
     block.ireceive(ranks, partner, size[partner], tag)

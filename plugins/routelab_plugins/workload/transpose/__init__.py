@@ -1,8 +1,8 @@
-"""transpose: the digits of a place change their order.
+"""transpose: the digits of a position are reordered.
 
 Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
 table 3.1: d_i = s_(i + b/2 mod b) for the b bits of a rank, which for a square number of ranks is
-the transposition of a matrix. For any other number papers that do not define it may mean one of the
+the transposition of a matrix. For other numbers, papers that do not define it may mean any of the
 readings that the parameters offer.
 """
 
@@ -20,7 +20,7 @@ from routelab.toolkit import PatternParameters, PatternWorkload, RankGrid
 
 
 class TransposeWorkloadParameters(PatternParameters):
-    """Which digits, and in which order."""
+    """Digits and their order."""
 
     digits: Literal["halves", "swap", "reverse"] = parameter(
         "halves",
@@ -53,7 +53,7 @@ class TransposeWorkload(PatternWorkload):
     Parameters = TransposeWorkloadParameters
 
     def directions(self, job: Job) -> tuple[list[Int64Array], str]:
-        """One permutation."""
+        """Return one permutation."""
         if self.parameters.by == "coordinate":
             grid = RankGrid.of(job)
             order = self._order(len(grid.dims))
@@ -76,7 +76,7 @@ class TransposeWorkload(PatternWorkload):
         return [_reorder_digits(ranks, (2,) * bits, order)], words
 
     def _order(self, count: int) -> tuple[int, ...]:
-        """Which digit of the source stands at each place of the target."""
+        """Return the source's digit for each position of the target."""
         digits, half = tuple(range(count)), count // 2
         if self.parameters.digits == "reverse":
             return digits[::-1]
@@ -90,7 +90,7 @@ def _text(order: Sequence[int]) -> str:
 
 
 def _reorder_digits(number: Int64Array, sizes: Sequence[int], order: Sequence[int]) -> Int64Array:
-    """The number that has the digits in another order, each with its size."""
+    """Return the number with its digits in another order, each with its size."""
     if not sizes:
         return number
     digits = np.unravel_index(number, tuple(sizes))
