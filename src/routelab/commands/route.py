@@ -153,8 +153,8 @@ def _print(arguments: argparse.Namespace) -> int:
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as new:
             write_certificate(result.verdict, result.routed.table, new)
-    measured = {m.metric: m.value for m, _ in result.measurements}
-    facts = plain({"topology": name, "routing": routing.name, **measured, **result.facts})
+    values = {m.metric: m.value for m, _ in result.measurements}
+    facts = plain({"topology": name, "routing": routing.name, **values, **result.facts})
     if arguments.format == "csv":
         csv.writer(sys.stdout, lineterminator="\n").writerows(_routes(result.routed.table))
     elif arguments.format == "json":

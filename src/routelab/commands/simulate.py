@@ -77,12 +77,12 @@ def add_parser(subparsers: Any) -> None:
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     from routelab.registry.engines import engine_classes
 
-    known: set[str] = set()
+    shared_options: set[str] = set()
     models = dict.fromkeys(engine.Parameters for engine in engine_classes())
     for model in models:
         names = [one.name for one in engine_classes() if one.Parameters is model]
-        add_settings(parser, model, f"settings of --engine {', '.join(names)}", known)
-        known |= set(map(option, model.model_fields))
+        add_settings(parser, model, f"settings of --engine {', '.join(names)}", shared_options)
+        shared_options |= set(map(option, model.model_fields))
 
 
 def run(arguments: argparse.Namespace) -> int:

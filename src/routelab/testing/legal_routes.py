@@ -99,30 +99,30 @@ def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
 
 def _edges_from(graph: RoutingGraph, root: int) -> dict[int, int]:
     """Return, for each vertex that `root` reaches, the edge that reached it; −1 for the root."""
-    found, queue = {root: -1}, deque((root,))
+    edges, queue = {root: -1}, deque((root,))
     while queue:
         v = queue.popleft()
         for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
             w = int(graph.edge_target[e])
-            if w not in found:
-                found[w] = e
+            if w not in edges:
+                edges[w] = e
                 queue.append(w)
-    return found
+    return edges
 
 
 def _edges_to(graph: RoutingGraph, switch: int) -> dict[int, int]:
     """Return, for each vertex from which `switch` is reached, the edge to take; −1 to stop."""
     arrays = graph.arrays
     stops = np.flatnonzero((graph.vertex_switch == switch) & graph.accepting).tolist()
-    found, queue = dict.fromkeys(stops, -1), deque(stops)
+    edges, queue = dict.fromkeys(stops, -1), deque(stops)
     while queue:
         v = queue.popleft()
         for e in arrays.in_edge[arrays.in_start[v] : arrays.in_start[v + 1]].tolist():
             u = int(graph.edge_source[e])
-            if u not in found:
-                found[u] = e
+            if u not in edges:
+                edges[u] = e
                 queue.append(u)
-    return found
+    return edges
 
 
 def _turns(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
@@ -144,19 +144,19 @@ def _pair(
     return None
 
 
-def _channels_before(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
+def _channels_before(graph: RoutingGraph, reached_by: dict[int, int], v: int) -> list[int]:
     edges = []
-    while found[v] >= 0:
-        edges.append(found[v])
-        v = int(graph.edge_source[found[v]])
+    while reached_by[v] >= 0:
+        edges.append(reached_by[v])
+        v = int(graph.edge_source[reached_by[v]])
     return edges[::-1]
 
 
-def _channels_after(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
+def _channels_after(graph: RoutingGraph, next_edge: dict[int, int], v: int) -> list[int]:
     edges = []
-    while found[v] >= 0:
-        edges.append(found[v])
-        v = int(graph.edge_target[found[v]])
+    while next_edge[v] >= 0:
+        edges.append(next_edge[v])
+        v = int(graph.edge_target[next_edge[v]])
     return edges
 
 

@@ -59,12 +59,12 @@ class Suite:
             if name.key not in self.catalogue.keys(kind):
                 # raises an error that lists the plugins
                 self.catalogue.entry(kind, name.key)
-        known = [check.name for check in CHECKS[self.kind]]
+        names = [check.name for check in CHECKS[self.kind]]
         for wanted in self.only:
-            if wanted not in known:
+            if wanted not in names:
                 raise InputError(
-                    f"{self.kind} plugins have no check {wanted!r}{did_you_mean(wanted, known)} "
-                    f"(checks: {', '.join(known)})"
+                    f"{self.kind} plugins have no check {wanted!r}{did_you_mean(wanted, names)} "
+                    f"(checks: {', '.join(names)})"
                 )
 
     @cached_property

@@ -128,6 +128,6 @@ class MpiPatterns(LatencyBenchmark):
 
     def model(self, task: BenchmarkTask) -> WorkloadModel:
         """Return the workload of the same name, with one round of the largest message."""
-        asked = self.parameters
-        workload = "osu-alltoall" if asked.pattern == "alltoall" else asked.pattern
-        return WorkloadModel(f"{workload}~size={bytes_text(asked.sizes[-1])}")
+        parameters = self.parameters
+        workload = "osu-alltoall" if parameters.pattern == "alltoall" else parameters.pattern
+        return WorkloadModel(f"{workload}~size={bytes_text(parameters.sizes[-1])}")

@@ -180,11 +180,11 @@ def _check_once(lines: Sequence[str]) -> None:
 def _summary(kernel: str, values: dict[str, str]) -> Summary:
     if kernel.lower() not in KERNELS:
         raise BenchmarkError("wrong-benchmark", f"{kernel} ran; it is none of {', '.join(KERNELS)}")
-    known = cast(NpbKernel, kernel.lower())
+    name = cast(NpbKernel, kernel.lower())
     if values["class"] not in "SWABCDE":
         raise BenchmarkError("wrong-benchmark", f"class {values['class']} is not known")
     found = Summary(
-        kernel=known,
+        kernel=name,
         class_=values["class"],
         size=tuple(int(part) for part in values["size"].split("x")),
         iterations=int(values["iterations"]),

@@ -65,9 +65,9 @@ class EffectiveBisection(MetricPlugin):
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the mean and its 95 % confidence interval; nothing on a single terminal."""
-        wanted = self.parameters
+        parameters = self.parameters
         found = metrics.effective_bisection(
-            table, wanted.samples, wanted.seed, both_ways=wanted.both_ways
+            table, parameters.samples, parameters.seed, both_ways=parameters.both_ways
         )
         if found is None:
             return []

@@ -37,15 +37,15 @@ def _drop_top(key, item, first, size):
 
 
 @njit(cache=True)
-def _removable(key, item, first, size, pair, left, gone, most, place):
+def _removable(key, item, first, size, pair, routes_left, removed, most, place):
     """Bring the route to remove to the top of a channel's heap; return the heap's new size."""
     count = len(place)
     while size > 0:
         r = item[first]
-        if gone[r] or left[pair[r]] == 1:
+        if removed[r] or routes_left[pair[r]] == 1:
             size = _drop_top(key, item, first, size)
             continue
-        present = place[r] + (count * left[pair[r]] if most else 0)
+        present = place[r] + (count * routes_left[pair[r]] if most else 0)
         if key[first] == present:
             return size
         key[first] = present
@@ -54,7 +54,7 @@ def _removable(key, item, first, size, pair, left, gone, most, place):
 
 
 @njit(cache=True)
-def remove_routes(routes, pair, demand, left, place, num_channels, most):
+def remove_routes(routes, pair, demand, routes_left, place, num_channels, most):
     """Remove listed routes until each pair has one.
 
     Parameters
@@ -65,7 +65,7 @@ def remove_routes(routes, pair, demand, left, place, num_channels, most):
         Pair of each route.
     demand : int64 array, shape (pairs,)
         What each route of a pair adds to the load of a channel.
-    left : int64 array, shape (pairs,)
+    routes_left : int64 array, shape (pairs,)
         Routes of each pair; counted down in place.
     place : int64 array, shape (R,)
         Order of the routes, a permutation: of several routes that might be removed, the one with
@@ -76,11 +76,11 @@ def remove_routes(routes, pair, demand, left, place, num_channels, most):
 
     Returns
     -------
-    gone : bool array, shape (R,)
+    removed : bool array, shape (R,)
     """
     hop_start, hops = routes
     count = len(pair)
-    gone = np.zeros(count, np.bool_)
+    removed = np.zeros(count, np.bool_)
     load = np.zeros(num_channels, np.int64)
     size = np.zeros(num_channels, np.int64)
     for r in range(count):
@@ -93,7 +93,7 @@ def remove_routes(routes, pair, demand, left, place, num_channels, most):
     item = np.empty(first[-1], np.int64)
     size[:] = 0
     for r in range(count):
-        present = place[r] + (count * left[pair[r]] if most else 0)
+        present = place[r] + (count * routes_left[pair[r]] if most else 0)
         for h in range(hop_start[r], hop_start[r + 1]):
             c = hops[h]
             key[first[c] + size[c]] = present
@@ -116,13 +116,13 @@ def remove_routes(routes, pair, demand, left, place, num_channels, most):
             rank[0] = present
             _sink(rank, channel, 0, channels, 0)
             continue
-        size[c] = _removable(key, item, first[c], size[c], pair, left, gone, most, place)
+        size[c] = _removable(key, item, first[c], size[c], pair, routes_left, removed, most, place)
         if size[c] == 0:
             channels = _drop_top(rank, channel, 0, channels)
             continue
         r = item[first[c]]
-        gone[r] = True
-        left[pair[r]] -= 1
+        removed[r] = True
+        routes_left[pair[r]] -= 1
         for h in range(hop_start[r], hop_start[r + 1]):
             load[hops[h]] -= demand[pair[r]]
-    return gone
+    return removed

@@ -71,16 +71,19 @@ class Graph(TopologyPlugin):
             If the file cannot be read or its content is wrong; names the file and the line. Also
             if more parts should fail than exist.
         """
-        wanted = self.parameters
+        parameters = self.parameters
         whole = topology_of(
-            read_network(wanted.file, wanted.format),
-            wanted.file,
-            terminals=wanted.terminals,
-            directed=None if wanted.directed == "auto" else wanted.directed,
-            self_loops=wanted.self_loops,
+            read_network(parameters.file, parameters.format),
+            parameters.file,
+            terminals=parameters.terminals,
+            directed=None if parameters.directed == "auto" else parameters.directed,
+            self_loops=parameters.self_loops,
         )
-        if not (wanted.fail_switches or wanted.fail_links):
+        if not (parameters.fail_switches or parameters.fail_links):
             return whole
         return with_random_failures(
-            whole, switches=wanted.fail_switches, links=wanted.fail_links, seed=wanted.seed
+            whole,
+            switches=parameters.fail_switches,
+            links=parameters.fail_links,
+            seed=parameters.seed,
         )

@@ -80,7 +80,7 @@ def run_check(arguments: argparse.Namespace) -> int:
             _print_one(name, results[name], whole=bool(arguments.plugin))
     if form != "table":
         print_rows(FIELDS, [row for name in results for row in _cells(name, results[name])], form)
-    bad = [name for name, found in results.items() if _has_failure(found)]
+    bad = [name for name, checks in results.items() if _has_failure(checks)]
     if form == "table" and not arguments.plugin:
         print(f"plugins checked: {len(results)}, not ok: {len(bad)}")
     if not results:
@@ -152,10 +152,10 @@ def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str
 
 def _common(results: Sequence[CheckResult]) -> str:
     """Return the most frequent message and the number of other messages."""
-    said = Counter(result.message for result in results if result.message).most_common()
-    if not said:
+    messages = Counter(result.message for result in results if result.message).most_common()
+    if not messages:
         return ""
-    return said[0][0] + (f" (and {len(said) - 1} more)" if said[1:] else "")
+    return messages[0][0] + (f" (and {len(messages) - 1} more)" if messages[1:] else "")
 
 
 def _cells(name: str, results: Sequence[CheckResult]) -> list[list[str]]:

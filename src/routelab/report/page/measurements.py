@@ -92,7 +92,7 @@ def page_comparisons(view: BenchFrames, page: Path) -> list[PageComparison]:
 def _page_comparison(record: BenchRecord, files: ComparisonFiles, page: Path) -> PageComparison:
     facts = files.outcome.facts
     runs = [_page_run(run, record.store, page) for run in files.runs]
-    failed = [run for run in runs if run.status != OK]
+    failures = [run for run in runs if run.status != OK]
     return PageComparison(
         title=f"{record.topology}, {record.settings_id}",
         alarms=_alarms(files),
@@ -100,7 +100,7 @@ def _page_comparison(record: BenchRecord, files: ComparisonFiles, page: Path) ->
         facts=_facts(facts, record),
         versions=_pairs(facts.get("versions")),
         environment=_pairs(facts.get("environment")),
-        failed=failed[:MOST_RUNS],
+        failed=failures[:MOST_RUNS],
         runs=runs[:MOST_RUNS],
         cut=len(runs) > MOST_RUNS,
         links=_links(files.directory, ("outcome.json", RUNS, FIGURES), page),

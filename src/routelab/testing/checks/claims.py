@@ -96,13 +96,13 @@ def families(subject: Subject) -> str:
         except Skipped:
             continue
         support[family] = support.get(family, False) or trial.has_result()
-    tried = [family for family in claim if family in support]
-    missing = [family for family in tried if not support[family]]
+    candidates = [family for family in claim if family in support]
+    missing = [family for family in candidates if not support[family]]
     if missing:
         raise Failed(f"it claims {list_some(missing)} and supports no such network")
-    if not tried:
+    if not candidates:
         raise Skipped(f"there is no input of family {list_some(list(claim))}; name a topology")
-    return list_some(tried)
+    return list_some(candidates)
 
 
 def failures(subject: Subject) -> str:
@@ -111,7 +111,7 @@ def failures(subject: Subject) -> str:
     routing = subject.plugin if isinstance(subject.plugin, Routing) else None
     if routing and routing.parts:
         raise Skipped("it is built on other routings, which tolerate failures or do not")
-    tried = []
+    networks = []
     for whole, damaged in FAILED_VARIANTS.items():
         if not subject.trials[whole].has_result():
             continue
@@ -119,7 +119,7 @@ def failures(subject: Subject) -> str:
         if routing and routing.hops and (bare_lengths(network) < 0).any():
             # hop by hop, a packet without a route has no candidate
             continue
-        tried.append(damaged)
+        networks.append(damaged)
         works = subject.trials[damaged].has_result()
         if claim and not works:
             raise Failed(f"it claims to tolerate failures; {whole} works and {damaged} does not")
@@ -128,6 +128,6 @@ def failures(subject: Subject) -> str:
                 f"it claims not to tolerate failures and makes something of {damaged}; refuse it "
                 "in supports()"
             )
-    if not tried:
+    if not networks:
         raise Skipped("it supports no network that there is with failed parts too")
-    return f"on {list_some(tried)}"
+    return f"on {list_some(networks)}"

@@ -97,5 +97,5 @@ def _sound(label: Direction, dimensions: int) -> bool:
     return 0 <= label.dimension < dimensions and label.sign in (1, -1)
 
 
-def _same_place(moved: NDArray[Any], found: NDArray[Any], size: NDArray[Any]) -> bool:
-    return bool(np.array_equal(moved % size, found % size))
+def _same_place(moved: NDArray[Any], target_place: NDArray[Any], size: NDArray[Any]) -> bool:
+    return bool(np.array_equal(moved % size, target_place % size))

@@ -119,8 +119,8 @@ def _metric_inputs(
 def _pair(
     make: Callable[[], RouteTable], *, with_rules: bool
 ) -> Callable[[], tuple[RouteTable, RoutingGraph | None]]:
-    def made() -> tuple[RouteTable, RoutingGraph | None]:
+    def make_pair() -> tuple[RouteTable, RoutingGraph | None]:
         table = make()
         return table, all_walks(table.topology) if with_rules else None
 
-    return made
+    return make_pair
