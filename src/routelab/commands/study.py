@@ -138,6 +138,6 @@ def _print_totals(plan: Preview) -> None:
         if not any(totals.values()) and kind not in ("topologies", "routes"):
             continue
         _, things = job.things
-        told = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
-        print(f"{things}: {sum(totals.values())} ({told})")
+        counts = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
+        print(f"{things}: {sum(totals.values())} ({counts})")
     print(f"batches: {plan.batches}, of which {plan.batches_to_run} would run")

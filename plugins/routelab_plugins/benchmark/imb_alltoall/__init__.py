@@ -58,7 +58,7 @@ ERRORS = (
 
 
 class ImbAlltoall(LatencyBenchmark):
-    """Runs IMB-MPI1 Alltoall on all processes at once."""
+    """Runs IMB-MPI1 Alltoall on all processes."""
 
     name = "imb-alltoall"
     summary = "Intel MPI Benchmarks: latency of MPI_Alltoall"
@@ -126,19 +126,19 @@ def _section(lines: Sequence[str]) -> tuple[int, list[Row]]:
     BenchmarkError
         If a line is invalid or missing.
     """
-    told = [line for line in lines if line.strip() and not re.fullmatch(r"#-* *", line)]
-    if len(told) < 2:
+    content = [line for line in lines if line.strip() and not re.fullmatch(r"#-* *", line)]
+    if len(content) < 2:
         raise BenchmarkError("incomplete", "it ends in the heading of the section")
-    processes = PROCESSES.fullmatch(told[0])
-    if processes is None or " ".join(told[1].split()) != COLUMNS:
-        wrong = told[0] if processes is None else told[1]
+    processes = PROCESSES.fullmatch(content[0])
+    if processes is None or " ".join(content[1].split()) != COLUMNS:
+        wrong = content[0] if processes is None else content[1]
         raise BenchmarkError("unreadable", f"the heading of the section has {quote_line(wrong)}")
-    if not END.fullmatch(told[-1]):
+    if not END.fullmatch(content[-1]):
         # report invalid lines first
-        for line in told[2:]:
+        for line in content[2:]:
             _row(line)
         raise BenchmarkError("incomplete", "not all processes came to the end")
-    return int(processes[1]), [_row(line) for line in told[2:-1]]
+    return int(processes[1]), [_row(line) for line in content[2:-1]]
 
 
 def _row(line: str) -> Row:

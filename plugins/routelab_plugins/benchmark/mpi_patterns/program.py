@@ -174,12 +174,12 @@ def main() -> int:
     )
     size, largest = options.sizes
     while size <= largest:
-        told = world.allgather(time_rounds(mpi, options, size))
-        wrong = [rank for rank, (_, right) in enumerate(told) if not right]
+        results = world.allgather(time_rounds(mpi, options, size))
+        wrong = [rank for rank, (_, right) in enumerate(results) if not right]
         if wrong:
             say(world, f"# Verification FAILED: rank {wrong[0]}, {size} bytes")
             return 1
-        times = [time for time, _ in told]
+        times = [time for time, _ in results]
         numbers = (sum(times) / len(times), min(times), max(times))
         row = "".join(f"{number:18.2f}" for number in numbers)
         say(world, f"{size:<10d}{row}{options.iterations:12d}")

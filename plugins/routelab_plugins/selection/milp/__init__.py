@@ -9,7 +9,7 @@ flow of the demand of its ends, and a binary variable stands for each route. Wha
 to the program, application traffic and transformed streams, is not here.
 
 The search begins with a choice made pair after pair, and runs on one thread with a fixed seed. As
-long as it ends by itself or by `nodes`, the same input gives the same table everywhere; if
+long as it finishes or ends by `nodes`, the same input gives the same table everywhere; if
 `seconds` cut it short, the table is what the machine managed, and differs from machine to machine.
 The counter `milp_optimal` is 1 if the maximum load equals `milp_bound`, below which the solver says
 there is none.

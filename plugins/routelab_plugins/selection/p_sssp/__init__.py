@@ -5,7 +5,7 @@ doi 10.1109/HOTI.2009.9. The weights there start at |N|² so that no detour is e
 hops are compared before loads, which is the same.
 
 InfiniBand forwards by destination terminals (LIDs): with ``routes=terminals`` each of them gets a
-tree of its own, as in the engines ``sssp`` and ``dfsssp`` of OpenSM (Domke, Hoefler, Nagel,
+separate tree, as in the engines ``sssp`` and ``dfsssp`` of OpenSM (Domke, Hoefler, Nagel,
 *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011, doi 10.1109/IPDPS.2011.65).
 The loads grow after each tree by the routes that it gives the other terminals.
 """

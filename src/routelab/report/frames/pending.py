@@ -39,7 +39,7 @@ def outcome_in(folder: Path, kind: str, topology: str, routing: str) -> Outcome:
     Returns
     -------
     Outcome
-        `PendingOutcome` if there is no file; a failure with the reason if the file cannot be read.
+        `PendingOutcome` if the file is missing; a failure with the reason if it is unreadable.
     """
     path = folder / "outcome.json"
     try:

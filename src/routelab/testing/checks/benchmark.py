@@ -60,8 +60,8 @@ def predicts(trial: Trial) -> str:
     if not isinstance(model, WorkloadModel):
         raise Failed(f"model() returned {type(model).__name__}, expected a WorkloadModel or None")
     facts = {"timed_s": 0.5, "completion_time_s": 1.0, "mops": 100.0, "messages": 7.0}
-    for told in (facts, {}):
-        figures = call_plugin("predicted()", partial(plugin.predicted, told, task))
+    for given in (facts, {}):
+        figures = call_plugin("predicted()", partial(plugin.predicted, given, task))
         wrong = [one for one in figures if not isinstance(one, FigureOfMerit)]
         wrong += [one for one in figures if not wrong and not math.isfinite(one.value)]
         if wrong or not isinstance(figures, tuple):
