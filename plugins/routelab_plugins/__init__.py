@@ -1,1 +1,1 @@
-"""The plugins that come with routelab, on equal footing with anyone else's."""
+"""The built-in plugins; they use the same interfaces as third-party plugins."""

@@ -1,6 +1,6 @@
-"""What the benchmark plugins share: whether a run ended well, and numbers as they are printed.
+"""Output of benchmarks: signs of failure, and patterns of printed numbers.
 
-A number counts only in a line that is whole: of the exact form, and with its end of line.
+A number counts only in a complete line: of the exact form, and with its end of line.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from routelab.api import BenchmarkError, BenchmarkTask, RunOutput
 
 WHOLE = "(?:0|[1-9][0-9]{0,14})"
 DECIMAL = rf"{WHOLE}\.[0-9]{{2}}"
-"""Numbers as the benchmarks print them: in ASCII's digits, no zeros before, not beyond reason."""
+"""Numbers as benchmarks print them: ASCII digits without leading zeros, of limited length."""
 
-_KILLED = (
+_END_PATTERNS = (
     r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal",
     r"EXIT CODE: (9|137|143)\b",
     r"\bexited on signal\b",
@@ -24,9 +24,9 @@ _KILLED = (
     r"^srun: Force Terminated",
     r"^Killed$",
 )
-"""Lines by which launchers tell that a process was ended."""
+"""Lines of launchers about a killed process."""
 
-_ERRORS = (
+_ERROR_PATTERNS = (
     r"BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
     r"^\W*(fatal )?error ?[:!]",
     r"^\W*error\W*$",
@@ -41,22 +41,22 @@ _ERRORS = (
     r"\berror while loading shared libraries\b",
     r"^Traceback \(most recent call last\):",
 )
-"""Lines by which programs and launchers tell that something went wrong."""
+"""Lines of programs and launchers about errors."""
 
 _SLURM = re.compile(r"(srun|slurmstepd|salloc): error: ")
-"""What Slurm says in every case; an error of the program itself tells more than a signal does."""
+"""Slurm's error lines; an error of the program is more informative than a signal."""
 
 _NOISE = re.compile(
     r"\[[0-9.]+\] +\[\S+:[0-9]+:[0-9]+\] +\S+ +UCX +(WARN|INFO|DIAG) .*|MPI startup\(\): .*"
 )
-"""Of UCX, which writes to the standard output by default, and of Intel MPI."""
+"""Lines of UCX, which writes to standard output by default, and of Intel MPI."""
 
-_SHOWN = 200
-"""Characters of a line that a message quotes."""
+_QUOTE_LENGTH = 200
+"""Largest number of characters of a line in a message."""
 
 
-def checked_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
-    """The lines of a run that ended well, without empty ones at the end.
+def read_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
+    """Return the lines of a successful run, without empty ones at the end.
 
     Parameters
     ----------
@@ -67,37 +67,37 @@ def checked_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
     Raises
     ------
     BenchmarkError
-        If the run was ended, printed an error or nothing, ended with another code than 0, or its
-        last line has no end.
+        If the run was killed, printed an error or nothing, ended with an exit code other than 0,
+        or its last line is incomplete.
     """
     texts = [text.replace("\r\n", "\n") for text in (output.stdout, output.stderr)]
     both = [line for text in texts for line in text.split("\n")]
-    killed = _found(both, _KILLED)
+    killed = _first_match(both, _END_PATTERNS)
     if killed is not None:
-        raise BenchmarkError("killed", f"the run was ended: {quoted(killed)}")
-    wrong = _found(both, (*errors, *_ERRORS))
+        raise BenchmarkError("killed", f"the run was ended: {quote_line(killed)}")
+    wrong = _first_match(both, (*errors, *_ERROR_PATTERNS))
     _check_exit(output.exit_code, wrong, texts[1])
     if wrong is not None:
-        raise BenchmarkError("error-text", f"there is an error in the output: {quoted(wrong)}")
+        raise BenchmarkError("error-text", f"there is an error in the output: {quote_line(wrong)}")
     if not texts[0].strip():
         raise BenchmarkError("no-result", "nothing was printed")
     *lines, rest = texts[0].split("\n")
     if rest:
-        raise BenchmarkError("incomplete", f"the last line has no end: {quoted(rest)}")
+        raise BenchmarkError("incomplete", f"the last line has no end: {quote_line(rest)}")
     lines = [line for line in lines if not _NOISE.fullmatch(line)]
     while lines and not lines[-1].strip():
         lines.pop()
     return lines
 
 
-def _found(lines: Sequence[str], patterns: Sequence[str]) -> str | None:
-    """The first line in which one of the patterns is found."""
+def _first_match(lines: Sequence[str], patterns: Sequence[str]) -> str | None:
+    """Return the first line that matches one of the patterns."""
     pattern = re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
     return next((line for line in lines if pattern.search(line.strip())), None)
 
 
 def _check_exit(code: int | None, wrong: str | None, stderr: str) -> None:
-    """Raise unless the code is 0 or not known."""
+    """Raise unless the code is 0 or unknown."""
     if not code:
         return
     number = -code if code < 0 else code - 128
@@ -105,33 +105,33 @@ def _check_exit(code: int | None, wrong: str | None, stderr: str) -> None:
         name = signal.Signals(number).name
         raise BenchmarkError("killed", f"exit code {code}: ended by {name}")
     last = wrong or next((line for line in reversed(stderr.split("\n")) if line.strip()), "")
-    said = f": {quoted(last)}" if last else ""
+    said = f": {quote_line(last)}" if last else ""
     raise BenchmarkError("error-text", f"exit code {code}{said}")
 
 
-def quoted(line: str) -> str:
-    """A line for messages, the unprintable escaped and the end of a long one cut off."""
+def quote_line(line: str) -> str:
+    """Quote a line for messages; escape unprintable characters and shorten long lines."""
     text = line.strip()
-    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
+    return repr(text if len(text) <= _QUOTE_LENGTH else f"{text[:_QUOTE_LENGTH]}...")
 
 
-def check_processes(found: int, task: BenchmarkTask | None) -> None:
-    """Raise unless as many processes took part as were asked for."""
-    if task is not None and found != task.ranks:
+def check_processes(count: int, task: BenchmarkTask | None) -> None:
+    """Raise unless the requested number of processes took part."""
+    if task is not None and count != task.ranks:
         raise BenchmarkError(
             "wrong-processes",
-            f"{found} processes took part, {task.ranks} were asked for; do launcher and program "
+            f"{count} processes took part, {task.ranks} were asked for; do launcher and program "
             "use the same MPI?",
         )
 
 
-def check_one(found: int, what: str) -> None:
-    """Raise unless there is one of what a run prints once."""
-    if found == 0:
+def check_one(count: int, what: str) -> None:
+    """Raise unless there is exactly one of an item that a run prints once."""
+    if count == 0:
         raise BenchmarkError("no-result", f"there is no {what}")
-    if found > 1:
+    if count > 1:
         raise BenchmarkError(
             "wrong-processes",
-            f"there are {found} of {what}: processes ran each by itself (do launcher and program "
+            f"there are {count} of {what}: processes ran each by itself (do launcher and program "
             "use the same MPI?), or it is the output of several runs",
         )

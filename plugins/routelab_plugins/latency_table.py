@@ -1,4 +1,4 @@
-"""What the benchmarks share that print a row of latencies for each size of message."""
+"""Tables of latencies with a row for each message size, which several benchmarks print."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from routelab.api import (
 MICROSECONDS = 1e6
 
 LARGEST = 2**31 - 1
-"""Bytes that MPI can be asked to send in one message."""
+"""Largest number of bytes of an MPI message."""
 
 
 class LatencyParameters(Parameters):
-    """Which sizes, and how often."""
+    """Message sizes and repetitions."""
 
     size: Bytes = parameter(
         1 << 20, ge=1, le=1 << 30, description="Bytes of a message, the smallest one"
@@ -36,13 +36,13 @@ class LatencyParameters(Parameters):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """All sizes, ascending."""
+        """All message sizes, ascending."""
         return tuple(self.size << times for times in range(self.doublings + 1))
 
 
 @dataclass(frozen=True)
 class Row:
-    """What is printed for a size.
+    """The values for one message size.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Row:
     average : float
         Mean over processes, in microseconds.
     least, greatest : float or None
-        Of a process.
+        Minimum and maximum over processes, in microseconds.
     iterations : int or None
     """
 
@@ -61,15 +61,15 @@ class Row:
     iterations: int | None = None
 
     def figures(self) -> list[FigureOfMerit]:
-        """As figures of merit."""
-        told = {
+        """Return the row as figures of merit."""
+        by_size = {
             "latency_avg": self.average,
             "latency_min": self.least,
             "latency_max": self.greatest,
         }
         found = [
             FigureOfMerit(metric, value, "us", "lower", self.size)
-            for metric, value in told.items()
+            for metric, value in by_size.items()
             if value is not None
         ]
         if self.iterations is not None:
@@ -79,27 +79,26 @@ class Row:
 
 def figures(
     rows: Sequence[Row],
-    asked: LatencyParameters,
+    request: LatencyParameters,
     task: BenchmarkTask | None,
     *,
     doubling: bool = True,
 ) -> tuple[FigureOfMerit, ...]:
-    """Figures of merit of all rows, which have to be those that were asked for.
+    """Return the figures of merit of all rows, which must match the requested ones.
 
     Parameters
     ----------
     rows : sequence of Row
-    asked : LatencyParameters
+    request : LatencyParameters
     task : BenchmarkTask or None
-        None: nothing is known of what was asked for.
+        None if the request is unknown.
     doubling : bool
-        Whether the program doubles sizes from row to row; otherwise they only have to differ.
+        Whether sizes must double from row to row; otherwise they only have to differ.
 
     Raises
     ------
     BenchmarkError
-        If a row contradicts itself, sizes are not as they have to be, or there are others than
-        were asked for.
+        If a row contradicts itself, or sizes are invalid or differ from the requested ones.
     """
     if not rows:
         raise BenchmarkError(
@@ -116,7 +115,7 @@ def figures(
     if len({row.size for row in rows}) < len(rows):
         raise BenchmarkError("unreadable", "there are several rows of one size")
     if task is not None:
-        _check_asked(rows, asked)
+        _check_request(rows, request)
     return tuple(figure for row in rows for figure in row.figures())
 
 
@@ -132,45 +131,45 @@ def _check(row: Row) -> None:
         )
 
 
-def _check_asked(rows: Sequence[Row], asked: LatencyParameters) -> None:
+def _check_request(rows: Sequence[Row], request: LatencyParameters) -> None:
     found = [row.size for row in rows]
-    more = [size for size in found if size not in asked.sizes]
+    more = [size for size in found if size not in request.sizes]
     if more:
         raise BenchmarkError(
             "wrong-benchmark", f"there is a row of {more[0]} bytes, which was not asked for"
         )
-    missing = [size for size in asked.sizes if size not in found]
-    if missing:
-        raise BenchmarkError("incomplete", f"there is no row of {missing[0]} bytes")
+    absent = [size for size in request.sizes if size not in found]
+    if absent:
+        raise BenchmarkError("incomplete", f"there is no row of {absent[0]} bytes")
     for row in rows:
-        if row.iterations not in (None, asked.iterations):
+        if row.iterations not in (None, request.iterations):
             raise BenchmarkError(
                 "wrong-benchmark",
-                f"{row.iterations} iterations of {row.size} bytes, {asked.iterations} were asked "
+                f"{row.iterations} iterations of {row.size} bytes, {request.iterations} were asked "
                 "for",
             )
 
 
 class LatencyBenchmark(BenchmarkPlugin):
-    """Base of benchmarks that print such rows.
+    """Base class of benchmarks that print such rows.
 
     Class attributes
     ----------------
     predicts : str
-        The metric that the time of one call is: from the first rank's start to the last one's end.
+        The metric that equals the time of one call, from the first start to the last end of a rank.
     """
 
     predicts = "latency_avg"
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:
-        """A process that is alone, or messages that are too large."""
+        """Reject a single process, and messages that are too large."""
         largest = self.parameters.sizes[-1]
         if largest > LARGEST:
             return f"messages of {largest} bytes; MPI sends at most {LARGEST} at once"
         return None if ranks > 1 else "needs two processes or more"
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
-        """The time of one call with the largest message."""
+        """Return the time of one call with the largest message."""
         seconds = facts.get("timed_s")
         if not isinstance(seconds, (int, float)):
             return ()

@@ -1,4 +1,4 @@
-"""What the models of the NAS Parallel Benchmarks share."""
+"""Common parts of the models of the NAS Parallel Benchmarks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal, TypeVar, cast, get_args
 
 from routelab.api import Citation, Collective, Job, Parameters, WorkloadPlugin, parameter
-from routelab_plugins.npb_problems import NpbKernel, refusal
+from routelab_plugins.npb_problems import NpbKernel, ranks_problem
 
 T = TypeVar("T")
 
@@ -16,8 +16,8 @@ DOUBLE, INTEGER, LOGICAL, COMPLEX = 8, 4, 4, 16
 """Bytes of a number of each type."""
 
 
-class NpbParameters(Parameters):
-    """Which of the benchmark's problems."""
+class NpbWorkloadParameters(Parameters):
+    """Problem of the benchmark."""
 
     class_: NpbClass = parameter("A", description="Problem size as NPB names it")
     version: Literal["3.3", "3.4"] = parameter(
@@ -29,31 +29,32 @@ class NpbParameters(Parameters):
 
 
 class NpbWorkload(WorkloadPlugin):
-    """Base of the models."""
+    """Base class of the models."""
 
-    Parameters = NpbParameters
+    Parameters = NpbWorkloadParameters
     citations: ClassVar[tuple[Citation, ...]] = (
         Citation("bailey1994", "the problems and their arithmetic"),
         Citation("bailey1995", "how the problems are divided among processes, and what these send"),
     )
 
     def supports(self, job: Job) -> str | None:
-        """A number of processes that the benchmark does not run on."""
+        """Reject numbers of processes that the benchmark does not support."""
         kernel = cast(NpbKernel, self.name.removeprefix("npb-"))
-        asked = self.parameters
-        return refusal(kernel, asked.class_, asked.version, job.ranks, asked.iterations)
+        parameters = self.parameters
+        version, iterations = parameters.version, parameters.iterations
+        return ranks_problem(kernel, parameters.class_, version, job.ranks, iterations)
 
     def timed_iterations(self, of_class: int) -> int:
-        """How many iterations are timed: as asked for, or as many as the class has."""
-        asked: int | None = self.parameters.iterations
-        return of_class if asked is None else asked
+        """Return the number of timed iterations: the parameter, or the number of the class."""
+        iterations: int | None = self.parameters.iterations
+        return of_class if iterations is None else iterations
 
 
-def modelled(problems: Mapping[str, T]) -> dict[str, T]:
-    """The problems of those classes that there are models of."""
+def problems_with_model(problems: Mapping[str, T]) -> dict[str, T]:
+    """Return the problems of the classes with models."""
     return {class_: problems[class_] for class_ in get_args(NpbClass)}
 
 
 def broadcasts(*sizes: int) -> tuple[Collective, ...]:
-    """Inputs that rank 0 tells all others, one call for each."""
+    """Return broadcasts of inputs from rank 0, one call for each."""
     return tuple(Collective("bcast", size) for size in sizes)

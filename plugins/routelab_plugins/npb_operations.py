@@ -1,4 +1,4 @@
-"""Arithmetic of the NAS Parallel Benchmarks as they count it themselves."""
+"""Operation counts of the NAS Parallel Benchmarks, by their own definitions."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ CG_STEPS = 25
 """Steps of conjugate gradients in each iteration of CG."""
 
 FT_SETUP, FT_FIRST, FT_EVOLVE, FT_TRANSFORM = 14.8157, 7.19641, 5.23518, 7.21113
-"""Operations for each point: initial values, and the multiplication by the evolution and the
-checksum; of transforms, times the natural logarithm of all points."""
+"""Operations for each point: initial values, multiplication by the evolution and the checksum; of
+transforms, times the natural logarithm of all points."""
 
 
 def lu_iteration(points: int) -> float:
-    """One iteration, by the benchmark's own polynomial."""
+    """Return the operations of one iteration, by the benchmark's polynomial."""
     return 1984.77 * points**3 - 10923.3 * points**2 + 27770.9 * points - 144010.0
 
 
 def mg_iteration(points: int) -> float:
-    """One iteration, by the points of the finest grid."""
+    """Return the operations of one iteration, by the points of the finest grid."""
     return 58.0 * float(points) ** 3
 
 
 def cg_iteration(order: int, nonzeros: int) -> float:
-    """One iteration: that of one process alone."""
-    filling = nonzeros * (nonzeros + 1)
-    return 2.0 * order * (3 + filling + CG_STEPS * (5 + filling) + 3)
+    """Return the operations of one iteration on a single process."""
+    fill = nonzeros * (nonzeros + 1)
+    return 2.0 * order * (3 + fill + CG_STEPS * (5 + fill) + 3)
 
 
 def ft_operations(points: float, iterations: int) -> float:
-    """All that is timed."""
+    """Return the operations of the timed part."""
     logarithm = log(points)
     each = FT_EVOLVE + FT_TRANSFORM * logarithm
     return points * (FT_SETUP + FT_FIRST * logarithm + iterations * each)
 
 
 def operations(kernel: NpbKernel, class_: str) -> float:
-    """All that is timed of a class; of IS they are keys ranked."""
+    """Return the operations of the timed part of a class; for IS, the ranked keys."""
     if kernel == "is":
         return float(IS_ITERATIONS << IS_KEYS_LOG2[class_])
     if kernel == "ft":

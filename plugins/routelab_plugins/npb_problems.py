@@ -1,4 +1,4 @@
-"""The problems of the NAS Parallel Benchmarks, and how many processes solve them.
+"""The problems of the NAS Parallel Benchmarks, and the numbers of processes that they support.
 
 Version 3.3 means 3.3.1, the last of that line.
 """
@@ -54,24 +54,24 @@ FT = {
 """Grid points, and iterations."""
 
 IS_KEYS_LOG2 = {"S": 16, "W": 20, "A": 23, "B": 25, "C": 27, "D": 31, "E": 35}
-"""How many keys are sorted; always in 10 iterations."""
+"""Binary logarithm of the number of keys; always 10 iterations."""
 
 IS_ITERATIONS = 10
 IS_SECOND_KEY = 10
-"""How much farther the second key is that an iteration of IS changes."""
+"""Distance between the two keys that an iteration of IS changes."""
 
 IS_PROCESSES = {"S": (1, 128), "D": (4, 1024)}
-"""Fewest and most, where it is not `IS_USUALLY`."""
+"""Minimum and maximum, if different from `IS_USUALLY`."""
 IS_USUALLY = (1, 1024)
 
 LU_SMALLEST = 3
 """Points that a rank of LU needs in each dimension."""
 MG_PROCESSES = 131_072
-"""Most that MG runs on."""
+"""Largest number of processes of MG."""
 
 
 def size_and_iterations(kernel: NpbKernel, class_: str) -> tuple[tuple[int, ...], int]:
-    """The size as the programs tell it, one number or three, and the iterations."""
+    """Return the size as the programs print it, one number or three, and the iterations."""
     if kernel == "is":
         return (1 << IS_KEYS_LOG2[class_],), IS_ITERATIONS
     if kernel == "cg":
@@ -82,15 +82,15 @@ def size_and_iterations(kernel: NpbKernel, class_: str) -> tuple[tuple[int, ...]
     return (points,) * 3, iterations
 
 
-def label(kernel: NpbKernel, class_: str, version: str) -> str:
-    """The benchmark with release and class, for messages."""
+def problem_name(kernel: NpbKernel, class_: str, version: str) -> str:
+    """Return the benchmark with release and class, for messages."""
     return f"NPB {version} {kernel.upper()} class {class_}"
 
 
-def refusal(
+def ranks_problem(
     kernel: NpbKernel, class_: str, version: str, ranks: int, iterations: int | None = None
 ) -> str | None:
-    """Why a benchmark does not run on so many processes; None if it does.
+    """Return why a benchmark does not support a number of processes; None if it does.
 
     Parameters
     ----------
@@ -99,9 +99,9 @@ def refusal(
     version : str
     ranks : int
     iterations : int, optional
-        Timed ones, if not as many as the class has.
+        Timed iterations, if different from those of the class.
     """
-    name = label(kernel, class_, version)
+    name = problem_name(kernel, class_, version)
     if kernel == "lu":
         return _lu(name, LU[class_][0], ranks)
     if kernel == "is":
@@ -115,7 +115,7 @@ def refusal(
 
 
 def lu_grid(ranks: int) -> tuple[int, int] | None:
-    """Columns and rows of ranks: the factors that are nearest, at most one to two; None if none."""
+    """Return columns and rows of ranks: the nearest factors, at most 2 to 1; None if none."""
     rows = int((ranks + 0.001) ** 0.5)
     while ranks % rows:
         rows -= 1
@@ -124,7 +124,7 @@ def lu_grid(ranks: int) -> tuple[int, int] | None:
 
 
 def mg_grid(ranks: int) -> tuple[int, int, int]:
-    """How many ranks there are along each axis, of a power of two of them."""
+    """Return the ranks along each axis, for a power of two of ranks."""
     bits = ranks.bit_length() - 1
     x = bits // 3
     y = (bits - x) // 2
@@ -132,7 +132,7 @@ def mg_grid(ranks: int) -> tuple[int, int, int]:
 
 
 def ft_grid(sizes: tuple[int, int, int], ranks: int) -> tuple[int, int]:
-    """Rows and columns of ranks: one row as long as there are planes enough."""
+    """Return rows and columns of ranks: one row if there are enough planes."""
     planes = sizes[2]
     return (1, ranks) if ranks <= planes else (planes, ranks // planes)
 

@@ -63,9 +63,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = make_parser().parse_args(argv)
         # importing logging takes as long as all of the above
-        from routelab.commands._shared.logging import messages
+        from routelab.commands._shared.logging import log_to_stderr
 
-        with messages(arguments):
+        with log_to_stderr(arguments):
             return _run(arguments)
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 2

@@ -10,7 +10,7 @@ import pytest
 from routelab.api import RouteTable
 from routelab.kernels.graph import count_routes
 from routelab.metrics import channel_loads, perfect_load, route_diversity, sigma
-from routelab_plugins.rules.angara import Angara
+from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.selection.bfs import Bfs
 from routelab_plugins.selection.genetic import Genetic
 from routelab_plugins.selection.sssp import Sssp
@@ -29,7 +29,7 @@ def numbers(table: RouteTable) -> tuple[int, int, float]:
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 def test_literal_graph_has_the_vertices_of_section_3_1(n: int) -> None:
     topology = torus((3,) * n)
-    graph = Angara(form="literal").routing_graph(topology)
+    graph = AngaraRules(form="literal").routing_graph(topology)
     # the end vertices are marks in our graphs: one more a node
     assert graph.num_vertices == (3**n + 2 * n) * topology.num_switches
     assert graph.num_vertices + topology.num_switches == (3**n + 2 * n + 1) * topology.num_switches
@@ -38,7 +38,7 @@ def test_literal_graph_has_the_vertices_of_section_3_1(n: int) -> None:
 @pytest.mark.parametrize(("n", "edges"), [(1, 12), (2, 44), (3, 135), (4, 401)])
 def test_literal_graph_has_the_edges_of_the_rules_as_written(n: int, edges: int) -> None:
     # the paper's formula C_E gives 10, 46, 181, 679: an estimate; the rules give these on rings
-    graph = Angara(form="literal", turns="none").routing_graph(torus((3,) * n))
+    graph = AngaraRules(form="literal", turns="none").routing_graph(torus((3,) * n))
     ejections = int(graph.accepting.sum())
     assert graph.num_edges + ejections == edges * graph.topology.num_switches
 
@@ -60,7 +60,7 @@ def test_share_of_pairs_with_one_route(
     for dims in product(range(2, 9), repeat=dimensions):
         if np.prod(dims) > 400:
             continue
-        diversity = route_diversity(Angara(turns=turns).routing_graph(torus(dims)))
+        diversity = route_diversity(AngaraRules(turns=turns).routing_graph(torus(dims)))
         assert diversity is not None
         shares.append(diversity.single_route_share)
     assert len(shares) == systems
@@ -78,7 +78,7 @@ def test_share_of_pairs_with_one_route(
 )
 def test_route_counts(dims: tuple[int, ...], turns: str, routes: int) -> None:
     topology = torus(dims)
-    graph = Angara(turns=turns).routing_graph(topology)
+    graph = AngaraRules(turns=turns).routing_graph(topology)
     counts = count_routes(graph.arrays, topology.endpoints)
     assert counts.sum() - topology.num_switches == routes
 
@@ -88,14 +88,16 @@ def test_reversing_the_dimensions_preserves_route_counts_under_exact_turns(dims)
     totals = []
     for d in (dims, dims[::-1]):
         topology = torus(d)
-        graph = Angara(turns="exact").routing_graph(topology)
+        graph = AngaraRules(turns="exact").routing_graph(topology)
         totals.append(count_routes(graph.arrays, topology.endpoints).sum())
     assert totals[0] == totals[1]
 
 
 def test_theorem2_fails_that_law() -> None:
     totals = [
-        count_routes((g := Angara().routing_graph(torus(d))).arrays, g.topology.endpoints).sum()
+        count_routes(
+            (g := AngaraRules().routing_graph(torus(d))).arrays, g.topology.endpoints
+        ).sum()
         for d in ((4, 2, 2, 2), (2, 2, 2, 4))
     ]
     assert totals[0] != totals[1]
@@ -103,7 +105,7 @@ def test_theorem2_fails_that_law() -> None:
 
 def test_sssp_on_desmos_contains_the_paper_s_table() -> None:
     # Table 2: 32 nodes, max 28, min 8
-    graph = Angara().routing_graph(torus((4, 2, 2, 2)))
+    graph = AngaraRules().routing_graph(torus((4, 2, 2, 2)))
     tables = {numbers(Sssp(tie_seed=seed).select(graph)) for seed in range(20)}
     assert (28, 8) in {table[:2] for table in tables}
     assert all(27 <= table[0] <= 30 for table in tables)
@@ -112,7 +114,7 @@ def test_sssp_on_desmos_contains_the_paper_s_table() -> None:
 @pytest.mark.parametrize("dims", [(2,), (4,)])
 def test_small_rings_are_optimal(dims: tuple[int, ...]) -> None:
     # Table 2: all three algorithms are optimal on 2 and 4 nodes
-    graph = Angara().routing_graph(torus(dims))
+    graph = AngaraRules().routing_graph(torus(dims))
     best = dims[0] // 2
     for selection in (Bfs(), Genetic(), Sssp()):
         assert numbers(selection.select(graph)) == (best, best, 0.0)
@@ -121,6 +123,6 @@ def test_small_rings_are_optimal(dims: tuple[int, ...]) -> None:
 def test_genetic_comes_near_the_paper_s_table() -> None:
     # Table 2: 8 nodes 4/4/0, 16 nodes 11/5/1.745, 32 nodes 27/8/6.274; optima 4, 10, 26
     for dims, best, paper in [((4, 2), 4, 4), ((4, 2, 2), 10, 11), ((4, 2, 2, 2), 26, 27)]:
-        graph = Angara().routing_graph(torus(dims))
+        graph = AngaraRules().routing_graph(torus(dims))
         found = min(numbers(Genetic(seed=seed).select(graph))[0] for seed in range(3))
         assert best <= found <= paper + 1

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from routelab.bounds import lower_bound_rules, lower_bound_topology
 from routelab.metrics import channel_loads
 from routelab.toolkit import build_grid
-from routelab_plugins.rules.angara import Angara
-from routelab_plugins.rules.dimension_order import DimensionOrder
+from routelab_plugins.rules.angara import AngaraRules
+from routelab_plugins.rules.dimension_order import DimensionOrderRules
 from routelab_plugins.rules.direction_order import DirectionOrder
 from routelab_plugins.selection.sssp import Sssp
 
 
 def graph_of(dims: tuple[int, ...], turns: str):
-    return Angara(turns=turns).routing_graph(build_grid("torus", dims, True))
+    return AngaraRules(turns=turns).routing_graph(build_grid("torus", dims, True))
 
 
 @pytest.mark.parametrize("turns", ["theorem2", "exact"])
@@ -50,7 +50,7 @@ def test_order_without_extra_turns_on_desmos() -> None:
     topology = build_grid("torus", (4, 2, 2, 2), True)
     # its tables have 36, and dimension order with balanced ties reaches 16
     assert lower_bound_rules(DirectionOrder().routing_graph(topology)).load == 36
-    assert lower_bound_rules(DimensionOrder().routing_graph(topology)).load == 16
+    assert lower_bound_rules(DimensionOrderRules().routing_graph(topology)).load == 16
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_theorem2_and_other_permutations_fail_that_law() -> None:
 @settings(max_examples=40)
 def test_program_then_integer_program_then_tables(dims, turns, links, seed) -> None:
     topology = build_grid("torus", dims, True, fail_links=links, seed=seed)
-    graph = Angara(turns=turns).routing_graph(topology)
+    graph = AngaraRules(turns=turns).routing_graph(topology)
     whole = lower_bound_rules(graph, exact=True, seconds=10)
     table = Sssp(tie_seed=seed).select(graph)
     assert whole.value <= whole.load + 1e-9

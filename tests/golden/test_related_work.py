@@ -7,7 +7,7 @@ import pytest
 from routelab.api import RouteTable
 from routelab.metrics import channel_loads
 from routelab_plugins.routing.balanced_dor import BalancedDor
-from routelab_plugins.rules.angara import Angara
+from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.selection.iterative_removal import IterativeRemoval
 from routelab_plugins.selection.milp import Milp
 from routelab_plugins.selection.sgr import Sgr
@@ -19,7 +19,7 @@ DESMOS = {(4,): 2, (4, 2): 4, (4, 2, 2): 10, (4, 2, 2, 2): 26}
 
 
 def legal(dims: tuple[int, ...], turns: str = "exact"):
-    return Angara(turns=turns).routing_graph(Torus(dims=dims).build())
+    return AngaraRules(turns=turns).routing_graph(Torus(dims=dims).build())
 
 
 def load(table: RouteTable) -> float:

@@ -44,7 +44,7 @@ SPEEDS = (1,), (5,), (1, 4), (14, 25, 56)
 def graphs(speeds: Sequence[Sequence[float]] = ((1,),)) -> st.SearchStrategy[RoutingGraph]:
     """Routing graphs of the built-in rules, on networks with one of the sets of capacities."""
     # tests of the core draw `plain_graphs` where there are no built-in plugins
-    from routelab_plugins.rules.angara import Angara
+    from routelab_plugins.rules.angara import AngaraRules
     from routelab_plugins.rules.unrestricted import Unrestricted
     from routelab_plugins.rules.up_down import UpDown
 
@@ -54,7 +54,9 @@ def graphs(speeds: Sequence[Sequence[float]] = ((1,),)) -> st.SearchStrategy[Rou
         st.integers(0, 1),
         st.integers(0, 99),
     )
-    on_torus = st.builds(lambda t: Angara(turns="exact").routing_graph(t), mixed(torus, speeds))
+    on_torus = st.builds(
+        lambda t: AngaraRules(turns="exact").routing_graph(t), mixed(torus, speeds)
+    )
     on_any = st.builds(
         lambda rules, topology: rules.routing_graph(topology),
         st.sampled_from([Unrestricted(), UpDown()]),

@@ -270,7 +270,7 @@ def test_all_that_is_wrong_is_told_at_once(refused):
 def test_limits_are_numbers_above_0(capfd, tmp_path, monkeypatch, arguments, seconds):
     monkeypatch.chdir(tmp_path)
     assert main([*arguments, "--seconds", seconds]) == 2
-    assert f"argument --seconds: '{seconds}' is no number above 0" in capfd.readouterr().err
+    assert f"argument --seconds: '{seconds}' is not a number above 0" in capfd.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

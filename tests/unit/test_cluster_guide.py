@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from routelab.cli import make_parser
-from routelab.commands._shared.settings import read_settings
+from routelab.commands._shared.settings import settings_from_options
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import load_cluster
 from routelab.stages.cluster.check import check_cluster
@@ -67,7 +67,10 @@ def test_its_commands_are_those_of_routelab():
     for line in found:
         asked = make_parser().parse_args([word for word in shlex.split(line)[1:] if word != "..."])
         if line.startswith("routelab bench --"):
-            assert read_settings(BenchSettings, vars(asked)).cluster in ("local", "mycluster")
+            assert settings_from_options(BenchSettings, vars(asked)).cluster in (
+                "local",
+                "mycluster",
+            )
 
 
 def test_its_job_script_is_one_that_bash_reads(tmp_path):

@@ -1,6 +1,6 @@
-# Many jobs of one kind (networks, route tables, bounds, simulations, ...) are one batch, whose process
-# pays its imports and kernels once. Inside it, every job has a process and limits of its own, and
-# jobs that are done already are not done again. A new kind of job needs no rule of its own.
+# A batch contains many jobs of one kind (networks, route tables, bounds, simulations, ...); its process
+# loads modules and kernels once. Every job in it has a separate process with limits, and finished jobs
+# are skipped. A new kind of job needs no additional rule.
 rule batches:
     input:
         lambda wildcards: plan.manifests_before(batch(wildcards)),

@@ -31,8 +31,8 @@ localrules:
     report,
 
 
-# With an executor of a cluster only what is measured goes there: all else is short, and would wait in
-# a queue for nodes that it does not fill.
+# With an executor of a cluster, only measurements run there: other jobs are short, and would wait in a
+# queue for nodes that they do not fill.
 if not submits_all(config):
 
     localrules:

@@ -1,16 +1,16 @@
 # All benchmarks under all routings on one network are one job: one allocation, in which
-# `routelab bench` goes through the rounds. Raw runs are kept in results/bench/runs, of which Snakemake
-# knows nothing: a comparison that was cut off does what is missing.
+# `routelab bench` runs all rounds. It stores raw runs in results/bench/runs, which Snakemake does not
+# track: an interrupted comparison continues with the missing runs.
 #
 # The resources are those of the Slurm executor; elsewhere only `fabric` counts.
-# - fabric: profiles/default has one of it, so that no two comparisons meet on a network.
+# - fabric: profiles/default has one, so that no two comparisons run on a network together.
 # - tasks and --ntasks-per-node: sbatch takes as many nodes as there are tasks, whatever `nodes` says.
-# - mpi: that it is there, though it is nothing, lets the job begin without srun. The benchmarks are
-#   steps of their own, and would share the first node with a step that waits for them.
+# - mpi: if this resource exists, even as 0, the job starts without srun. The benchmarks are separate
+#   steps, and would share the first node with a step that waits for them.
 # - mem_mb: 0 asks for none, as nodes are exclusive; by default Snakemake asks for 1 GB and more.
-# - a resource that is None is not asked for; then the executor's own default counts.
-# - apply_routing: whether a fabric may be switched. As a parameter it would have everything measured
-#   again that was measured with it, as soon as it is left out.
+# - a resource that is None is not requested; then the executor's default applies.
+# - apply_routing: whether a fabric may be switched. As a parameter, omitting it would repeat all
+#   measurements that were made with it.
 rule comparisons:
     input:
         lambda wildcards: plan.manifests_before(batch(wildcards, "comparisons")),
@@ -23,8 +23,8 @@ rule comparisons:
         "results/benchmarks/comparisons/{batch}.tsv"
     conda:
         "../envs/routelab.yaml"
-    # What is measured on this machine would be disturbed by any other job: it takes all cores.
-    # Where the benchmarks run elsewhere, this process only waits for them.
+    # A measurement on this machine takes all cores, because any other job would disturb it.
+    # If the benchmarks run elsewhere, this process only waits for them.
     threads: lambda wildcards: workflow.cores if measures_here(wildcards) else 1
     resources:
         fabric=1,

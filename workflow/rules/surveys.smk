@@ -1,5 +1,5 @@
-# Many small runs of a survey are one job. Its rows are kept one by one in results/surveys/rows, of
-# which Snakemake knows nothing: a job that was interrupted does what is missing.
+# One job contains many small runs of a survey. It stores each row in results/surveys/rows, which
+# Snakemake does not track: an interrupted job continues with the missing rows.
 rule surveys:
     input:
         lambda wildcards: batch(wildcards, "surveys").inputs,

@@ -1,4 +1,4 @@
-"""``routelab bound``: how small the maximum load of a network can be under some rules."""
+"""``routelab bound``: prove a lower bound of the maximum load of a network under some rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from routelab.commands._shared.arguments import positive
-from routelab.commands._shared.output import FORMATS, cell, check_folder, print_table, warn
+from routelab.commands._shared.output import (
+    FORMATS,
+    cell_text,
+    check_result_folder,
+    print_table,
+    warn,
+)
 
 
 def add_parser(subparsers: Any) -> None:
@@ -24,32 +30,36 @@ def add_parser(subparsers: Any) -> None:
         epilog="Example: routelab bound torus~dims=4x2x2x2 angara~turns=exact",
     )
     parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
-    parser.add_argument("rules", metavar="RULES", nargs="?", help="instance name; default: none")
+    parser.add_argument("rules", metavar="RULES", nargs="?", help="instance name (default: none)")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
     parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
-        "--seconds", type=positive, default=60.0, metavar="N", help="for the search; default: 60"
+        "--seconds",
+        type=positive,
+        default=60.0,
+        metavar="N",
+        help="time limit of the search, in seconds (default: 60)",
     )
     parser.add_argument(
         "--exact",
         action="store_true",
-        help="look for the least maximum load of tables with one path a pair, if there are few "
-        "routes; that is the solver's word and no proof",
+        help="search for the least maximum load of tables with one path per pair, if there are few "
+        "routes; the solver's result is not a proof",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Bound, then write or print."""
+    """Compute the bound, then write or print it."""
     if arguments.output is not None:
-        check_folder(arguments.output)
+        check_result_folder(arguments.output)
     from routelab.jobs.child import in_child
 
     return in_child(lambda: _print(arguments) if arguments.output is None else _write(arguments))
 
 
 def _write(arguments: argparse.Namespace) -> int:
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import perform
     from routelab.stages.bound import BARE
     from routelab.stages.kinds.bounds import BoundJob
@@ -61,7 +71,7 @@ def _write(arguments: argparse.Namespace) -> int:
         seconds=arguments.seconds,
         exact=arguments.exact,
     )
-    with progress(arguments):
+    with show_progress(arguments):
         outcome = perform(job)
     if outcome.status != "ok":
         warn(outcome.routing, outcome)
@@ -70,7 +80,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 def _print(arguments: argparse.Namespace) -> int:
     from routelab.bounds import bound_numbers
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load
     from routelab.stages.argument_errors import together
     from routelab.stages.bound import WEIGHT_COLUMNS, compute, weight_rows
@@ -80,7 +90,7 @@ def _print(arguments: argparse.Namespace) -> int:
         lambda: load("rules", arguments.rules) if arguments.rules else None,
         lambda: obtain(arguments.topology),
     )
-    with progress(arguments):
+    with show_progress(arguments):
         bound = compute(network, rules, seconds=arguments.seconds, exact=arguments.exact)
     facts = {"topology": name, "rules": arguments.rules or "", **bound_numbers(bound)}
     if arguments.format == "csv":
@@ -89,5 +99,5 @@ def _print(arguments: argparse.Namespace) -> int:
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        print_table(("fact", "value"), [(key, cell(value)) for key, value in facts.items()])
+        print_table(("fact", "value"), [(key, cell_text(value)) for key, value in facts.items()])
     return 0

@@ -1,4 +1,4 @@
-"""``routelab cluster``: what cluster files say, and what is missing on the clusters."""
+"""``routelab cluster``: show cluster files, and report what is missing on clusters."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def add_parser(subparsers: Any) -> None:
 
     check = actions.add_parser(
         "check",
-        help="tell what is missing on a cluster",
-        description="Tell what jobs on a cluster need and whether it is there, without using a "
-        "node: launcher, partition, nodes, node sets, benchmarks, their MPI, rights to switch the "
-        "fabric. Exit code 1 if anything is missing.",
+        help="report what is missing on a cluster",
+        description="Report what jobs on a cluster need and whether it is available, without using "
+        "a node: launcher, partition, nodes, node sets, benchmarks, their MPI, rights to switch "
+        "the fabric. Exit code 1 if anything is missing.",
     )
     check.add_argument("name", metavar="NAME", help="of config/clusters/NAME.yaml, or a file")
     check.add_argument(
@@ -29,26 +29,28 @@ def add_parser(subparsers: Any) -> None:
     check.add_argument(
         "--topology",
         metavar="NAME",
-        help="instance name of a job's network; default: the cluster's own and all node sets",
+        help="instance name of a job's network (default: the cluster's network and all node sets)",
     )
     check.add_argument(
-        "--routing", metavar="NAME", help="instance name of one that the fabric is switched to"
+        "--routing", metavar="NAME", help="instance name of a routing for the fabric"
     )
     check.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     check.set_defaults(run=run_check)
 
-    listing = actions.add_parser("list", help="all clusters of config/clusters, wrong ones too")
+    listing = actions.add_parser(
+        "list", help="list all clusters of config/clusters, including invalid ones"
+    )
     listing.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     listing.set_defaults(run=run_list)
 
-    show = actions.add_parser("show", help="what a cluster's file says, with all hosts")
+    show = actions.add_parser("show", help="show a cluster's file, with all hosts")
     show.add_argument("name", metavar="NAME", help="of config/clusters/NAME.yaml, or a file")
     show.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     show.set_defaults(run=run_show)
 
     schema = actions.add_parser(
         "schema",
-        help="write what editors need to complete cluster files",
+        help="write the JSON schema with which editors complete cluster files",
         description="Print or write the JSON schema of cluster files, or their reference page.",
     )
     schema.add_argument(
@@ -62,7 +64,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Print all checks; 1 if anything is missing."""
+    """Print all checks; return 1 if anything is missing."""
     from routelab.stages.cluster.check import check_cluster
 
     checks = check_cluster(
@@ -77,7 +79,7 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """List clusters; a wrong one is a row like any other."""
+    """List clusters, including invalid ones."""
     from routelab.stages.cluster.files import COLUMNS, clusters
 
     print_rows(COLUMNS, clusters(), arguments.format)

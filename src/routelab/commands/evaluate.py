@@ -1,4 +1,4 @@
-"""``routelab evaluate``: the chain in memory, one row a routing."""
+"""``routelab evaluate``: route, prove and measure in memory, with one row per routing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.output import FORMATS, cell, print_table
+from routelab.commands._shared.output import FORMATS, cell_text, print_table
 
 
 def add_parser(subparsers: Any) -> None:
@@ -19,7 +19,7 @@ def add_parser(subparsers: Any) -> None:
         "evaluate",
         help="route a network in several ways, prove and measure",
         description="Route a network in several ways, prove the tables free of deadlock and "
-        "measure them, all in memory. Exit code 1 if a routing does not apply or breaks.",
+        "measure them, all in memory. Exit code 1 if a routing does not apply or fails.",
         epilog="Example: routelab evaluate torus~dims=4x2x2x2 angara-sssp dor "
         "'sssp@angara~turns=exact'",
     )
@@ -32,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--bound",
         action="store_true",
-        help="say how small the maximum load can be: under the rules of each routing, and with "
+        help="add lower bounds of the maximum load: under the rules of each routing, and for "
         "all minimal routes",
     )
     parser.add_argument(
@@ -52,9 +52,9 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Evaluate and print."""
+    """Evaluate routings and print the results."""
     from routelab.artifacts.json_files import plain
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import in_child
     from routelab.stages.evaluate import evaluate, measured_columns
     from routelab.stages.facts import BOUND_FIELDS, FIELDS
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     more = (*more, *(name for name in measured_columns(metrics) if name not in FIELDS))
 
     def work() -> list[dict[str, Any]]:
-        with progress(arguments):
+        with show_progress(arguments):
             return evaluate(
                 arguments.topology,
                 arguments.routings,
@@ -91,18 +91,18 @@ def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
 
     columns = [column.name for column in COLUMNS if "evaluate" in column.shown]
     columns += more
-    print_table(columns, [[cell(row.get(field)) for field in columns] for row in rows])
+    print_table(columns, [[cell_text(row.get(field)) for field in columns] for row in rows])
     for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
         print(f"the network is not connected: {parts}")
     for row in rows:
         if row["status"] != "ok":
-            # a routing of one part has named itself
+            # the message of a routing with one part contains its name
             named = row["reason"].startswith(f"{row['routing']}: ")
             print(row["reason"] if named else f"{row['routing']}: {row['reason']}")
             continue
-        missing = row["pairs"] - row["reachable_pairs"]
-        if missing:
-            print(f"{row['routing']}: {missing} of {row['pairs']} pairs have no route")
+        without_route = row["pairs"] - row["reachable_pairs"]
+        if without_route:
+            print(f"{row['routing']}: {without_route} of {row['pairs']} pairs have no route")
         if row["deadlock"] != "proven":
             print(f"{row['routing']}: {row['deadlock_reason']}")
             for line in row.get("deadlock_cycle", "").splitlines():

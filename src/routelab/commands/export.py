@@ -1,4 +1,4 @@
-"""``routelab export``: a network with its routes, for another program."""
+"""``routelab export``: write a network with its routes for another program."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def add_parser(subparsers: Any) -> None:
         "export",
         help="write a network with its routes for another program",
         description="Write a network with its routes as files of another program. Writes a folder, "
-        "or prints; what the format can read back is compared with the routes first.",
+        "or prints. Formats that can be read are first compared with the routes.",
         epilog="Example: routelab export simgrid torus~dims=4x2x2x2 angara-sssp -o platform",
     )
     parser.add_argument("export", metavar="EXPORT", help="instance name")
@@ -30,23 +30,23 @@ def add_parser(subparsers: Any) -> None:
         "--verify",
         metavar="FOLDER",
         type=Path,
-        help="write nothing; read the files in this folder and prove that they hold these routes "
-        "(exit code 1 and the first pair that differs, if not)",
+        help="read the files in this folder instead, and verify that they hold these routes (if "
+        "not, exit with code 1 and print the first pair that differs)",
     )
     parser.add_argument(
         "--machine",
         metavar="CLUSTER",
         default="",
-        help="speeds of a cluster, <name> of config/clusters/<name>.yaml or a file; default: the "
-        "default values of a machine",
+        help="speeds of a cluster: <name> of config/clusters/<name>.yaml, or a file (default: the "
+        "default machine)",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Export, then write or print; or verify what was written."""
+    """Export, then write or print; or verify existing files."""
     from routelab.api import InputError
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.stages import export as stage
 
     if len(arguments.routes) > 2:
@@ -55,19 +55,19 @@ def run(arguments: argparse.Namespace) -> int:
             f"there are {len(arguments.routes)} arguments: {' '.join(arguments.routes)}"
         )
     if arguments.verify is not None:
-        with progress(arguments):
+        with show_progress(arguments):
             found = stage.verify(arguments.export, arguments.routes, arguments.verify)
         print(found)
         return 0
     if arguments.output is not None:
         stage.check_folder(arguments.output)
-    with progress(arguments):
-        exported = stage.compute(arguments.export, arguments.routes, arguments.machine)
+    with show_progress(arguments):
+        result = stage.compute(arguments.export, arguments.routes, arguments.machine)
     if arguments.output is not None:
-        stage.write(exported, arguments.output)
+        stage.write(result, arguments.output)
         return 0
-    for name, text in exported.files.items():
-        if len(exported.files) > 1:
+    for name, text in result.files.items():
+        if len(result.files) > 1:
             print(f"==> {name} <==")
         print(text, end="")
     return 0

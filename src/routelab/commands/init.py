@@ -1,4 +1,4 @@
-"""``routelab init``: a working directory to run studies in."""
+"""``routelab init``: make a working directory for studies."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ def add_parser(subparsers: Any) -> None:
         "init",
         help="make a working directory with a Snakefile and example studies",
         description="Make a working directory: Snakefile, workflow, profile, configuration, "
-        "example studies and a README that says how to go on.",
+        "example studies and a README with the next steps.",
     )
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="a new folder, or an empty one")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make it, and say how to go on."""
+    """Make the directory and print the next steps."""
     import shlex
 
     from routelab.stages.workflow.project import create

@@ -1,4 +1,4 @@
-"""``routelab report``: a study's tables, figures and page from the outcomes of its jobs."""
+"""``routelab report``: write a study's tables, figures and page from its jobs' outcomes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "report",
         help="write a study's report from its results",
-        description="Write a study's tables, figures and page from what its jobs have left in "
-        "the results folder; or, with --index, the list of all reports there.",
+        description="Write a study's tables, figures and page from its jobs' files in the results "
+        "folder; or, with --index, the list of all reports there.",
     )
     parser.add_argument("study", metavar="STUDY.yaml", nargs="?", type=Path, help="study file")
     parser.add_argument("--index", action="store_true", help="write the list of all reports")
@@ -29,7 +29,7 @@ def add_parser(subparsers: Any) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Write one report or the index."""
     from routelab.api import InputError
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.stages import report as stage
 
     if arguments.index == (arguments.study is not None):
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(arguments.results / "report" / "index.html")
         return 0
     folder = arguments.output or arguments.results / "report" / arguments.study.stem
-    with progress(arguments):
+    with show_progress(arguments):
         stage.run(arguments.study, arguments.results, folder)
     print(folder / "index.html")
     return 0

@@ -13,7 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from routelab.commands._shared.arguments import positive
-from routelab.commands._shared.output import FORMATS, cell, check_folder, print_table, warn
+from routelab.commands._shared.output import (
+    FORMATS,
+    cell_text,
+    check_result_folder,
+    print_table,
+    warn,
+)
 
 if TYPE_CHECKING:
     from routelab.api import RouteTable
@@ -37,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--metrics",
         metavar="A+B",
-        help="metrics, separated by '+'; default: all but those that run only where they are named",
+        help="metrics, separated by '+' (default: all that are measured by default)",
     )
     parser.add_argument("--certificate", metavar="FILE", type=Path, help="save the proof")
     parser.add_argument(
@@ -55,7 +61,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--keep-going",
         action="store_true",
-        help="with -o: exit 0 whatever the outcome is, as it is written down",
+        help="with -o: exit with code 0 for any outcome, because the folder contains it",
     )
     parser.set_defaults(run=run)
 
@@ -72,7 +78,7 @@ def run(arguments: argparse.Namespace) -> int:
         from routelab.api import InputError
 
         raise InputError("with -o the proof is certificate.json in the folder; drop --certificate")
-    check_folder(arguments.output)
+    check_result_folder(arguments.output)
     return _write(arguments)
 
 
@@ -106,12 +112,12 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
 
 def _write(arguments: argparse.Namespace) -> int:
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import StoppedError, in_child
     from routelab.jobs.folder_job import perform, write_breach
 
     def work() -> Outcome:
-        with progress(arguments):
+        with show_progress(arguments):
             return perform(_job(arguments))
 
     try:
@@ -129,7 +135,7 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab._progress import tell
     from routelab.artifacts.atomic import atomic_file
     from routelab.artifacts.json_files import plain
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
     from routelab.stages.argument_errors import together
@@ -141,20 +147,20 @@ def _print(arguments: argparse.Namespace) -> int:
         lambda: obtain(arguments.topology),
         *(partial(load, "metric", name) for name in _metrics(arguments)),
     )
-    with progress(arguments):
+    with show_progress(arguments):
         result = compute(network, routing, metrics)
         tell(routing.name, "ok", ended=True)
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as new:
             write_certificate(result.verdict, result.routed.table, new)
-    measured = {m.metric: m.value for m, _ in result.measurements}
-    facts = plain({"topology": name, "routing": routing.name, **measured, **result.facts})
+    values = {m.metric: m.value for m, _ in result.measurements}
+    facts = plain({"topology": name, "routing": routing.name, **values, **result.facts})
     if arguments.format == "csv":
         csv.writer(sys.stdout, lineterminator="\n").writerows(_routes(result.routed.table))
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        print_table(("fact", "value"), [(key, cell(value)) for key, value in facts.items()])
+        print_table(("fact", "value"), [(key, cell_text(value)) for key, value in facts.items()])
     return 0
 
 

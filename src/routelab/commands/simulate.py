@@ -10,13 +10,19 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.output import FORMATS, cell, check_folder, print_table, warn
+from routelab.commands._shared.output import (
+    FORMATS,
+    cell_text,
+    check_result_folder,
+    print_table,
+    warn,
+)
 from routelab.commands._shared.settings import (
     add_settings,
-    in_options,
     option,
-    read_settings,
     refuse_others,
+    settings_from_options,
+    with_option_names,
 )
 
 if TYPE_CHECKING:
@@ -71,12 +77,12 @@ def add_parser(subparsers: Any) -> None:
 def _add_settings(parser: argparse.ArgumentParser) -> None:
     from routelab.registry.engines import engine_classes
 
-    known: set[str] = set()
+    shared_options: set[str] = set()
     models = dict.fromkeys(engine.Parameters for engine in engine_classes())
     for model in models:
         names = [one.name for one in engine_classes() if one.Parameters is model]
-        add_settings(parser, model, f"settings of --engine {', '.join(names)}", known)
-        known |= set(map(option, model.model_fields))
+        add_settings(parser, model, f"settings of --engine {', '.join(names)}", shared_options)
+        shared_options |= set(map(option, model.model_fields))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -102,7 +108,7 @@ def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
 
     from routelab.jobs.blame import PluginRaisedError
 
-    text = in_options(str(error), engine.Parameters)
+    text = with_option_names(str(error), engine.Parameters)
     if not isinstance(error, PluginRaisedError):
         return text
     logging.getLogger(__name__).debug("%s", "\n".join(getattr(error, "__notes__", ())))
@@ -114,17 +120,17 @@ def _write(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
 
     from routelab.jobs.child import in_child
 
-    outcome = in_child(lambda: _written(arguments, engine))
+    outcome = in_child(lambda: _run_job(arguments, engine))
     if outcome.status != "ok":
-        reason = in_options(outcome.reason, engine.Parameters)
+        reason = with_option_names(outcome.reason, engine.Parameters)
         warn(outcome.routing, replace(outcome, reason=reason))
         return 1
     return _code(outcome.facts)
 
 
-def _written(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outcome:
+def _run_job(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outcome:
     from routelab.api.errors import InputError
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import perform
     from routelab.registry.instances import name_of
     from routelab.stages.kinds.simulations import FlowJob, SimulationJob
@@ -132,7 +138,7 @@ def _written(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outco
     task = _task(arguments, engine)
     if isinstance(task.work, Path):
         raise InputError("-o cannot write the results of an MPI program; omit -o")
-    check_folder(arguments.output)
+    check_result_folder(arguments.output)
     kind = SimulationJob if engine.work == "traffic" else FlowJob
     job = kind(
         folder=str(arguments.output),
@@ -141,7 +147,7 @@ def _written(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outco
         work=arguments.work,
         engine=name_of(task.engine),
     )
-    with progress(arguments):
+    with show_progress(arguments):
         return perform(job)
 
 
@@ -149,13 +155,13 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
     from routelab.api.engine import FACTS
     from routelab.jobs.child import in_child
 
-    names, result = in_child(lambda: _simulated(arguments, engine))
+    names, result = in_child(lambda: _simulate(arguments, engine))
     if result.output:
         # scripts read standard output, which must not contain the output of the program
         print(result.output, file=sys.stderr, end="")
     loads = result.tables.get("loads", {})
     curve = [dict(zip(loads, row, strict=True)) for row in zip(*loads.values(), strict=True)]
-    first = (*names, engine.work, "engine", *_shown(engine, FACTS[engine.work]))
+    first = (*names, engine.work, "engine", *_table_columns(engine, FACTS[engine.work]))
     facts = {**names, **result.facts}
     if not curve:
         facts = {name: facts[name] for name in first if name in facts} | facts
@@ -173,14 +179,16 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
         if curve:
             _print_loads(engine, facts, curve)
         else:
-            shown = [(name, cell(facts[name])) for name in first if facts.get(name) is not None]
+            shown = [
+                (name, cell_text(facts[name])) for name in first if facts.get(name) is not None
+            ]
             print_table(["fact", "value"], shown)
         for note in result.notes:
-            print(in_options(note, engine.Parameters))
+            print(with_option_names(note, engine.Parameters))
     return _code(facts)
 
 
-def _shown(engine: type[EnginePlugin], of: str) -> list[str]:
+def _table_columns(engine: type[EnginePlugin], of: str) -> list[str]:
     """Return the columns of the printed table of such rows; all if the engine marks none."""
     mine = [column for column in engine.columns if of in column.of]
     shown = [column.name for column in mine if "simulate" in column.shown]
@@ -194,7 +202,7 @@ def _print_loads(
     needs = {column.name: column.needs for column in engine.columns if "loads" in column.of}
     columns = [
         name
-        for name in _shown(engine, "loads")
+        for name in _table_columns(engine, "loads")
         if name in curve[0] and (not needs[name] or facts.get(needs[name]))
     ]
     if not any(row.get("load") for row in curve):
@@ -213,16 +221,16 @@ def _code(facts: Mapping[str, Any]) -> int:
     return 1
 
 
-def _simulated(
+def _simulate(
     arguments: argparse.Namespace, engine: type[EnginePlugin]
 ) -> tuple[dict[str, str], EngineResult]:
-    from routelab.commands._shared.logging import progress
+    from routelab.commands._shared.logging import show_progress
     from routelab.jobs.blame import blamed
     from routelab.stages.engines.run import simulate
 
     task = _task(arguments, engine)
     assert task.network is not None
-    with progress(arguments), blamed(task.plugins):
+    with show_progress(arguments), blamed(task.plugins):
         result = simulate(task.network, task.algorithm, task.work, task.engine)
     return {"topology": task.topology, "routing": task.routing}, result
 
@@ -232,7 +240,9 @@ def _task(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> EngineTa
     from routelab.stages.engines.case import task_of
 
     names = arguments.topology, arguments.routing, arguments.work
-    return task_of(*names, engine, lambda: read_settings(engine.Parameters, vars(arguments)))
+    return task_of(
+        *names, engine, lambda: settings_from_options(engine.Parameters, vars(arguments))
+    )
 
 
 def _with_interval(row: Mapping[str, Any], name: str) -> str:
@@ -240,5 +250,5 @@ def _with_interval(row: Mapping[str, Any], name: str) -> str:
     value = row[name]
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if value is None or low is None or high is None:
-        return cell(value)
-    return f"{cell(value)} ± {(high - low) / 2:.2g}"
+        return cell_text(value)
+    return f"{cell_text(value)} ± {(high - low) / 2:.2g}"

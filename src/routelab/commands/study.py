@@ -1,4 +1,4 @@
-"""``routelab study``: check study files, tell what a run would do, and help to write them."""
+"""``routelab study``: check study files, preview runs, and help to write studies."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ COLUMNS = ("topology", "routing", "traffic", "settings", "state", "reason")
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
-    parser = subparsers.add_parser("study", help="check study files, tell what a run would do")
+    parser = subparsers.add_parser("study", help="check study files, preview runs")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
     check = actions.add_parser(
         "check",
-        help="tell all mistakes in study files",
-        description="Tell all mistakes in study files at once, each with file, line and place. "
+        help="report all mistakes in study files",
+        description="Report all mistakes in study files, each with file, line and location. "
         "Exit code 2 if there are any.",
     )
     _add_files(check)
@@ -32,10 +32,10 @@ def add_parser(subparsers: Any) -> None:
 
     plan = actions.add_parser(
         "plan",
-        help="tell what a run would do",
-        description="Tell which jobs of some studies would run: 'cached' ones have a result, "
-        "'missing' ones have none, 'stale' ones have that of other code or files, 'failed' ones "
-        "are tried again.",
+        help="show what a run would do",
+        description="Show which jobs of some studies would run: 'cached' jobs have a result, "
+        "'missing' jobs have none, results of 'stale' jobs are from other code or files, and "
+        "'failed' jobs are tried again.",
     )
     _add_files(plan)
     plan.add_argument(
@@ -46,7 +46,7 @@ def add_parser(subparsers: Any) -> None:
 
     schema = actions.add_parser(
         "schema",
-        help="write what editors need to complete study files",
+        help="write the JSON schema with which editors complete study files",
         description="Print or write the JSON schema of study files, with the plugins that are "
         "installed; or their reference page.",
     )
@@ -66,7 +66,7 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Check studies; one line a mistake, as editors and compilers have it."""
+    """Check studies; print one line per mistake, in the form of compilers."""
     from routelab.config import ConfigError
     from routelab.stages.plan.preview import check
 
@@ -81,21 +81,21 @@ def run_check(arguments: argparse.Namespace) -> int:
 
 
 def run_plan(arguments: argparse.Namespace) -> int:
-    """Tell what would run."""
+    """Print which jobs would run."""
     from routelab.stages.plan.preview import preview
 
-    found = preview(arguments.files, arguments.results)
+    plan = preview(arguments.files, arguments.results)
     if arguments.format == "json":
-        print(json.dumps(_as_json(found), indent=2, ensure_ascii=False))
+        print(json.dumps(_as_json(plan), indent=2, ensure_ascii=False))
         return 0
-    kinds = {job.kind for job in found.jobs}
+    kinds = {job.kind for job in plan.jobs}
     empty = {"traffic"} if kinds.isdisjoint(("simulations", "flows")) else set()
     empty |= {"settings"} if empty and "comparisons" not in kinds else set()
-    shown = [name for name in COLUMNS if name not in empty]
-    rows = [tuple(getattr(job, name) for name in shown) for job in found.jobs]
-    print_rows(shown, rows, arguments.format)
+    columns = [name for name in COLUMNS if name not in empty]
+    rows = [tuple(getattr(job, name) for name in columns) for job in plan.jobs]
+    print_rows(columns, rows, arguments.format)
     if arguments.format == "table":
-        _print_totals(found)
+        _print_totals(plan)
     return 0
 
 
@@ -117,27 +117,27 @@ def run_schema(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _as_json(found: Preview) -> dict[str, Any]:
+def _as_json(plan: Preview) -> dict[str, Any]:
     from dataclasses import asdict
 
     from routelab.stages.kinds import kinds
 
     return {
-        "jobs": [asdict(job) for job in found.jobs],
-        "totals": {kind: found.totals(kind) for kind, job in kinds().items() if not job.of_surveys},
-        "batches": {"all": found.batches, "to_run": found.batches_to_run},
+        "jobs": [asdict(job) for job in plan.jobs],
+        "totals": {kind: plan.totals(kind) for kind, job in kinds().items() if not job.of_surveys},
+        "batches": {"all": plan.batches, "to_run": plan.batches_to_run},
     }
 
 
-def _print_totals(found: Preview) -> None:
+def _print_totals(plan: Preview) -> None:
     from routelab.stages.kinds import kinds
 
     print()
     for kind, job in kinds().items():
-        totals = found.totals(kind)
+        totals = plan.totals(kind)
         if not any(totals.values()) and kind not in ("topologies", "routes"):
             continue
         _, things = job.things
-        told = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
-        print(f"{things}: {sum(totals.values())} ({told})")
-    print(f"batches: {found.batches}, of which {found.batches_to_run} would run")
+        counts = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
+        print(f"{things}: {sum(totals.values())} ({counts})")
+    print(f"batches: {plan.batches}, of which {plan.batches_to_run} would run")

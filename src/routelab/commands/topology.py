@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.output import FORMATS, check_folder, print_table, warn
+from routelab.commands._shared.output import FORMATS, check_result_folder, print_table, warn
 
 
 def add_parser(subparsers: Any) -> None:
@@ -17,8 +17,8 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser(
         "topology",
         help="build a network",
-        description="Build a network and write it, or print it: its sizes as a table or JSON, "
-        "its channels as CSV.",
+        description="Build a network and write it, or print its sizes as a table or JSON, or its "
+        "channels as CSV.",
     )
     parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
     parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
@@ -26,20 +26,20 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--keep-going",
         action="store_true",
-        help="with -o: exit 0 whatever the outcome is, as it is written down",
+        help="with -o: exit with code 0 for any outcome, because the folder contains it",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Build, then write or print."""
+    """Build the network, then write or print it."""
     if arguments.output is None:
         from routelab.stages import topology as stage
 
         name, network = stage.obtain(arguments.topology)
         _print(name, network, arguments.format)
         return 0
-    check_folder(arguments.output)
+    check_result_folder(arguments.output)
     from routelab.jobs.folder_job import perform
     from routelab.stages.kinds.networks import TopologyJob
 

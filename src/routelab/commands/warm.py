@@ -19,7 +19,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compile, and print what could not be tried."""
+    """Compile kernels, and print the jobs that could not run."""
     from routelab.jobs.batches import join_run
     from routelab.stages.workflow import warm
 

@@ -1,4 +1,4 @@
-"""``routelab workload``: who sends what to whom."""
+"""``routelab workload``: show the messages of a workload, or write it as a trace."""
 
 from __future__ import annotations
 
@@ -19,27 +19,30 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "workload",
-        help="show who sends what to whom in a workload, or write it as a trace",
+        help="show the messages of a workload, or write it as a trace",
         description="Show what the ranks of a workload send to each other: messages and bytes of "
-        "every pair, messages to oneself included; or which collectives they call. Exit code 1 if "
-        "the workload does not go with the number of ranks.",
+        "every pair, including messages to oneself; or their collective calls. Exit code 1 if the "
+        "workload does not support the number of ranks.",
         epilog="Example: routelab workload npb-cg~class=A --ranks 32 --format csv",
     )
     parser.add_argument("workload", metavar="WORKLOAD", help="instance name")
     parser.add_argument(
-        "--ranks", metavar="N", type=int, help="default: as many as fit on the network"
+        "--ranks",
+        metavar="N",
+        type=int,
+        help="number of ranks (default: as many as fit on the network)",
     )
     parser.add_argument(
         "--topology",
         metavar="TOPOLOGY",
-        help="instance name, folder or npz file, for workloads that go by places on a network",
+        help="instance name, folder or npz file, for workloads that use positions on a network",
     )
     parser.add_argument(
         "--ranks-per-node",
         metavar="K",
         type=int,
         default=1,
-        help="ranks of each terminal of the network, in order; default: 1",
+        help="ranks at each terminal of the network, in order (default: 1)",
     )
     parser.add_argument(
         "--collectives",
@@ -60,7 +63,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Make the program, then print it or write it."""
+    """Make the program, then print or write it."""
     from routelab.api.errors import RoutelabError
 
     try:

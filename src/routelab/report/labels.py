@@ -1,4 +1,4 @@
-"""Names and numbers as people read them."""
+"""Names and numbers for people."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STATISTIC_LABELS = {
     "argmin": "least on",
     "argmax": "greatest on",
 }
-"""What a column of statistics has behind its name, after an underscore."""
+"""Labels of statistics, by the suffix of their columns after the underscore."""
 
 _ENDINGS = {
     "ratio": "{}, ratio",
@@ -33,7 +33,7 @@ _ENDINGS = {
     "reference": "{}, of the other routing",
     **{key: f"{{}}: {text}" for key, text in STATISTIC_LABELS.items()},
 }
-"""Names of columns that are made from another one, by what stands behind its name."""
+"""Labels of columns that are computed from another column, by their suffix."""
 
 
 def label(column: str, of: str = "routes") -> str:
@@ -42,18 +42,18 @@ def label(column: str, of: str = "routes") -> str:
     Parameters
     ----------
     column : str
-        A column of some rows, or one that a table makes of it, such as ``max_load_ratio``.
+        A column of the rows, or one that a table computes from it, such as ``max_load_ratio``.
     of : str
         The rows; see `routelab.api.columns.Rows`.
     """
-    found = column_of(column, of)
-    if found is not None:
-        return found.label
-    base, _, ending = column.rpartition("_")
-    if ending in _ENDINGS and (base_column := column_of(base, of)) is not None:
-        return _ENDINGS[ending].format(base_column.label)
-    if ending in STATISTIC_LABELS and (made := label(base, of)) != base.replace("_", " "):
-        return f"{made}: {STATISTIC_LABELS[ending]}"
+    exact = column_of(column, of)
+    if exact is not None:
+        return exact.label
+    base, _, suffix = column.rpartition("_")
+    if suffix in _ENDINGS and (base_column := column_of(base, of)) is not None:
+        return _ENDINGS[suffix].format(base_column.label)
+    if suffix in STATISTIC_LABELS and (base_label := label(base, of)) != base.replace("_", " "):
+        return f"{base_label}: {STATISTIC_LABELS[suffix]}"
     return column.replace("_", " ")
 
 
@@ -61,7 +61,7 @@ def column_of(name: str, of: str = "") -> Column | None:
     """Return the column of some rows, of the routes that they are about, or of any rows."""
     columns = installed_columns()
     rows = dict.fromkeys((of, "routes", "channels", "")) if of else [""]
-    return next((found for one in rows if (found := columns.find(name, one))), None)
+    return next((column for one in rows if (column := columns.find(name, one))), None)
 
 
 def number_text(column: str, value: Any, digits: int = 4) -> str:
@@ -97,33 +97,33 @@ def number_text(column: str, value: Any, digits: int = 4) -> str:
 
 @cache
 def _decimals(column: str) -> int | None:
-    """Decimals of a column, or of the one that it is made from."""
+    """Return the decimals of a column, or of the column from which it is computed."""
     words = column.split("_")
-    # a statistic has an ending, and a published number a prefix
+    # a statistic has a suffix, a published number a prefix
     for first in range(len(words)):
         for last in range(len(words), first, -1):
-            found = column_of("_".join(words[first:last]))
-            if found is not None:
-                return found.decimals
+            source = column_of("_".join(words[first:last]))
+            if source is not None:
+                return source.decimals
     return None
 
 
-def without_parameters(name: str, left_out: Collection[str]) -> str:
-    """A canonical instance name without some of its parameters.
+def without_parameters(name: str, omitted: Collection[str]) -> str:
+    """Return a canonical instance name without some of its parameters.
 
     ``genetic~seed=3@angara~turns=exact`` without ``seed`` is ``genetic@angara~turns=exact``. A
-    parameter that is qualified by its part (``selection.seed``) is left out of every part.
+    parameter qualified by its part (``selection.seed``) is left out of every such part.
 
     Raises
     ------
     InputError
-        If `name` is no instance name.
+        If `name` is not an instance name.
     """
-    bare = {key.rpartition(".")[2] for key in left_out}
-    parsed = parse_routing(name)
-    parts = [parsed] if isinstance(parsed, Name) else [parsed.selection, parsed.rules]
-    if isinstance(parsed, CompositionName) and parsed.layers:
-        parts.append(parsed.layers)
+    bare = {key.rpartition(".")[2] for key in omitted}
+    instance = parse_routing(name)
+    parts = [instance] if isinstance(instance, Name) else [instance.selection, instance.rules]
+    if isinstance(instance, CompositionName) and instance.layers:
+        parts.append(instance.layers)
     return "@".join(
         str(
             Name(

@@ -1,13 +1,13 @@
-"""A network in the plane: where its switches lie and how its channels run.
+"""Layout of a network in the plane: positions of switches and paths of channels.
 
 A grid of any number of dimensions is unrolled: dimension 0 runs to the right and dimension 1
-upwards, in blocks; the other dimensions are told apart inside a block. There every switch has a
-row and a column of its own, so that no two channels of the first two dimensions lie on top of each
-other (two inner dimensions give a square that is turned by about 27°).
+upwards, in blocks; the other dimensions are inside a block. There, every switch has a separate row
+and column, so that channels of the first two dimensions never overlap (two inner dimensions give a
+square that is turned by about 27°).
 
-Both directions of a link run side by side, as traffic that keeps to the right; a barb on the
-outer side shows where a channel ends. A channel that closes a ring is cut: one end hangs out at
-each side of the grid, for inner dimensions at each side of the block.
+Both directions of a link run side by side, like traffic on the right; a barb on the outer side
+marks the end of a channel. A channel that closes a ring is cut: one end sticks out at each side of
+the grid, for inner dimensions at each side of the block.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ Points = NDArray[np.float64]
 Ticks = tuple[list[tuple[float, str]], list[tuple[float, str]]]
 
 RADIUS = 0.20
-"""Of a switch; lengths are in units of the distance between rows inside a block."""
+"""Radius of a switch; the unit of lengths is the distance between rows inside a block."""
 SIDE = 0.13
 """Distance of a channel from the line between its switches."""
 GAP = 2.4
-"""Between the outermost columns of neighbouring blocks."""
+"""Distance between the outermost columns of neighbouring blocks."""
 STUB = 0.9
-"""How far the ends of a channel that closes a ring hang out."""
+"""Length by which the ends of a channel that closes a ring stick out."""
 BARB_BACK, BARB_OUT = 0.24, 0.13
 LARGEST_FORCE_LAYOUT = 400
-"""Switches up to which a network without coordinates is laid out by forces; beyond: a circle."""
+"""Largest network without coordinates with a force layout; larger ones become a circle."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +50,10 @@ class Picture:
     line_channel : tuple of int
         Channel of each line.
     marks : tuple of str, length S
-        What is written into a switch: its inner coordinates, a short name, or nothing.
+        Texts inside the switches: inner coordinates, a short name, or nothing.
     block_ticks : tuple of two lists of (float, str)
-        Where the coordinates of dimension 0 (below) and 1 (at the left) are written; empty lists
-        for a network without coordinates.
+        Positions and texts of the coordinates of dimensions 0 (below) and 1 (at the left); empty
+        lists for a network without coordinates.
     hint : str
         How to read the picture.
     """
@@ -67,14 +67,14 @@ class Picture:
 
     @property
     def box(self) -> tuple[float, float, float, float]:
-        """Left, right, bottom and top of everything that is drawn, with a margin."""
+        """Return left, right, bottom and top of the drawing, with a margin."""
         points = np.concatenate([self.switches, *self.lines])
         (left, bottom), (right, top) = points.min(axis=0), points.max(axis=0)
         return left - 0.5, right + 0.5, bottom - 0.5, top + 0.5
 
 
 def picture_of(topology: Topology) -> Picture:
-    """Lay out a network: unrolled if its switches have coordinates, else by forces."""
+    """Lay out a network: unrolled if its switches have coordinates, otherwise by forces."""
     grid = topology.coordinates
     hint = "Traffic keeps to the right; a barb is at the end of a channel."
     if grid is None or grid.shape[1] == 0:
@@ -96,12 +96,12 @@ def picture_of(topology: Topology) -> Picture:
         ends = int(topology.channel_source[channel]), int(topology.channel_target[channel])
         side = SIDE * (1 + 1.6 * lanes[ends])
         lanes[ends] += 1
-        ring = _closed_ring(topology, sizes, *ends)
+        ring = _ring_dimension(topology, sizes, *ends)
         start, end = switches[ends[0]], switches[ends[1]]
         if ring is None:
             mine = [_straight(start, end, side)]
         else:
-            mine = _cut(start, end, side, switches, ring)
+            mine = _cut_channel(start, end, side, switches, ring)
         lines += mine
         owners += [channel] * len(mine)
     if len(lines) > topology.num_channels:
@@ -110,18 +110,20 @@ def picture_of(topology: Topology) -> Picture:
 
 
 def grid_sizes(topology: Topology) -> tuple[int, ...]:
-    """Size of each dimension, from ``attributes["dims"]`` where it fits the coordinates."""
+    """Return the size of each dimension, from ``attributes["dims"]`` if it fits the coordinates."""
     grid = topology.coordinates
     assert grid is not None
-    seen = tuple(int(size) for size in grid.max(axis=0) + 1) if len(grid) else (1,) * grid.shape[1]
-    told = topology.attributes.get("dims", ())
-    if isinstance(told, Sequence) and len(told) == len(seen):
-        return tuple(max(int(size), least) for size, least in zip(told, seen, strict=True))
-    return seen
+    extents = (
+        tuple(int(size) for size in grid.max(axis=0) + 1) if len(grid) else (1,) * grid.shape[1]
+    )
+    attribute = topology.attributes.get("dims", ())
+    if isinstance(attribute, Sequence) and len(attribute) == len(extents):
+        return tuple(max(int(size), least) for size, least in zip(attribute, extents, strict=True))
+    return extents
 
 
 def unroll(grid: NDArray[np.int32], sizes: Sequence[int]) -> Points:
-    """Positions of the switches of a grid; float64, shape (S, 2).
+    """Return the positions of the switches of a grid; float64, shape (S, 2).
 
     Parameters
     ----------
@@ -138,7 +140,7 @@ def unroll(grid: NDArray[np.int32], sizes: Sequence[int]) -> Points:
 
 
 def _inner(grid: NDArray[np.int32], sizes: Sequence[int]) -> tuple[Points, Points]:
-    """Column and row inside a block, both different for all switches of the block.
+    """Return column and row inside a block; no two switches of a block share either.
 
     The row counts in mixed radix with the first inner dimension as the lowest digit, the column
     with the first as the highest; every second dimension counts its columns backwards, which
@@ -167,22 +169,22 @@ def _block_ticks(topology: Topology, sizes: Sequence[int]) -> Ticks:
 
 
 def axis_name(topology: Topology, dimension: int) -> str:
-    """Of a dimension, by the letter of its directions."""
+    """Return the name of a dimension: the letter of its directions."""
     names = {way.dimension: way.name.lstrip("+-−").lower() for way in topology.directions}
     return names.get(dimension, f"d{dimension}")
 
 
-def _closed_ring(
+def _ring_dimension(
     topology: Topology, sizes: Sequence[int] | None, source: int, target: int
 ) -> int | None:
-    """The dimension whose ring a channel closes, by joining its two ends; None if it does not."""
+    """Return the dimension whose ring a channel closes; None if it closes none."""
     if sizes is None or topology.coordinates is None:
         return None
     step = topology.coordinates[target] - topology.coordinates[source]
-    (moved,) = np.nonzero(step)
-    if len(moved) != 1:
+    (dimensions,) = np.nonzero(step)
+    if len(dimensions) != 1:
         return None
-    dimension = int(moved[0])
+    dimension = int(dimensions[0])
     closes = sizes[dimension] >= 3 and abs(step[dimension]) == sizes[dimension] - 1
     return dimension if closes else None
 
@@ -190,23 +192,25 @@ def _closed_ring(
 def _straight(start: Points, end: Points, side: float) -> Points:
     along = _unit(end - start)
     shift = side * _right_of(along)
-    return _barbed(start + RADIUS * along + shift, end - RADIUS * along + shift, along)
+    return _with_barb(start + RADIUS * along + shift, end - RADIUS * along + shift, along)
 
 
-def _cut(start: Points, end: Points, side: float, switches: Points, dimension: int) -> list[Points]:
-    """Both ends of a channel that closes a ring; those of outer dimensions reach one border."""
+def _cut_channel(
+    start: Points, end: Points, side: float, switches: Points, dimension: int
+) -> list[Points]:
+    """Draw both ends of a channel that closes a ring; outer dimensions end at one border."""
     way = -_unit(end - start)
     shift = side * _right_of(way)
     reach = [STUB, STUB]
     if dimension < 2:
         along = switches @ way
         reach = [float(along.max() - start @ way) + STUB, float(end @ way - along.min()) + STUB]
-    leaving = _barbed(start + RADIUS * way + shift, start + reach[0] * way + shift, way)
-    arriving = _barbed(end - reach[1] * way + shift, end - RADIUS * way + shift, way)
+    leaving = _with_barb(start + RADIUS * way + shift, start + reach[0] * way + shift, way)
+    arriving = _with_barb(end - reach[1] * way + shift, end - RADIUS * way + shift, way)
     return [leaving, arriving]
 
 
-def _barbed(start: Points, tip: Points, along: Points) -> Points:
+def _with_barb(start: Points, tip: Points, along: Points) -> Points:
     return np.array([start, tip, tip - BARB_BACK * along + BARB_OUT * _right_of(along)])
 
 
@@ -218,29 +222,29 @@ def _right_of(along: Points) -> Points:
     return np.array([along[1], -along[0]])
 
 
-def _lying(points: Points) -> Points:
-    """The points turned so that their longest extent is horizontal: pages are wide."""
+def _turn_flat(points: Points) -> Points:
+    """Rotate points so that their longest extent is horizontal, because pages are wide."""
     if len(points) < 2:
         return points
     around = points - points.mean(axis=0)
     axes = np.linalg.svd(around, full_matrices=False)[2]
-    turned = around @ axes.T
-    # either way along an axis would do: the farthest point is at the right, and at the top
-    return np.asarray(turned * np.sign(turned[np.abs(turned).argmax(axis=0), [0, 1]]))
+    rotation = around @ axes.T
+    # fix the orientation of both axes: the farthest point is at the right, and at the top
+    return np.asarray(rotation * np.sign(rotation[np.abs(rotation).argmax(axis=0), [0, 1]]))
 
 
 def _force_layout(topology: Topology) -> Points:
-    """Positions of a network without coordinates, the median link about `GAP` long."""
+    """Return positions for a network without coordinates; the median link is about `GAP` long."""
     graph = nx.Graph()
     graph.add_nodes_from(range(topology.num_switches))
     links = np.column_stack([topology.channel_source, topology.channel_target])
     graph.add_edges_from(links.tolist())
     if topology.num_switches <= LARGEST_FORCE_LAYOUT:
-        placed = nx.spring_layout(graph, seed=1, iterations=300)
+        positions = nx.spring_layout(graph, seed=1, iterations=300)
     else:
-        placed = nx.circular_layout(graph)
-    points = np.array([placed[i] for i in range(topology.num_switches)], dtype=np.float64)
-    points = _lying(points)
+        positions = nx.circular_layout(graph)
+    points = np.array([positions[i] for i in range(topology.num_switches)], dtype=np.float64)
+    points = _turn_flat(points)
     if not len(links):
         return points
     lengths = np.hypot(*(points[links[:, 0]] - points[links[:, 1]]).T)

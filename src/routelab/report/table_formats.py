@@ -1,4 +1,4 @@
-"""Tables as CSV, Markdown and LaTeX, and as cells that the page's templates lay out."""
+"""Tables as CSV, Markdown and LaTeX, and as cells for the page's templates."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from routelab.report.labels import label, number_text
-from routelab.report.tables import Column, Table
+from routelab.report.tables import ReportColumn, ReportTable
 
 Relation = Literal["", "equal", "inside", "below", "above"]
 
 
 @dataclass(frozen=True)
-class Cell:
-    """What a reader sees in one cell.
+class TableCell:
+    """The content of a table cell for readers.
 
     Attributes
     ----------
     text : str
-        The value; empty if there is none.
+        The value; empty if it is missing.
     spread : str
-        ``27–30`` where runs differ, otherwise empty.
+        Range such as ``27–30`` if runs differ, otherwise empty.
     relation : str
-        Of our value to the published one in this cell: ``equal`` (as printed), ``inside`` (the
-        published value lies in our range), ``below`` or ``above`` it; empty in other cells.
+        Relation of our value to the published one in this cell: ``equal`` (as printed), ``inside``
+        (the published value is within our range), ``below`` or ``above``; empty in other cells.
     difference : str
-        Our value minus the published one, with its sign, where they are not equal.
+        Our value minus the published one, with its sign, if they differ.
     numeric : bool
     header : bool
-        Whether the cell names its row.
+        Whether the cell identifies its row.
     """
 
     text: str
@@ -43,13 +43,13 @@ class Cell:
     header: bool = False
 
     def __str__(self) -> str:
-        """Value and spread as plain text."""
+        """Return value and spread as plain text."""
         return f"{self.text} ({self.spread})" if self.spread else self.text
 
 
 @dataclass(frozen=True)
 class Heading:
-    """A label over one or more columns that are shown."""
+    """A label above one or more columns."""
 
     text: str
     span: int = 1
@@ -57,47 +57,47 @@ class Heading:
 
 @dataclass(frozen=True)
 class Layout:
-    """A table as it is shown: ranges and published numbers beside the values they belong to.
+    """A table for readers: ranges and published numbers are next to their values.
 
     Attributes
     ----------
     groups : tuple of Heading
         First line of headings.
     headings : tuple of Heading or None
-        One for each column shown, or None where one line is enough.
+        One for each column, or None if one line is enough.
     rows : tuple of tuple of Cell
     """
 
     groups: tuple[Heading, ...]
     headings: tuple[Heading, ...] | None
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[TableCell, ...], ...]
 
 
-def layout(table: Table) -> Layout:
-    """How a table is shown to people."""
-    shown: list[Column] = []
+def layout(table: ReportTable) -> Layout:
+    """Lay out a table for readers."""
+    columns: list[ReportColumn] = []
     groups: list[Heading] = []
     second: list[Heading] = []
-    references = table.named("reference")
+    references = table.with_role("reference")
     for column in table.columns:
         if column.role in ("low", "high") or (column.role == "reference" and column.of):
             continue
         beside = [other for other in references if other.of == column.name]
-        shown += [column, *beside]
+        columns += [column, *beside]
         groups.append(Heading(label(column.name, table.of), 1 + len(beside)))
         second.append(Heading("ours" if beside else ""))
         second += [Heading(label(other.name.removesuffix(other.of)).strip()) for other in beside]
-    rows = tuple(tuple(_cell(table, row, column) for column in shown) for row in table.rows)
+    rows = tuple(tuple(_cell(table, row, column) for column in columns) for row in table.rows)
     two_lines = any(group.span > 1 for group in groups)
     return Layout(tuple(groups), tuple(second) if two_lines else None, rows)
 
 
-def _cell(table: Table, row: dict[str, Any], column: Column) -> Cell:
+def _cell(table: ReportTable, row: dict[str, Any], column: ReportColumn) -> TableCell:
     text = number_text(column.name, row.get(column.name))
     numeric = not text or re.match(r"[-\d]", text) is not None
     if column.role == "reference" and column.of:
         return _reference_cell(row, column, text)
-    return Cell(text, _spread(row, column.name), numeric=numeric, header=column.role == "row")
+    return TableCell(text, _spread(row, column.name), numeric=numeric, header=column.role == "row")
 
 
 def _spread(row: dict[str, Any], value: str) -> str:
@@ -105,24 +105,24 @@ def _spread(row: dict[str, Any], value: str) -> str:
     return f"{low}–{high}" if low != high else ""
 
 
-def _reference_cell(row: dict[str, Any], column: Column, text: str) -> Cell:
-    """The published value with its relation to ours, both as printed."""
+def _reference_cell(row: dict[str, Any], column: ReportColumn, text: str) -> TableCell:
+    """Return the published value with its relation to ours, both as printed."""
     ours = number_text(column.of, row.get(column.of))
     if not text or not ours or isinstance(row[column.name], str):
-        return Cell(text)
+        return TableCell(text)
     gap = float(ours) - float(text)
     if gap == 0:
-        return Cell(text, relation="equal")
+        return TableCell(text, relation="equal")
     difference = number_text(column.of, abs(gap))
     difference = ("+" if gap > 0 else "−") + difference
     ends = [number_text(column.of, row.get(f"{column.of}_{end}")) for end in ("low", "high")]
     if all(ends) and float(ends[0]) <= float(text) <= float(ends[1]):
-        return Cell(text, relation="inside", difference=difference)
-    return Cell(text, relation="above" if gap > 0 else "below", difference=difference)
+        return TableCell(text, relation="inside", difference=difference)
+    return TableCell(text, relation="above" if gap > 0 else "below", difference=difference)
 
 
-def to_csv(table: Table) -> str:
-    """All columns, ends of ranges last; numbers as `number_text` writes them."""
+def to_csv(table: ReportTable) -> str:
+    """Return all columns as CSV, ends of ranges last, with numbers formatted by `number_text`."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     names = [column.name for column in table.columns]
@@ -131,46 +131,46 @@ def to_csv(table: Table) -> str:
     return stream.getvalue()
 
 
-def to_markdown(table: Table) -> str:
-    """A pipe table with the title above it and the notes below."""
-    shown = layout(table)
+def to_markdown(table: ReportTable) -> str:
+    """Return a Markdown table with the title above it and the notes below."""
+    form = layout(table)
     lines = [
         f"**{_markdown(table.title)}**",
         "",
         *(line for text in table.warnings for line in (f"**{_markdown(text)}**", "")),
-        _piped([_markdown(text) for text in _one_line_headings(shown)]),
-        _piped(["---:" if numeric else "---" for numeric in _numeric_columns(shown)]),
+        _pipe_line([_markdown(text) for text in _one_line_headings(form)]),
+        _pipe_line(["---:" if numeric else "---" for numeric in _numeric_columns(form)]),
     ]
-    lines += [_piped([_markdown(str(cell)) for cell in row]) for row in shown.rows]
+    lines += [_pipe_line([_markdown(str(cell)) for cell in row]) for row in form.rows]
     if table.notes:
         lines += ["", *(f"- {_markdown(note)}" for note in table.notes)]
     return "\n".join(lines) + "\n"
 
 
-def to_latex(table: Table) -> str:
-    r"""A ``tabular`` with booktabs' rules, to be put into a ``table`` environment."""
-    shown = layout(table)
-    kinds = "".join("r" if numeric else "l" for numeric in _numeric_columns(shown))
+def to_latex(table: ReportTable) -> str:
+    r"""Return a ``tabular`` with booktabs' rules, for a ``table`` environment."""
+    form = layout(table)
+    kinds = "".join("r" if numeric else "l" for numeric in _numeric_columns(form))
     lines = [f"% {_one_line(table.title)}; needs \\usepackage{{booktabs}}"]
     lines += [f"% {_one_line(text)}" for text in table.warnings]
     lines += [f"\\begin{{tabular}}{{{kinds}}}", "\\toprule"]
-    lines.append(_tex_line([_tex_heading(group) for group in shown.groups]))
-    if shown.headings is not None:
-        lines.append(_tex_rules(shown.groups))
-        lines.append(_tex_line([escape_latex(heading.text) for heading in shown.headings]))
+    lines.append(_tex_line([_tex_heading(group) for group in form.groups]))
+    if form.headings is not None:
+        lines.append(_tex_rules(form.groups))
+        lines.append(_tex_line([escape_latex(heading.text) for heading in form.headings]))
     lines.append("\\midrule")
-    lines += [_tex_line([escape_latex(str(cell)) for cell in row]) for row in shown.rows]
+    lines += [_tex_line([escape_latex(str(cell)) for cell in row]) for row in form.rows]
     lines += ["\\bottomrule", "\\end{tabular}"]
     lines += [f"% {_one_line(note)}" for note in table.notes]
     return "\n".join(lines) + "\n"
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {
+FORMATS: dict[str, Callable[[ReportTable], str]] = {
     "csv": to_csv,
     "md": to_markdown,
     "tex": to_latex,
 }
-"""File name suffix to writer."""
+"""Writers by file name suffix."""
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -196,7 +196,7 @@ _LATEX = {
 
 
 def escape_latex(text: str) -> str:
-    r"""Text in which no character is special to LaTeX any more; line ends become spaces.
+    r"""Escape all characters that are special to LaTeX; line ends become spaces.
 
     Brackets are put in braces because ``[`` after a line's ``\\`` would be an option.
     """
@@ -211,25 +211,25 @@ def _markdown(text: str) -> str:
     return re.sub(r"([\\`*_|~<>\[\]#])", r"\\\1", _one_line(text))
 
 
-def _piped(cells: Sequence[str]) -> str:
+def _pipe_line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _one_line_headings(shown: Layout) -> list[str]:
-    """Headings where only one line is possible: ``maximum load (paper)``."""
-    if shown.headings is None:
-        return [group.text for group in shown.groups]
-    over = [group.text for group in shown.groups for _ in range(group.span)]
+def _one_line_headings(form: Layout) -> list[str]:
+    """Return headings for formats with one heading line: ``maximum load (paper)``."""
+    if form.headings is None:
+        return [group.text for group in form.groups]
+    over = [group.text for group in form.groups for _ in range(group.span)]
     return [
         f"{group} ({heading.text})" if heading.text not in ("", "ours") else group
-        for group, heading in zip(over, shown.headings, strict=True)
+        for group, heading in zip(over, form.headings, strict=True)
     ]
 
 
-def _numeric_columns(shown: Layout) -> list[bool]:
-    if not shown.rows:
-        return [False] * sum(group.span for group in shown.groups)
-    return [all(cell.numeric for cell in column) for column in zip(*shown.rows, strict=True)]
+def _numeric_columns(form: Layout) -> list[bool]:
+    if not form.rows:
+        return [False] * sum(group.span for group in form.groups)
+    return [all(cell.numeric for cell in column) for column in zip(*form.rows, strict=True)]
 
 
 def _tex_line(cells: Sequence[str]) -> str:
@@ -242,7 +242,7 @@ def _tex_heading(group: Heading) -> str:
 
 
 def _tex_rules(groups: Sequence[Heading]) -> str:
-    """A rule under every heading that spans columns."""
+    """Return rules under the headings that span columns."""
     rules, at = [], 1
     for group in groups:
         if group.span > 1:

@@ -1,4 +1,4 @@
-"""Declarative tables: which rows, which values, what is pooled, what stands beside them."""
+"""Tables that a study declares: rows, values, pooled parameters and published numbers."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from routelab.api import InputError
 from routelab.artifacts.losses import cause_text
 from routelab.config import Beside, Reference
 from routelab.config import Table as TableSpec
-from routelab.report.frames.statistics import NAMED, SYSTEMS, statistics_of
-from routelab.report.frames.view import OK, View, in_order, key_text
+from routelab.report.frames.statistics import NETWORK_NAMES, SYSTEMS, statistics_of
+from routelab.report.frames.view import OK, View, key_text, sort_texts
 
 Role = Literal["row", "value", "reference", "low", "high", "runs"]
 
 
 MOST_CAUSES = 5
-"""Reasons that a note below a table names."""
+"""Largest number of reasons in a note below a table."""
 
 
 @dataclass(frozen=True)
-class Column:
+class ReportColumn:
     """A column of a table.
 
     Attributes
     ----------
     name : str
     role : str
-        ``row``: identifies a row; ``value``; ``reference``: from a file beside the values;
-        ``low``, ``high``: ends of a value's range; ``runs``: how many runs a row stands for.
+        ``row``: identifies a row; ``value``; ``reference``: published number next to a value;
+        ``low``, ``high``: ends of a value's range; ``runs``: number of runs of a row.
     of : str
-        The value that a reference or an end of a range belongs to, otherwise empty.
+        The value to which a reference or an end of a range belongs, otherwise empty.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """A finished table.
 
     Attributes
@@ -51,28 +51,28 @@ class Table:
     name, title : str
     columns : tuple of Column
     rows : tuple of dict
-        Values by column name; None or NaN where there is none.
-    attained : tuple of dict
-        For each row: column name to the run (its position in the study) that attained the value.
+        Values by column name; None or NaN if missing.
+    value_runs : tuple of dict
+        For each row, the run (its position in the study) that has the value, by column name.
     counts : bool
-        Whether rows differ by their values too and say how many runs have them.
+        Whether values also identify rows, and rows have the number of runs with these values.
     averages : bool
         Whether values are means over runs.
     statistics : bool
         Whether values are statistics of many runs.
     notes : tuple of str
-        What a reader has to know, e.g. runs without a result.
+        Notes below the table, e.g. on runs without a result.
     of : str
-        What its runs are; see `config.Table`.
+        Kind of its rows; see `config.Table`.
     warnings : tuple of str
-        What must not be overlooked; stands above the table.
+        Serious problems, shown above the table.
     """
 
     name: str
     title: str
-    columns: tuple[Column, ...]
+    columns: tuple[ReportColumn, ...]
     rows: tuple[dict[str, Any], ...]
-    attained: tuple[dict[str, int], ...]
+    value_runs: tuple[dict[str, int], ...]
     counts: bool
     averages: bool
     statistics: bool
@@ -80,15 +80,15 @@ class Table:
     of: str = "routes"
     warnings: tuple[str, ...] = ()
 
-    def named(self, role: Role) -> list[Column]:
-        """Columns of one role."""
+    def with_role(self, role: Role) -> list[ReportColumn]:
+        """Return the columns with a role."""
         return [column for column in self.columns if column.role == role]
 
 
 def build_table(
     name: str, spec: TableSpec, frames: View, reference: Reference | None, place: str
-) -> Table:
-    """Make the table that a study declares.
+) -> ReportTable:
+    """Build a table of a study.
 
     Parameters
     ----------
@@ -96,17 +96,17 @@ def build_table(
         Key of the table in the study.
     spec : config.study.Table
     frames : View
-        What ``spec.of`` names.
+        The rows that ``spec.of`` names.
     reference : Reference or None
-        Published numbers that `spec` may want beside ours.
+        Published numbers that `spec` may place next to ours.
     place : str
-        Where the table is declared, to begin messages with.
+        Prefix of messages: where the table is declared.
 
     Raises
     ------
     InputError
-        If a column does not exist, the rows do not tell runs apart, or the reference names a
-        row twice.
+        If a column does not exist, rows do not distinguish runs, or the reference has two rows
+        for the same keys.
     """
     for parameter in spec.over:
         frames.parameter(parameter, f"{place}over: ")
@@ -114,49 +114,51 @@ def build_table(
     for new, old in spec.names.items():
         jobs = jobs.assign(**{new: frames.column(jobs, old, f"{place}names: ")})
     if spec.statistics:
-        # with what they are compared with, runs may be there several times
+        # a run that is compared with several others occurs several times
         jobs = jobs.reset_index()
     elif not jobs.index.is_unique:
         raise InputError(
             f"{place}relative: several runs to compare with; name one routing in 'relative.to', or "
             "show 'statistics'"
         )
-    every = _grouped(frames, jobs, spec.rows, place)
+    every = _group_runs(frames, jobs, spec.rows, place)
     if spec.statistics:
-        rows, attained = _statistic_rows(spec, frames, jobs, every, place)
+        rows, value_runs = _statistic_rows(spec, frames, jobs, every, place)
     elif spec.count:
-        rows, attained = _counted_rows(spec, frames, jobs[jobs["status"] == OK], place)
+        rows, value_runs = _counted_rows(spec, frames, jobs[jobs["status"] == OK], place)
     else:
-        rows, attained = _pooled_rows(spec, frames, jobs, every, place)
+        rows, value_runs = _pooled_rows(spec, frames, jobs, every, place)
 
     values = spec.values or [
         f"{column}_{name}" for column, names in spec.statistics.items() for name in names
     ]
-    columns = [Column(column, "row") for column in spec.rows]
-    shown = [Column(column, "value") for column in values]
+    columns = [ReportColumn(column, "row") for column in spec.rows]
+    value_columns = [ReportColumn(column, "value") for column in values]
     if spec.beside is not None:
-        published = _join_reference(rows, spec.beside, reference, values, place)
-        # what stands beside each other comes first, then what was never published
-        known = {column.of for column in published}
-        shown.sort(key=lambda column: column.name not in known)
-        shown[len(known - {""}) : len(known - {""})] = published
-    columns += shown
+        reference_columns = _join_reference(rows, spec.beside, reference, values, place)
+        # columns with a published number come first
+        with_reference = {column.of for column in reference_columns}
+        value_columns.sort(key=lambda column: column.name not in with_reference)
+        value_columns[len(with_reference - {""}) : len(with_reference - {""})] = reference_columns
+    columns += value_columns
     if "range" in spec.over.values() and not spec.count:
-        ranged = [name for name in values if not name.endswith(NAMED) or spec.values]
+        range_values = [name for name in values if not name.endswith(NETWORK_NAMES) or spec.values]
         columns += [
-            Column(f"{column}_{end}", end, column) for column in ranged for end in ("low", "high")
+            ReportColumn(f"{column}_{end}", end, column)
+            for column in range_values
+            for end in ("low", "high")
         ]
     if spec.statistics:
-        columns.append(Column(SYSTEMS, "runs"))
+        columns.append(ReportColumn(SYSTEMS, "runs"))
     elif spec.runs and (spec.over or spec.count):
-        columns.append(Column("runs", "runs"))
+        columns.append(ReportColumn("runs", "runs"))
     runs = jobs["run"] if spec.statistics else jobs.index
-    return Table(
+    return ReportTable(
         name=name,
         title=spec.title or name,
         columns=tuple(columns),
         rows=tuple(rows),
-        attained=tuple(attained),
+        value_runs=tuple(value_runs),
         counts=spec.count,
         averages="mean" in spec.over.values() and not spec.count,
         statistics=bool(spec.statistics),
@@ -166,10 +168,10 @@ def build_table(
     )
 
 
-def _grouped(
+def _group_runs(
     frames: View, jobs: pd.DataFrame, keys: Sequence[str], place: str
 ) -> dict[tuple[str, ...], list[int]]:
-    """Runs by the texts of their `keys`, in the order of a table's rows.
+    """Group runs by the texts of their `keys`, in the order of the table's rows.
 
     Numbers ascend, words are in the study's order, column after column.
     """
@@ -177,11 +179,11 @@ def _grouped(
     groups: dict[tuple[str, ...], list[int]] = {}
     for run, key in zip(jobs.index, zip(*texts, strict=True), strict=True):
         groups.setdefault(key, []).append(int(run))
-    ranks = [{text: rank for rank, text in enumerate(in_order(column))} for column in texts]
-    ordered = sorted(
+    ranks = [{text: rank for rank, text in enumerate(sort_texts(column))} for column in texts]
+    sorted_keys = sorted(
         groups, key=lambda key: [rank[text] for rank, text in zip(ranks, key, strict=True)]
     )
-    return {key: groups[key] for key in ordered}
+    return {key: groups[key] for key in sorted_keys}
 
 
 def _statistic_rows(
@@ -191,29 +193,29 @@ def _statistic_rows(
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
 ) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
-    """A row for every group of runs, with statistics of those that have a result."""
-    rows, attained = [], []
+    """Return a row for each group of runs, with statistics of the runs that have a result."""
+    rows, value_runs = [], []
     for positions in groups.values():
         mine = jobs.loc[positions]
         row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
-        done = mine[mine["status"] == OK]
-        values, by = statistics_of(done, spec.statistics, spec.over, frames, place)
+        ok_runs = mine[mine["status"] == OK]
+        values, by = statistics_of(ok_runs, spec.statistics, spec.over, frames, place)
         rows.append(row | values)
-        attained.append(by)
-    return rows, attained
+        value_runs.append(by)
+    return rows, value_runs
 
 
 def _counted_rows(
     spec: TableSpec, frames: View, jobs: pd.DataFrame, place: str
 ) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
-    """A row for every combination of keys and values that runs attained, and one such run."""
-    rows, attained = [], []
+    """Return a row for each combination of keys and values of runs, and one such run."""
+    rows, value_runs = [], []
     columns = [*spec.rows, *spec.values]
-    for runs in _grouped(frames, jobs, columns, place).values():
+    for runs in _group_runs(frames, jobs, columns, place).values():
         row = {column: frames.column(jobs, column, place)[runs[0]] for column in columns}
         rows.append(row | {"runs": len(runs)})
-        attained.append(dict.fromkeys(spec.values, runs[0]))
-    return rows, attained
+        value_runs.append(dict.fromkeys(spec.values, runs[0]))
+    return rows, value_runs
 
 
 def _pooled_rows(
@@ -223,36 +225,36 @@ def _pooled_rows(
     groups: Mapping[tuple[str, ...], list[int]],
     place: str,
 ) -> tuple[list[dict[str, Any]], list[dict[str, int]]]:
-    """A row for every group of runs, and who attained its values."""
-    rows, attained = [], []
+    """Return a row for each group of runs, and the runs that have its values."""
+    rows, value_runs = [], []
     for runs in groups.values():
         mine = jobs.loc[runs]
-        _check_one_thing(mine[list(frames.identity)], spec.rows, place)
+        _check_rows_distinct(mine[list(frames.identity)], spec.rows, place)
         row = {column: frames.column(mine, column, place).iloc[0] for column in spec.rows}
         row["runs"] = int((mine["status"] == OK).sum())
         by: dict[str, int] = {}
         for column in spec.values:
             values = frames.column(mine, column, place).dropna()
             if "mean" in spec.over.values():
-                values = _averaged(values, mine, spec.over, f"{place}values: column {column!r}")
+                values = _average(values, mine, spec.over, f"{place}values: column {column!r}")
             _pool(column, values, mine, spec.over, row, by)
         rows.append(row)
-        attained.append(by)
-    return rows, attained
+        value_runs.append(by)
+    return rows, value_runs
 
 
-def _check_one_thing(mine: pd.DataFrame, rows: Sequence[str], place: str) -> None:
-    things = mine.drop_duplicates()
-    if len(things) > 1:
-        one, other = (_thing(things.iloc[at]) for at in (0, 1))
+def _check_rows_distinct(mine: pd.DataFrame, rows: Sequence[str], place: str) -> None:
+    labels = mine.drop_duplicates()
+    if len(labels) > 1:
+        one, other = (_run_text(labels.iloc[at]) for at in (0, 1))
         raise InputError(
             f"{place}rows {', '.join(rows)} do not tell {one} from {other}; add a column "
             "to 'rows', choose with 'where', or name the parameter to pool in 'over'"
         )
 
 
-def _thing(names: pd.Series[Any]) -> str:
-    """``dor on torus~dims=4``, of a simulation with its traffic, settings and load."""
+def _run_text(names: pd.Series[Any]) -> str:
+    """Return text such as ``dor on torus~dims=4``; for simulations also work and load."""
     rest = [
         f"{kind} {key_text(value)}"
         for kind, value in names.items()
@@ -261,10 +263,10 @@ def _thing(names: pd.Series[Any]) -> str:
     return f"{names['routing']} on {names['topology']}" + (f" ({', '.join(rest)})" if rest else "")
 
 
-def _averaged(
+def _average(
     values: pd.Series[Any], mine: pd.DataFrame, over: Mapping[str, str], what: str
 ) -> pd.Series[Any]:
-    """The mean over the parameters marked ``mean``, at the first run of each other setting."""
+    """Return the mean over the parameters marked ``mean``, at the first run of each setting."""
     others = [parameter for parameter, how in over.items() if how != "mean"]
     settings: dict[tuple[str, ...], list[Any]] = {}
     for run in values.index:
@@ -287,11 +289,11 @@ def _pool(
     row: dict[str, Any],
     runs: dict[str, int],
 ) -> None:
-    """Put the pooled `values` of one row into `row` and who attained them into `runs`.
+    """Add the pooled `values` of a row to `row`, and the runs that have them to `runs`.
 
     First the lower median over the parameters marked ``median``; of these medians, one for each
     setting of the parameters marked ``range``, the lower median is the value, and the extremes
-    are the range. Of several runs with one value the first is named; a mean is nobody's.
+    are the range. The first of several runs with equal values is used; no run has a mean.
     """
     ranged = [parameter for parameter, how in over.items() if how == "range"]
     settings: dict[tuple[str, ...], list[int]] = {}
@@ -301,16 +303,16 @@ def _pool(
     if not settings:
         return
     medians = [median_low([values[run] for run in group]) for group in settings.values()]
-    found = {column: median_low(medians)}
+    numbers = {column: median_low(medians)}
     if ranged:
-        found |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
-    row |= found
+        numbers |= {f"{column}_low": min(medians), f"{column}_high": max(medians)}
+    row |= numbers
     if "mean" in over.values():
         return
     first: dict[Any, int] = {}
     for run, value in values.items():
         first.setdefault(value, int(str(run)))
-    runs |= {name: first[value] for name, value in found.items()}
+    runs |= {name: first[value] for name, value in numbers.items()}
 
 
 def _join_reference(
@@ -319,39 +321,39 @@ def _join_reference(
     reference: Reference | None,
     values: Sequence[str],
     place: str,
-) -> list[Column]:
-    """Join the reference's columns to `rows` and return them; its spare rows are left out."""
+) -> list[ReportColumn]:
+    """Join the reference's columns to `rows` and return them; extra reference rows are ignored."""
     if reference is None:
         raise InputError(f"{place}beside: the study cites no reference")
-    found: dict[tuple[str, ...], dict[str, str]] = {}
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
     for line in reference.rows(beside.reference):
         key = tuple(key_text(_number(line[name])) for name in beside.on)
-        if key in found:
+        if key in lines:
             raise InputError(
                 f"{place}beside: {beside.reference} has two rows for {', '.join(key)}; "
                 "name the column that tells them apart in 'on'"
             )
-        found[key] = line
-    known = reference.columns(beside.reference)
-    if unknown := set(beside.columns) - set(known):
+        lines[key] = line
+    reference_columns = reference.columns(beside.reference)
+    if unknown := set(beside.columns) - set(reference_columns):
         raise InputError(
             f"{place}beside: {beside.reference} has no column {', '.join(sorted(unknown))}; it has "
-            f"{', '.join(known)}"
+            f"{', '.join(reference_columns)}"
         )
-    shown = beside.columns or known
-    added = [name for name in shown if name not in beside.on]
+    names = beside.columns or reference_columns
+    joined = [name for name in names if name not in beside.on]
     for row in rows:
-        theirs = found.get(tuple(key_text(row[name]) for name in beside.on), {})
-        row |= {f"{beside.prefix}{name}": _number(theirs.get(name, "")) for name in added}
-    added.sort(key=lambda name: values.index(name) if name in values else len(values))
+        theirs = lines.get(tuple(key_text(row[name]) for name in beside.on), {})
+        row |= {f"{beside.prefix}{name}": _number(theirs.get(name, "")) for name in joined}
+    joined.sort(key=lambda name: values.index(name) if name in values else len(values))
     return [
-        Column(f"{beside.prefix}{name}", "reference", name if name in values else "")
-        for name in added
+        ReportColumn(f"{beside.prefix}{name}", "reference", name if name in values else "")
+        for name in joined
     ]
 
 
 def _number(text: str) -> Any:
-    """A cell of a reference file: a number, a word or None."""
+    """Parse a cell of a reference file: a number, a word or None."""
     if not text.strip():
         return None
     try:
@@ -364,12 +366,12 @@ def _number(text: str) -> Any:
 def _notes(
     jobs: pd.DataFrame, groups: Mapping[tuple[str, ...], list[int]], rows: Sequence[str]
 ) -> list[str]:
-    """One sentence for every row that has runs without a result."""
+    """Return a sentence for each row that has runs without a result."""
     notes = []
     for key, runs in groups.items():
         mine = jobs.loc[runs]
-        lost = mine[mine["status"] != OK]
-        if lost.empty:
+        failures = mine[mine["status"] != OK]
+        if failures.empty:
             continue
         what = ", ".join(
             text
@@ -377,9 +379,9 @@ def _notes(
             else f"{column} {text or 'unknown'}"
             for column, text in zip(rows, key, strict=False)
         )
-        told = list(dict.fromkeys(map(cause_text, lost["status"], lost["reason"])))
-        causes = "; ".join(told[:MOST_CAUSES])
-        if len(told) > MOST_CAUSES:
-            causes += f"; and {len(told) - MOST_CAUSES} more"
-        notes.append(f"Without a result: {len(lost)} of {len(mine)} runs of {what} ({causes})")
+        texts = list(dict.fromkeys(map(cause_text, failures["status"], failures["reason"])))
+        causes = "; ".join(texts[:MOST_CAUSES])
+        if len(texts) > MOST_CAUSES:
+            causes += f"; and {len(texts) - MOST_CAUSES} more"
+        notes.append(f"Without a result: {len(failures)} of {len(mine)} runs of {what} ({causes})")
     return notes

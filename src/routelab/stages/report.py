@@ -18,7 +18,7 @@ from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.report.frames.bench_rows import BenchRecord
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineRecord
-from routelab.report.frames.survey import kept_records
+from routelab.report.frames.survey import survey_records
 from routelab.report.page.site import write_index, write_study_report
 from routelab.stages.bound import BARE
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
@@ -56,7 +56,7 @@ def run(study: Path, results: Path, directory: Path) -> None:
     records = _records(shown)
     if shown.study.survey:
         tables = [SurveyJob.manifest(results, job.ids[0]) for job in shown.jobs[SurveyJob.kind]]
-        records = kept_records(records, tables)
+        records = survey_records(records, tables)
     simulated = _simulated(shown, SimulationJob)
     # those that only predict what is measured are no rows of the study
     asked = {

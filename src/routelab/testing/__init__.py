@@ -1,6 +1,6 @@
-"""The conformance kit: whether a plugin keeps its contract and its claims hold.
+"""The conformance kit: checks that a plugin keeps its contract and that its claims hold.
 
-It ships with routelab, for the tests of plugins that routelab does not know::
+It ships with routelab for the tests of third-party plugins::
 
     from routelab.testing import conformance
 

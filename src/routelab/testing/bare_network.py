@@ -1,4 +1,4 @@
-"""What the bare network allows, where every walk is legal."""
+"""Routes on the bare network, where every walk is legal."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from routelab.api import Topology
 from routelab.api.topology import BoolArray, Int32Array
 from routelab.kernels.graph import route_lengths
-from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.results import Failed
 
 
 def bare_lengths(topology: Topology) -> Int32Array:
-    """Hops between endpoints; int32, shape (P, P), −1 where there is no way."""
-    lengths: Int32Array = route_lengths(walks(topology).arrays, topology.endpoints)
+    """Return the hops between endpoints; int32, shape (P, P), −1 for unreachable pairs."""
+    lengths: Int32Array = route_lengths(all_walks(topology).arrays, topology.endpoints)
     return lengths
 
 
 def one_way_channels(topology: Topology) -> list[int]:
-    """Channels that have no channel back, counting parallel ones."""
+    """Return the channels without a channel back, counting parallel ones."""
     ends = list(
         zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     )
@@ -34,35 +34,35 @@ def one_way_channels(topology: Topology) -> list[int]:
     return alone
 
 
-def require_routes(topology: Topology, lost: BoolArray, what: str) -> str:
+def require_routes(topology: Topology, without_route: BoolArray, what: str) -> str:
     """Judge the pairs that have no route.
 
     Parameters
     ----------
     topology : Topology
     lost : bool array, shape (P, P)
-        Pairs without one.
+        Pairs without a route.
     what : str
-        Of what they have none, for messages.
+        Noun for a route in messages.
 
     Returns
     -------
     found : str
-        How many pairs the bare network connects and have none; empty if all have one.
+        Number of pairs that the bare network connects without a route; empty if all have one.
 
     Raises
     ------
     Failed
-        If a pair has none although the network is connected, has all its parts, and all its
-        links lead both ways.
+        If a pair has no route although the network is connected and undamaged, and all its links
+        lead both ways.
     """
     bare = bare_lengths(topology)
-    missing = np.argwhere(lost & (bare >= 0))
-    if not missing.size:
+    unreached = np.argwhere(without_route & (bare >= 0))
+    if not unreached.size:
         return ""
-    source, target = (topology.switch_names[topology.endpoints[end]] for end in missing[0])
+    source, target = (topology.switch_names[topology.endpoints[end]] for end in unreached[0])
     text = (
-        f"{len(missing)} of {int((bare >= 0).sum())} pairs have no {what}, such as {source} to "
+        f"{len(unreached)} of {int((bare >= 0).sum())} pairs have no {what}, such as {source} to "
         f"{target}"
     )
     damaged = topology.failed_switches or topology.failed_links or (bare < 0).any()
@@ -78,7 +78,7 @@ def require_minimal(topology: Topology, lengths: Int32Array) -> str:
     ----------
     topology : Topology
     lengths : int array, shape (P, P)
-        Hops of each pair's longest route; negative where there is none.
+        Hops of each pair's longest route; negative for pairs without a route.
     """
     longer = np.argwhere(lengths > bare_lengths(topology))
     if longer.size:

@@ -245,18 +245,18 @@ class BoundsWalker(Walker):
         """Return the candidates that a packet can follow; other checks report invalid ones."""
         shift = int(self._packets[0, PHASE]) * self.program.vc_classes
         leaving = set(np.flatnonzero(self.topology.channel_source == here).tolist())
-        offered = super()._offers(here, last)
-        return offered and tuple(
+        candidates = super()._offers(here, last)
+        return candidates and tuple(
             one
-            for one in offered
+            for one in candidates
             if one.channel in leaving and 0 <= one.vc - shift < self.program.vc_classes
         )
 
     def _choice(
-        self, offered: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
+        self, candidates: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
     ) -> Candidate | None:
         """Return a random candidate, so that packets follow all of them at some point."""
-        return self.random.choice(offered) if offered else None
+        return self.random.choice(candidates) if candidates else None
 
 
 @contextmanager

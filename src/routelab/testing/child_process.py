@@ -1,9 +1,9 @@
-"""Cases run in a child process, so that a plugin that hangs or crashes takes nothing with it.
+"""Run cases in a child process, which contains plugins that hang or crash.
 
-One child runs case after case, as compiled kernels are loaded once a process. It notes every
-result as it comes. A watchdog in it (a thread of the interpreter's own, which needs no lock that
-a kernel may hold) ends the process when a case takes too long, and notes where it was; the
-parent's limits stand behind. The case that was on is failed, and a new child goes on after it.
+One child runs many cases, because each process loads compiled kernels once. It records every
+result immediately. A watchdog in the child (a thread of the interpreter, which needs no lock that
+a kernel may hold) ends the process when a case takes too long, and records the current line; the
+parent's limits are a second safeguard. The current case fails, and a new child continues after it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from routelab.deadlock import check
 from routelab.deadlock.kernels.hop_search import compiled
 from routelab.jobs.limits import Breach, run_limited
 from routelab.kernels.legality import first_illegal_path
-from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.inputs.networks import NETWORKS
 from routelab.testing.inputs.tables import table_on
 from routelab.testing.results import CheckResult
@@ -32,7 +32,7 @@ from routelab.testing.suite import CONTRACT, Suite
 
 MEMORY_GB = 4.0
 MAX_ENDS = 2
-"""After so many cases that a process did not survive, the others are not tried."""
+"""Number of cases that end their process, after which the others are skipped."""
 _SLACK_SECONDS = 5.0
 
 
@@ -70,10 +70,10 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
 
 @cache
 def _load_kernels() -> None:
-    """Load the kit's own kernels once, before children are made that inherit them."""
-    graph = walks(NETWORKS["one-way-ring"]())
+    """Load the kit's kernels once, before the start of children, which inherit them."""
+    graph = all_walks(NETWORKS["one-way-ring"]())
     table = table_on(graph.topology)
-    # a ring without bubbles: the checker looks for the cycle as well
+    # a ring without bubbles, so that the checker searches a cycle too
     check(table, "plain")
     first_illegal_path(
         graph.arrays,
@@ -88,10 +88,10 @@ def _load_kernels() -> None:
 def _run_child(
     suite: Suite, cases: Sequence[tuple[str, str]], budget_seconds: float
 ) -> tuple[list[CheckResult], str]:
-    """Results of the cases that a child got done, and how it ended."""
+    """Run cases in a child; return the results of finished cases, and how the child ended."""
     with tempfile.TemporaryDirectory(prefix="routelab-check-") as folder:
         notes, log = Path(folder, "results"), Path(folder, "log")
-        ended = run_limited(
+        end = run_limited(
             lambda: _work(suite, cases, budget_seconds, notes, log),
             Limits(
                 seconds=len(cases) * budget_seconds + _SLACK_SECONDS,
@@ -100,9 +100,9 @@ def _run_child(
             ),
         )
         lines = notes.read_text(encoding="utf-8").splitlines() if notes.exists() else []
-        said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-    done = [CheckResult(**json.loads(line)) for line in lines]
-    return done, _end(ended, said, budget_seconds)
+        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    results = [CheckResult(**json.loads(line)) for line in lines]
+    return results, _end(end, text, budget_seconds)
 
 
 def _work(
@@ -112,7 +112,7 @@ def _work(
     notes: Path,
     log: Path,
 ) -> int:
-    # what the plugin prints is kept apart from the kit's own output
+    # the plugin's output is separate from the kit's output
     with log.open("wb", buffering=0) as sink, notes.open("w", encoding="utf-8") as stream:
         os.dup2(sink.fileno(), 1)
         os.dup2(sink.fileno(), 2)
@@ -126,11 +126,11 @@ def _work(
     return 0
 
 
-def _end(ended: int | Breach, said: str, budget_seconds: float) -> str:
-    frame = re.search(r'File "([^"]+)", line (\d+) in (\S+)', said)
+def _end(end: int | Breach, notes_text: str, budget_seconds: float) -> str:
+    frame = re.search(r'File "([^"]+)", line (\d+) in (\S+)', notes_text)
     place = f" ({frame[1]}, line {frame[2]}, in {frame[3]})" if frame else ""
-    if "Timeout (" in said:
+    if "Timeout (" in notes_text:
         return f"it took longer than {budget_seconds:g} s{place}"
-    if isinstance(ended, Breach):
-        return f"{ended.reason}{place}"
-    return f"the process ended with exit code {ended}{place}"
+    if isinstance(end, Breach):
+        return f"{end.reason}{place}"
+    return f"the process ended with exit code {end}{place}"

@@ -1,4 +1,4 @@
-"""Fingerprints of inputs and results, field by field, to tell whether they are the same."""
+"""Digests of inputs and results, field by field, to compare them."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from typing import Any
 
 import numpy as np
 
-WORK_DONE = "counters"
-"""A table's account of its own work may differ between runs; it is no part of the routes."""
+WORK_COUNTERS = "counters"
+"""Field of a table with its computing effort, which may differ between runs."""
 
 
-def fingerprint(value: Any, name: str = "") -> dict[str, str]:
-    """A digest for each field of a network, routing graph, route table or list of numbers.
+def field_digests(value: Any, name: str = "") -> dict[str, str]:
+    """Return a digest of each field of a network, routing graph, route table or list of numbers.
 
     Parameters
     ----------
     value : object
-        Dataclasses, arrays, sequences and mappings are looked into; all else counts by ``repr``.
+        Dataclasses, arrays, sequences and mappings are digested by part; other objects by ``repr``.
     name : str
-        What the fields' names begin with.
+        Prefix of the fields' names.
     """
     if is_dataclass(value) and not isinstance(value, type):
         parts = {field.name: getattr(value, field.name) for field in fields(value)}
@@ -33,13 +33,13 @@ def fingerprint(value: Any, name: str = "") -> dict[str, str]:
         return {name: _digest(value)}
     found = {name: f"{type(value).__name__} of {len(parts)}"}
     for key, part in parts.items():
-        if key != WORK_DONE:
-            found |= fingerprint(part, f"{name}.{key}" if name else key)
+        if key != WORK_COUNTERS:
+            found |= field_digests(part, f"{name}.{key}" if name else key)
     return found
 
 
 def differences(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Names of the fields in which two fingerprints differ."""
+    """Return the names of the fields in which two sets of digests differ."""
     names = dict.fromkeys((*one, *other))
     return [name or "all" for name in names if one.get(name) != other.get(name)]
 
@@ -49,6 +49,6 @@ def _digest(value: Any) -> str:
         head = f"{value.dtype.str} {value.shape} ".encode()
         return hashlib.sha256(head + np.ascontiguousarray(value).tobytes()).hexdigest()
     if hasattr(value, "py_func"):
-        # a compiled function is shown with its place in memory
+        # the repr of a compiled function contains its address
         value = f"{value.py_func.__module__}.{value.py_func.__qualname__}"
     return hashlib.sha256(repr(value).encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""One run in a process of its own: ``python -m routelab.testing.fresh``.
+"""One run in a separate process: ``python -m routelab.testing.fresh``.
 
-Standard input: JSON ``[kind, name, topologies, input]``. Standard output: the fingerprint of what
-the plugin made of the input.
+Standard input: JSON ``[kind, name, topologies, input]``. Standard output: the digests of the
+plugin's result.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import json
 import sys
 
 from routelab.registry.catalogue import installed
-from routelab.testing.fingerprints import fingerprint
-from routelab.testing.inputs.examples import completed
-from routelab.testing.inputs.inputs import inputs
-from routelab.testing.subjects import instance, run
+from routelab.testing.fingerprints import field_digests
+from routelab.testing.inputs.by_kind import inputs
+from routelab.testing.inputs.examples import complete_name
+from routelab.testing.subjects import load_instance, run_plugin
 
 
 def main() -> None:
-    """Run, and print the fingerprint."""
+    """Run the plugin and print the digests of its result."""
     kind, text, topologies, name = json.load(sys.stdin)
     catalogue = installed()
     made = inputs(kind, text, topologies, catalogue)[name]()
-    plugin = instance(kind, completed(kind, text, catalogue), catalogue)
-    print(json.dumps(fingerprint(run(plugin, made))))
+    plugin = load_instance(kind, complete_name(kind, text, catalogue), catalogue)
+    print(json.dumps(field_digests(run_plugin(plugin, made))))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Routings that decide hop by hop: their virtual channels, and all that packets come to."""
+"""Routings that decide hop by hop: their virtual channels and their reachable states."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from routelab.registry.instances import Routing
 from routelab.stages.programs import part_of
 from routelab.testing.results import Skipped
 
-TRIED = (*range(1, 13), 16, 32, 64)
-"""Numbers of virtual channels that a routing is asked about, until it supports one."""
+CHANNEL_COUNTS = (*range(1, 13), 16, 32, 64)
+"""Numbers of virtual channels to try, until the routing supports one."""
 
 
-def part(routing: Routing) -> RoutingPart:
-    """A routing, those that it is built on handed in."""
+def routing_part(routing: Routing) -> RoutingPart:
+    """Return the plugin of a routing, with the routings on which it is based handed in."""
     return part_of(routing)
 
 
 def least_channels(routing: RoutingPart, topology: Topology) -> tuple[int, Any]:
-    """The least number of virtual channels that a routing supports, and its answer: None.
+    """Return the least number of virtual channels that a routing supports, and None.
 
-    Where it supports none, the last number and its reason.
+    If it supports no number, return the last one and the reason.
     """
     count, answer = 0, None
-    for count in TRIED:
+    for count in CHANNEL_COUNTS:
         answer = routing.supports(topology, count)
         if answer is None or not isinstance(answer, str):
             break
     return count, answer
 
 
-def states(program: HopProgram, topology: Topology, virtual_channels: int) -> Exploration:
-    """All that packets of a program come to.
+def explore_states(program: HopProgram, topology: Topology, virtual_channels: int) -> Exploration:
+    """Explore all states that packets of a program can reach.
 
     Raises
     ------

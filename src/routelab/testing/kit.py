@@ -1,4 +1,4 @@
-"""The conformance kit from outside: all checks of one plugin, as a list or as pytest's cases."""
+"""Entry points of the conformance kit: the checks of a plugin as a list or as pytest cases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import cache
 
 from routelab.registry import catalogue as catalogues
 from routelab.testing.child_process import run_suite
-from routelab.testing.inputs.examples import split
+from routelab.testing.inputs.examples import split_name
 from routelab.testing.results import CheckResult
 from routelab.testing.suite import Suite
 
@@ -25,8 +25,7 @@ def run_checks(
 ) -> list[CheckResult]:
     """Check an installed plugin.
 
-    The plugin runs in a child process; one that hangs, crashes or cannot be imported is a failed
-    check.
+    The plugin runs in a child process; if it hangs, crashes or cannot be imported, a check fails.
 
     Parameters
     ----------
@@ -48,7 +47,7 @@ def run_checks(
     Raises
     ------
     InputError
-        If there is no such kind, plugin or check.
+        If the kind, plugin or check does not exist.
     """
     return run_suite(_suite(kind, text, topologies, only), budget_seconds)
 
@@ -61,10 +60,10 @@ def conformance(
     topologies: Sequence[str] = (),
     only: Collection[str] = (),
 ) -> Callable[..., None]:
-    """A test function for pytest, with one case for each check and input.
+    """Return a test function for pytest, with one case for each check and input.
 
-    In a test module ``test_conformance = conformance("selection", "my-key")`` is all that it
-    takes. All checks run when the first case is asked for.
+    A test module only needs ``test_conformance = conformance("selection", "my-key")``. All checks
+    run when the first case starts.
 
     Parameters
     ----------
@@ -74,7 +73,7 @@ def conformance(
     Raises
     ------
     InputError
-        If there is no such kind, plugin or check: then nothing would be checked.
+        If the kind, plugin or check does not exist.
     """
     import pytest
 
@@ -82,16 +81,15 @@ def conformance(
 
     @cache
     def results() -> dict[tuple[str, str], CheckResult]:
-        found = run_suite(suite, budget_seconds)
-        return {(result.check, result.input): result for result in found}
+        return {(one.check, one.input): one for one in run_suite(suite, budget_seconds)}
 
     @pytest.mark.parametrize(
-        ("check", "tried"), suite.cases, ids=[f"{check}-{tried}" for check, tried in suite.cases]
+        ("check", "input_name"), suite.cases, ids=[f"{check}-{name}" for check, name in suite.cases]
     )
-    def test_conformance(check: str, tried: str) -> None:
-        result = results()[check, tried]
+    def test_conformance(check: str, input_name: str) -> None:
+        result = results()[check, input_name]
         if result.status == "failed":
-            pytest.fail(f"{check} on {tried}: {result.message}", pytrace=False)
+            pytest.fail(f"{check} on {input_name}: {result.message}", pytrace=False)
         if result.status == "skipped":
             pytest.skip(result.message)
 
@@ -100,4 +98,4 @@ def conformance(
 
 def _suite(kind: str, text: str, topologies: Sequence[str], only: Collection[str]) -> Suite:
     catalogue = catalogues.installed()
-    return Suite(*split(kind, text), catalogue, tuple(topologies), tuple(only))
+    return Suite(*split_name(kind, text), catalogue, tuple(topologies), tuple(only))

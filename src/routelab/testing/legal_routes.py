@@ -1,4 +1,4 @@
-"""Tables that hold what rules allow, so that the deadlock checker can judge the rules."""
+"""Tables of all routes that rules allow, for the deadlock checker."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from routelab.kernels.graph import count_routes, route_lengths
 from routelab.testing.results import Skipped
 
 MAX_HOPS = 5_000_000
-"""Most hops that a table of all shortest routes may have; above, the check is skipped."""
+"""Largest number of hops in a table of all shortest routes; above, the check is skipped."""
 MAX_STEPS = 20_000_000
-"""Most edges that the search for legal turns looks at; above, the check is skipped."""
+"""Largest number of edges in the search for legal turns; above, the check is skipped."""
 
 
-def shortest_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
-    """All shortest legal routes of every pair, at equal weights.
+def shortest_legal_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
+    """Return a table of all shortest legal routes of every pair, with equal weights.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ def shortest_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTa
     )
 
 
-def first_routes(table: RouteTable) -> RouteTable:
-    """The first path of every pair of a table."""
+def first_paths(table: RouteTable) -> RouteTable:
+    """Return a table with the first path of every pair."""
     first = table.pair_start[:-1][np.diff(table.pair_start) > 0]
     lengths = np.full(table.num_pairs, -1)
     lengths[table.path_pair[first]] = table.path_length[first]
@@ -60,11 +60,11 @@ def first_routes(table: RouteTable) -> RouteTable:
     )
 
 
-def every_turn(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
-    """One legal route for each turn that legal routes of any length make.
+def turn_routes(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
+    """Return a table with a legal route for each turn that legal routes of any length make.
 
-    A turn is two channels that follow one another. A table of these routes has the same
-    dependencies as one of all legal routes, which there are endlessly many of.
+    A turn is a pair of consecutive channels. The table has the same dependencies as all legal
+    routes, whose number may be infinite.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def every_turn(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
     after = [_edges_to(graph, int(end)) for end in ends]
     routes: dict[tuple[int, int], list[list[int]]] = {}
     seen: set[tuple[int, int]] = set()
-    for e, f in _consecutive(graph):
+    for e, f in _turns(graph):
         turn = int(graph.edge_channel[e]), int(graph.edge_channel[f])
         if turn in seen:
             continue
@@ -87,40 +87,45 @@ def every_turn(graph: RoutingGraph, flow_control: str = "plain") -> RouteTable:
         pair = _pair(u, w, before, after)
         if pair is not None:
             seen.add(turn)
-            edges = [*_back(graph, before[pair[0]], u), e, f, *_on(graph, after[pair[1]], w)]
+            edges = [
+                *_channels_before(graph, before[pair[0]], u),
+                e,
+                f,
+                *_channels_after(graph, after[pair[1]], w),
+            ]
             routes.setdefault(pair, []).append(graph.edge_channel[edges].tolist())
     return _table(graph, routes, flow_control)
 
 
 def _edges_from(graph: RoutingGraph, root: int) -> dict[int, int]:
-    """For each vertex that `root` reaches the edge that reached it; −1 for the root."""
-    found, queue = {root: -1}, deque((root,))
+    """Return, for each vertex that `root` reaches, the edge that reached it; −1 for the root."""
+    edges, queue = {root: -1}, deque((root,))
     while queue:
         v = queue.popleft()
         for e in range(graph.edge_start[v], graph.edge_start[v + 1]):
             w = int(graph.edge_target[e])
-            if w not in found:
-                found[w] = e
+            if w not in edges:
+                edges[w] = e
                 queue.append(w)
-    return found
+    return edges
 
 
 def _edges_to(graph: RoutingGraph, switch: int) -> dict[int, int]:
-    """For each vertex that may end at `switch` the edge to take; −1 where it may stop."""
+    """Return, for each vertex from which `switch` is reached, the edge to take; −1 to stop."""
     arrays = graph.arrays
     stops = np.flatnonzero((graph.vertex_switch == switch) & graph.accepting).tolist()
-    found, queue = dict.fromkeys(stops, -1), deque(stops)
+    edges, queue = dict.fromkeys(stops, -1), deque(stops)
     while queue:
         v = queue.popleft()
         for e in arrays.in_edge[arrays.in_start[v] : arrays.in_start[v + 1]].tolist():
             u = int(graph.edge_source[e])
-            if u not in found:
-                found[u] = e
+            if u not in edges:
+                edges[u] = e
                 queue.append(u)
-    return found
+    return edges
 
 
-def _consecutive(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
+def _turns(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
     for e, v in enumerate(graph.edge_target.tolist()):
         for f in range(graph.edge_start[v], graph.edge_start[v + 1]):
             yield e, f
@@ -129,7 +134,7 @@ def _consecutive(graph: RoutingGraph) -> Iterator[tuple[int, int]]:
 def _pair(
     u: int, w: int, before: list[dict[int, int]], after: list[dict[int, int]]
 ) -> tuple[int, int] | None:
-    """Two different endpoints such that a route of theirs may come to `u` and go on from `w`."""
+    """Return two different endpoints with a route that reaches `u` and continues from `w`."""
     sources = [i for i, found in enumerate(before) if u in found]
     for j, found in enumerate(after):
         if w in found:
@@ -139,19 +144,19 @@ def _pair(
     return None
 
 
-def _back(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
+def _channels_before(graph: RoutingGraph, reached_by: dict[int, int], v: int) -> list[int]:
     edges = []
-    while found[v] >= 0:
-        edges.append(found[v])
-        v = int(graph.edge_source[found[v]])
+    while reached_by[v] >= 0:
+        edges.append(reached_by[v])
+        v = int(graph.edge_source[reached_by[v]])
     return edges[::-1]
 
 
-def _on(graph: RoutingGraph, found: dict[int, int], v: int) -> list[int]:
+def _channels_after(graph: RoutingGraph, next_edge: dict[int, int], v: int) -> list[int]:
     edges = []
-    while found[v] >= 0:
-        edges.append(found[v])
-        v = int(graph.edge_target[found[v]])
+    while next_edge[v] >= 0:
+        edges.append(next_edge[v])
+        v = int(graph.edge_target[next_edge[v]])
     return edges
 
 

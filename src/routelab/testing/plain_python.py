@@ -14,22 +14,22 @@ Substitutes = Mapping[Any, Callable[..., Any]]
 def plain_python(function: Any, instead: Substitutes | None = None) -> Callable[..., Any]:
     """Return a compiled function as Python code that calls only Python code.
 
-    Compiled functions that it calls are replaced likewise, be they globals, variables of an
-    enclosing function or attributes of a module. Integers and floats of numpy become those of
-    Python, whose arithmetic is closer to that of compiled code: bits are not lost, and truth values
-    add up. Unsigned 64-bit integers stay what they are.
+    Compiled functions that it calls are replaced too: globals, variables of an enclosing function
+    and attributes of a module. NumPy's integers and floats become Python's, whose arithmetic is
+    closer to that of compiled code: no bits are lost, and truth values can be added. Unsigned
+    64-bit integers are not converted.
 
     Parameters
     ----------
     function : compiled function
     instead : mapping, optional
-        Compiled functions to replace by functions of one's own.
+        Compiled functions to replace by other functions.
     """
     return _Plain(instead or {}).function(function)
 
 
 class _Plain:
-    """Python twins of compiled functions; each is made once, so functions may call themselves."""
+    """Python versions of compiled functions; each is made once, so functions may be recursive."""
 
     def __init__(self, instead: Substitutes) -> None:
         self._instead = instead
@@ -51,7 +51,7 @@ class _Plain:
         return twin
 
     def value(self, value: Any) -> Any:
-        """What stands for something that a compiled function names."""
+        """Return the Python counterpart of a value that a compiled function names."""
         if isinstance(value, type):
             return _TYPES.get(value, value)
         if isinstance(value, ModuleType):
@@ -62,7 +62,7 @@ class _Plain:
 
 
 class _Module:
-    """A module whose compiled functions are plain Python."""
+    """A module with its compiled functions as plain Python."""
 
     def __init__(self, module: ModuleType, plain: _Plain) -> None:
         self._module, self._plain = module, plain
@@ -72,7 +72,7 @@ class _Module:
 
 
 def _names(code: Any) -> set[str]:
-    """Globals that code may name, inner functions included."""
+    """Return the globals that code may name, including inner functions."""
     found = set(code.co_names)
     for constant in code.co_consts:
         if hasattr(constant, "co_names"):

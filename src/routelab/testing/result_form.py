@@ -1,4 +1,4 @@
-"""Whether a result is what the kind's contract says, however it was put together."""
+"""Checks that a result has the form that the contract of its kind requires."""
 
 from __future__ import annotations
 
@@ -39,29 +39,29 @@ RESULTS: dict[str, type | tuple[type, ...]] = {
     "benchmark": tuple,
     "fabric": tuple,
 }
-"""What a plugin of each kind makes; of traffic, a demand and messages; of an
-export, the texts of files; of a benchmark, names, command and files; of a fabric, commands."""
+"""Type of the result of each kind of plugin. Traffic: demand and messages; export: texts of files;
+benchmark: names, command and files; fabric: commands."""
 
 
-def check_form(kind: str, value: Any, found: Any) -> None:
+def check_form(kind: str, value: Any, output: Any) -> None:
     """Check a result's type, owner, arrays and form.
 
     Parameters
     ----------
     kind : str
-    value, found : object
-        What the plugin was given and what it made of it.
+    value, output : object
+        Input and result of the plugin.
 
     Raises
     ------
     Failed
     """
     expected = RESULTS[kind]
-    if not isinstance(found, expected):
+    if not isinstance(output, expected):
         types = expected if isinstance(expected, tuple) else (expected,)
         names = " or ".join(each.__name__ for each in types)
-        raise Failed(f"expected a {names}, found {type(found).__name__}")
-    result: Any = found
+        raise Failed(f"expected a {names}, found {type(output).__name__}")
+    result: Any = output
     if isinstance(result, list):
         others = [item for item in result if not isinstance(item, Measurement)]
         if others:
@@ -92,7 +92,7 @@ def check_form(kind: str, value: Any, found: Any) -> None:
 
 
 def _check_files(files: Any) -> None:
-    """Check that there is a file, and that each can be written into one folder."""
+    """Check that there is a file, and that all can be written into one folder."""
     if not files:
         raise Failed("export() made no file")
     _check_names("export()", files)
@@ -107,7 +107,7 @@ def _check_names(method: str, files: Any) -> None:
 
 
 def _check_launch(names: Any, command: Any, files: Any) -> None:
-    """Check names of the program, its command, and the files that it finds."""
+    """Check the names of the program, its command, and its files."""
     for method, texts in (("executables()", names), ("command()", command)):
         if not isinstance(texts, tuple) or not texts:
             raise Failed(f"{method} must answer a tuple of texts, it answered {texts!r}")
@@ -126,13 +126,13 @@ def _check_program(topology: Topology, program: HopProgram) -> None:
 
 
 def _check_traffic(topology: Topology, demand: Any, messages: Any) -> None:
-    """Check both by themselves, and whether they are for as many terminals as there are."""
-    for name, found, expected in (("demand", demand, Demand), ("messages", messages, Messages)):
-        if found is None and name == "messages":
+    """Check demand and messages, and that they match the network's number of terminals."""
+    for name, value, form in (("demand", demand, Demand), ("messages", messages, Messages)):
+        if value is None and name == "messages":
             continue
-        if not isinstance(found, expected):
-            raise Failed(f"{name}(): expected a {expected.__name__}, found {type(found).__name__}")
-        _check_arrays(found)
+        if not isinstance(value, form):
+            raise Failed(f"{name}(): expected a {form.__name__}, found {type(value).__name__}")
+        _check_arrays(value)
         terminals = len(demand.rate if name == "demand" else messages.start) - (name == "messages")
         if terminals != topology.num_terminals:
             raise Failed(
@@ -141,7 +141,7 @@ def _check_traffic(topology: Topology, demand: Any, messages: Any) -> None:
 
 
 def _check_ranks(job: Job, program: Program) -> None:
-    """Check that the program is for the job's ranks, and every block of it."""
+    """Check that the program and each of its blocks have the job's number of ranks."""
     if program.ranks != job.ranks:
         raise Failed(f"the program is for {program.ranks} ranks, the job has {job.ranks}")
     for block in {id(step): step for step, _ in program.walk()}.values():
@@ -150,15 +150,15 @@ def _check_ranks(job: Job, program: Program) -> None:
 
 
 def _check_arrays(result: Any) -> None:
-    made = _made_again(result)
+    made = _recreate(result)
     for field in fields(result):
         array = getattr(result, field.name)
         if isinstance(array, np.ndarray):
             _check_array(field.name, array, getattr(made, field.name))
 
 
-def _made_again(result: Any) -> Any:
-    """The same through ``create``, which checks what the bare constructor does not."""
+def _recreate(result: Any) -> Any:
+    """Rebuild a result with ``create``, which checks more than the constructor."""
     parts = {field.name: getattr(result, field.name) for field in fields(result)}
     try:
         if isinstance(result, Block):
@@ -175,13 +175,13 @@ def _made_again(result: Any) -> Any:
         raise Failed(f"{type(result).__name__}.create refuses it: {error}") from None
 
 
-def _check_array(name: str, found: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> None:
-    if found.flags.writeable:
+def _check_array(name: str, array: np.ndarray[Any, Any], expected: np.ndarray[Any, Any]) -> None:
+    if array.flags.writeable:
         raise Failed(f"{name} can be written to; make the result with its class's create()")
-    if found.dtype != made.dtype or found.shape != made.shape:
+    if array.dtype != expected.dtype or array.shape != expected.shape:
         raise Failed(
-            f"{name} is {found.dtype} of shape {found.shape}, expected {made.dtype} of shape "
-            f"{made.shape}; make the result with its class's create()"
+            f"{name} is {array.dtype} of shape {array.shape}, expected {expected.dtype} of shape "
+            f"{expected.shape}; make the result with its class's create()"
         )
-    if not np.array_equal(found, made):
+    if not np.array_equal(array, expected):
         raise Failed(f"{name} is not in the order of create(); make the result with it")

@@ -1,4 +1,4 @@
-"""What a check says."""
+"""Results of checks."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class CheckResult:
     Attributes
     ----------
     check, input : str
-        Names; the input of a check that needs none is the plugin's own instance name.
+        Names; the input of a check without inputs is the plugin's instance name.
     status : {"passed", "failed", "skipped"}
     message : str
-        Why it failed or was skipped; of a passed check what it found, often nothing.
+        Reason of a failed or skipped check; findings of a passed one, often empty.
     seconds : float
         Wall time.
     """
@@ -31,7 +31,7 @@ class CheckResult:
 
 
 class Failed(Exception):  # noqa: N818 - an outcome, as in pytest
-    """The plugin breaks its contract or a claim; the text says how."""
+    """The plugin breaks its contract or a claim, as the text explains."""
 
 
 class Skipped(Exception):  # noqa: N818 - an outcome, as in pytest

@@ -1,4 +1,4 @@
-"""What is checked: a plugin instance, and what it does with each input."""
+"""Subjects of checks: a plugin instance, and its results for each input."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from routelab.registry.instances import Routing, load, load_routing
 from routelab.simulation.flow.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
-from routelab.testing.fingerprints import differences, fingerprint
-from routelab.testing.hop_by_hop import least_channels, part, states
+from routelab.testing.fingerprints import differences, field_digests
+from routelab.testing.hop_by_hop import explore_states, least_channels, routing_part
 from routelab.testing.inputs.engines import case_on, result_on, short_run
-from routelab.testing.inputs.examples import completed
+from routelab.testing.inputs.examples import complete_name
 from routelab.testing.inputs.launches import launch
-from routelab.testing.inputs.rehearsal import rehearsed
+from routelab.testing.inputs.rehearsal import rehearse
 from routelab.testing.inputs.tables import table_like
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
 
 T = TypeVar("T")
 SEED = 7
-"""Seed of the run that patterns of traffic are asked for."""
+"""Seed for patterns of traffic."""
 _NOT_THE_PLUGIN = tuple(
     str(Path(str(spec.origin)).parent)
     for spec in map(find_spec, ("routelab", "numpy", "numba"))
@@ -52,17 +52,17 @@ class Subject:
     kind, text : str
         A kind and an instance name; parameters without a default get a stand-in.
     topologies : sequence of str
-        Instances of topologies that are among the inputs.
+        Instances of topologies to add to the inputs.
     catalogue : Catalogue
     inputs : mapping
         Makers of the inputs, by name.
     avoid : mapping
-        Inputs that the process did not survive, with what happened.
+        Inputs that ended their process, with the reason.
 
     Raises
     ------
     InputError, Skipped
-        If there is no such instance, or it takes more to make one.
+        If the instance does not exist, or needs parameters that cannot be guessed.
     """
 
     def __init__(
@@ -76,15 +76,15 @@ class Subject:
     ) -> None:
         self.kind, self.written = kind, text
         self.topologies, self.catalogue = topologies, catalogue
-        self.text = completed(kind, text, catalogue)
-        self.plugin: Any = instance(kind, self.text, catalogue)
+        self.text = complete_name(kind, text, catalogue)
+        self.plugin: Any = load_instance(kind, self.text, catalogue)
         self.trials = {
             name: Trial(self, name, make, avoid.get(name)) for name, make in inputs.items()
         }
 
     @cached_property
     def capabilities(self) -> Capabilities:
-        """What the plugin claims; parts that are put together without a name claim nothing."""
+        """Claims of the plugin; compositions without a name claim almost nothing."""
         if not isinstance(self.plugin, Routing):
             return capabilities_of(self.plugin)
         whole = self.plugin.plugins[0]
@@ -97,55 +97,55 @@ class Subject:
         )
 
     def example(self) -> Trial:
-        """The last, which is the richest, input that the plugin made something of.
+        """Return the last (richest) input with a result.
 
         Raises
         ------
         Skipped
-            If there is none.
+            If no input has a result.
         """
         for trial in reversed(self.trials.values()):
-            if trial.succeeded():
+            if trial.has_result():
                 return trial
         raise Skipped("no input led to a result")
 
 
 class Trial:
-    """One input, and what the plugin makes of it; everything is done once, when it is asked for."""
+    """One input and the plugin's result; everything is computed once, on demand."""
 
     def __init__(
-        self, subject: Subject, name: str, make: Callable[[], Any], ended: str | None
+        self, subject: Subject, name: str, make: Callable[[], Any], end: str | None
     ) -> None:
         self.subject, self.name = subject, name
-        self._make, self._ended = make, ended
+        self._make, self._end = make, end
 
     @cached_property
     def value(self) -> Any:
         """The input."""
-        if self._ended:
-            raise Skipped(f"not tried again: {self._ended}")
+        if self._end:
+            raise Skipped(f"not tried again: {self._end}")
         try:
             return self._make()
         except (Failed, Skipped) as reason:
             raise Skipped(f"the input cannot be made: {reason}") from None
         except Exception as error:
-            raise Skipped(f"the input cannot be made: {told(error)}") from None
+            raise Skipped(f"the input cannot be made: {error_text(error)}") from None
 
     @cached_property
     def refusal(self) -> str | None:
-        """What ``supports()`` says.
+        """Answer of ``supports()``.
 
         Raises
         ------
         Failed
-            If it raises, or answers anything but a reason or None.
+            If it raises, or returns anything but a reason or None.
         """
         return self.ask()
 
     def ask(self) -> str | None:
-        """Ask ``supports()``, again if it was asked before; raises as `refusal`."""
+        """Call ``supports()`` once more; raises as `refusal`."""
         value = self.value
-        answer = guarded("supports()", lambda: asked(self.subject.plugin, value))
+        answer = call_plugin("supports()", lambda: support_answer(self.subject.plugin, value))
         if answer is None or (isinstance(answer, str) and answer.strip()):
             return answer
         raise Failed(f"supports() must answer None or a reason in words, it answered {answer!r}")
@@ -161,24 +161,24 @@ class Trial:
 
     @cached_property
     def _outcome(self) -> Any:
-        before = fingerprint(self.value)
+        before = field_digests(self.value)
         try:
             self.require_support()
-            result = run(self.subject.plugin, self.value)
+            result = run_plugin(self.subject.plugin, self.value)
             check_form(self.subject.kind, self.value, result)
         except (Failed, Skipped) as problem:
             result = problem
-        return result, differences(before, fingerprint(self.value))
+        return result, differences(before, field_digests(self.value))
 
     @property
     def changes(self) -> list[str]:
-        """Fields of the input that differ since the plugin worked on it."""
+        """Return the fields of the input that the plugin changed."""
         self.require_support()
-        changed: list[str] = self._outcome[1]
-        return changed
+        fields: list[str] = self._outcome[1]
+        return fields
 
     def first_result(self) -> Any:
-        """What the plugin made of the input.
+        """Return the plugin's result for the input.
 
         Raises
         ------
@@ -192,22 +192,22 @@ class Trial:
 
     @property
     def result(self) -> Any:
-        """The same for checks that need a result: without one they do not apply."""
+        """Like `first_result`, for checks that are skipped without a result."""
         try:
             return self.first_result()
         except Failed:
             raise Skipped("there is no result, see the check 'result'") from None
 
     @cached_property
-    def bounded_calls(self) -> int:
-        """Calls of hop in which every index was checked; the result is a program.
+    def hop_calls(self) -> int:
+        """Number of calls of hop with all indices checked, for a result that is a program.
 
         Raises
         ------
         Failed
             If an index does not exist.
         Skipped
-            If there is no result, or its functions cannot run as plain Python.
+            Without a result, or if its functions cannot run as plain Python.
         """
         walker = BoundsWalker(self.result, self.value)
         try:
@@ -215,29 +215,31 @@ class Trial:
         except BoundsError as error:
             raise Failed(str(error)) from None
         except Exception as error:
-            raise Skipped(f"the functions do not run as plain Python: {told(error)}") from None
+            raise Skipped(
+                f"the functions do not run as plain Python: {error_text(error)}"
+            ) from None
 
     @cached_property
     def exploration(self) -> Exploration:
-        """All that packets of the result, a program, come to.
+        """All states that packets of the result, a program, can reach.
 
         Raises
         ------
         Skipped
-            If there is no result, the network is too large, or functions use indices that do not
-            exist: compiled, they would read or write anything.
+            Without a result, if the network is too large, or if functions use invalid indices,
+            with which compiled code would access other memory.
         """
         try:
-            _ = self.bounded_calls
+            _ = self.hop_calls
         except Failed:
             raise Skipped("functions use wrong indices, see the check 'bounds'") from None
         except Skipped:
-            # without a result there is nothing to explore, without plain Python there is
+            # without a result there is nothing to explore; without plain Python there still is
             _ = self.result
-        count, _ = least_channels(part(self.subject.plugin), self.value)
-        return states(self.result, self.value, count)
+        count, _ = least_channels(routing_part(self.subject.plugin), self.value)
+        return explore_states(self.result, self.value, count)
 
-    def succeeded(self) -> bool:
+    def has_result(self) -> bool:
         """Whether there is a result."""
         try:
             self.first_result()
@@ -246,25 +248,25 @@ class Trial:
         return True
 
 
-def instance(kind: str, text: str, catalogue: Catalogue) -> Any:
-    """The plugin, or the Routing, that a name stands for."""
+def load_instance(kind: str, text: str, catalogue: Catalogue) -> Any:
+    """Load the plugin, or the Routing, of an instance name."""
     if kind == "routing":
         return load_routing(text, catalogue)
     return load(kind, text, catalogue)
 
 
 def capabilities_of(plugin: Any) -> Capabilities:
-    """What a plugin claims."""
+    """Return the claims of a plugin."""
     claims: Capabilities = plugin.capabilities
     return claims
 
 
-def asked(plugin: Any, value: Any) -> Any:
-    """What the plugin's ``supports()`` says about an input; None where its kind has none."""
+def support_answer(plugin: Any, value: Any) -> Any:
+    """Return the answer of ``supports()`` for an input; None if its kind has no such method."""
     if isinstance(plugin, Routing) and plugin.hops is not None:
-        return least_channels(part(plugin), value)[1]
+        return least_channels(routing_part(plugin), value)[1]
     if isinstance(plugin, Routing):
-        # the first part that looks at the network; the others see what it makes
+        # the first part gets the network; the others get its result
         plugin = plugin.complete or plugin.rules
     if isinstance(plugin, EnginePlugin):
         return short_run(plugin).supports(case_on(plugin, value))
@@ -273,8 +275,8 @@ def asked(plugin: Any, value: Any) -> Any:
     return plugin.supports(value) if hasattr(plugin, "supports") else None
 
 
-def run(plugin: Any, value: Any) -> Any:
-    """What the plugin makes of an input.
+def run_plugin(plugin: Any, value: Any) -> Any:
+    """Run the plugin on an input and return its result.
 
     Raises
     ------
@@ -284,11 +286,11 @@ def run(plugin: Any, value: Any) -> Any:
         If it raised anything else.
     """
     if isinstance(plugin, Routing) and plugin.hops is not None:
-        routing = part(plugin)
+        routing = routing_part(plugin)
         count, _ = least_channels(routing, value)
-        return guarded("prepare()", lambda: routing.prepare(value, count))
+        return call_plugin("prepare()", lambda: routing.prepare(value, count))
     if isinstance(plugin, Routing):
-        return guarded("routing", lambda: apply_routing(value, plugin).table)
+        return call_plugin("routing", lambda: apply_routing(value, plugin).table)
     method, call = {
         "topology": ("build()", lambda: plugin.build()),
         "rules": ("routing_graph()", lambda: plugin.routing_graph(value)),
@@ -300,24 +302,24 @@ def run(plugin: Any, value: Any) -> Any:
                 MetricContext(value[0], value[1], partial(table_like, value[0]))
             ),
         ),
-        "traffic": ("demand()", lambda: sent(plugin, value, SEED)),
+        "traffic": ("demand()", lambda: demand_and_messages(plugin, value, SEED)),
         "workload": ("program()", lambda: plugin.program(value)),
         "engine": ("run()", lambda: result_on(plugin, value)),
         "export": ("export()", lambda: plugin.export(value, Machine())),
         "benchmark": ("the command", lambda: launch(plugin, value)),
-        "fabric": ("apply() or restore()", lambda: rehearsed(plugin, value)),
+        "fabric": ("apply() or restore()", lambda: rehearse(plugin, value)),
     }[plugin.kind]
-    return guarded(method, call)
+    return call_plugin(method, call)
 
 
-def sent(plugin: Any, topology: Topology, seed: int) -> tuple[Any, Any]:
-    """Demand and messages of a traffic plugin; raises as `run`."""
-    demand = guarded("demand()", lambda: plugin.demand(topology, seed))
-    return demand, guarded("messages()", lambda: plugin.messages(topology, seed))
+def demand_and_messages(plugin: Any, topology: Topology, seed: int) -> tuple[Any, Any]:
+    """Return demand and messages of a traffic plugin; raises as `run_plugin`."""
+    demand = call_plugin("demand()", lambda: plugin.demand(topology, seed))
+    return demand, call_plugin("messages()", lambda: plugin.messages(topology, seed))
 
 
-def guarded(what: str, call: Callable[[], T]) -> T:
-    """Call the plugin's code; see `run` for what becomes of its errors."""
+def call_plugin(what: str, call: Callable[[], T]) -> T:
+    """Call the plugin's code and convert its errors as `run_plugin` does."""
     try:
         return call()
     except (Failed, Skipped):
@@ -327,7 +329,7 @@ def guarded(what: str, call: Callable[[], T]) -> T:
             raise Failed(f"supports() raised UnsupportedError({error}); return the text") from None
         raise Skipped(f"not supported: {error}") from None
     except (Exception, SystemExit) as error:
-        raise Failed(f"{what} {_advice(error)}{told(error)}") from None
+        raise Failed(f"{what} {_advice(error)}{error_text(error)}") from None
 
 
 def _advice(error: BaseException) -> str:
@@ -337,8 +339,8 @@ def _advice(error: BaseException) -> str:
     return "raised "
 
 
-def told(error: BaseException) -> str:
-    """An error and the innermost place outside of routelab and the libraries that work for it."""
+def error_text(error: BaseException) -> str:
+    """Return an error with its innermost place outside of routelab and its libraries."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if not frame.filename.startswith(_NOT_THE_PLUGIN)]
     place = f" ({own[-1].filename}, line {own[-1].lineno}, in {own[-1].name})" if own else ""

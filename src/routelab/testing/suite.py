@@ -1,4 +1,4 @@
-"""All cases of one plugin: which there are, and what each says."""
+"""All cases of one plugin and their results."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from routelab.registry.suggest import did_you_mean
 from routelab.registry.works import citation_problems
 from routelab.testing.checks import CHECKS
 from routelab.testing.checks.check import Check
-from routelab.testing.inputs.examples import parts, read
-from routelab.testing.inputs.inputs import inputs
+from routelab.testing.inputs.by_kind import inputs
+from routelab.testing.inputs.examples import name_parts, parse_plugin_name
 from routelab.testing.results import CheckResult, Failed, Skipped, Status
-from routelab.testing.subjects import Subject, told
+from routelab.testing.subjects import Subject, error_text
 
 CONTRACT = "contract"
 
 
 @dataclass(frozen=True)
 class Suite:
-    """The checks of a plugin instance; nothing of the plugin is imported before `run`.
+    """The checks of a plugin instance; the plugin is not imported before `run`.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class Suite:
     only : tuple of str
         Names of checks; empty: all.
     avoid : mapping
-        Inputs that a process did not survive, with what happened; filled while cases run.
+        Inputs that ended their process, with the reason; filled while cases run.
 
     Raises
     ------
     InputError
-        If there is no such kind, plugin or check.
+        If the kind, plugin or check does not exist.
     """
 
     kind: str
@@ -58,23 +58,23 @@ class Suite:
             )
         for kind, name in self._parts:
             if name.key not in self.catalogue.keys(kind):
-                # raises, and says what there is
+                # raises an error that lists the plugins
                 self.catalogue.entry(kind, name.key)
-        known = [check.name for check in CHECKS[self.kind]]
+        names = [check.name for check in CHECKS[self.kind]]
         for wanted in self.only:
-            if wanted not in known:
+            if wanted not in names:
                 raise InputError(
-                    f"{self.kind} plugins have no check {wanted!r}{did_you_mean(wanted, known)} "
-                    f"(checks: {', '.join(known)})"
+                    f"{self.kind} plugins have no check {wanted!r}{did_you_mean(wanted, names)} "
+                    f"(checks: {', '.join(names)})"
                 )
 
     @cached_property
     def _parts(self) -> list[tuple[str, Name]]:
-        return parts(self.kind, read(self.kind, self.text))
+        return name_parts(self.kind, parse_plugin_name(self.kind, self.text))
 
     @cached_property
     def cases(self) -> list[tuple[str, str]]:
-        """Check and input of every case, in the order in which they run."""
+        """Return check and input of every case, in the order in which they run."""
         names = list(inputs(self.kind, self.text, self.topologies, self.catalogue))
         return [
             (check.name, name)
@@ -84,7 +84,7 @@ class Suite:
         ]
 
     def run(self, case: tuple[str, str]) -> CheckResult:
-        """Ask one check about one input."""
+        """Run one check on one input."""
         begin = time.perf_counter()
         check = next(check for check in CHECKS[self.kind] if check.name == case[0])
         status: Status
@@ -95,7 +95,7 @@ class Suite:
         except Skipped as reason:
             status, message = "skipped", str(reason)
         except Exception as error:
-            status, message = "failed", f"the check broke off: {told(error)}"
+            status, message = "failed", f"the check broke off: {error_text(error)}"
         return CheckResult(*case, status, message, time.perf_counter() - begin)
 
     def _ask(self, check: Check, name: str) -> str:
@@ -128,7 +128,7 @@ class Suite:
 
     @cached_property
     def subject(self) -> Subject:
-        """The plugin, ready to be tried.
+        """The plugin under test.
 
         Raises
         ------

@@ -31,18 +31,18 @@ from routelab.kernels.hops import (
 FREE = 64
 """Flits that a buffer of a walker's network holds; all of them are free before `Walker.occupy`."""
 ASKS = 64
-"""Times that hop is asked for a packet that cannot move, if the program is to be asked again."""
+"""Largest number of calls of hop for a packet that cannot move, if the program is asked again."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """What a hop function offers.
+    """A candidate of a hop function.
 
     Attributes
     ----------
     channel : int
     vc : int
-        The class of virtual channel, those of phase 1 behind those of phase 0.
+        The class of virtual channels; those of phase 1 follow those of phase 0.
     penalty : int
     """
 
@@ -52,22 +52,22 @@ class Candidate:
 
     @property
     def escape(self) -> bool:
-        """Whether it counts as an escape."""
+        """Whether the candidate is an escape."""
         return self.penalty >= ESCAPE
 
 
 @dataclass(frozen=True)
 class Walk:
-    """The way of a packet.
+    """The path of a packet.
 
     Attributes
     ----------
     hops : tuple of Candidate
-        Those that it took.
+        The candidates that it took.
     offers : tuple of tuple of Candidate
-        All that it had, hop by hop.
+        All its candidates, hop by hop.
     waypoint : int
-        −1 for none; the last one, if hop changed it.
+        −1 for none; the last one if hop changed it.
     arrived : bool
         False if the packet could not move, took too many hops, or got an invalid waypoint.
     """
@@ -79,12 +79,12 @@ class Walk:
 
     @property
     def channels(self) -> list[int]:
-        """Channels of the way."""
+        """The channels of the path."""
         return [hop.channel for hop in self.hops]
 
 
 class Walker:
-    """A program on a network in which nobody else is.
+    """A program on an otherwise empty network.
 
     Every class of virtual channels is one buffer of `FREE` flits, and packets have one flit.
 
@@ -93,14 +93,14 @@ class Walker:
     program : HopProgram
     topology : Topology
     seed : int
-        Of the random words that functions get, and of the choice among equal candidates.
+        Seed of the random words for functions, and of the choice among equal candidates.
     """
 
     def __init__(self, program: HopProgram, topology: Topology, seed: int = 0) -> None:
         self.program, self.topology = program, topology
         self.random = Random(seed)
         self.classes = needed_classes(program)
-        # compiled functions take arrays that may be written to
+        # compiled functions take writable arrays
         self.reals = program.reals.copy()
         made = run_tables(program, topology, self.classes, capacity=FREE)
         self.tables, self.queues, self._inside = made.tables, made.queues, made.buffers
@@ -114,9 +114,9 @@ class Walker:
         ----------
         channel : int
         vc : int
-            Class of virtual channels, those of phase 1 behind those of phase 0.
+            Class of virtual channels; those of phase 1 follow those of phase 0.
         flits : int
-            Any number, also more than `FREE`; it blocks no candidate.
+            Any number, even above `FREE`; it blocks no candidate.
         """
         row = self._row(channel, vc)
         self.queues[row, CREDITS] = self.queues[row, CAPACITY] - flits
@@ -132,7 +132,7 @@ class Walker:
         Raises
         ------
         ValueError
-            If the program does not ask for that (`HopProgram.waiting`).
+            If the program does not use these queues (`HopProgram.waiting`).
         """
         if not self.program.waiting:
             raise ValueError("the program has waiting=False, so nothing is known of what waits")
@@ -162,10 +162,10 @@ class Walker:
         ----------
         source, target : int
         blocked : function
-            Candidates without room.
+            Whether a candidate has no room.
         terminals : tuple of int, optional
-            Terminals that send and get the packet (default: the first of each switch, −1 where
-            there is none).
+            Terminals that send and receive the packet (default: the first of each switch, −1 if
+            it has none).
         """
         packet = self._packets[0]
         sender, receiver = ((*self.terminals_of(end), -1)[0] for end in (source, target))
@@ -180,8 +180,8 @@ class Walker:
                 self._pass_waypoint()
                 last = Candidate(-1, -1, 0)
                 continue
-            offered, chosen = self._decide(here, last, blocked)
-            offers.append(offered)
+            candidates, chosen = self._decide(here, last, blocked)
+            offers.append(candidates)
             if chosen is None or len(hops) == limit:
                 return Walk(tuple(hops), tuple(offers), int(packet[WAYPOINT]), False)
             hops.append(chosen)
@@ -237,20 +237,20 @@ class Walker:
     def _decide(
         self, here: int, last: Candidate, blocked: Callable[[Candidate], bool]
     ) -> tuple[tuple[Candidate, ...], Candidate | None]:
-        """What hop offers, at the last look, and the candidate that is taken, if any."""
-        offered: tuple[Candidate, ...] = ()
+        """Return the candidates of the last call of hop, and the one that is taken, if any."""
+        candidates: tuple[Candidate, ...] = ()
         for _ in range(ASKS if self.program.again else 1):
             answer = self._offers(here, last)
             if answer is None:
                 break
-            offered = answer
-            chosen = self._choice(offered, blocked)
+            candidates = answer
+            chosen = self._choice(candidates, blocked)
             if chosen is not None:
-                return offered, chosen
-        return offered, None
+                return candidates, chosen
+        return candidates, None
 
     def _offers(self, here: int, last: Candidate) -> tuple[Candidate, ...] | None:
-        """Candidates at a switch; None if hop sets a waypoint that is invalid."""
+        """Return the candidates at a switch; None if hop sets an invalid waypoint."""
         packet = self._packets[0]
         shift, waypoint = int(packet[PHASE]) * self.program.vc_classes, int(packet[WAYPOINT])
         came_by = last.vc - shift if last.channel >= 0 else -1
@@ -261,7 +261,7 @@ class Walker:
         return tuple(Candidate(channel, vc + shift, penalty) for channel, vc, penalty in rows)
 
     def _turns(self, here: int) -> bool:
-        """Send the packet to the waypoint that hop has set or taken away, if it may do that."""
+        """Apply the waypoint that hop has set or removed, if it may do that."""
         packet, program = self._packets[0], self.program
         waypoint = int(packet[WAYPOINT])
         target = waypoint if waypoint >= 0 else int(packet[DESTINATION])
@@ -273,13 +273,13 @@ class Walker:
         return True
 
     def _choice(
-        self, offered: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
+        self, candidates: tuple[Candidate, ...], blocked: Callable[[Candidate], bool]
     ) -> Candidate | None:
-        """The candidate that is taken, by the program's ranking; None: the packet waits."""
-        free = [one for one in offered if not blocked(one)]
+        """Return the candidate that the program's ranking prefers; None: the packet waits."""
+        free = [one for one in candidates if not blocked(one)]
         if self.program.ranking == "room":
             return self._cheapest(free)
-        best = self._cheapest(offered)
+        best = self._cheapest(candidates)
         if best is None or not blocked(best):
             return best
         if self.program.ranking == "best":

@@ -6,7 +6,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.cli import main
-from routelab.commands._shared.output import cell, check_folder
+from routelab.commands._shared.output import cell_text, check_result_folder
 
 
 @pytest.mark.parametrize(
@@ -24,22 +24,22 @@ from routelab.commands._shared.output import cell, check_folder
     ],
 )
 def test_numbers_are_short_and_never_lose_their_size(value, text):
-    assert cell(value) == text
+    assert cell_text(value) == text
 
 
 def test_only_results_may_be_replaced(tmp_path):
     """A result takes its folder's place with all in it: what is none must not be lost."""
-    check_folder(tmp_path / "new")
-    check_folder(tmp_path)
+    check_result_folder(tmp_path / "new")
+    check_result_folder(tmp_path)
     assert not list(tmp_path.iterdir())
     (tmp_path / "outcome.json").write_text("{}")
     (tmp_path / "curve.csv").write_text("load")
-    check_folder(tmp_path)
+    check_result_folder(tmp_path)
     (tmp_path / "thesis.tex").write_text("years of work")
     with pytest.raises(InputError, match=r"thesis\.tex.*would be lost; name a new folder"):
-        check_folder(tmp_path)
+        check_result_folder(tmp_path)
     with pytest.raises(InputError, match="a file is where a folder is needed"):
-        check_folder(tmp_path / "thesis.tex")
+        check_result_folder(tmp_path / "thesis.tex")
 
 
 @pytest.mark.builtins

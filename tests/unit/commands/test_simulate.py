@@ -12,7 +12,13 @@ import pytest
 
 from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main, make_parser
-from routelab.commands._shared.settings import OPTIONS, PREFIX, in_options, option, read_settings
+from routelab.commands._shared.settings import (
+    OPTIONS,
+    PREFIX,
+    option,
+    settings_from_options,
+    with_option_names,
+)
 from routelab.jobs.batches import write_jobs
 from routelab.registry.catalogue import installed
 from routelab.simulation.measuring.settings import SimulationSettings
@@ -38,17 +44,19 @@ def test_every_setting_is_an_option_that_says_what_it_is(capsys) -> None:
 
 
 def test_options_that_are_not_given_leave_the_defaults() -> None:
-    assert read_settings(SimulationSettings, parsed()) == SimulationSettings()
+    assert settings_from_options(SimulationSettings, parsed()) == SimulationSettings()
     assert not [name for name in parsed() if name.startswith(PREFIX)]
 
 
 def test_options_mean_what_they_say() -> None:
     options = ("--load", "0.3,0.1", "--saturation", "--in-order", "--priority", "age")
-    made = read_settings(SimulationSettings, parsed(*options, "--vcs=8", "--precision", "0.01"))
+    made = settings_from_options(
+        SimulationSettings, parsed(*options, "--vcs=8", "--precision", "0.01")
+    )
     assert made == SimulationSettings(
         loads=(0.1, 0.3), find_saturation=True, in_order=True, priority="age", vcs=8, precision=0.01
     )
-    assert read_settings(SimulationSettings, parsed("--load", "0.3")).loads == (0.3,)
+    assert settings_from_options(SimulationSettings, parsed("--load", "0.3")).loads == (0.3,)
 
 
 @pytest.fixture
@@ -166,7 +174,7 @@ def test_wrong_arguments(capsys, arguments, message) -> None:
     ],
 )
 def test_messages_name_what_was_typed(text, told) -> None:
-    assert in_options(text, SimulationSettings) == told
+    assert with_option_names(text, SimulationSettings) == told
 
 
 CIRCLING = (

@@ -14,28 +14,28 @@ from routelab.report.table_formats import (
     to_latex,
     to_markdown,
 )
-from routelab.report.tables import Column, Table
+from routelab.report.tables import ReportColumn, ReportTable
 
 TEXT = st.text(max_size=12)
 
 
 def table(rows, notes=(), title="Loads"):
-    return Table(
+    return ReportTable(
         name="t",
         title=title,
         columns=(
-            Column("routing", "row"),
-            Column("nodes", "row"),
-            Column("max_load", "value"),
-            Column("sigma4", "value"),
-            Column("paper_max_load", "reference", "max_load"),
-            Column("paper_sigma4", "reference", "sigma4"),
-            Column("max_load_low", "low", "max_load"),
-            Column("max_load_high", "high", "max_load"),
-            Column("runs", "runs"),
+            ReportColumn("routing", "row"),
+            ReportColumn("nodes", "row"),
+            ReportColumn("max_load", "value"),
+            ReportColumn("sigma4", "value"),
+            ReportColumn("paper_max_load", "reference", "max_load"),
+            ReportColumn("paper_sigma4", "reference", "sigma4"),
+            ReportColumn("max_load_low", "low", "max_load"),
+            ReportColumn("max_load_high", "high", "max_load"),
+            ReportColumn("runs", "runs"),
         ),
         rows=tuple(rows),
-        attained=tuple({} for _ in rows),
+        value_runs=tuple({} for _ in rows),
         counts=False,
         averages=False,
         statistics=False,
@@ -104,7 +104,7 @@ def test_sigma_is_compared_as_printed():
 
 def test_one_line_of_headings_is_enough_without_published_numbers():
     plain = table([row()])
-    plain = Table(**{**vars(plain), "columns": plain.columns[:4]})
+    plain = ReportTable(**{**vars(plain), "columns": plain.columns[:4]})
     assert layout(plain).headings is None
     assert to_latex(plain).count("cmidrule") == 0
     assert to_markdown(plain).splitlines()[2] == "| routing | nodes | maximum load | σ(4) |"

@@ -40,11 +40,11 @@ def asked(network: str, rules: str, folder: Path) -> BoundJob:
 
 
 def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
-    from routelab_plugins.rules.angara import Angara
+    from routelab_plugins.rules.angara import AngaraRules
 
     network = topology.obtain("torus~dims=2x4")[1]
     for rules, graph in (
-        ("angara", Angara().routing_graph(network)),
+        ("angara", AngaraRules().routing_graph(network)),
         (BARE, network_graph(network)),
     ):
         job = asked("torus~dims=2x4", rules, tmp_path / rules)

@@ -13,8 +13,8 @@ from routelab.api import RoutingGraph, Topology
 from routelab.deadlock import check
 from routelab.testing.bare_network import bare_lengths, one_way_channels
 from routelab.testing.inputs.graphs import GRAPHS
-from routelab.testing.inputs.networks import NETWORKS, WHOLE_AND_FAILED
-from routelab.testing.legal_routes import every_turn, first_routes, shortest_routes
+from routelab.testing.inputs.networks import FAILED_VARIANTS, NETWORKS
+from routelab.testing.legal_routes import first_paths, shortest_legal_routes, turn_routes
 from routelab.toolkit import determinized
 
 SMALL = ("two-switches", "two-components", "one-way-line", "one-way-ring", "transit-switches")
@@ -76,7 +76,7 @@ def random_graphs(draw):
 @given(random_graphs())
 def test_every_turn_has_the_turns_of_all_legal_routes_and_no_others(graph):
     """Turns of routes up to five hops are all there, and every route that is listed is legal."""
-    table = every_turn(graph)
+    table = turn_routes(graph)
     listed = {
         ((s, t), tuple(path))
         for s in table.topology.endpoints.tolist()
@@ -93,7 +93,7 @@ def test_every_turn_has_the_turns_of_all_legal_routes_and_no_others(graph):
 @pytest.mark.parametrize("network", SMALL)
 def test_shortest_routes_are_all_of_them(network, rules):
     graph = determinized(GRAPHS[rules](NETWORKS[network]()))
-    table = shortest_routes(graph)
+    table = shortest_legal_routes(graph)
     legal = legal_routes(graph, 8)
     for s in table.topology.endpoints.tolist():
         for t in table.topology.endpoints.tolist():
@@ -101,15 +101,15 @@ def test_shortest_routes_are_all_of_them(network, rules):
             shortest = sorted(p for p in paths if len(p) == min(map(len, paths)))
             expected = [()] if s == t else shortest
             assert sorted(map(tuple, table.paths(s, t))) == expected
-            assert [list(p) for p in expected[:1]] == first_routes(table).paths(s, t)[:1]
+            assert [list(p) for p in expected[:1]] == first_paths(table).paths(s, t)[:1]
 
 
 def test_what_longer_routes_add_is_seen():
     """On a mesh, shortest routes of any kind make no U-turn; legal walks do."""
     graph = GRAPHS["walks"](NETWORKS["two-switches"]())
-    assert check(shortest_routes(graph)).proven
-    assert not check(every_turn(GRAPHS["walks"](NETWORKS["mesh"]()))).proven
-    assert check(every_turn(GRAPHS["ordered"](NETWORKS["torus"]()))).proven
+    assert check(shortest_legal_routes(graph)).proven
+    assert not check(turn_routes(GRAPHS["walks"](NETWORKS["mesh"]()))).proven
+    assert check(turn_routes(GRAPHS["ordered"](NETWORKS["torus"]()))).proven
 
 
 def test_the_networks_are_what_their_names_say():
@@ -121,7 +121,7 @@ def test_the_networks_are_what_their_names_say():
         "one-way-ring",
     }
     assert {name for name, network in made.items() if network.failed_links} == set(
-        WHOLE_AND_FAILED.values()
+        FAILED_VARIANTS.values()
     )
     assert made["several-terminals"].demand.tolist() == [2, 1, 3]
     assert len(made["transit-switches"].endpoints) == 4 < made["transit-switches"].num_switches

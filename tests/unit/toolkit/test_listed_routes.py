@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from naive_selection import shortest_routes
 from small_graphs import plain_graphs
 
-from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.graphs import all_walks
 from routelab.toolkit import ListedRoutes, build_grid, too_many_routes
 from routelab.toolkit.listed_routes import listed_hops
 
@@ -33,7 +33,7 @@ def test_the_list_is_that_of_the_naive_twin(graph) -> None:
 
 def test_a_table_of_several_weighted_routes() -> None:
     # opposite corners of a square: two routes each way
-    graph = walks(build_grid("mesh", (2, 2), False))
+    graph = all_walks(build_grid("mesh", (2, 2), False))
     listed = ListedRoutes.of(graph)
     shares = 1.0 / (listed.route_start[1:] - listed.route_start[:-1])[listed.route_pair]
     table = listed.table(range(listed.num_routes), shares, {"told": 3})
@@ -43,6 +43,6 @@ def test_a_table_of_several_weighted_routes() -> None:
 
 
 def test_it_says_when_there_are_too_many() -> None:
-    graph = walks(build_grid("mesh", (2, 2), False))
+    graph = all_walks(build_grid("mesh", (2, 2), False))
     assert too_many_routes(graph, listed_hops(graph)) is None
     assert too_many_routes(graph, 23) == ("lists all shortest legal routes, here 24 hops; limit 23")

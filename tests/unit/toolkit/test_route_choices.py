@@ -11,7 +11,7 @@ from small_graphs import plain_graphs
 from routelab.api import RouteTable, RoutingGraph
 from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import GraphArrays, count_routes, route_lengths
-from routelab.testing.inputs.graphs import GRAPHS, walks
+from routelab.testing.inputs.graphs import GRAPHS, all_walks
 from routelab.toolkit import build_grid, determinized, route_choices
 from routelab.toolkit.ties import tie_order
 
@@ -92,7 +92,7 @@ def test_a_sample_is_of_distinct_routes(graph: RoutingGraph, most: int) -> None:
 
 
 def test_searches_are_one_a_class() -> None:
-    graph = walks(build_grid("torus", (5, 4, 2), wrap=True))
+    graph = all_walks(build_grid("torus", (5, 4, 2), wrap=True))
     choices = route_choices(graph)
     assert len(choices.arrays.routes) == 2 * 40
     assert len(choices.each_source().arrays.routes) == 40 * 40
@@ -102,7 +102,7 @@ def test_searches_are_one_a_class() -> None:
 def test_any_number_of_threads_gives_the_same_routes(
     failed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    graph = walks(build_grid("torus", (4, 5, 10), wrap=True, fail_links=failed))
+    graph = all_walks(build_grid("torus", (4, 5, 10), wrap=True, fail_links=failed))
     results = []
     for threads in (1, 2, 3):
         monkeypatch.setenv("NUMBA_NUM_THREADS", str(threads))

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from routelab.api import RoutingGraph, Topology
-from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.graphs import all_walks
 from routelab.toolkit import build_grid, source_symmetry
 
 
 def unrestricted(topology: Topology) -> RoutingGraph:
-    return walks(topology)
+    return all_walks(topology)
 
 
 @pytest.mark.parametrize("dims", [(5,), (4, 3), (3, 2, 4), (2, 2)])

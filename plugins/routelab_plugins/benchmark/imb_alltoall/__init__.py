@@ -1,8 +1,8 @@
 """imb-alltoall: Alltoall of the Intel MPI Benchmarks (IMB-MPI1).
 
-By itself the program takes fewer iterations for large messages, leaves out what takes longer or
-more memory than it likes, and runs on 2, 4, ... processes before it runs on all: its command says
-otherwise. It does two untimed calls before each size, which cannot be changed.
+By default, the program uses fewer iterations for large messages, skips sizes that exceed its limits
+of time and memory, and runs on 2, 4, ... processes before it runs on all; the command's options
+prevent this. It always makes two untimed calls before each size.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from routelab_plugins.benchmark_output import (
     WHOLE,
     check_one,
     check_processes,
-    checked_lines,
-    quoted,
+    quote_line,
+    read_lines,
 )
 from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, Row, figures
 
@@ -33,10 +33,10 @@ LENGTHS = "msglen.txt"
 """File with the sizes, one a line."""
 
 SECONDS = "86400"
-"""The program's own limit of time for a size; a run is limited from outside."""
+"""The program's time limit for a size, in seconds; routelab limits runs itself."""
 
 GIB = 1 << 30
-"""Bytes that the program allows a process unless it is told otherwise."""
+"""The program's default limit of memory per process, in bytes."""
 
 TITLE = re.compile(
     r"# *Intel ?\(R\) MPI Benchmarks? +(?:Suite +)?V?([0-9]+(?:\.[0-9]+)*(?: Update [0-9]+)?), "
@@ -54,11 +54,11 @@ ERRORS = (
     r"^Invalid benchmark name\b",
     r"^Sizes File .* invalid or doesnt exist",
 )
-"""Texts with which it leaves out what was asked for; its exit code is 0 all the same."""
+"""Messages of skipped sizes, after which the exit code is 0 nevertheless."""
 
 
 class ImbAlltoall(LatencyBenchmark):
-    """Runs IMB-MPI1 Alltoall on all processes at once."""
+    """Runs IMB-MPI1 Alltoall on all processes."""
 
     name = "imb-alltoall"
     summary = "Intel MPI Benchmarks: latency of MPI_Alltoall"
@@ -67,25 +67,25 @@ class ImbAlltoall(LatencyBenchmark):
     Parameters = LatencyParameters
 
     def executables(self, ranks: int) -> tuple[str, ...]:
-        """One name, whatever the version."""
+        """Return one name for all versions."""
         return ("IMB-MPI1",)
 
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
-        """All limits of the program's own are lifted; memory where it needs more than by itself."""
-        asked = self.parameters
-        buffers = 2 * (task.ranks + 1) * asked.sizes[-1]
+        """Return the command with raised time limit, and raised memory limit if necessary."""
+        parameters = self.parameters
+        buffers = 2 * (task.ranks + 1) * parameters.sizes[-1]
         memory = ("-mem", str(-(-buffers // GIB))) if buffers > GIB else ()
-        counts = ("-iter", str(asked.iterations), "-iter_policy", "off", "-time", SECONDS)
+        counts = ("-iter", str(parameters.iterations), "-iter_policy", "off", "-time", SECONDS)
         only = ("-npmin", str(task.ranks), "-msglen", LENGTHS)
         return (str(task.executable), "Alltoall", *only, *counts, *memory)
 
     def files(self, task: BenchmarkTask) -> Mapping[str, str]:
-        """The sizes."""
+        """Return the file of message sizes."""
         return {LENGTHS: "".join(f"{size}\n" for size in self.parameters.sizes)}
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
-        """A title, one section on all processes, and the line that all of them came to the end."""
-        lines = checked_lines(output, ERRORS)
+        """Parse a title, one section on all processes, and the line at the end of all processes."""
+        lines = read_lines(output, ERRORS)
         titles = [found for found in map(TITLE.fullmatch, lines) if found]
         check_one(len(titles), "IMB's title")
         sections = [place for place, line in enumerate(lines) if SECTION.fullmatch(line)]
@@ -105,36 +105,36 @@ class ImbAlltoall(LatencyBenchmark):
         )
 
     def model(self, task: BenchmarkTask) -> WorkloadModel:
-        """One call with the largest message."""
+        """Return a model of one call with the largest message."""
         return WorkloadModel(f"osu-alltoall~size={bytes_text(self.parameters.sizes[-1])}")
 
 
 def _section(lines: Sequence[str]) -> tuple[int, list[Row]]:
-    """Processes and rows: what follows the section's name, up to the end of the output.
+    """Return processes and rows of a section: its lines up to the end of the output.
 
     Raises
     ------
     BenchmarkError
-        If anything is not of its form, or missing.
+        If a line is invalid or missing.
     """
-    told = [line for line in lines if line.strip() and not re.fullmatch(r"#-* *", line)]
-    if len(told) < 2:
+    content = [line for line in lines if line.strip() and not re.fullmatch(r"#-* *", line)]
+    if len(content) < 2:
         raise BenchmarkError("incomplete", "it ends in the heading of the section")
-    processes = PROCESSES.fullmatch(told[0])
-    if processes is None or " ".join(told[1].split()) != COLUMNS:
-        wrong = told[0] if processes is None else told[1]
-        raise BenchmarkError("unreadable", f"the heading of the section has {quoted(wrong)}")
-    if not END.fullmatch(told[-1]):
-        # anything but a row is told first
-        for line in told[2:]:
+    processes = PROCESSES.fullmatch(content[0])
+    if processes is None or " ".join(content[1].split()) != COLUMNS:
+        wrong = content[0] if processes is None else content[1]
+        raise BenchmarkError("unreadable", f"the heading of the section has {quote_line(wrong)}")
+    if not END.fullmatch(content[-1]):
+        # report invalid lines first
+        for line in content[2:]:
             _row(line)
         raise BenchmarkError("incomplete", "not all processes came to the end")
-    return int(processes[1]), [_row(line) for line in told[2:-1]]
+    return int(processes[1]), [_row(line) for line in content[2:-1]]
 
 
 def _row(line: str) -> Row:
     found = ROW.fullmatch(line)
     if found is None:
-        raise BenchmarkError("unreadable", f"expected a row of numbers, found {quoted(line)}")
+        raise BenchmarkError("unreadable", f"expected a row of numbers, found {quote_line(line)}")
     size, repetitions, least, greatest, average = found.groups()
     return Row(int(size), float(average), float(least), float(greatest), int(repetitions))

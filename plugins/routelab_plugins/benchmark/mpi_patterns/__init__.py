@@ -1,10 +1,9 @@
-"""mpi-patterns: who sends to whom as in Figure 6 of the Angara paper, with a program of our own.
+"""mpi-patterns: communication patterns as in Figure 6 of the Angara paper, with a new program.
 
-The program (`program.py`) is copied into the run's folder and run by a python that has mpi4py and
-NumPy; by default that is the one that runs routelab. Its patterns are those of the workloads
-transpose, neighbor, tornado and osu-alltoall, by rank. Each rank's time is the mean of its rounds;
-ranks that are silent, or are through early, count in the average, so that the greatest time is the
-figure that says how long the pattern takes.
+The program (`program.py`) is copied into the run's folder. It runs in a Python with mpi4py and
+NumPy, by default that of routelab. Its patterns are those of the workloads transpose,
+neighbor, tornado and osu-alltoall, by rank. Each rank's time is the mean of its rounds. Ranks that
+are silent or finish early count in the average, so the largest time is the duration of the pattern.
 """
 
 from __future__ import annotations
@@ -30,24 +29,24 @@ from routelab_plugins.benchmark_output import (
     WHOLE,
     check_one,
     check_processes,
-    checked_lines,
-    quoted,
+    quote_line,
+    read_lines,
 )
 from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, figures
 from routelab_plugins.osu_form import read_table
 
 PROGRAM = "mpi_patterns.py"
-"""Its file in the run's folder."""
+"""File name of the program in the run's folder."""
 
 HEADER = re.compile(
     rf"# routelab MPI Pattern ([a-z]+) Latency Test v({WHOLE}(?:\.{WHOLE})*), ({WHOLE}) processes"
 )
-FAILED = re.compile(r"# Verification FAILED: .*")
-VERIFIED = "# Verification SUCCESSFUL"
+FAILURE = re.compile(r"# Verification FAILED: .*")
+SUCCESS = "# Verification SUCCESSFUL"
 
 
 class MpiPatternsParameters(LatencyParameters):
-    """Which pattern, which sizes, how often."""
+    """Pattern, message sizes and repetitions."""
 
     pattern: Literal["transpose", "neighbor", "tornado", "alltoall"] = parameter(
         "alltoall", description="Who sends to whom, by rank"
@@ -68,7 +67,7 @@ class MpiPatterns(LatencyBenchmark):
     Parameters = MpiPatternsParameters
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:
-        """Also a number of processes on which nobody would send anything."""
+        """Also reject a number of processes with which no rank sends anything."""
         pattern = self.parameters.pattern
         reason = super().supports(ranks, ranks_per_node)
         if reason or pattern == "alltoall":
@@ -78,37 +77,37 @@ class MpiPatterns(LatencyBenchmark):
         return None
 
     def executables(self, ranks: int) -> tuple[str, ...]:
-        """The python that runs this, where a cluster names none; otherwise one of that name."""
+        """Return the Python that runs routelab, then python3, as defaults of the program."""
         return (sys.executable, "python3")
 
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
-        """Python, the program in the run's folder, and what to do."""
-        asked = self.parameters
-        sizes = ("-m", f"{asked.sizes[0]}:{asked.sizes[-1]}")
-        counts = ("-i", str(asked.iterations), "-x", str(asked.warm_up))
-        return (str(task.executable), PROGRAM, asked.pattern, *sizes, *counts)
+        """Return Python, the program in the run's folder, and its options."""
+        parameters = self.parameters
+        sizes = ("-m", f"{parameters.sizes[0]}:{parameters.sizes[-1]}")
+        counts = ("-i", str(parameters.iterations), "-x", str(parameters.warm_up))
+        return (str(task.executable), PROGRAM, parameters.pattern, *sizes, *counts)
 
     def files(self, task: BenchmarkTask) -> Mapping[str, str]:
-        """The program: the run's folder is seen by all hosts, the installation may not be."""
+        """Return the program, because all hosts have the run's folder but maybe not routelab."""
         return {PROGRAM: Path(__file__).with_name("program.py").read_text(encoding="utf-8")}
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
-        """A header, rows, and the line that contents are right."""
-        failed = next(filter(FAILED.fullmatch, output.stdout.split("\n")), None)
-        if failed is not None:
-            raise BenchmarkError("verification-failed", f"the program says: {quoted(failed)}")
-        lines = checked_lines(output)
+        """Parse a header, rows, and the line that confirms the contents."""
+        failure = next(filter(FAILURE.fullmatch, output.stdout.split("\n")), None)
+        if failure is not None:
+            raise BenchmarkError("verification-failed", f"the program says: {quote_line(failure)}")
+        lines = read_lines(output)
         headers = [found for found in map(HEADER.fullmatch, lines) if found]
         check_one(len(headers), "mpi-patterns' header")
         pattern, version, processes = headers[0].groups()
         if lines[0] != headers[0][0]:
-            raise BenchmarkError("unreadable", f"expected the header, found {quoted(lines[0])}")
+            raise BenchmarkError("unreadable", f"expected the header, found {quote_line(lines[0])}")
         check_processes(int(processes), task)
         if task is not None and pattern != self.parameters.pattern:
             raise BenchmarkError(
                 "wrong-benchmark", f"{pattern} ran, {self.parameters.pattern} was asked for"
             )
-        whole = lines[-1] == VERIFIED
+        whole = lines[-1] == SUCCESS
         rows = read_table(lines[1:-1] if whole else lines[1:])
         if not whole:
             raise BenchmarkError("incomplete", "it ends before the program says that all is right")
@@ -119,7 +118,7 @@ class MpiPatterns(LatencyBenchmark):
         )
 
     def model(self, task: BenchmarkTask) -> WorkloadModel:
-        """The workload of the same name; one round with the largest message."""
-        asked = self.parameters
-        workload = "osu-alltoall" if asked.pattern == "alltoall" else asked.pattern
-        return WorkloadModel(f"{workload}~size={bytes_text(asked.sizes[-1])}")
+        """Return the workload of the same name, with one round of the largest message."""
+        parameters = self.parameters
+        workload = "osu-alltoall" if parameters.pattern == "alltoall" else parameters.pattern
+        return WorkloadModel(f"{workload}~size={bytes_text(parameters.sizes[-1])}")

@@ -1,11 +1,11 @@
 """The MPI program of mpi-patterns: times a communication pattern, and prints in OSU's form.
 
-It is a file of its own that needs mpi4py and NumPy only, for the python that a cluster has:
+It is a standalone file that needs mpi4py and NumPy only, for the Python of a cluster:
 
     mpiexec -n 8 python3 mpi_patterns.py transpose -m 1048576:1048576 -i 100 -x 10
 
-Who sends to whom goes by rank, and nothing is sent to oneself; every rank starts all its messages
-at once, and a barrier comes before each round:
+Ranks determine senders and receivers, and no rank sends to itself. Every rank starts all its
+messages at the same time, after a barrier before each round:
 
 transpose
     the matrix of ranks nearest to a square, lying, is transposed: r * C + c to c * R + r
@@ -36,11 +36,11 @@ VERSION = "1.0"
 PATTERNS = ("transpose", "neighbor", "tornado", "alltoall")
 
 LINKS = "ROUTELAB_MPI_LINKS"
-"""Environment variable with the folder of links that this program made for its second start."""
+"""Environment variable with the folder of links that this program made before its restart."""
 
 
 def target(pattern: str, rank: int, ranks: int) -> int:
-    """Whom a rank sends to."""
+    """Return the rank to which a rank sends."""
     if pattern == "neighbor":
         return (rank + 1) % ranks
     if pattern == "tornado":
@@ -51,10 +51,10 @@ def target(pattern: str, rank: int, ranks: int) -> int:
 
 
 def load_mpi() -> Any:
-    """mpi4py with the MPI that started this process.
+    """Import mpi4py with the MPI that started this process.
 
-    mpi4py's wheels look for MPICH under the name that its ABI has, which Debian's does not have.
-    Then the program starts itself once more, with a link of that name.
+    mpi4py's wheels look for MPICH under its ABI name, which Debian's package lacks. In this case
+    the program restarts itself with a link of that name.
     """
     links = os.environ.pop(LINKS, "")
     # where both are installed mpi4py would take the same one under either launcher
@@ -84,7 +84,7 @@ def load_mpi() -> Any:
 
 
 def debian_mpich() -> Path | None:
-    """MPICH's library under Debian's name for it."""
+    """Return MPICH's library under Debian's name, if it exists."""
     try:
         ctypes.CDLL("libmpich.so.12")
     except OSError:
@@ -94,7 +94,7 @@ def debian_mpich() -> Path | None:
 
 
 def start_again(library: Path) -> None:
-    """Become the same program with `library` under the name libmpi.so.12; does not return."""
+    """Restart this program with `library` under the name libmpi.so.12; does not return."""
     links = tempfile.mkdtemp(prefix="routelab-mpi-")
     Path(links, "libmpi.so.12").symlink_to(library)
     paths = [links, *filter(None, [os.environ.get("LD_LIBRARY_PATH")])]
@@ -103,7 +103,7 @@ def start_again(library: Path) -> None:
 
 
 def content(source: int, to: int, size: int) -> Any:
-    """What a rank sends to another; differs from pair to pair and from place to place."""
+    """Return the content of a message; it differs between pairs and between positions."""
     first = (source * 131 + to * 31) % 251
     return ((np.arange(size) + first) % 251).astype(np.uint8)
 
@@ -137,65 +137,65 @@ class Pattern:
         self.world.Alltoall(self.sent, self.received)
 
     def right(self) -> bool:
-        """Whether what was received is what the others send."""
+        """Whether the received contents are those that the others send."""
         rank = self.world.rank
         parts = [content(source, rank, self.size) for source in self.sources]
         expected = np.concatenate([np.zeros(0, np.uint8), *parts])
         return bool((self.received == expected).all())
 
 
-def measure(mpi: Any, asked: argparse.Namespace, size: int) -> tuple[float, bool]:
-    """Mean time of a round on this rank, in microseconds, and whether contents are right."""
-    pattern = Pattern(mpi, asked.pattern, size)
+def time_rounds(mpi: Any, options: argparse.Namespace, size: int) -> tuple[float, bool]:
+    """Return the mean time of a round on this rank in microseconds, and if contents are right."""
+    pattern = Pattern(mpi, options.pattern, size)
     pattern.world.Barrier()
     pattern.round()
     right = pattern.right()
-    for _ in range(asked.warm_up):
+    for _ in range(options.warm_up):
         pattern.world.Barrier()
         pattern.round()
     seconds = 0.0
-    for _ in range(asked.iterations):
+    for _ in range(options.iterations):
         pattern.world.Barrier()
         begin = mpi.Wtime()
         pattern.round()
         seconds += mpi.Wtime() - begin
-    return seconds / asked.iterations * 1e6, right
+    return seconds / options.iterations * 1e6, right
 
 
 def main() -> int:
     """Measure all sizes; rank 0 prints."""
-    asked = arguments()
+    options = arguments()
     mpi = load_mpi()
     world = mpi.COMM_WORLD
     say(
         world,
-        f"# routelab MPI Pattern {asked.pattern} Latency Test v{VERSION}, {world.size} processes",
+        f"# routelab MPI Pattern {options.pattern} Latency Test v{VERSION}, {world.size} processes",
         "# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations",
     )
-    size, largest = asked.sizes
+    size, largest = options.sizes
     while size <= largest:
-        told = world.allgather(measure(mpi, asked, size))
-        wrong = [rank for rank, (_, right) in enumerate(told) if not right]
+        results = world.allgather(time_rounds(mpi, options, size))
+        wrong = [rank for rank, (_, right) in enumerate(results) if not right]
         if wrong:
             say(world, f"# Verification FAILED: rank {wrong[0]}, {size} bytes")
             return 1
-        times = [time for time, _ in told]
+        times = [time for time, _ in results]
         numbers = (sum(times) / len(times), min(times), max(times))
         row = "".join(f"{number:18.2f}" for number in numbers)
-        say(world, f"{size:<10d}{row}{asked.iterations:12d}")
+        say(world, f"{size:<10d}{row}{options.iterations:12d}")
         size *= 2
     say(world, "# Verification SUCCESSFUL")
     return 0
 
 
 def say(world: Any, *lines: str) -> None:
-    """Print on rank 0, at once."""
+    """Print on rank 0 and flush."""
     if world.rank == 0:
         print("\n".join(lines), flush=True)
 
 
 def arguments() -> argparse.Namespace:
-    """What the command asks for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("pattern", choices=PATTERNS)
     parser.add_argument("-m", dest="sizes", type=size_range, default=(1 << 20, 1 << 20))
@@ -205,7 +205,7 @@ def arguments() -> argparse.Namespace:
 
 
 def size_range(text: str) -> tuple[int, int]:
-    """``LEAST:GREATEST`` in bytes, both from 1 on."""
+    """Parse ``LEAST:GREATEST``, both at least 1 byte."""
     least, _, greatest = text.partition(":")
     if int(least) < 1 or int(greatest) < int(least):
         raise ValueError(text)

@@ -21,21 +21,21 @@ from routelab.api import (
     parameter,
 )
 from routelab_plugins.benchmark.npb.summary import read_summary
-from routelab_plugins.benchmark_output import checked_lines
-from routelab_plugins.npb_problems import NpbKernel, refusal
+from routelab_plugins.benchmark_output import read_lines
+from routelab_plugins.npb_problems import NpbKernel, ranks_problem
 
 ERRORS = (r"SUBDOMAIN SIZE IS TOO SMALL", r"^\W*ERROR\b(?! (is|norm)\b)")
-"""Texts with which programs refuse to run, some of them with exit code 0."""
+"""Messages of programs that refuse to run, some of them with exit code 0."""
 
-MODELLED = "SWABCD"
-"""Classes that there are models of."""
+MODEL_CLASSES = "SWABCD"
+"""Classes with models."""
 
-SIMULATED = {"lu": 6, "mg": 4, "cg": 3, "ft": 4, "is": 0}
-"""Iterations that are simulated to predict a run; those of IS are few, and differ."""
+SIMULATED_ITERATIONS = {"lu": 6, "mg": 4, "cg": 3, "ft": 4, "is": 0}
+"""Iterations to simulate for a prediction; 0: all, because those of IS are few and differ."""
 
 
-class NpbParameters(Parameters):
-    """Which program."""
+class NpbBenchmarkParameters(Parameters):
+    """Kernel, class and version of the program."""
 
     kernel: NpbKernel = parameter("lu", description="The benchmark")
     class_: Literal["S", "W", "A", "B", "C", "D", "E"] = parameter(
@@ -53,31 +53,31 @@ class Npb(BenchmarkPlugin):
     summary = "NAS Parallel Benchmarks: speed of LU, MG, CG, FT or IS"
     figure = "mops"
     citations = (Citation("bailey1994", "the programs"),)
-    Parameters = NpbParameters
+    Parameters = NpbBenchmarkParameters
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:
-        """The rules of the program; a hang or a crash would come of others."""
-        asked = self.parameters
-        return refusal(asked.kernel, asked.class_, asked.version, ranks)
+        """Reject numbers of processes with which the program hangs or crashes."""
+        parameters = self.parameters
+        return ranks_problem(parameters.kernel, parameters.class_, parameters.version, ranks)
 
     def executables(self, ranks: int) -> tuple[str, ...]:
-        """The one that the release makes."""
-        asked = self.parameters
-        ending = "x" if asked.version == "3.4" else str(ranks)
-        return (f"{asked.kernel}.{asked.class_}.{ending}",)
+        """Return the program's name in this release."""
+        parameters = self.parameters
+        ending = "x" if parameters.version == "3.4" else str(ranks)
+        return (f"{parameters.kernel}.{parameters.class_}.{ending}",)
 
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
-        """The program alone."""
+        """Return the program without arguments."""
         return (str(task.executable),)
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
-        """The summary, which has to be whole, consistent and successful."""
-        found = read_summary(checked_lines(output, ERRORS))
+        """Parse the summary, which must be complete, consistent and successful."""
+        found = read_summary(read_lines(output, ERRORS))
         found.check_processes(task)
         if task is not None:
-            asked = self.parameters
-            found.check_asked(asked.kernel, asked.class_, asked.version)
-        found.check_verified()
+            parameters = self.parameters
+            found.check_request(parameters.kernel, parameters.class_, parameters.version)
+        found.check_verification()
         figures = (
             FigureOfMerit("mops", found.mops, "Mop/s", "higher"),
             FigureOfMerit("mops_per_process", found.mops_per_process, "Mop/s", "higher"),
@@ -86,21 +86,21 @@ class Npb(BenchmarkPlugin):
         return BenchmarkResult(figures, version=found.version, facts=found.facts())
 
     def model(self, task: BenchmarkTask) -> WorkloadModel | None:
-        """The model of the same name; class E has none."""
-        asked = self.parameters
-        if asked.class_ not in MODELLED:
+        """Return the workload of the same name; None for class E."""
+        parameters = self.parameters
+        if parameters.class_ not in MODEL_CLASSES:
             return None
-        name = f"npb-{asked.kernel}~class={asked.class_},version={asked.version}"
-        return WorkloadModel(name, SIMULATED[asked.kernel])
+        name = f"npb-{parameters.kernel}~class={parameters.class_},version={parameters.version}"
+        return WorkloadModel(name, SIMULATED_ITERATIONS[parameters.kernel])
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
-        """Speed and time of the timed part."""
+        """Return speed and time of the timed part."""
         mops, seconds = facts.get("mops"), facts.get("timed_s")
-        found = []
+        figures = []
         if isinstance(mops, (int, float)):
-            found.append(FigureOfMerit("mops", mops, "Mop/s", "higher"))
+            figures.append(FigureOfMerit("mops", mops, "Mop/s", "higher"))
             each = mops / task.ranks
-            found.append(FigureOfMerit("mops_per_process", each, "Mop/s", "higher"))
+            figures.append(FigureOfMerit("mops_per_process", each, "Mop/s", "higher"))
         if isinstance(seconds, (int, float)):
-            found.append(FigureOfMerit("time", seconds, "s", "lower"))
-        return tuple(found)
+            figures.append(FigureOfMerit("time", seconds, "s", "lower"))
+        return tuple(figures)

@@ -1,4 +1,4 @@
-"""The summary that a program of the NAS Parallel Benchmarks ends with."""
+"""The summary at the end of the output of a NAS Parallel Benchmark."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from routelab_plugins.benchmark_output import (
     WHOLE,
     check_one,
     check_processes,
-    quoted,
+    quote_line,
 )
 from routelab_plugins.npb_operations import operations
 from routelab_plugins.npb_problems import NpbKernel, size_and_iterations
@@ -35,18 +35,18 @@ FIELDS = (
     ("verification", "Verification", "SUCCESSFUL|UNSUCCESSFUL|NOT PERFORMED"),
     ("version", "Version", rf"{WHOLE}(?:\.{WHOLE})*"),
 )
-"""Lines of the summary in their order: field, the name that is printed, form of the value."""
+"""Lines of the summary in order: field, printed name, and pattern of the value."""
 
 ROUNDING = 0.005
-"""Most by which a printed number with two decimals is off."""
+"""Largest rounding error of a printed number with two decimals."""
 
 TOLERANCE = 0.01
-"""Share by which a time may differ from the one that speed and arithmetic give."""
+"""Largest relative difference between a time and that computed from speed and operations."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What it says.
+    """The content of a summary.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Summary:
         return self.kernel, self.class_
 
     def facts(self) -> dict[str, Any]:
-        """What is no figure of merit."""
+        """Return the values that are not figures of merit."""
         return {
             "kernel": self.kernel,
             "class": self.class_,
@@ -90,7 +90,7 @@ class Summary:
         }
 
     def check_processes(self, task: BenchmarkTask | None) -> None:
-        """Raise unless all processes worked, as many as were asked for."""
+        """Raise unless all processes worked, in the requested number."""
         if self.active != self.total:
             raise BenchmarkError(
                 "wrong-processes",
@@ -98,8 +98,8 @@ class Summary:
             )
         check_processes(self.total, task)
 
-    def check_asked(self, kernel: str, class_: str, version: str) -> None:
-        """Raise unless it is the program that was asked for."""
+    def check_request(self, kernel: str, class_: str, version: str) -> None:
+        """Raise unless the requested program ran."""
         if self.what != (kernel, class_):
             raise BenchmarkError(
                 "wrong-benchmark",
@@ -110,15 +110,15 @@ class Summary:
                 "wrong-benchmark", f"version {self.version} ran, {version} was asked for"
             )
 
-    def check_verified(self) -> None:
-        """Raise unless the program found its result right."""
+    def check_verification(self) -> None:
+        """Raise unless the program verified its result."""
         if self.verification != "SUCCESSFUL":
             raise BenchmarkError(
                 "verification-failed", f"the program says: Verification = {self.verification}"
             )
 
     def check_consistent(self) -> None:
-        """Raise if numbers contradict each other, or the class."""
+        """Raise if numbers contradict each other or the class."""
         expected = size_and_iterations(self.kernel, self.class_)
         if (self.size, self.iterations) != expected:
             size, iterations = expected
@@ -136,22 +136,22 @@ class Summary:
                 "unreadable",
                 f"{self.mops} Mop/s in all are not {self.total} times {self.mops_per_process}",
             )
-        done = operations(self.kernel, self.class_) / 1e6
-        if abs(done / self.mops - self.seconds) > ROUNDING + TOLERANCE * self.seconds:
+        million = operations(self.kernel, self.class_) / 1e6
+        if abs(million / self.mops - self.seconds) > ROUNDING + TOLERANCE * self.seconds:
             raise BenchmarkError(
                 "unreadable",
-                f"{self.mops} Mop/s take {done / self.mops:.2f} s for {_name(*self.what)}, not "
+                f"{self.mops} Mop/s take {million / self.mops:.2f} s for {_name(*self.what)}, not "
                 f"{self.seconds} s",
             )
 
 
 def read_summary(lines: Sequence[str]) -> Summary:
-    """The summary in a whole output.
+    """Return the summary in a complete output.
 
     Raises
     ------
     BenchmarkError
-        If there is not exactly one, or it is not of its form, not whole, or not consistent.
+        Unless there is exactly one summary, and it is valid, complete and consistent.
     """
     begins = [place for place, line in enumerate(lines) if BEGIN.fullmatch(line)]
     check_one(len(begins), "line '... Benchmark Completed'")
@@ -161,7 +161,7 @@ def read_summary(lines: Sequence[str]) -> Summary:
         found = re.fullmatch(rf" *{name} *= *({form}) *", line)
         if found is None:
             raise BenchmarkError(
-                "unreadable", f"expected {name!r} in the summary, found {quoted(line)}"
+                "unreadable", f"expected {name!r} in the summary, found {quote_line(line)}"
             )
         values[field] = found[1]
     if len(block) < len(FIELDS):
@@ -171,7 +171,7 @@ def read_summary(lines: Sequence[str]) -> Summary:
 
 
 def _check_once(lines: Sequence[str]) -> None:
-    """Raise if a line of a summary stands outside of it: then it is that of another run."""
+    """Raise if a summary's line occurs elsewhere, because it belongs to another run."""
     for _, name, _ in FIELDS[3:8]:
         count = sum(bool(re.match(rf" *{name} *=", line)) for line in lines)
         check_one(count, f"line {name!r}")
@@ -180,11 +180,11 @@ def _check_once(lines: Sequence[str]) -> None:
 def _summary(kernel: str, values: dict[str, str]) -> Summary:
     if kernel.lower() not in KERNELS:
         raise BenchmarkError("wrong-benchmark", f"{kernel} ran; it is none of {', '.join(KERNELS)}")
-    known = cast(NpbKernel, kernel.lower())
+    name = cast(NpbKernel, kernel.lower())
     if values["class"] not in "SWABCDE":
         raise BenchmarkError("wrong-benchmark", f"class {values['class']} is not known")
     found = Summary(
-        kernel=known,
+        kernel=name,
         class_=values["class"],
         size=tuple(int(part) for part in values["size"].split("x")),
         iterations=int(values["iterations"]),

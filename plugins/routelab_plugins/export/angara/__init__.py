@@ -1,10 +1,10 @@
-"""angara: the routing table of every node of an Angara network, as its rules state routes.
+"""angara: the routing tables of all nodes of an Angara network, in the form of its rules.
 
 A route is a first step (one hop, positive), hops in the order +X+Y+Z+K−X−Y−Z−K of which the
 direction bits admit one direction a dimension, and a last step (one hop, negative): Mukosey,
 Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the Angara Interconnect*, section
 2.1. ``network.txt`` holds the network, ``node-<coordinates>.txt`` the table of a node. The vendor's
-own format is not public; these files are for a site's tool to read.
+format is not public; these files are input for a site's tool.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from routelab.api import (
     Topology,
 )
 
-from .entries import direction_names, entry_text, read_entry, spelled, steps
-from .network import network_lines, node_name, read_network, shape_of
+from .entries import direction_names, entry_of_route, entry_text, parse_entry, steps
+from .network import network_lines, node_name, parse_network, shape_of
 
 NETWORK = "network.txt"
 HEAD = "angara-node 1"
@@ -32,15 +32,15 @@ COLUMNS = "# DESTINATION FIRST BITS HOPS LAST"
 UNREACHABLE = "unreachable"
 
 
-class Angara(ExportPlugin):
-    """All files are read back: `read` follows each entry hop by hop, as the hardware would."""
+class AngaraExport(ExportPlugin):
+    """Writes the tables; `read` follows each entry hop by hop, like the hardware."""
 
     name = "angara"
     summary = "Routing table of every Angara node: first step, direction bits, hops, last step"
     citations = (Citation("mukosey2020", "the form of routes and tables (section 2.1)"),)
 
     def supports(self, table: RouteTable) -> str | None:
-        """Grids of up to four dimensions, one virtual channel, one route a pair and of its form."""
+        """Require a grid of at most four dimensions, one virtual channel, one route per pair."""
         shape = shape_of(table.topology)
         if isinstance(shape, str):
             return shape
@@ -51,7 +51,7 @@ class Angara(ExportPlugin):
         if table.virtual_channels > 1:
             return f"the routes need {table.virtual_channels} virtual channels, and there is one"
         for pair, route in _routes(table).items():
-            entry = spelled(route, shape.dims)
+            entry = entry_of_route(route, shape.dims)
             if isinstance(entry, str):
                 return (
                     f"the route from {_pair_text(table.topology, pair)} is no Angara route: "
@@ -60,7 +60,7 @@ class Angara(ExportPlugin):
         return None
 
     def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
-        """``network.txt``, and ``node-<coordinates>.txt`` of each node with terminals."""
+        """Write ``network.txt``, and ``node-<coordinates>.txt`` of each node with terminals."""
         topology = table.topology
         shape = shape_of(topology)
         assert not isinstance(shape, str), shape
@@ -76,18 +76,18 @@ class Angara(ExportPlugin):
                 if route is None:
                     lines.append(f"{target} {UNREACHABLE}")
                     continue
-                entry = spelled(route, shape.dims)
+                entry = entry_of_route(route, shape.dims)
                 assert not isinstance(entry, str), entry
                 lines.append(f"{target} {entry_text(entry)}")
             files[f"node-{source}.txt"] = "\n".join(lines) + "\n"
         return files
 
     def read(self, files: Mapping[str, str]) -> RouteTable:
-        """The network, and the routes that packets take by the tables of their nodes."""
+        """Read the network, and follow the routes in the tables of its nodes."""
         if NETWORK not in files:
             raise InputError(f"angara: there is no file {NETWORK}")
         try:
-            topology, shape = read_network(files[NETWORK])
+            topology, shape = parse_network(files[NETWORK])
         except InputError as error:
             raise InputError(f"angara: {NETWORK}: {error}") from None
         nodes = _endpoints(topology)
@@ -115,7 +115,7 @@ class Angara(ExportPlugin):
 
 
 class _Walks:
-    """Where the entries of one node's table lead."""
+    """Routes of the entries in one node's table."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ class _Walks:
         self.dims, self.source = dims, source
 
     def of(self, text: str, node: str, nodes: list[str]) -> list[list[int] | None]:
-        """Channels to each node with terminals, in their order; None: there is no route.
+        """Return the channels to each node with terminals, in their order; None without a route.
 
         Raises
         ------
@@ -164,7 +164,7 @@ class _Walks:
     def _way(self, words: list[str], target: int) -> list[int]:
         here, way = self.source, []
         names = direction_names(len(self.dims))
-        for direction in steps(read_entry(words, self.dims)):
+        for direction in steps(parse_entry(words, self.dims)):
             channel = self.channel_at.get((here, direction))
             if channel is None:
                 raise InputError(f"{self._name(here)} has no link {names[direction]}")
@@ -180,19 +180,19 @@ class _Walks:
 
 
 def _endpoints(topology: Topology) -> list[str]:
-    """Nodes with terminals, by their coordinates."""
+    """Return names of the nodes with terminals: their coordinates."""
     assert topology.coordinates is not None
     return [node_name(row) for row in topology.coordinates[topology.endpoints].tolist()]
 
 
 def _channels(topology: Topology) -> dict[tuple[int, int], int]:
-    """The channel that leaves a switch in a direction."""
+    """Return the channel that leaves a switch in a direction, by (switch, direction)."""
     sources, directions = topology.channel_source.tolist(), topology.channel_direction.tolist()
     return {at: channel for channel, at in enumerate(zip(sources, directions, strict=True))}
 
 
 def _routes(table: RouteTable) -> dict[int, list[int]]:
-    """Directions of the hops of every pair of different nodes that has a route."""
+    """Return the directions of the hops of every pair of different nodes with a route."""
     directions = table.topology.channel_direction[table.hop_channel].tolist()
     starts, ends = table.path_start.tolist(), len(table.topology.endpoints)
     return {

@@ -1,7 +1,8 @@
 """Entries of an Angara routing table: first step, direction bits, hops, last step.
 
 With n dimensions the directions are numbered 0..2n-1 in the hardware's order, the positive ones
-first. `spelled` makes an entry of a route, `steps` the route of an entry; neither knows the other.
+first. `entry_of_route` makes an entry of a route, `steps` the route of an entry; neither uses the
+other.
 """
 
 from __future__ import annotations
@@ -20,15 +21,15 @@ _BIT = re.compile(rf"[+-][{LETTERS}]")
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What a node's table says of one destination.
+class RouteEntry:
+    """The entry of a node's table for one destination.
 
     Attributes
     ----------
     first : int or None
         Direction of the first step, a positive one.
     bits : frozenset of int
-        Directions that the ordered part may use, of each dimension one at most.
+        Directions that the ordered part may use, at most one per dimension.
     hops : tuple of int
         Hops of the ordered part along each dimension, with the sign of their direction.
     last : int or None
@@ -42,12 +43,12 @@ class Entry:
 
 
 def direction_names(n: int) -> list[str]:
-    """``+X``, ``+Y``, ... ``-X``, ``-Y``, ... in the hardware's order."""
+    """Return ``+X``, ``+Y``, ... ``-X``, ``-Y``, ... in the hardware's order."""
     return [sign + letter for sign in "+-" for letter in LETTERS[:n]]
 
 
-def spelled(route: Sequence[int], dims: Sequence[int]) -> Entry | str:
-    """The entry of a route, with as few extra steps as it needs; or why it has none.
+def entry_of_route(route: Sequence[int], dims: Sequence[int]) -> RouteEntry | str:
+    """Return the entry of a route, with as few extra steps as possible, or why it has none.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ def spelled(route: Sequence[int], dims: Sequence[int]) -> Entry | str:
     positive = bool(route) and route[0] < n
     negative = bool(route) and route[-1] >= n
     reason: str | None = None
-    # a first step rather than a last one where either would do
+    # prefer a first step to a last one
     for first, last in ((0, 0), (1, 0), (0, 1), (1, 1)):
         extra = first + last
         if first > positive or last > negative or (extra and len(route) <= extra):
@@ -71,7 +72,7 @@ def spelled(route: Sequence[int], dims: Sequence[int]) -> Entry | str:
             hops = [0] * n
             for direction in ordered:
                 hops[direction % n] += 1 if direction < n else -1
-            return Entry(
+            return RouteEntry(
                 route[0] if first else None,
                 frozenset(ordered),
                 tuple(hops),
@@ -80,24 +81,24 @@ def spelled(route: Sequence[int], dims: Sequence[int]) -> Entry | str:
     return str(reason)
 
 
-def _violation(ordered: Sequence[int], dims: Sequence[int]) -> str | None:
-    """Why directions are no ordered part: their order, the direction bits, or a whole ring."""
+def _violation(route: Sequence[int], dims: Sequence[int]) -> str | None:
+    """Return why directions are not an ordered part: order, direction bits, or a whole ring."""
     n = len(dims)
     names = direction_names(n)
-    for before, after in pairwise(ordered):
+    for before, after in pairwise(route):
         if before > after:
             return f"{names[before]} before {names[after]}"
-    for direction in ordered:
-        if (direction + n) % (2 * n) in ordered:
+    for direction in route:
+        if (direction + n) % (2 * n) in route:
             return f"both {names[direction]} and {names[(direction + n) % (2 * n)]}"
         size = dims[direction % n]
-        if ordered.count(direction) >= size:
-            return f"{ordered.count(direction)} hops {names[direction]}, of {size} nodes in a line"
+        if route.count(direction) >= size:
+            return f"{route.count(direction)} hops {names[direction]}, of {size} nodes in a line"
     return None
 
 
-def steps(entry: Entry) -> Iterator[int]:
-    """The directions of an entry's hops: first step, hops in the hardware's order, last step."""
+def steps(entry: RouteEntry) -> Iterator[int]:
+    """Iterate over the directions of hops: first step, hops in the hardware's order, last step."""
     n = len(entry.hops)
     if entry.first is not None:
         yield entry.first
@@ -109,8 +110,8 @@ def steps(entry: Entry) -> Iterator[int]:
         yield entry.last
 
 
-def entry_text(entry: Entry) -> str:
-    """``FIRST BITS HOPS LAST``, such as ``- +X-Y +2,-1 -``."""
+def entry_text(entry: RouteEntry) -> str:
+    """Return ``FIRST BITS HOPS LAST``, such as ``- +X-Y +2,-1 -``."""
     names = direction_names(len(entry.hops))
     bits = "".join(names[direction] for direction in sorted(entry.bits))
     hops = ",".join(f"{count:+d}" if count else "0" for count in entry.hops)
@@ -118,13 +119,13 @@ def entry_text(entry: Entry) -> str:
     return f"{first} {bits or NONE} {hops} {last}"
 
 
-def read_entry(words: Sequence[str], dims: Sequence[int]) -> Entry:
-    """The entry of four words.
+def parse_entry(words: Sequence[str], dims: Sequence[int]) -> RouteEntry:
+    """Parse an entry of four words.
 
     Raises
     ------
     InputError
-        If they are no entry that the hardware could follow.
+        If the hardware could not follow the entry.
     """
     n = len(dims)
     if len(words) != 4:
@@ -140,15 +141,15 @@ def read_entry(words: Sequence[str], dims: Sequence[int]) -> Entry:
         raise InputError(f"the direction bits are {words[1]}, and the hops {words[2]} go {going}")
     if not used and (first is None or last is not None):
         raise InputError("there are no hops between first and last step")
-    return Entry(first, frozenset(bits), hops, last)
+    return RouteEntry(first, frozenset(bits), hops, last)
 
 
-def _extra_step(word: str, allowed: range, what: str, n: int) -> int | None:
+def _extra_step(word: str, directions: range, what: str, n: int) -> int | None:
     if word == NONE:
         return None
     names = direction_names(n)
-    if word not in names or names.index(word) not in allowed:
-        may = ", ".join(names[direction] for direction in allowed)
+    if word not in names or names.index(word) not in directions:
+        may = ", ".join(names[direction] for direction in directions)
         raise InputError(f"the {what} is {word}, expected {NONE} or one of {may}")
     return names.index(word)
 

@@ -1,4 +1,4 @@
-"""The file of the network: dimensions, nodes with their terminals, and the links that work."""
+"""The file of the network: dimensions, nodes with their terminals, and working links."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class Shape:
     ----------
     dims : tuple of int
     rings : tuple of bool
-        Per dimension: its lines are closed. Those of two nodes never are.
+        Whether the lines of each dimension are closed; lines of two nodes never are.
     """
 
     dims: tuple[int, ...]
     rings: tuple[bool, ...]
 
     def neighbour(self, node: Sequence[int], direction: int) -> tuple[int, ...] | None:
-        """Where a hop leads; None: out of the grid."""
+        """Return the node to which a hop leads; None outside the grid."""
         n = len(self.dims)
         d, size = direction % n, self.dims[direction % n]
         there = node[d] + (1 if direction < n else -1)
@@ -46,12 +46,12 @@ class Shape:
 
 
 def node_name(coordinates: Sequence[int]) -> str:
-    """``0.1.0.1``."""
+    """Return a name such as ``0.1.0.1``."""
     return ".".join(map(str, coordinates))
 
 
 def shape_of(topology: Topology) -> Shape | str:
-    """The grid that `topology` is, or is left of; or why it is none of Angara."""
+    """Return the grid of `topology`, which may have failures, or why it is not an Angara grid."""
     reason = torus_directions(topology).reason
     if reason is not None:
         return reason
@@ -64,7 +64,7 @@ def shape_of(topology: Topology) -> Shape | str:
     if min(map(min, nodes)) < 0 or len(set(nodes)) < len(nodes):
         return "needs coordinates from 0 on, and others for each switch"
     least = tuple(int(most) + 1 for most in topology.coordinates.max(axis=0))
-    shape = _stated(topology, least) or Shape(least, _closed(topology, least))
+    shape = _declared_shape(topology, least) or Shape(least, _find_rings(topology, least))
     ends = zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     for channel, (source, target) in enumerate(ends):
         direction = int(topology.channel_direction[channel])
@@ -73,8 +73,8 @@ def shape_of(topology: Topology) -> Shape | str:
     return shape
 
 
-def _stated(topology: Topology, least: tuple[int, ...]) -> Shape | None:
-    """What the topology says of itself: failures and allocations may hide how large it was."""
+def _declared_shape(topology: Topology, least: tuple[int, ...]) -> Shape | None:
+    """Return the declared grid, because failures and allocations may hide its original size."""
     dims, wrap = topology.attributes.get("dims"), topology.attributes.get("wrap")
     if not (isinstance(dims, list) and isinstance(wrap, list)):
         return None
@@ -86,8 +86,8 @@ def _stated(topology: Topology, least: tuple[int, ...]) -> Shape | None:
     return Shape(tuple(dims), tuple(bool(ring) and size > 2 for size, ring in rings))
 
 
-def _closed(topology: Topology, dims: tuple[int, ...]) -> tuple[bool, ...]:
-    """Dimensions with a link from the last coordinate to the first."""
+def _find_rings(topology: Topology, dims: tuple[int, ...]) -> tuple[bool, ...]:
+    """Return which dimensions have a link from the last coordinate to the first."""
     n = len(dims)
     assert topology.coordinates is not None
     direction = topology.channel_direction
@@ -98,7 +98,7 @@ def _closed(topology: Topology, dims: tuple[int, ...]) -> tuple[bool, ...]:
 
 
 def network_lines(topology: Topology, shape: Shape) -> Iterator[str]:
-    """The text of the file."""
+    """Iterate over the lines of the file."""
     letters = [letter for letter, ring in zip(LETTERS, shape.rings, strict=False) if ring]
     yield HEAD
     yield " ".join(("dims", *map(str, shape.dims)))
@@ -122,13 +122,13 @@ def network_lines(topology: Topology, shape: Shape) -> Iterator[str]:
         yield f"link {nodes[source]} {names[direction]} {nodes[target]}"
 
 
-def read_network(text: str) -> tuple[Topology, Shape]:
-    """The network of a file that `network_lines` wrote.
+def parse_network(text: str) -> tuple[Topology, Shape]:
+    """Parse the network in a file that `network_lines` wrote.
 
     Raises
     ------
     InputError
-        If a line is not as expected; the text begins with its number.
+        If a line is invalid; the message begins with its number.
     """
     lines = [
         (number, line)
@@ -142,11 +142,11 @@ def read_network(text: str) -> tuple[Topology, Shape]:
             take(line)
         except (InputError, ValueError) as error:
             raise InputError(f"line {number}: {error}") from None
-    return reader.done(), reader.shape
+    return reader.topology(), reader.shape
 
 
 class _Reader:
-    """Takes a file's lines in their order."""
+    """Parser of a file's lines, in their order."""
 
     def __init__(self) -> None:
         self.shape = Shape((), ())
@@ -221,13 +221,13 @@ class _Reader:
             raise InputError(f"the link {place} {name} stands twice")
         self.links[source, direction] = self.numbers[towards]
 
-    def done(self) -> Topology:
-        """The network.
+    def topology(self) -> Topology:
+        """Build the network.
 
         Raises
         ------
         InputError
-            If terminals are missing or names stand twice.
+            If terminals are missing or names are not unique.
         """
         n = len(self.shape.dims)
         if not self.terminals:

@@ -1,8 +1,8 @@
-"""booksim: a network of BookSim 2 and the routes that its routers would need.
+"""booksim: a network for BookSim 2, with routes for a custom routing function.
 
 ``anynet.txt`` is what BookSim reads (``topology = anynet; network_file = anynet.txt;``). BookSim
-computes shortest routes on it and reads no others: ``routes.txt`` is for users who register a
-routing function of their own. Each of its lines is a path, ``SOURCE TARGET WEIGHT PORT PORT ...``:
+computes shortest routes on it and reads no other routes: ``routes.txt`` is for users who register
+a custom routing function. Each of its lines is a path, ``SOURCE TARGET WEIGHT PORT PORT ...``:
 routers, the share of the packets, and the output port at each router on the way. Ports are
 numbered as `AnyNet` numbers them: first a router's nodes, then its neighbours, both ascending.
 Names of routers, and of nodes that have any, are comments in it. Below the line ``# routes to
@@ -43,7 +43,7 @@ class BookSimParameters(Parameters):
 
 
 class BookSim(ExportPlugin):
-    """Both files are read back; capacities, which BookSim has not, are left out."""
+    """Writes both files and reads them back, without capacities, which BookSim does not support."""
 
     name = "booksim"
     summary = "Network file of BookSim's anynet, and a table of routes by output ports"
@@ -52,7 +52,7 @@ class BookSim(ExportPlugin):
     Parameters = BookSimParameters
 
     def supports(self, table: RouteTable) -> str | None:
-        """BookSim's links have two ways, at most one joins two routers, and all nodes can talk."""
+        """Require two-way links, at most one between two routers, and a route for every pair."""
         ends = _ends(table.topology)
         if len(set(ends)) < len(ends):
             return "two routers are joined by several links, and BookSim takes them for one"
@@ -63,7 +63,7 @@ class BookSim(ExportPlugin):
         return None
 
     def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
-        """``anynet.txt`` and ``routes.txt``."""
+        """Write ``anynet.txt`` and ``routes.txt``."""
         topology = table.topology
         ports = _ports(topology)
         hops = [str(ports[source][target]) for source, target in _ends(topology)]
@@ -85,7 +85,7 @@ class BookSim(ExportPlugin):
             yield f"router {source} router {target} {self.parameters.latency}"
 
     def read(self, files: Mapping[str, str]) -> RouteTable:
-        """Routers with their names, nodes, channels and routes."""
+        """Read routers with their names, nodes, channels and routes."""
         for file in (NETWORK, ROUTES):
             if file not in files:
                 raise InputError(f"booksim: there is no file {file}")
@@ -105,14 +105,14 @@ class BookSim(ExportPlugin):
 
 
 def _ends(topology: Topology) -> list[tuple[int, int]]:
-    """The routers at both ends of each channel."""
+    """Return the routers at both ends of each channel."""
     return list(
         zip(topology.channel_source.tolist(), topology.channel_target.tolist(), strict=True)
     )
 
 
 def _ports(topology: Topology) -> list[dict[int, int]]:
-    """The output port of every router to each neighbour."""
+    """Return the output ports of every router, by neighbour."""
     neighbours: list[list[int]] = [[] for _ in range(topology.num_switches)]
     for source, target in _ends(topology):
         neighbours[source].append(target)

@@ -8,8 +8,8 @@ bandwidth from every node to every other, without contention inside the network.
 - ``latency_ns.conf`` and ``bandwidth_mbps.conf``, those matrices as the routes have them
   (``net_latency_ns_file`` and ``net_bw_mbps_file``; the unit of the latter is MiB/s), and
   ``codes.conf``, a configuration with one node a terminal that names them;
-- ``network.txt`` and ``routes.txt``, all of the network and the routes as text for models of
-  one's own: lines ``switch NUMBER "NAME"``, ``terminal NUMBER SWITCH "NAME"`` (without a name where
+- ``network.txt`` and ``routes.txt``, the complete network and routes as text for custom models:
+  lines ``switch NUMBER "NAME"``, ``terminal NUMBER SWITCH "NAME"`` (without a name where
   terminals have none) and ``channel NUMBER SOURCE TARGET BANDWIDTH LATENCY`` (bytes per second,
   seconds), and a path a line, ``SOURCE TARGET WEIGHT CHANNEL CHANNEL ...`` (switches, the share of
   the packets; below the line ``# routes to terminals`` TARGET is a terminal).
@@ -45,7 +45,7 @@ MEBI = 1024.0 * 1024.0
 
 
 class Codes(ExportPlugin):
-    """The two text files are read back."""
+    """Writes the matrices and the text files, and reads the text files back."""
 
     name = "codes"
     summary = "Matrices of CODES' simplep2p, and the network with its routes as text"
@@ -53,13 +53,13 @@ class Codes(ExportPlugin):
     capabilities = Capabilities(multipath=True)
 
     def supports(self, table: RouteTable) -> str | None:
-        """Its matrices have a bandwidth for every pair."""
+        """Require a route for every pair, because the matrices have a bandwidth for each."""
         if (np.diff(table.pair_start) == 0).any():
             return "there are pairs without a route, and CODES' simplep2p has a link for each"
         return None
 
     def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
-        """The five files."""
+        """Write the five files."""
         latency, bandwidth = _matrices(table, machine)
         channels = [str(channel) for channel in range(table.topology.num_channels)]
         return {
@@ -71,7 +71,7 @@ class Codes(ExportPlugin):
         }
 
     def read(self, files: Mapping[str, str]) -> RouteTable:
-        """Switches with their names, terminals, channels with relative capacities, and routes."""
+        """Read switches with names, terminals, channels with relative capacities, and routes."""
         for file in (NETWORK, ROUTES):
             if file not in files:
                 raise InputError(f"codes: there is no file {file}")
@@ -87,7 +87,7 @@ class Codes(ExportPlugin):
 def _matrices(
     table: RouteTable, machine: MachineSpeeds
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Latency and bandwidth between terminals, float64 of shape (T, T): means over their paths."""
+    """Return latency and bandwidth between terminals: means over paths; float64, shape (T, T)."""
     topology = table.topology
     narrowest = np.full(table.num_paths, np.inf)
     paths = np.repeat(np.arange(table.num_paths), table.path_length)
@@ -96,7 +96,7 @@ def _matrices(
     for limit in (machine.injection_bandwidth, machine.ejection_bandwidth):
         if limit:
             np.minimum(narrowest, limit, out=narrowest)
-    # from a switch to itself nothing is in the way
+    # no channel between terminals of one switch
     narrowest[np.isinf(narrowest)] = capacity.max(initial=machine.link_bandwidth)
     source, target = topology.terminal_endpoint, table.terminal_destination
 
@@ -116,7 +116,7 @@ def _matrices(
 
 
 def _matrix_text(matrix: NDArray[np.float64]) -> str:
-    """Each entry twice: for the way out of a node, and for the way into one."""
+    """Write each entry twice: for the direction out of a node, and for that into it."""
     rows = (" ".join(f"{value!r},{value!r}" for value in row) for row in matrix.tolist())
     return "\n".join(rows) + "\n"
 

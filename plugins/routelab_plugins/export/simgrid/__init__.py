@@ -3,7 +3,7 @@
 Hosts are terminals in order of rank, by their names if each has one without spaces (else ``t0``,
 ``t1``, ...), links are directed channels (``c<number>_<from>_<to>``), ways into and out of the
 network where the machine limits them (``in0``, ``out0``) and each host's memory (``memory0``).
-Every ordered pair of hosts has a route of its own. The format is that of the SimGrid documentation,
+Every ordered pair of hosts has a separate route. The format is that of the SimGrid documentation,
 "The XML reference" and "Modeling Hints", version 4.1 of its DTD; Casanova, Giersch, Legrand,
 Quinson and Suter, *Versatile, Scalable, and Accurate Simulation of Distributed Applications and
 Platforms*, JPDC 74(10), 2014.
@@ -33,13 +33,13 @@ from routelab.api import (
 
 FILE = "platform.xml"
 UNLIMITED = 1e18
-"""Stands for speeds without a limit; SimGrid needs a number."""
+"""Speed without a limit, because SimGrid needs a number."""
 
 _CHANNEL = re.compile(r"c(\d+)_(\d+)_(\d+)")
 
 
 class SimGridParameters(Parameters):
-    """What SimGrid makes of time."""
+    """Latencies and cores on the platform."""
 
     latency: Literal["per-link", "per-route"] = parameter(
         "per-link",
@@ -52,7 +52,7 @@ class SimGridParameters(Parameters):
 
 
 class SimGrid(ExportPlugin):
-    """One file, read back whole; latencies and capacities come back as far as they are in it."""
+    """Writes one file and reads it back; latencies and capacities as far as it contains them."""
 
     name = "simgrid"
     summary = "Platform of SimGrid: hosts, one-way links and a route for every pair of hosts"
@@ -60,13 +60,13 @@ class SimGrid(ExportPlugin):
     Parameters = SimGridParameters
 
     def supports(self, table: RouteTable) -> str | None:
-        """Hosts of a platform have one route."""
+        """Require one route per pair, as in platforms."""
         if np.diff(table.pair_start).max(initial=0) > 1:
             return "pairs have several paths, and SimGrid has one route from a host to another"
         return None
 
     def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
-        """``platform.xml``."""
+        """Write ``platform.xml``."""
         lines = [
             "<?xml version='1.0'?>",
             '<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">',
@@ -107,14 +107,14 @@ class SimGrid(ExportPlugin):
             for way, bandwidth in _ways(machine):
                 yield _link(f"{way}{terminal}", bandwidth, 0.0)
             shared = machine.memory_bandwidth
-            yield _link(f"memory{terminal}", shared, machine.memory_latency, shared=shared > 0)
+            yield _link(f"memory{terminal}", shared, machine.memory_latency, is_shared=shared > 0)
         if self._per_link:
-            yield _link("latency", 0.0, machine.latency, shared=False)
+            yield _link("latency", 0.0, machine.latency, is_shared=False)
             return
         latency = machine.latency + machine.hop_latency * _mean_hops(table)
-        # a link of its own, as one for all would make SimGrid share all flows anew at every event
-        for source, target, _ in _routed(table):
-            yield _link(f"latency{source}_{target}", 0.0, latency, shared=False)
+        # a separate link per host: with one link for all, every event would reshare all flows
+        for source, target, _ in _host_routes(table):
+            yield _link(f"latency{source}_{target}", 0.0, latency, is_shared=False)
 
     def _routes(self, table: RouteTable, machine: MachineSpeeds) -> Iterator[str]:
         topology = table.topology
@@ -124,7 +124,7 @@ class SimGrid(ExportPlugin):
         host = [quoteattr(name) for name in topology.host_names]
         for terminal, name in enumerate(host):
             yield _route(name, name, f'<link_ctn id="memory{terminal}"/>')
-        for source, target, hops in _routed(table):
+        for source, target, hops in _host_routes(table):
             first = f'<link_ctn id="in{source}"/>' if "in" in limits else ""
             last = f'<link_ctn id="out{target}"/>' if "out" in limits else ""
             waits = "latency" if self._per_link else f"latency{source}_{target}"
@@ -136,7 +136,7 @@ class SimGrid(ExportPlugin):
         return bool(self.parameters.latency == "per-link")
 
     def read(self, files: Mapping[str, str]) -> RouteTable:
-        """Switches, terminals, channels with their relative capacities, and routes."""
+        """Read switches, terminals, channels with their relative capacities, and routes."""
         if FILE not in files:
             raise InputError(f"simgrid: there is no file {FILE}")
         try:
@@ -149,7 +149,7 @@ class SimGrid(ExportPlugin):
 
 
 def _switches(table: RouteTable) -> Iterator[str]:
-    """Names of the switches, and whether hosts of one switch have routes of their own."""
+    """Iterate over the names of switches, and whether hosts of a switch have separate routes."""
     for switch, name in enumerate(table.topology.switch_names):
         yield f'  <prop id="switch{switch}" value={quoteattr(name, _SPACES)}/>'
     if table.per_terminal:
@@ -163,15 +163,15 @@ _SPACES = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 
 
 def _ways(machine: MachineSpeeds) -> Iterator[tuple[str, float]]:
-    """The limits between a terminal and its switch, by the links' names."""
+    """Iterate over the speed limits between a terminal and its switch, by link name."""
     if machine.injection_bandwidth:
         yield "in", machine.injection_bandwidth
     if machine.ejection_bandwidth:
         yield "out", machine.ejection_bandwidth
 
 
-def _link(name: str, bandwidth: float, latency: float, *, shared: bool = True) -> str:
-    policy = "SHARED" if shared else "FATPIPE"
+def _link(name: str, bandwidth: float, latency: float, *, is_shared: bool = True) -> str:
+    policy = "SHARED" if is_shared else "FATPIPE"
     return (
         f'  <link id="{name}" bandwidth="{float(bandwidth or UNLIMITED)!r}Bps" '
         f'latency="{float(latency)!r}s" sharing_policy="{policy}"/>'
@@ -183,13 +183,13 @@ def _route(source: str, target: str, links: str) -> str:
 
 
 def _mean_hops(table: RouteTable) -> float:
-    """Hops between terminals, the mean over the ordered pairs that have a route."""
-    lengths = [len(hops) for _, _, hops in _routed(table)]
+    """Return the mean number of hops over ordered pairs of terminals with a route."""
+    lengths = [len(hops) for _, _, hops in _host_routes(table)]
     return float(np.mean(lengths)) if lengths else 0.0
 
 
-def _routed(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:
-    """Source, target and channels of each ordered pair of different terminals with a route."""
+def _host_routes(table: RouteTable) -> Iterator[tuple[int, int, list[int]]]:
+    """Iterate over source, target and channels of ordered pairs of terminals with a route."""
     pairs = table.pair_start.tolist()
     starts = table.path_start.tolist()
     channels = table.hop_channel.tolist()

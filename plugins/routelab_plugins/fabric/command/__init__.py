@@ -1,7 +1,7 @@
-"""command: a site's own commands change the routing of its fabric, and put it back.
+"""command: a site's commands change the routing of its fabric and restore it.
 
-They get the routes as files of an export plugin, in a folder. No shell reads them: each item of a
-list is one argument, whatever is in it.
+They get the routes as files of an export plugin, in a folder. They run without a shell: each item
+of a list is one argument, with any content.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from routelab.api import FabricJob, FabricPlugin, Parameters, Switch, parameter
 PLACEHOLDERS = ("folder", "routing", "hosts", "topology")
 
 
-def _listed(value: Any) -> Any:
-    """Items from a list, or from ``a+b`` as names have it."""
+def _split_items(value: Any) -> Any:
+    """Return items from a list, or from ``a+b`` in an instance name."""
     if isinstance(value, str):
         return tuple(part for part in value.split("+") if part)
     if not isinstance(value, (list, tuple)):
@@ -32,7 +32,7 @@ def _listed(value: Any) -> Any:
     return tuple(value)
 
 
-def _checked(arguments: tuple[str, ...]) -> tuple[str, ...]:
+def _check_arguments(arguments: tuple[str, ...]) -> tuple[str, ...]:
     problems = [problem for argument in arguments if (problem := _argument_problem(argument))]
     if arguments and not arguments[0]:
         problems.append("the first item is the program, and it is empty")
@@ -51,17 +51,19 @@ def _argument_problem(argument: str) -> str:
     for _, name, form, conversion in parts:
         if name is not None and (name not in PLACEHOLDERS or form or conversion):
             shown = f"{name}{f'!{conversion}' if conversion else ''}{f':{form}' if form else ''}"
-            known = ", ".join(f"{{{word}}}" for word in PLACEHOLDERS)
-            return f"there is no placeholder {{{shown}}}, only {known}; write {{{{ for a brace"
+            names = ", ".join(f"{{{word}}}" for word in PLACEHOLDERS)
+            return f"there is no placeholder {{{shown}}}, only {names}; write {{{{ for a brace"
     return ""
 
 
-Arguments = Annotated[tuple[str, ...], BeforeValidator(_listed), AfterValidator(_checked)]
-"""A program and its arguments, in which placeholders may stand."""
+Arguments = Annotated[
+    tuple[str, ...], BeforeValidator(_split_items), AfterValidator(_check_arguments)
+]
+"""A program and its arguments, which may contain placeholders."""
 
 
 class CommandParameters(Parameters):
-    """What is run; ``{folder}``, ``{routing}``, ``{hosts}`` and ``{topology}`` are put in place."""
+    """Commands; ``{folder}``, ``{routing}``, ``{hosts}``, ``{topology}`` become values."""
 
     apply: Arguments = parameter(
         min_length=1,
@@ -75,15 +77,15 @@ class CommandParameters(Parameters):
         (), description="Program and arguments that change nothing, and fail if apply would"
     )
     export: str = parameter(
-        "angara", description="Export plugin whose files lie in {folder}; empty: none"
+        "angara", description="Export plugin whose files are in {folder}; empty: none"
     )
     seconds: float = parameter(
         120, gt=0, le=86_400, description="Limit of each command; it is ended with its children"
     )
 
 
-class Command(FabricPlugin):
-    """Runs the site's commands; that they do what they say is the site's part."""
+class CommandFabric(FabricPlugin):
+    """Runs the site's commands; the site is responsible for their effect."""
 
     name = "command"
     summary = "Commands of the site, which get the routes as files of an export"
@@ -91,16 +93,16 @@ class Command(FabricPlugin):
 
     @property
     def export(self) -> str:
-        """The export that the parameters name."""
+        """The export plugin in the parameters."""
         return str(self.parameters.export)
 
     def problems(self, job: FabricJob) -> list[str]:
-        """Programs that cannot be run, and placeholders that stand for nothing here."""
+        """Report programs that cannot run, and placeholders without a value."""
         found = []
         commands = {name: getattr(self.parameters, name) for name in ("apply", "restore", "check")}
         for name, arguments in commands.items():
             if arguments:
-                problem = _program_problem(_filled(arguments, job)[0])
+                problem = _program_problem(_fill_placeholders(arguments, job)[0])
                 found += [f"{name}: {problem}"] if problem else []
             used = {word for text in arguments for _, word, _, _ in Formatter().parse(text)}
             if "hosts" in used and not job.hosts:
@@ -126,11 +128,11 @@ class Command(FabricPlugin):
         self._run(self.parameters.restore, job, switch)
 
     def _run(self, arguments: Sequence[str], job: FabricJob, switch: Switch) -> None:
-        switch.run(_filled(arguments, job), self.parameters.seconds)
+        switch.run(_fill_placeholders(arguments, job), self.parameters.seconds)
 
 
-def _filled(arguments: Sequence[str], job: FabricJob) -> list[str]:
-    """The arguments with values in place of placeholders; what is put in is not looked at again."""
+def _fill_placeholders(arguments: Sequence[str], job: FabricJob) -> list[str]:
+    """Replace placeholders in arguments by values, which are not searched for placeholders."""
     values = {
         "folder": str(job.folder),
         "routing": job.routing,

@@ -6,7 +6,7 @@ from routelab.api import FabricJob, FabricPlugin, Switch
 
 
 class NoFabric(FabricPlugin):
-    """Do nothing: what is measured is whatever the system does by itself."""
+    """Does nothing: measurements use the system's current routing."""
 
     name = "none"
     summary = "Leaves the routing of the system alone"

@@ -32,7 +32,7 @@ from routelab_plugins.layers.cycle_breaking.kernels import (
 )
 
 HEURISTICS = ("weakest", "heaviest", "first")
-"""In the order of the numbers by which the kernel knows them."""
+"""Heuristics, in the order of their numbers in the kernel."""
 
 
 class CycleBreakingParameters(Parameters):
@@ -49,11 +49,11 @@ class CycleBreakingParameters(Parameters):
 
 
 class CycleBreaking(LayersPlugin):
-    """Move whole paths to further virtual channels until none has a cycle of dependencies.
+    """Moves whole paths to further virtual channels until none has a cycle of dependencies.
 
-    A path stays on one virtual channel over all its hops. Cycles are searched depth first, in
-    ascending order of channels, and the search goes on from where a cycle was broken; ties go to
-    the dependency that comes first in the cycle as found. A dependency that all paths left on the
+    A path stays on one virtual channel over all its hops. The search for cycles is depth-first, in
+    ascending order of channels, and continues where a cycle was broken; among equal dependencies,
+    the first in the cycle is chosen. A dependency that all paths left on the
     virtual channel cause is not chosen, because that would only move the problem: with ``weakest``
     this never happens.
     """

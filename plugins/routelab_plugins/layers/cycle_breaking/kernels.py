@@ -1,4 +1,4 @@
-"""Layers by cycle breaking: counts of paths per dependency, and a search that goes on."""
+"""Layers by cycle breaking: counts of paths per dependency, and an incremental search."""
 
 from typing import NamedTuple
 
@@ -29,14 +29,14 @@ class Dependencies(NamedTuple):
 
 
 class Search(NamedTuple):
-    """State of the search for cycles in one layer; all of it is changed as the search goes on.
+    """State of the search for cycles in one layer; the search changes all of it.
 
     Attributes
     ----------
     load : int32 array, shape (D,)
         Paths of the layer that cause each dependency; one without paths does not exist.
     next_edge : int64 array, shape (C,)
-        Dependency of each channel that is being looked at; earlier ones lead to no cycle.
+        Current dependency of each channel; earlier ones lead to no cycle.
     done : bool array, shape (C,)
         No cycle can be reached from the channel.
     place : int32 array, shape (C,)
@@ -54,7 +54,7 @@ class Search(NamedTuple):
 
 @njit(cache=True)
 def first_repeating_path(path_start, hop_channel, num_channels):
-    """The first path that crosses a channel twice, and the channel; (−1, −1) if none does."""
+    """Return the first path that crosses a channel twice, and the channel; (−1, −1) if none."""
     seen_by = np.full(num_channels, -1, np.int64)
     for k in range(len(path_start) - 1):
         for h in range(path_start[k], path_start[k + 1]):
@@ -67,7 +67,7 @@ def first_repeating_path(path_start, hop_channel, num_channels):
 
 @njit(cache=True)
 def number_hops(path_start, hop_channel, start, target):
-    """The dependency of every hop on the next one.
+    """Find the number of the dependency of every hop on the next one.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def number_hops(path_start, hop_channel, start, target):
 
 @njit(cache=True)
 def paths_by_dependency(path_start, hop, count):
-    """Paths that cause each of `count` dependencies, as CSR (by_start, by)."""
+    """Return the paths that cause each of `count` dependencies, as CSR (by_start, by)."""
     by_start = np.zeros(count + 1, np.int64)
     for d in hop:
         if d >= 0:
@@ -109,7 +109,7 @@ def paths_by_dependency(path_start, hop, count):
 
 @njit(cache=True)
 def assign_layers(table, heuristic):
-    """Layer of every path, such that the dependencies inside each layer are acyclic.
+    """Assign a layer to every path, so that dependencies inside each layer are acyclic.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def assign_layers(table, heuristic):
 
 @helper()
 def _break_cycles(table, search, layer, current, members, heuristic):
-    """Move paths from layer `current` to the next until it is acyclic; the number moved.
+    """Move paths from layer `current` to the next until it is acyclic; return their number.
 
     A depth-first search in which every channel is on the walk, done, or yet to be looked at. What
     is done stays done, as dependencies only vanish; so when a cycle is broken, the walk is cut
@@ -192,7 +192,7 @@ def _break_cycles(table, search, layer, current, members, heuristic):
 
 @helper()
 def _choose(search, first, depth, members, heuristic):
-    """The dependency to break in the cycle on the walk from place `first` to its end.
+    """Choose the dependency to break in the cycle on the walk from place `first` to its end.
 
     At least one dependency is not caused by all members: a path that caused all dependencies of a
     cycle would cross a channel twice.
@@ -212,7 +212,7 @@ def _choose(search, first, depth, members, heuristic):
 
 @helper()
 def _move_paths(table, load, layer, current, dependency):
-    """Move the layer's paths that cause `dependency` to the next layer; their number."""
+    """Move the layer's paths that cause `dependency` to the next layer; return their number."""
     moved = 0
     for i in range(table.by_start[dependency], table.by_start[dependency + 1]):
         k = table.by[i]
@@ -227,7 +227,7 @@ def _move_paths(table, load, layer, current, dependency):
 
 @njit(cache=True)
 def _cut(search, depth):
-    """Cut the walk after the first channel whose dependency vanished; the new depth."""
+    """Cut the walk after the first channel whose dependency vanished; return the new depth."""
     keep = 1
     while keep < depth and search.load[search.next_edge[search.walk[keep - 1]]] > 0:
         keep += 1

@@ -8,10 +8,10 @@ from routelab.api import Capabilities, LayersPlugin, RouteTable
 
 
 class NoLayers(LayersPlugin):
-    """Leave the routes as they are.
+    """Leaves the routes unchanged.
 
-    For rules that are free of deadlock on one virtual channel under the flow control that their
-    table declares, which stays as it is.
+    For rules that are deadlock-free on one virtual channel under the flow control that their table
+    declares, which also stays unchanged.
     """
 
     name = "none"
@@ -19,5 +19,5 @@ class NoLayers(LayersPlugin):
     capabilities = Capabilities(multipath=True)
 
     def assign(self, table: RouteTable) -> RouteTable:
-        """The same routes on virtual channel 0."""
+        """Return the same routes on virtual channel 0."""
         return table.with_vcs(np.zeros(len(table.hop_vc), dtype=np.int16))

@@ -18,15 +18,15 @@ from routelab.api import (
 
 
 class ChannelLoadParameters(Parameters):
-    """Which deviation is measured."""
+    """Power of the deviation."""
 
     k: int = parameter(4, ge=1, le=64, description="Power of the deviation sigma")
 
 
 class ChannelLoad(MetricPlugin):
-    """Routes that cross a channel; each of two switches' terminal pairs has its own route.
+    """Number of routes that cross a channel; each pair of terminals counts as one route.
 
-    On slower channels a route counts as many times as the fastest channel is faster.
+    A route on a slower channel counts as many times as the fastest channel is faster.
     """
 
     name = "channel-load"

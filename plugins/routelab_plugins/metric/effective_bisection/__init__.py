@@ -16,7 +16,7 @@ from routelab.api import (
 
 
 class EffectiveBisectionParameters(Parameters):
-    """Which pairings are sampled."""
+    """Sample of pairings."""
 
     samples: int = parameter(1000, ge=30, le=1_000_000, description="Random pairings")
     seed: int = parameter(0, ge=0, description="Seed of the pairings")
@@ -24,7 +24,7 @@ class EffectiveBisectionParameters(Parameters):
 
 
 class EffectiveBisection(MetricPlugin):
-    """Random halves of the terminals send to one another, each message slowed by its worst channel.
+    """Bandwidth of random pairs in two halves, where a message's busiest channel limits it.
 
     All tables of a network are measured with the same pairings.
     """
@@ -54,9 +54,9 @@ class EffectiveBisection(MetricPlugin):
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the mean and its 95 % confidence interval; nothing on a single terminal."""
-        wanted = self.parameters
+        parameters = self.parameters
         found = metrics.effective_bisection(
-            table, wanted.samples, wanted.seed, both_ways=wanted.both_ways
+            table, parameters.samples, parameters.seed, both_ways=parameters.both_ways
         )
         if found is None:
             return []

@@ -1,4 +1,4 @@
-"""Loads of an all-to-all exchange that goes pairwise, phase after phase."""
+"""Loads of a pairwise all-to-all exchange, which proceeds in phases."""
 
 from __future__ import annotations
 

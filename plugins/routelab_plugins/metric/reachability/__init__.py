@@ -1,4 +1,4 @@
-"""How many pairs a table joins."""
+"""Number of pairs with a route."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from routelab.api import Measurement, MetricPlugin, RouteTable, RoutingGraph
 
 
 class Reachability(MetricPlugin):
-    """Pairs with a route, and with one as short as can be.
+    """Number of pairs with a route, and with a shortest one.
 
-    Of a damaged network only those pairs count that it still joins: a system is fully routable if
-    all of them have a route, and fully minimal if none of these is longer than what is left of the
-    network allows.
+    In a damaged network only pairs count that are still connected: it is fully routable if all of
+    them have a route, and fully minimal if all routes are as short as the remaining network allows.
     """
 
     name = "reachability"
@@ -20,7 +19,7 @@ class Reachability(MetricPlugin):
     columns = metrics.columns.REACHABILITY
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
-        """Measure the table; of what is true or not, 1 says that it is true, 0 that it is not."""
+        """Measure the table; truth values are 1 or 0."""
         reachable = metrics.reachable_pairs(table)
         connected, minimal = metrics.joined_pairs(table)
         found = [

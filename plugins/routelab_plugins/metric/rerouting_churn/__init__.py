@@ -1,4 +1,4 @@
-"""How many routes change when one link fails and the whole table is made again."""
+"""Number of routes that change when one link fails and the whole table is recomputed."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _COLUMNS: tuple[tuple[str, str, str, Literal["lower", ""]], ...] = (
 
 
 class ReroutingChurnParameters(Parameters):
-    """Which links are tried."""
+    """Sample of failed links."""
 
     samples: int = parameter(
         0, ge=0, description="Number of links that are tried, chosen at random; 0: all"
@@ -73,16 +73,16 @@ class ReroutingChurnParameters(Parameters):
 
 @dataclass(frozen=True)
 class Churn:
-    """What one failed link does to the routes, in ordered pairs of different terminals.
+    """Effect of one failed link on the routes, in ordered pairs of different terminals.
 
     Attributes
     ----------
     forced : float
-        Pairs with a route over the link: they have to change.
+        Pairs with a route over the link, which must change.
     unforced : float
-        Other pairs whose route changes (or that win or lose one) all the same.
+        Other pairs whose route changes, or that gain or lose a route.
     lost : float
-        Pairs that had a route and have none any more.
+        Pairs that lose their route.
     """
 
     forced: float
@@ -91,10 +91,10 @@ class Churn:
 
 
 class ReroutingChurn(ContextMetricPlugin):
-    """One link fails, with both channels; the same routing routes what is left.
+    """One link fails, with both channels, and the same routing routes the remaining network.
 
-    A route is the sequence of its channels; on which virtual channels is not looked at. Channels
-    that are left are known by their place in the network, not by their new number.
+    A route is its sequence of channels, without virtual channels. Remaining channels are identified
+    by their position in the network, not by their new number.
     """
 
     name = "rerouting-churn"
@@ -107,14 +107,14 @@ class ReroutingChurn(ContextMetricPlugin):
     )
 
     def measure_in(self, context: MetricContext) -> list[Measurement]:
-        """Means over the links tried, one routing of the whole network each.
+        """Measure means over failed links; the whole network is routed again for each.
 
         Links without which the routing does not apply are counted and left out of the means.
         """
         table = context.table
         links = self._links(len(table.topology.links))
         weight = served_pairs(table).reshape(-1)
-        found = list(_tried(context, links, weight))
+        found = list(_churns(context, links, weight))
         numbers = [
             Measurement("churn_links", float(len(links))),
             Measurement("churn_refused", float(len(links) - len(found))),
@@ -137,17 +137,17 @@ class ReroutingChurn(ContextMetricPlugin):
         ]
 
     def _links(self, count: int) -> Int64Array:
-        """Numbers of the links to try, ascending; with one seed more include the fewer."""
+        """Return the numbers of links, ascending; a larger sample includes a smaller one."""
         samples = self.parameters.samples
         if not samples or samples >= count:
             return np.arange(count)
-        # raw output: unlike that of Generator's methods it is the same in every numpy
+        # raw output is the same in every version of NumPy, unlike that of Generator's methods
         order = np.argsort(np.random.PCG64(self.parameters.seed).random_raw(count), kind="stable")
         return np.sort(order[:samples])
 
 
-def _tried(context: MetricContext, links: Int64Array, weight: Float64Array) -> Iterator[Churn]:
-    """What becomes of the routes without each link that the routing can do without."""
+def _churns(context: MetricContext, links: Int64Array, weight: Float64Array) -> Iterator[Churn]:
+    """Iterate over the effects of failed links, for links without which the routing applies."""
     table = context.table
     for link in table.topology.links[links]:
         lost: BoolArray = np.zeros(table.topology.num_channels, dtype=np.bool_)
@@ -155,22 +155,22 @@ def _tried(context: MetricContext, links: Int64Array, weight: Float64Array) -> I
         try:
             after = context.reroute(table.topology.without(channels=link.tolist()))
         except (InputError, UnsupportedError):
-            # an input error is about parameters that do not fit what is left
+            # an input error means that parameters do not fit the remaining network
             continue
         if after.per_terminal != table.per_terminal:
             raise PluginError("rerouting-churn: the new routes are not to what the old ones are to")
         yield _churn(table, after, lost, weight)
 
 
-def _churn(table: RouteTable, after: RouteTable, lost: BoolArray, weight: Float64Array) -> Churn:
-    crossing = crossing_pairs(table.pair_start, table.path_start, table.hop_channel, lost)
-    # what is left keeps its order
-    changed = changed_pairs(_arrays(table), _arrays(after), np.flatnonzero(~lost))
-    gone = (np.diff(table.pair_start) > 0) & (np.diff(after.pair_start) == 0)
+def _churn(table: RouteTable, after: RouteTable, failed: BoolArray, weight: Float64Array) -> Churn:
+    crossing = crossing_pairs(table.pair_start, table.path_start, table.hop_channel, failed)
+    # the remaining channels keep their order
+    changed = changed_pairs(_arrays(table), _arrays(after), np.flatnonzero(~failed))
+    without_route = (np.diff(table.pair_start) > 0) & (np.diff(after.pair_start) == 0)
     return Churn(
         forced=float(weight[crossing].sum()),
         unforced=float(weight[changed & ~crossing].sum()),
-        lost=float(weight[gone].sum()),
+        lost=float(weight[without_route].sum()),
     )
 
 

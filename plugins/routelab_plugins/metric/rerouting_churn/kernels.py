@@ -1,23 +1,23 @@
-"""Which pairs a failed link touches, and which pairs a new table sends another way."""
+"""Pairs that a failed link affects, and pairs with different routes in a new table."""
 
 import numpy as np
 from numba import njit
 
 
 @njit(cache=True)
-def crossing_pairs(pair_start, path_start, hop_channel, lost):
-    """Pairs with a path over a lost channel; bool, shape (P * D,).
+def crossing_pairs(pair_start, path_start, hop_channel, failed_channel):
+    """Return which pairs have a path over a failed channel; bool, shape (P * D,).
 
     Parameters
     ----------
     pair_start, path_start, hop_channel
         Of a route table.
-    lost : bool array, shape (C,)
+    failed_channel : bool array, shape (C,)
     """
     crossing = np.zeros(len(pair_start) - 1, np.bool_)
     for p in range(len(crossing)):
         for h in range(path_start[pair_start[p]], path_start[pair_start[p + 1]]):
-            if lost[hop_channel[h]]:
+            if failed_channel[hop_channel[h]]:
                 crossing[p] = True
                 break
     return crossing
@@ -25,7 +25,7 @@ def crossing_pairs(pair_start, path_start, hop_channel, lost):
 
 @njit(cache=True)
 def changed_pairs(before, after, old_channel):
-    """Pairs that have not the same paths, in the same order and with the same weights.
+    """Return which pairs differ in their paths, the order of paths, or the weights.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def changed_pairs(before, after, old_channel):
         ``pair_start``, ``path_start``, ``path_weight`` and ``hop_channel`` of two route tables
         with the same pairs.
     old_channel : int64 array
-        What each channel of the table `after` is called in the table `before`.
+        Number in the table `before` of each channel of the table `after`.
 
     Returns
     -------

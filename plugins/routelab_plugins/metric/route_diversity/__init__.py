@@ -1,4 +1,4 @@
-"""How many shortest routes the rules leave to choose from."""
+"""Number of shortest legal routes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from routelab import metrics
 from routelab.api import Citation, Measurement, MetricPlugin, RouteTable, RoutingGraph
 
 
-class RouteDiversity(MetricPlugin):
-    """Distinct physical routes, however many states of the rules spell one of them."""
+class RouteDiversityMetric(MetricPlugin):
+    """Number of distinct physical routes; routes that differ only in states count once."""
 
     name = "route-diversity"
     summary = "Number of shortest legal routes, and the share of pairs that have only one"

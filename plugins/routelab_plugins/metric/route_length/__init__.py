@@ -7,7 +7,7 @@ from routelab.api import Measurement, MetricPlugin, RouteTable, RoutingGraph
 
 
 class RouteLength(MetricPlugin):
-    """Hops and changes of direction; maxima over all paths, means over terminal pairs."""
+    """Hops and changes of direction: maxima over all paths, means over terminal pairs."""
 
     name = "route-length"
     summary = "Longest and mean route in hops, and changes of direction on the way"

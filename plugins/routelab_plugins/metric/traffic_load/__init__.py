@@ -22,7 +22,7 @@ from routelab.toolkit import read_traffic_matrix
 
 
 def _columns(prefix: str) -> tuple[Column, ...]:
-    """The columns by the beginning of their names."""
+    """Return the columns, whose names begin with a prefix."""
     return (
         Column(
             f"{prefix}max_load",
@@ -55,7 +55,7 @@ def _columns(prefix: str) -> tuple[Column, ...]:
 
 
 class TrafficLoadParameters(Parameters):
-    """Whose traffic is meant."""
+    """File and name of the traffic matrix."""
 
     matrix: Path = parameter(
         description="CSV file: columns source, target, bytes by rank (others are ignored), or, "
@@ -69,10 +69,10 @@ class TrafficLoadParameters(Parameters):
 
 
 class TrafficLoad(MetricPlugin):
-    """Bytes that cross each channel when every rank sends what the matrix says.
+    """Bytes that cross each channel under the traffic of a matrix.
 
-    Rank i is terminal i. A network may have more terminals than the matrix has ranks. On slower
-    channels a byte counts as many times as the fastest channel is faster.
+    Rank i is terminal i. A network may have more terminals than the matrix has ranks. A byte on a
+    slower channel counts as many times as the fastest channel is faster.
     """
 
     name = "traffic-load"

@@ -16,15 +16,15 @@ from routelab.api import (
 
 
 class WorstPermutationParameters(Parameters):
-    """How large a network may be."""
+    """Limit on the size of networks."""
 
     max_terminals: int = parameter(
         1024, ge=1, description="Nothing is measured on networks with more terminals"
     )
 
 
-class WorstPermutation(MetricPlugin):
-    """Every terminal sends one message and receives one, in the worst way there is."""
+class WorstPermutationMetric(MetricPlugin):
+    """Load of the worst permutation, in which each terminal sends and receives one message."""
 
     name = "worst-permutation"
     summary = "Largest channel load that any permutation of terminals can cause"
@@ -46,7 +46,7 @@ class WorstPermutation(MetricPlugin):
     by_default = False
 
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
-        """Measure the worst permutation; nothing on networks that are larger than wanted."""
+        """Measure the worst permutation; nothing on networks above the limit."""
         topology = table.topology
         if not topology.num_channels or topology.num_terminals > self.parameters.max_terminals:
             return []

@@ -1,18 +1,17 @@
 """angara-adaptive: the adaptive mode of the Angara interconnect.
 
 Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for the Angara Interconnect*,
-section 2.1: a virtual channel of its own serves adaptive routing over any of the shortest ways,
-whatever the order of directions; where a deadlock threatens, a packet can switch to the
-deterministic channel.
+section 2.1: a separate virtual channel serves adaptive routing over any shortest path, in any order
+of directions; to avoid a deadlock, a packet can switch to the deterministic channel.
 
-What is modelled: the deterministic routes are those of any table (`escape`), on the virtual
-channels that it needs, 0 for Angara's. All other virtual channels are adaptive: any channel that
-comes nearer, the one with the emptiest buffer behind it first. While none of them has room a packet
-may enter the deterministic route from where it is to its destination, and stays on it. So a packet
-in the deterministic channels waits for those only, and these are proven by the table itself.
+The model: the deterministic routes are those of any table (`escape`), on the virtual channels that
+it needs, 0 for Angara's. All other virtual channels are adaptive: any channel that comes nearer,
+the one with the emptiest buffer behind it first. While none of them has room, a packet may enter
+the deterministic route from its position to its destination, and stays on it. So a packet in the
+deterministic channels waits for those only, and the proof of the table covers these.
 
-It works on any network that the table serves, with failures too, and takes as much memory: a number
-for each pair of switches and the table's hops.
+It works on any network that the table supports, including failures. It stores a number for each
+pair of switches and the table's hops.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from .kernels import hop
 
 
 class AngaraAdaptiveParameters(Parameters):
-    """The deterministic mode."""
+    """Deterministic routes."""
 
     escape: RoutingName = parameter(
         "angara-sssp", description="Routing with a table, whose routes are the deterministic ones"
@@ -50,7 +49,7 @@ class AngaraAdaptiveParameters(Parameters):
 
 
 class AngaraAdaptive(HopRoutingPlugin):
-    """Shortest ways by occupancy, a table to fall back on."""
+    """Shortest paths by occupancy, with the routes of a table as the escape."""
 
     name = "angara-adaptive"
     summary = "Any shortest way by occupancy; the routes of a table as the escape (Angara)"
@@ -62,12 +61,12 @@ class AngaraAdaptive(HopRoutingPlugin):
     proof = "duato"
 
     def hand_in(self, parts: Mapping[str, RoutingPart]) -> None:
-        """The routing whose table is the escape."""
+        """Receive the routing whose table is the escape."""
         super().hand_in(parts)
         self._deterministic = parts["escape"]
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """The table has to have a route between any two switches."""
+        """Require a table with routes between all switches, and enough virtual channels."""
         if topology.terminals_per_switch.min(initial=1) == 0:
             return "needs a terminal at every switch: a table has no routes from others"
         try:
@@ -86,12 +85,12 @@ class AngaraAdaptive(HopRoutingPlugin):
         return None
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The program; its tables are as large as the table of routes.
+        """Build the program; its tables are as large as the table of routes.
 
         Raises
         ------
         UnsupportedError
-            If there is no such table.
+            If the table does not exist.
         """
         table = self._deterministic.table(topology)
         classes, ends = table.virtual_channels, topology.endpoints
@@ -124,7 +123,7 @@ def _longest(table: RouteTable) -> int:
 
 
 def _distances(topology: Topology) -> Int32Array:
-    """Hops from each switch to each endpoint; int32, shape (S, P)."""
+    """Return the hops from each switch to each endpoint; int32, shape (S, P)."""
     # searched backwards, from the endpoints
     start, channel = topology.incoming
     count = topology.num_switches

@@ -20,10 +20,10 @@ ROUTE, HOP_CHANNEL, HOP_CLASS = 6, 7, 8
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Any channel that comes nearer on the adaptive virtual channels; or the deterministic route.
+    """Offer channels that come nearer on adaptive virtual channels, and the deterministic route.
 
-    A packet on the deterministic route stays on it. STATE is the next hop of that route, from
-    wherever the packet could enter it last.
+    A packet on the deterministic route stays on it. STATE is the next hop of that route, from the
+    last switch where the packet could enter it.
     """
     head = table(tables, HEAD)
     ends, classes, end = tables[head], tables[head + 1], tables[head + 2]

@@ -1,4 +1,4 @@
-"""angara-balanced: next to the best table that the Angara hardware's rules allow.
+"""angara-balanced: near-optimal tables under the rules of the Angara hardware.
 
 All safe extra turns (`turns=exact`) and the selection `balanced`.
 """

@@ -1,26 +1,26 @@
 """Balanced dimension-order routing on whole tori and meshes.
 
 After Montañana, Koibuchi, Matsutani and Amano, *Balanced Dimension-Order Routing for k-ary
-n-cubes*, ICPP Workshops 2009. This is our reading and not that paper's text, which was not at hand.
-It rests on the description by Mukosey et al. (*Optimized Graph Based Routing Algorithm for the
+n-cubes*, ICPP Workshops 2009. This is our reading, because that paper was not available to us. It
+is based on the description by Mukosey et al. (*Optimized Graph Based Routing Algorithm for the
 Angara Interconnect*, section 1.1, reference 17): packets are forwarded over dimension order
 "depending on relative position of a source-destination network node pair", simple enough for
 hardware, without regard to asymmetric networks and faults. We read it so:
 
-- The *relative position* is the offset between the coordinates of source and target; every ring is
-  taken the shorter way.
+- The *relative position* is the offset between the coordinates of source and target, the shorter
+  way round every ring.
 - It decides the order of the dimensions, once for the whole route. `order=rotated`: the natural
   order begun at dimension (sum of the offsets) mod n, so that all n orders are used alike.
   `order=longest`: the dimension with the longest distance first, equal ones in natural order; an
-  open hardware implementation that bears the name (ProNoC) compares distances too, but anew at
-  every hop, which is no order of dimensions any more. `order=natural`: plain dimension order.
+  open hardware implementation of that name (ProNoC) also compares distances, but at every hop,
+  which does not give an order of dimensions. `order=natural`: plain dimension order.
 - An offset of half an even ring goes the positive way if the source's coordinate in that
   dimension plus the distance in the others is even, so that both directions carry the same.
 
-Deadlock: one order of dimensions alone is free of it under bubble flow control, several together
-are not. So each order has a virtual channel of its own: n for `rotated` (fewer where fewer orders
+Deadlock: a single order of dimensions is deadlock-free under bubble flow control, several together
+are not. So each order has a separate virtual channel: n for `rotated` (fewer where fewer orders
 occur), up to n! for `longest`, 1 for `natural`. The Angara interconnect has one channel for
-deterministic routing and forbids most of these turns: there it is a yardstick only.
+deterministic routing and forbids most of these turns: there it serves for comparison only.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ RULES = {"rotated": ROTATED, "longest": LONGEST, "natural": NATURAL}
 
 
 class BalancedDorParameters(Parameters):
-    """How the order of the dimensions is found."""
+    """Order of the dimensions."""
 
     order: Literal["rotated", "longest", "natural"] = parameter(
         "rotated",
@@ -76,7 +76,7 @@ class BalancedDor(RoutingPlugin):
     Parameters = BalancedDorParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """It needs a torus or mesh from which nothing is missing."""
+        """Require an undamaged torus or mesh."""
         if torus_directions(topology).reason is not None:
             return torus_directions(topology).reason
         if full_grid(topology) is None:
@@ -84,12 +84,12 @@ class BalancedDor(RoutingPlugin):
         return None
 
     def route(self, topology: Topology) -> RouteTable:
-        """One minimal route a pair; O(total hops).
+        """Compute one minimal route per pair; O(total hops).
 
         Raises
         ------
         UnsupportedError
-            If the topology is no whole torus or mesh.
+            If the topology is not an undamaged torus or mesh.
         """
         grid = full_grid(topology)
         if grid is None or topology.coordinates is None:
@@ -114,6 +114,6 @@ class BalancedDor(RoutingPlugin):
 
 
 def _channel_of_order(orders: Int32Array) -> Int64Array:
-    """Virtual channel of each pair: the number of its order among those in use."""
+    """Return the virtual channel of each pair: the number of its order among those in use."""
     code = orders @ (orders.shape[1] ** np.arange(orders.shape[1])[::-1])
     return np.unique(code, return_inverse=True)[1].reshape(-1)

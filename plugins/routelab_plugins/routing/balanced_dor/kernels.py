@@ -4,7 +4,7 @@ import numpy as np
 from numba import njit
 
 NATURAL, ROTATED, LONGEST = 0, 1, 2
-"""How a pair's order of dimensions is found."""
+"""Rules for the order of dimensions of a pair."""
 
 
 @njit(cache=True)
@@ -14,7 +14,7 @@ def _order(steps, number, rule, order):
     for k in range(n):
         order[k] = (number + k) % n if rule == ROTATED else k
     if rule == LONGEST:
-        # insertion sort: it keeps the natural order of equal distances
+        # insertion sort keeps the natural order of equal distances
         for k in range(1, n):
             d, at = order[k], k
             while at > 0 and abs(steps[order[at - 1]]) < abs(steps[d]):
@@ -25,7 +25,7 @@ def _order(steps, number, rule, order):
 
 @njit(cache=True)
 def relative_positions(coordinates, dims, wrap, endpoints, rule):
-    """Steps and order of dimensions of every pair.
+    """Compute steps and order of dimensions of every pair.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def relative_positions(coordinates, dims, wrap, endpoints, rule):
                 distance += abs(offset)
             for d in range(n):
                 if wrap[d] and 2 * abs(step[d]) == dims[d]:
-                    # half round the ring, either way: half of the sources go each way, and
+                    # offset of half a ring: half of the sources go each way, and
                     # others for offsets of odd and of even length in the other dimensions
                     elsewhere = distance - abs(step[d])
                     odd = (coordinates[endpoints[i], d] + elsewhere) % 2 == 1
@@ -71,7 +71,7 @@ def relative_positions(coordinates, dims, wrap, endpoints, rule):
 
 @njit(cache=True)
 def walk(steps, orders, endpoints, out_channel, channel_target):
-    """Channels of all routes, pair after pair.
+    """Return the channels of all routes, pair after pair.
 
     Parameters
     ----------

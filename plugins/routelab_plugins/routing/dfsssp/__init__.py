@@ -10,7 +10,7 @@ from routelab.api import Capabilities, Citation, Composition
 class Dfsssp(Composition):
     """`p-sssp~root=destination@unrestricted@cycle-breaking`.
 
-    With ``routes=terminals`` every terminal has routes of its own, as in OpenSM.
+    With ``routes=terminals`` every terminal has separate routes, as in OpenSM.
     """
 
     name = "dfsssp"

@@ -6,7 +6,7 @@ the routes are those of the table `dor`, channel for channel, in a network of an
 
 Virtual channels: one class under bubble flow control; two with a dateline, the first until the
 packet has crossed the channel between the last and the first switch of a ring. `order=rotated` and
-`order=random` draw an order for each packet, and every order has such a set to itself: n or n!
+`order=random` draw an order for each packet, and every order has a separate set of classes: n or n!
 orders. On two dimensions both are the XY or YX of O1TURN (Seo et al., ISCA 2005, doi
 10.1109/ISCA.2005.37).
 """
@@ -27,7 +27,7 @@ from routelab.toolkit.families.grid_hops import (
 from routelab.toolkit.families.grid_routing import OrderedRouting
 
 
-class DimensionOrder(OrderedRouting):
+class DimensionOrderRouting(OrderedRouting):
     """All hops of one dimension before those of the next."""
 
     name = "dimension-order"
@@ -46,12 +46,12 @@ class DimensionOrder(OrderedRouting):
     Parameters = RingParameters
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The program; its tables grow with the number of switches.
+        """Build the program; its tables grow with the number of switches.
 
         Raises
         ------
         UnsupportedError
-            If the network is no whole torus or mesh.
+            If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
         orders = count_orders(options.order, grid)

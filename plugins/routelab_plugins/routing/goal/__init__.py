@@ -3,13 +3,13 @@
 Singh, Dally, Gupta and Towles, *GOAL: A Load-Balanced Adaptive Routing Algorithm for Torus
 Networks*, ISCA 2003, doi 10.1145/859618.859641. At injection a direction is drawn for every
 dimension: on a ring of k switches a distance of D <= k / 2 is gone the short way with probability
-(k - D) / k, else the long way. From then on the packet is adaptive: any channel of those directions
-that it still needs, the one with the emptiest buffer behind it first.
+(k - D) / k, else the long way. Then the packet is adaptive: it takes any channel in those
+directions that it still needs, the one with the emptiest buffer behind it first.
 
-What is modelled: virtual channels 0 and 1 are the escape, dimension order in the drawn directions
-with a dateline; all others are adaptive (the paper has three in all). A packet may escape at any
-switch, where no adaptive channel has room, and leave the escape again. The paper's routers are
-those of its own simulator; buffers, allocation and pipeline here are what the run says.
+The model: virtual channels 0 and 1 are the escape, dimension order in the drawn directions with a
+dateline; all others are adaptive (the paper has three in all). A packet may escape at any switch
+where no adaptive channel has room, and leave the escape again. The paper has a separate simulator;
+here, the settings of the run determine buffers, allocation and pipeline.
 `escape=bubble` has one escape channel under bubble flow control instead.
 """
 
@@ -31,7 +31,7 @@ from .kernels import hop, inject
 
 
 class GoalParameters(Parameters):
-    """The escape."""
+    """Kind of escape."""
 
     escape: RingDeadlock = parameter(
         "dateline",
@@ -41,7 +41,7 @@ class GoalParameters(Parameters):
 
 
 class Goal(EscapingRouting):
-    """Balanced by chance between the quadrants, by adaptivity within one."""
+    """Balances load by random quadrants, and adaptively within a quadrant."""
 
     name = "goal"
     summary = "Directions drawn by distance at injection, adaptive within them (GOAL)"
@@ -56,12 +56,12 @@ class Goal(EscapingRouting):
     Parameters = GoalParameters
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The program; its tables grow with the number of switches.
+        """Build the program; its tables grow with the number of switches.
 
         Raises
         ------
         UnsupportedError
-            If the network is no whole torus or mesh.
+            If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
         escapes = ring_classes(grid, options.escape)

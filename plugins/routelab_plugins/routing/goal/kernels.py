@@ -31,7 +31,7 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """All channels of the drawn directions that are still needed; and the escape.
+    """Offer all channels in the drawn directions that are still needed, and the escape.
 
     The plugin's own array holds the adaptive class and the one behind it.
     """

@@ -24,7 +24,7 @@ from .kernels import hop
 
 
 class MinimalAdaptive(EscapingRouting):
-    """Every shortest way, the emptier the better."""
+    """Takes any shortest path, preferring empty buffers."""
 
     name = "minimal-adaptive"
     summary = "Any channel that comes nearer, by occupancy; dimension order as the escape"
@@ -41,12 +41,12 @@ class MinimalAdaptive(EscapingRouting):
     )
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The program; its tables grow with the number of switches.
+        """Build the program; its tables grow with the number of switches.
 
         Raises
         ------
         UnsupportedError
-            If the network is no whole torus or mesh.
+            If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
         escapes = ring_classes(grid, options.escape)

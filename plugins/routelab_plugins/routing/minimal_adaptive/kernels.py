@@ -14,7 +14,7 @@ from routelab.kernels.hops import ESCAPE, SOURCE, TARGET, hop_kernel, table
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """All channels that come nearer, on all adaptive virtual channels; and the escape.
+    """Offer all channels that come nearer, on all adaptive virtual channels, and the escape.
 
     The plugin's own array holds the adaptive class and the one behind it.
     """

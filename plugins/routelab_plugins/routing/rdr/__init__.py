@@ -1,15 +1,15 @@
 """rdr: Random Distance Routing.
 
 Shastry, Parker, Kapoor and Raicu, *Exploring Randomized Multipath Routing on Multi-Dimensional
-Torus Networks*: every packet of a message goes its own way; at each switch one is drawn uniformly
-from the neighbours that are closer to the destination. Half a ring has a closer neighbour on both
-sides. The draw is made once a switch: while its channel is busy the packet waits for that one.
+Torus Networks*: packets of a message are routed separately; each switch draws one of the neighbours
+that are closer to the destination uniformly. At half a ring, both neighbours are closer. The draw
+is made once per switch: the packet waits for the drawn channel while it is busy.
 
-The paper says that two virtual channels deal with deadlock, not how. Here the drawn channel is
+The paper states that two virtual channels avoid deadlock, but not how. Here the drawn channel is
 taken on any virtual channel but 0. On virtual channel 0 dimension order is the escape (under
 bubble flow control; with `escape=dateline` on 0 and 1): a packet takes it only if the drawn channel
-has no room, and is free to go on on the others at the next switch. So two virtual channels are
-enough, and three with a dateline. Results count the hops that were escapes.
+has no room, and may continue on the others at the next switch. So two virtual channels are enough,
+and three with a dateline. Results count the hops that were escapes.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .kernels import hop
 
 
 class Rdr(EscapingRouting):
-    """A random walk that comes nearer with every step."""
+    """Random walk in which every step comes nearer."""
 
     name = "rdr"
     summary = "A random one of the closer neighbours at every switch (Random Distance Routing)"
@@ -45,12 +45,12 @@ class Rdr(EscapingRouting):
     )
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The program; its tables grow with the number of switches.
+        """Build the program; its tables grow with the number of switches.
 
         Raises
         ------
         UnsupportedError
-            If the network is no whole torus or mesh.
+            If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
         escapes = ring_classes(grid, options.escape)

@@ -14,7 +14,7 @@ from routelab.kernels.hops import ESCAPE, SOURCE, TARGET, another, hop_kernel, p
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """One of the neighbours that are closer to the target, all alike; or the escape.
+    """Offer one of the neighbours closer to the target, drawn uniformly, and the escape.
 
     The plugin's own array holds the adaptive class and the one behind it.
     """

@@ -4,8 +4,8 @@ Singh, Dally, Towles and Gupta, *Locality-Preserving Randomized Oblivious Routin
 Networks*, SPAA 2002, doi 10.1145/564870.564873. At injection a direction is drawn for every
 dimension: on a ring of k switches a distance of D <= k / 2 is gone the short way with probability
 (k - D) / k, else the long way. Then a switch is drawn uniformly from the box that these
-directions span, corners included, and dimension order leads to it and on from there, in the drawn
-directions all the time.
+directions span, including corners, and dimension order leads to it and to the destination, always
+in the drawn directions.
 
 The order of the dimensions is `order`: one for all packets, or drawn anew for each half of the
 way. Virtual channels: for each half, and each order that may be drawn, one class under bubble flow
@@ -19,7 +19,7 @@ from routelab.toolkit.families.grid_routing import QuadrantRouting
 
 
 class Rlb(QuadrantRouting):
-    """Directions, then a switch between, then two halves of dimension order."""
+    """Draws directions and an intermediate switch, then uses dimension order on both halves."""
 
     name = "rlb"
     summary = "By way of a random switch of a quadrant drawn by distance (RLB)"

@@ -1,10 +1,10 @@
-"""romm: every packet by way of a random switch on one of its shortest ways.
+"""romm: every packet goes via a random switch on one of its shortest paths.
 
 Nesson and Johnsson, *ROMM Routing on Mesh and Torus Networks*, SPAA 1995, doi
 10.1145/215399.215455: randomized, oblivious, multi-phase, minimal. Modelled with two phases: a
-switch is drawn uniformly from the box between source and destination, corners included, and
-dimension order leads to it and on from there. Where half an even ring lies between them, the box
-lies on a random side.
+switch is drawn uniformly from the box between source and destination, including corners, and
+dimension order leads to it and to the destination. If their distance is half an even ring, the
+side of the box is random.
 
 Virtual channels: those of dimension order twice, once for each phase.
 """
@@ -45,12 +45,12 @@ class Romm(OrderedRouting):
     phases = 2
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The program; its tables grow with the number of switches.
+        """Build the program; its tables grow with the number of switches.
 
         Raises
         ------
         UnsupportedError
-            If the network is no whole torus or mesh.
+            If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
         orders = count_orders(options.order, grid)

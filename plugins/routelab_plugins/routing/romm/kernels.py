@@ -1,4 +1,4 @@
-"""The random switch on a shortest way."""
+"""Choice of a random switch on a shortest path."""
 
 from routelab.kernels.grid_hops import minimal_directions, switch_in_quadrant
 from routelab.kernels.hops import DESTINATION, SOURCE, WAYPOINT, another, inject_kernel

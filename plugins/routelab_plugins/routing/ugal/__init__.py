@@ -1,4 +1,4 @@
-"""ugal: minimally, or by way of a random switch where less waits for the first hop (UGAL-L).
+"""ugal: minimal, or via a random switch if the queue of the first hop is shorter (UGAL-L).
 
 Singh, *Load-Balanced Routing in Interconnection Networks*, PhD thesis, Stanford University, 2005:
 each packet draws a random switch as in Valiant's algorithm, and goes there first only if it pays.
@@ -44,7 +44,7 @@ MOST_ENDPOINTS = 5000
 
 
 class UgalParameters(WaypointParameters):
-    """What leads to the random switch and on, and when it pays to go there."""
+    """Base routing, threshold and queues."""
 
     threshold: int = parameter(
         0,
@@ -61,7 +61,7 @@ class UgalParameters(WaypointParameters):
 
 
 class Ugal(WaypointRouting):
-    """Minimal or by way of a random switch, as the queues of the source switch suggest."""
+    """Minimal, or via a random switch, depending on the queues of the source switch."""
 
     name = "ugal"
     summary = "Minimal or by way of a random switch, whichever has the shorter queue (UGAL-L)"
@@ -110,7 +110,7 @@ class Ugal(WaypointRouting):
 
 
 def _distances(topology: Topology) -> Int32Array:
-    """Hops between switches with terminals, by (source, destination)."""
+    """Return the hops between switches with terminals, by (source, destination)."""
     ends = topology.endpoints
     distances = np.empty((len(ends), len(ends)), np.int32)
     row, queue = (np.empty(topology.num_switches, np.int32) for _ in range(2))

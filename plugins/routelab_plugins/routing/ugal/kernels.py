@@ -1,4 +1,4 @@
-"""The choice between the minimal way and the one by way of a random switch."""
+"""Choice between the minimal path and the path via a random switch."""
 
 import numpy as np
 from numba import njit
@@ -35,7 +35,7 @@ DISTANCE = 3
 
 @njit(cache=True)
 def _queue(tables, packets, packet, queues, hop, target, random, out):
-    """Flits in the shortest queue of the first hops towards a switch; of escapes if need be."""
+    """Return the shortest queue of first hops to a switch, in flits; of escapes if necessary."""
     kind = tables[appended(tables, HEAD) + 2]
     source, phase = packets[packet, SOURCE], packets[packet, PHASE]
     count = offers(hop, tables, packets, packet, queues, source, target, random, out)
@@ -58,7 +58,7 @@ def _queue(tables, packets, packet, queues, hop, target, random, out):
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
-    """Set the waypoint to a random switch if the queue to there, times the hops, is shorter."""
+    """Set the waypoint to a random switch if its queue times its hops is smaller."""
     head = appended(tables, HEAD)
     count, threshold = np.int64(tables[head]), np.int64(tables[head + 1])
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]

@@ -1,4 +1,4 @@
-"""valiant: every packet by way of a random switch.
+"""valiant: every packet goes via a random switch.
 
 Valiant, *A Scheme for Fast Parallel Communication*, SIAM Journal on Computing 11(2), 1982, doi
 10.1137/0211027. Any routing, hop by hop or a table, leads to the random switch and from there to
@@ -21,7 +21,7 @@ from .kernels import inject
 
 
 class Valiant(WaypointRouting):
-    """Two halves of a way, joined at random."""
+    """Routes every packet via a random switch."""
 
     name = "valiant"
     summary = "By way of a random switch, with any routing on both halves of the way"
@@ -29,7 +29,7 @@ class Valiant(WaypointRouting):
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The base's program with a waypoint.
+        """Build the base's program with a waypoint.
 
         Raises
         ------

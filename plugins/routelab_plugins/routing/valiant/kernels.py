@@ -1,4 +1,4 @@
-"""The random switch in between."""
+"""Choice of the random intermediate switch."""
 
 from routelab.kernels.hops import WAYPOINT, appended, inject_kernel, pick
 

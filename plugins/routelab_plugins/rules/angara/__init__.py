@@ -29,7 +29,7 @@ from .kernels import exact_turns, theorem2_turns
 
 
 class AngaraParameters(Parameters):
-    """Which turns are admitted, and how the graph is written down."""
+    """Admitted turns, and form of the graph."""
 
     turns: Literal["theorem2", "exact", "none"] = parameter(
         "theorem2",
@@ -44,7 +44,7 @@ class AngaraParameters(Parameters):
     )
 
 
-class Angara(RulesPlugin):
+class AngaraRules(RulesPlugin):
     """Direction order, direction bits, first step, last step, safe extra turns."""
 
     name = "angara"
@@ -56,11 +56,11 @@ class Angara(RulesPlugin):
     Parameters = AngaraParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """The rules need the direction labels of a torus or mesh."""
+        """Require the direction labels of a torus or mesh."""
         return torus_directions(topology).reason
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """The automaton of legal routes, in the form asked for."""
+        """Build the automaton of legal routes, in the form of the parameter."""
         options: AngaraParameters = self.parameters
         n = len(topology.directions) // 2
         form = options.form
@@ -78,7 +78,7 @@ class Angara(RulesPlugin):
 
 
 def safe_turns(topology: Topology, rule: str) -> BoolArray | None:
-    """Order-violating turns that `rule` admits.
+    """Return the order-violating turns that `rule` admits.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def safe_turns(topology: Topology, rule: str) -> BoolArray | None:
             labels.sign,
         )
     else:
-        # a complete ring is one part, any other channel is a part of its own
+        # a complete ring is one part, any other channel is a separate part
         ring = topology.channel_ring.astype(np.int64)
         alone = np.arange(topology.num_channels) + ring.max(initial=-1) + 1
         _, part = np.unique(np.where(ring >= 0, ring, alone), return_inverse=True)

@@ -1,8 +1,8 @@
 """The Angara hardware's rules as automata over directions.
 
 With n dimensions the directions are numbered 0..2n-1 in the hardware's order, the positive ones
-first. One hardware rule is one function here; `literal` spells the paper's section 3.1 out,
-`compact` says the same with the states that legal continuations can tell apart.
+first. Each hardware rule is one function here; `literal` builds the automaton of section 3.1 of the
+paper, `compact` an equivalent one whose states differ in their legal continuations.
 """
 
 from __future__ import annotations
@@ -15,43 +15,43 @@ Bits = tuple[int, ...]
 """Direction bits: +1, −1 or 0 (not used) for each dimension."""
 
 
-def in_order(before: int, after: int) -> bool:
-    """Direction order: directions are used in ascending order, each as often as wanted."""
+def keeps_order(before: int, after: int) -> bool:
+    """Whether a turn keeps direction order: directions ascend, and each may repeat."""
     return before <= after
 
 
 def bits_allow(bits: Bits, direction: int) -> bool:
-    """Direction bits: no dimension is used both ways."""
+    """Whether direction bits allow a direction: no dimension is used both ways."""
     n = len(bits)
     sign = 1 if direction < n else -1
     return bits[direction % n] in (0, sign)
 
 
 def with_bit(bits: Bits, direction: int) -> Bits:
-    """The direction bits after a hop in `direction`."""
+    """Return the direction bits after a hop in `direction`."""
     n = len(bits)
     dimension, sign = direction % n, 1 if direction < n else -1
     return (*bits[:dimension], sign, *bits[dimension + 1 :])
 
 
 def last_direction(bits: Bits) -> int:
-    """The last direction of an ordered direction list, which its set determines."""
+    """Return the last direction of an ordered direction list, which its set determines."""
     n = len(bits)
     return max(d for d in range(2 * n) if bits[d % n] == (1 if d < n else -1))
 
 
 def may_be_first_step(direction: int, n: int) -> bool:
-    """First step: a non-standard first hop goes in a positive direction."""
+    """Whether a direction may be a first step: a non-standard first hop, positive."""
     return direction < n
 
 
 def may_be_last_step(direction: int, n: int) -> bool:
-    """Last step: a non-standard last hop goes in a negative direction."""
+    """Whether a direction may be a last step: a non-standard last hop, negative."""
     return direction >= n
 
 
 def needs_permission(before: int, after: int, n: int) -> bool:
-    """Turns against the order that first and last steps make possible, if they are safe.
+    """Whether a turn against the order uses a first or last step, so that it must be safe.
 
     Both directions positive (out of a first step) or both negative (into a last step).
     """
@@ -59,7 +59,7 @@ def needs_permission(before: int, after: int, n: int) -> bool:
 
 
 def literal(n: int) -> DirectionAutomaton:
-    """The paper's vertices: begin, n first steps, 3^n − 1 direction sets, n last steps.
+    """Build the paper's vertices: begin, n first steps, 3^n − 1 direction sets, n last steps.
 
     With the end vertex, which is a mark here, C_V(n) = 3^n + 2n + 1 a node.
     """
@@ -86,7 +86,7 @@ def literal(n: int) -> DirectionAutomaton:
     for bits, state in sets.items():
         a = last_direction(bits)
         for d in range(2 * n):
-            if in_order(a, d) and bits_allow(bits, d):
+            if keeps_order(a, d) and bits_allow(bits, d):
                 automaton.move(state, d, sets[with_bit(bits, d)])
             if d in last and d > a:
                 automaton.move(state, d, last[d])
@@ -96,10 +96,10 @@ def literal(n: int) -> DirectionAutomaton:
 
 
 def compact(n: int, *, bits: bool) -> DirectionAutomaton:
-    """The deterministic automaton of the same shortest routes.
+    """Build a deterministic automaton of the same shortest routes.
 
-    A first hop in a positive direction is a first step and a standard hop at once: what follows
-    decides. The direction bits do not count a first step, so reading a hop as one is the wider
+    A first hop in a positive direction is both a first step and a standard hop; later hops decide.
+    The direction bits do not count a first step, so reading a hop as one is the wider
     choice, except where the packet goes on in the same direction.
 
     Parameters
@@ -121,7 +121,7 @@ def compact(n: int, *, bits: bool) -> DirectionAutomaton:
         automaton.move(begin, d, first[d] if d in first else standard[d, none])
     for a, state in first.items():
         for d in range(2 * n):
-            if in_order(a, d) and d != a + n:
+            if keeps_order(a, d) and d != a + n:
                 automaton.move(state, d, standard[d, none])
             elif needs_permission(a, d, n):
                 automaton.move(state, d, standard[d, none], permitted_after=a)

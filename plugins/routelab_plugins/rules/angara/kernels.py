@@ -12,7 +12,7 @@ from routelab.kernels.jit import helper, jit
 
 @helper()
 def used_directions(channel_source, channel_direction, channel_target, out_channel, opposite):
-    """Directions that some in-order walk from each channel uses: the paper's B.
+    """Return the directions that some in-order walk from each channel uses: the paper's B.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def theorem2_turns(channel_source, channel_direction, channel_target, channels_a
 
 @helper()
 def _closure(part, parts, channel_direction, channel_target, out_channel, opposite):
-    """Which parts each part reaches by in-order turns, as bit rows; uint64, shape (R, words)."""
+    """Return the parts that each part reaches by in-order turns; bit rows, uint64 (R, words)."""
     directions = out_channel.shape[1]
     words = (parts + 63) // 64
     reach = np.zeros((parts, words), np.uint64)
@@ -126,7 +126,7 @@ def exact_turns(part, parts, channel_direction, channel_target, out_channel, opp
     """Admit every turn whose target's part cannot reach the turn's own part.
 
     A part is a complete ring (bubble flow control keeps it moving) or a single channel, so this
-    keeps the graph of parts acyclic, and no safe turn is refused when its time comes.
+    keeps the graph of parts acyclic, and every turn that is safe at its time is admitted.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from routelab.toolkit.families import dimension_orders
 
 
 class DimensionOrderParameters(Parameters):
-    """The order of the dimensions."""
+    """Order of the dimensions."""
 
     order: dimension_orders.DimensionOrder = parameter(
         "natural",
@@ -32,7 +32,7 @@ class DimensionOrderParameters(Parameters):
     )
 
 
-class DimensionOrder(RulesPlugin):
+class DimensionOrderRules(RulesPlugin):
     """Dimension after dimension, each in one direction."""
 
     name = "dimension-order"
@@ -42,11 +42,11 @@ class DimensionOrder(RulesPlugin):
     Parameters = DimensionOrderParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """The rules need the direction labels of a torus or mesh."""
+        """Require the direction labels of a torus or mesh."""
         return torus_directions(topology).reason
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """The automaton of legal routes.
+        """Build the automaton of legal routes.
 
         Raises
         ------

@@ -26,11 +26,11 @@ class DirectionOrder(RulesPlugin):
     capabilities = Capabilities(families=("torus", "mesh"), flow_control="bubble")
 
     def supports(self, topology: Topology) -> str | None:
-        """The rules need the direction labels of a torus or mesh."""
+        """Require the direction labels of a torus or mesh."""
         return torus_directions(topology).reason
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """The automaton of legal routes."""
+        """Build the automaton of legal routes."""
         whole = full_grid(topology) is not None
         automaton = DirectionAutomaton()
         begin = automaton.state("begin")

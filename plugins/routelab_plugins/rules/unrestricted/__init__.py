@@ -10,12 +10,12 @@ from routelab.api import Capabilities, RoutingGraph, RulesPlugin, Topology
 
 
 class Unrestricted(RulesPlugin):
-    """One state a switch."""
+    """Rules with one state per switch."""
 
     name = "unrestricted"
     summary = "Every walk is legal; needs layers to be free of deadlock"
     capabilities = Capabilities(virtual_channels=None)
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """The network itself as an automaton."""
+        """Return the network itself as an automaton."""
         return RoutingGraph.of_walks(topology, "unrestricted")

@@ -25,7 +25,7 @@ from routelab.kernels.distances import eccentricities, hop_distances
 
 
 class UpDownParameters(Parameters):
-    """Where the tree grows from."""
+    """Root of the tree."""
 
     root: str = parameter(
         "center",
@@ -35,7 +35,7 @@ class UpDownParameters(Parameters):
 
 
 class UpDown(RulesPlugin):
-    """Up first, then down."""
+    """Routes that go up first, then down."""
 
     name = "up-down"
     summary = "Up towards the root of a breadth-first tree, then down (up*/down*)"
@@ -44,7 +44,7 @@ class UpDown(RulesPlugin):
     Parameters = UpDownParameters
 
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """The automaton of legal routes: two states a switch, before and after going down.
+        """Build the automaton of legal routes: two states per switch, before and after going down.
 
         Every connected part of the network gets a tree; the chosen root serves its own part.
         """
@@ -71,7 +71,7 @@ class UpDown(RulesPlugin):
         )
 
     def _levels(self, topology: Topology) -> Int32Array:
-        """Hops from its tree's root to every switch; a root for each connected part."""
+        """Return the hops from the tree's root to every switch; each connected part has a root."""
         root = self._root(topology)
         count = topology.num_switches
         level = np.full(count, -1, dtype=np.int32)

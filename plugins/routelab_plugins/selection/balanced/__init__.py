@@ -1,22 +1,22 @@
-"""Balanced routes: next to the least maximum load that shortest legal routes allow.
+"""Balanced routes: near the least maximum load that shortest legal routes allow.
 
-Every pair takes one of its few distinct shortest legal routes. That is a small packing problem:
-so many rows (pairs), each with some ways to load bins (channels), and the fullest bin shall be as
-empty as can be.
+Every pair takes one of its few distinct shortest legal routes. This is a small packing problem:
+each row (pair) has several ways to load bins (channels), and the load of the fullest bin is
+minimized.
 
 1. **Symmetry.** On a torus without failures, the problem is folded under a group of translations:
    pairs that are translations of one another choose alike, and a whole class of channels is one
-   bin. A row of the folded problem adds to its bins just what its pairs add to each of their
-   channels, so nothing is lost but freedom. Which group? Let n be the length of an even ring. A
-   pair that is n/2 apart may go either way, and takes n/2 channels in a row; if all channels are
-   to have one load, the choices must repeat after n/2 steps. So the group is made of the
+   bin. A row of the folded problem adds to its bins exactly what its pairs add to each of their
+   channels, so only freedom of choice is lost. The group: let n be the length of an even ring. A
+   pair that is n/2 apart may go either way, and takes n/2 consecutive channels; for equal loads of
+   all channels, the choices must repeat after n/2 steps. So the group consists of the
    translations by multiples of the least prime factor of n/2 in each even ring (2 for rings of 4,
    8 and 12; 3 for 6; 5 for 10), and of all translations in odd rings, where nothing is tied.
    10x10x10 shrinks from 271,000 rows and 6,000 bins to 33,875 and 750.
-2. **Annealing.** Sweeps over the rows; each is taken out and put back on the route that is
+2. **Annealing.** Sweeps over the rows: each row is removed and placed on the route that is
    cheapest at prices exp(β · load), with β from 0.03 to 2. Equal routes are drawn at random.
-3. **Repair.** The goal is one less than the best maximum so far; bins above it become dearer by a
-   tenth after every sweep that has not met it.
+3. **Repair.** The goal is one less than the best maximum so far. The price of bins above it rises
+   by a tenth after every sweep that misses the goal.
 4. **Proof.** Prices prove a lower bound at any time: the mean load, weighted with the prices, if
    every row took its cheapest route. Where that meets the maximum load, the search ends.
 5. **Evening out.** Moves that lower the sum of |load − mean|⁴ (the paper's σ(4)) and leave the
@@ -26,7 +26,7 @@ All channels count alike, whatever their capacity. On a network of several speed
 balances numbers of routes, and so its proof says nothing about relative loads.
 
 With `phases=xor` or `shift` the bins are channels in each phase of an all-to-all exchange, and
-what is made small is the sum of the phases' maximum loads.
+the objective is the sum of the phases' maximum loads.
 
 Costs: one breadth-first search a class of sources, O(V + E) each; O(total hops of the listed
 routes) a sweep; O(total hops) for the table. Annealing by prices: Young, *Randomized rounding
@@ -56,26 +56,26 @@ from routelab.api.topology import Int32Array, Int64Array
 from routelab.kernels.translations import single_route_load
 from routelab.toolkit import RouteChoices, SourceSymmetry, route_choices
 
-from .kernels import Rows, balance, even_out, fullest_bins, objective, put_down
+from .kernels import Rows, balance, bin_loads, even_out, fullest_bins, objective
 
-COOLING = 40
-"""Sweeps of annealing, where they are cheap."""
+COOLING_SWEEPS = 40
+"""Number of sweeps of annealing, if they are cheap."""
 
-EVENING = 20
-"""Most sweeps of evening out."""
+EVEN_OUT_SWEEPS = 20
+"""Largest number of sweeps of evening out."""
 
 KICKS = 50
-"""Most random kicks while evening out."""
+"""Largest number of random kicks while evening out."""
 
 WORK = 40e6
-"""Hops that a search looks at before it gives up."""
+"""Number of hops that a search visits before it stops."""
 
 CHEAP = 1_000_000
-"""Hops a sweep up to which the problem is searched under smaller groups, too."""
+"""Largest number of hops per sweep for which smaller groups are searched too."""
 
 
 class BalancedParameters(Parameters):
-    """How long and how to search."""
+    """Effort and objective of the search."""
 
     seed: int = parameter(
         0, ge=0, le=2**63 - 1, description="Seed of the draws between equally cheap routes"
@@ -105,16 +105,16 @@ class _Problem:
 
     @property
     def hops(self) -> int:
-        """Hops that a sweep looks at."""
+        """Number of hops that a sweep visits."""
         return int((self.rows.routes.astype(np.int64) * self.rows.length).sum())
 
-    def fullest(self, chosen: Int32Array) -> int:
-        """Objective of a choice of a route for every row."""
-        return int(objective(put_down(self.rows, self.base, chosen[self.open]), self.rows.segment))
+    def fullest(self, choice: Int32Array) -> int:
+        """Return the objective of a choice of a route for every row."""
+        return int(objective(bin_loads(self.rows, self.base, choice[self.open]), self.rows.segment))
 
 
 class Balanced(SelectionPlugin):
-    """Anneals, repairs and evens out; stops where prices prove that nothing is better."""
+    """Anneals, repairs and evens out; stops when prices prove optimality."""
 
     name = "balanced"
     summary = "Next to the least maximum load, by annealing over distinct routes and symmetry"
@@ -133,7 +133,7 @@ class Balanced(SelectionPlugin):
     Parameters = BalancedParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
-        """Phases need one rank a terminal, and XOR phases a power of two."""
+        """Require one terminal per switch for phases, and a power of two of them for XOR."""
         options: BalancedParameters = self.parameters
         ranks = graph.topology.num_terminals
         if options.phases == "none":
@@ -145,7 +145,7 @@ class Balanced(SelectionPlugin):
         return None
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """One shortest legal route a pair, the loads balanced."""
+        """Choose one shortest legal route per pair, with balanced loads."""
         choices = route_choices(graph, self.parameters.routes)
         if self.parameters.phases == "none":
             choices, chosen, sweeps = self._balance_sum(choices)
@@ -153,13 +153,13 @@ class Balanced(SelectionPlugin):
             choices = choices.each_source()
             problem = _by_phase(choices, self.parameters.phases)
             chosen, sweeps, _ = self._search(problem, None)
-            chosen, evened = self._even(problem, chosen, EVENING)
+            chosen, evened = self._even(problem, chosen, EVEN_OUT_SWEEPS)
             sweeps += evened
         lengths, hops = choices.table(chosen)
         return RouteTable.from_lengths(graph.topology, lengths, hops, counters={"sweeps": sweeps})
 
     def _balance_sum(self, choices: RouteChoices) -> tuple[RouteChoices, Int32Array, int]:
-        """Search under one group after another, as long as that is cheap and nothing is proven."""
+        """Search under one group after another, while that is cheap and no optimum is proven."""
         first, *smaller = foldings(choices.symmetry)
         folded = choices.refined(first)
         problem = _all_at_once(folded)
@@ -173,17 +173,17 @@ class Balanced(SelectionPlugin):
             folded, problem = finer, _all_at_once(finer)
             if proven:
                 continue
-            # under a group a new start is worth it; without one, search from what was found
+            # restart under each group; without a group, search from the best choice so far
             again, more, proven = self._search(problem, chosen if group.order == 1 else None)
             sweeps += more
             if problem.fullest(again) < problem.fullest(chosen):
                 chosen = again
-        evening = min(EVENING, 1 + 4 * CHEAP // max(problem.hops, 1))
+        evening = min(EVEN_OUT_SWEEPS, 1 + 4 * CHEAP // max(problem.hops, 1))
         chosen, evened = self._even(problem, chosen, evening)
         return folded, chosen, sweeps + evened
 
-    def _search(self, problem: _Problem, chosen: Int32Array | None) -> tuple[Int32Array, int, bool]:
-        """Anneal and repair; from `chosen` on, repair only.
+    def _search(self, problem: _Problem, start: Int32Array | None) -> tuple[Int32Array, int, bool]:
+        """Anneal and repair; from `start` on, repair only.
 
         Returns
         -------
@@ -196,10 +196,10 @@ class Balanced(SelectionPlugin):
         options: BalancedParameters = self.parameters
         affordable = max(8, int(WORK * options.effort / max(problem.hops, 1)))
         sweeps = min(options.sweeps, affordable)
-        cooling = min(COOLING, (sweeps + 1) // 2) if chosen is None else 0
+        cooling = min(COOLING_SWEEPS, (sweeps + 1) // 2) if start is None else 0
         result = np.zeros(len(problem.choices.arrays.routes), dtype=np.int32)
-        if chosen is not None:
-            result[:] = chosen
+        if start is not None:
+            result[:] = start
         choice = result[problem.open]
         if not len(choice):
             return result, 0, True
@@ -209,23 +209,23 @@ class Balanced(SelectionPlugin):
         result[problem.open] = choice
         return result, done, proven
 
-    def _even(self, problem: _Problem, chosen: Int32Array, sweeps: int) -> tuple[Int32Array, int]:
-        """Lower σ(4) without a higher maximum; the choice and the sweeps it took."""
-        rows, choice = problem.rows, chosen[problem.open]
+    def _even(self, problem: _Problem, start: Int32Array, sweeps: int) -> tuple[Int32Array, int]:
+        """Lower σ(4) without a higher maximum; return the choice and the number of sweeps."""
+        rows, choice = problem.rows, start[problem.open]
         if not len(choice):
-            return chosen, 0
-        load = put_down(rows, problem.base, choice)
+            return start, 0
+        load = bin_loads(rows, problem.base, choice)
         limit = fullest_bins(load, rows.segment)[rows.segment]
         mean = float(load.mean())
         kicks = min(KICKS, CHEAP // max(problem.hops, 1))
         done = even_out(rows, load, choice, limit, mean, sweeps, kicks, self.parameters.seed)
-        result = chosen.copy()
+        result = start.copy()
         result[problem.open] = choice
         return result, done
 
 
 def foldings(symmetry: SourceSymmetry) -> list[SourceSymmetry]:
-    """The groups under which the problem is folded, from the largest to none."""
+    """Return the groups for folding the problem, from the largest to none."""
     halves = [n // 2 if n > 2 and n % 2 == 0 else 1 for n in symmetry.arrays.period.tolist()]
     factors = [_least_prime_factor(half) for half in halves]
     groups = [symmetry.subgroup(steps) for steps in (factors, halves, symmetry.arrays.period)]
@@ -237,14 +237,14 @@ def _least_prime_factor(n: int) -> int:
 
 
 def _all_at_once(choices: RouteChoices) -> _Problem:
-    """Bins are classes of channels."""
+    """Return the problem whose bins are classes of channels."""
     bins = choices.symmetry.channel_class
     count = int(bins.max(initial=-1)) + 1
     return _problem(choices, bins[choices.arrays.hops], np.zeros(count, dtype=np.int32))
 
 
 def _by_phase(choices: RouteChoices, phases: str) -> _Problem:
-    """Bins are channels in each phase; a phase is a segment."""
+    """Return the problem whose bins are channels in each phase, with phases as segments."""
     topology = choices.topology
     ranks, channels = topology.num_terminals, topology.num_channels
     source, target = np.divmod(np.arange(ranks * ranks), max(ranks, 1))

@@ -1,8 +1,8 @@
-"""Choosing one route a pair so that the fullest bin is as empty as can be.
+"""Choice of one route per pair that minimizes the load of the fullest bin.
 
-A *row* stands for pairs that choose alike, a *bin* for channels that are loaded alike (on a network
-without symmetry: one pair, one channel). The hops of a row's routes are given as the bins that
-they load.
+A *row* represents pairs that choose alike, a *bin* channels with equal load (on a network without
+symmetry: one pair, one channel). The hops of a row's routes are the numbers of the bins that they
+load.
 """
 
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from routelab.kernels.jit import helper
 
 
 class Rows(NamedTuple):
-    """Rows with more than one route (M of them), and what they may load (B bins).
+    """Rows with more than one route (M rows), and the bins that they may load (B bins).
 
     Routes of row m start at ``first[m]`` in `bins`, ``routes[m]`` routes of ``length[m]`` hops;
     each adds ``weight[m]`` to the bin of every hop. The maximum is taken in each *segment* of
@@ -32,7 +32,7 @@ class Rows(NamedTuple):
 
 @njit(cache=True)
 def fullest_bins(load, segment):
-    """Load of the fullest bin of every segment; int64."""
+    """Return the load of the fullest bin of every segment; int64."""
     fullest = np.zeros(segment.max() + 1, np.int64)
     for c in range(len(load)):
         fullest[segment[c]] = max(fullest[segment[c]], load[c])
@@ -41,13 +41,13 @@ def fullest_bins(load, segment):
 
 @njit(cache=True)
 def objective(load, segment):
-    """Sum over the segments of their fullest bin's load."""
+    """Return the sum over the segments of their fullest bin's load."""
     return fullest_bins(load, segment).sum()
 
 
 @helper()
 def _random(state):
-    """The next state of an xorshift generator (Marsaglia 2003); a number of 64 bits, never 0."""
+    """Return the next state of an xorshift generator (Marsaglia 2003); 64 bits, never 0."""
     state ^= state << np.uint64(13)
     state ^= state >> np.uint64(7)
     state ^= state << np.uint64(17)
@@ -56,15 +56,15 @@ def _random(state):
 
 @njit(cache=True)
 def price_bins(load, segment, emphasis, beta, price):
-    """Price of every bin: emphasis · exp(beta · load), relative to the fullest of its segment."""
+    """Compute the prices: emphasis · exp(beta · load), relative to the segment's fullest bin."""
     fullest = fullest_bins(load, segment)
     for c in range(len(load)):
         price[c] = emphasis[c] * np.exp(beta * (load[c] - fullest[segment[c]]))
 
 
 @njit(cache=True)
-def sweep(rows, load, choice, price, beta, placed, state):
-    """Take every row out in turn and put it back on a cheapest route.
+def sweep_rows(rows, load, choice, price, beta, placed, state):
+    """Remove every row in turn and place it on a cheapest route.
 
     With bins that no route loads twice, the potential Σ emphasis · exp(beta · load) never grows.
 
@@ -79,9 +79,9 @@ def sweep(rows, load, choice, price, beta, placed, state):
         From `price_bins`; kept up to date.
     beta : float
     placed : bool
-        The rows' routes are in the loads already; else each is put down for the first time.
+        Whether loads already include the rows' routes; otherwise each row is placed first.
     state : uint64
-        Of the random numbers that decide between equally cheap routes, and where to begin.
+        State of the random numbers for equally cheap routes and for the first row.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def sweep(rows, load, choice, price, beta, placed, state):
 
 @njit(cache=True)
 def dual_bound(rows, base, price):
-    """What the prices prove: no choice has a smaller fullest bin (one segment).
+    """Return the bound that the prices prove for the fullest bin of any choice (one segment).
 
     The load of the fullest bin is at least the mean load weighted with any prices, and that is
     least where every row takes its cheapest route.
@@ -157,8 +157,8 @@ def dual_bound(rows, base, price):
 
 
 @njit(cache=True)
-def put_down(rows, base, choice):
-    """Load of every bin under a choice; int64, shape (B,)."""
+def bin_loads(rows, base, choice):
+    """Return the load of every bin under a choice; int64, shape (B,)."""
     load = base.copy()
     for m in range(len(rows.first)):
         first = rows.first[m] + np.int64(choice[m]) * rows.length[m]
@@ -169,7 +169,7 @@ def put_down(rows, base, choice):
 
 @njit(cache=True)
 def balance(rows, base, choice, cooling, repairs, seed):
-    """Anneal a choice of routes, then repair what is left above the goal.
+    """Anneal a choice of routes, then repair bins above the goal.
 
     First sweeps under exponential prices that grow steeper (from 0.03 to 2 a unit of load). Then,
     with one less than the best maximum as the goal, the emphasis of every bin above it grows
@@ -183,7 +183,7 @@ def balance(rows, base, choice, cooling, repairs, seed):
     base : int64 array, shape (B,)
         Load of the rows with one route.
     choice : int32 array, shape (M,)
-        What to begin with if `cooling` is 0; overwritten with the best choice.
+        Initial choice if `cooling` is 0; overwritten with the best choice.
     cooling, repairs : int
         Sweeps of either part.
     seed : int
@@ -191,7 +191,7 @@ def balance(rows, base, choice, cooling, repairs, seed):
     Returns
     -------
     sweeps : int
-        How many were made.
+        Number of sweeps.
     proven : bool
         No choice has a smaller objective.
     """
@@ -207,9 +207,9 @@ def balance(rows, base, choice, cooling, repairs, seed):
     if cooling > 0:
         load, best = base.copy(), np.int64(1) << 62
     else:
-        load = put_down(rows, base, choice)
+        load = bin_loads(rows, base, choice)
         best = objective(load, rows.segment)
-    # what the best choice loads each segment with at most: one less is the goal
+    # largest load of each segment under the best choice; one less is the goal
     most = fullest_bins(load, rows.segment)
     mean_price = np.zeros(bins)
     for s in range(cooling + repairs):
@@ -218,7 +218,7 @@ def balance(rows, base, choice, cooling, repairs, seed):
         else:
             beta = 1.2 / unit
         price_bins(load, rows.segment, emphasis, beta, price)
-        state = sweep(rows, load, choice, price, beta, s > 0 or cooling == 0, state)
+        state = sweep_rows(rows, load, choice, price, beta, s > 0 or cooling == 0, state)
         value = objective(load, rows.segment)
         if value < best:
             best = value
@@ -237,7 +237,7 @@ def balance(rows, base, choice, cooling, repairs, seed):
             continue
         price_bins(load, rows.segment, emphasis, beta, price)
         mean_price += price / price.sum()
-        # proofs are tried when a better choice was found, and now and then
+        # try a proof after each better choice, and from time to time
         if value == best or s % 16 == 15:
             bound = max(dual_bound(rows, base, mean_price), dual_bound(rows, base, price))
             if best <= np.ceil(bound - 1e-6):
@@ -249,7 +249,7 @@ def balance(rows, base, choice, cooling, repairs, seed):
 
 @njit(cache=True)
 def deviation(load, mean):
-    """Σ |load − mean|⁴ over the bins."""
+    """Return Σ |load − mean|⁴ over the bins."""
     total = 0.0
     for x in load:
         total += (x - mean) ** 4
@@ -260,8 +260,8 @@ def deviation(load, mean):
 def even_out(rows, load, choice, limit, mean, most_sweeps, kicks, seed):
     """Lower Σ |load − mean|⁴ and load no bin above `limit`.
 
-    Moves one row at a time as long as that helps. Then some rows are moved at random, and what
-    comes of it is kept if it is better (an iterated local search).
+    Moves one row at a time while that helps. Then some rows are moved at random, and the result is
+    kept if it is better (an iterated local search).
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def even_out(rows, load, choice, limit, mean, most_sweeps, kicks, seed):
 
 @helper()
 def _move(rows, load, choice, m, r, limit):
-    """Put row m on route r, unless that loads a bin above its limit."""
+    """Move row m to route r, unless that loads a bin above its limit."""
     length, weight = np.int64(rows.length[m]), rows.weight[m]
     old, new = rows.first[m] + choice[m] * length, rows.first[m] + r * length
     fits = True
@@ -326,7 +326,7 @@ def _move(rows, load, choice, m, r, limit):
 
 @helper()
 def _descend(rows, load, choice, limit, mean, most_sweeps):
-    """Move rows to routes that lower Σ |load − mean|⁴, until none does; the sweeps it took."""
+    """Move rows to routes that lower Σ |load − mean|⁴, until none does; return the sweeps."""
     for s in range(most_sweeps):
         moves = 0
         for m in range(len(rows.first)):
@@ -335,7 +335,7 @@ def _descend(rows, load, choice, limit, mean, most_sweeps):
                 load[rows.bins[h]] -= weight
             least, pick = 0.0, choice[m]
             for k in range(rows.routes[m]):
-                # the present route first: only a better one takes its place
+                # the current route first: only a better one replaces it
                 r = choice[m] if k == 0 else (k - 1 if k <= choice[m] else k)
                 cost, fits = 0.0, True
                 for h in range(first + r * length, first + (r + 1) * length):

@@ -2,7 +2,7 @@
 
 Algorithms 1 and 2 of Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for
 the Angara Interconnect*. The paper sorts each level's vertices "by outgoing edge weights"
-without saying how several edges make one key, so the reading is a parameter.
+without stating how several edges make one key, so the reading is a parameter.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ READINGS = {"sum": SUM, "min": SMALLEST, "max": LARGEST, "first": FIRST, "none":
 
 
 class BfsParameters(TieParameters):
-    """Tie handling, and the reading of two heuristics."""
+    """Order of ties, and readings of two heuristics."""
 
     sort: Literal["sum", "min", "max", "first", "none"] = parameter(
         "sum",
@@ -48,7 +48,7 @@ class Bfs(SelectionPlugin):
     Parameters = BfsParameters
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Shortest legal routes from one breadth-first tree a source; O(P (V + E))."""
+        """Build shortest legal routes from one breadth-first tree per source; O(P (V + E))."""
         options: BfsParameters = self.parameters
         search = search_arrays(graph, options)
         farthest = options.source_order == "farthest"

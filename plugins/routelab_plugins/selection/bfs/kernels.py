@@ -31,7 +31,7 @@ def _outgoing_weight(graph, weight, v, reading):
 
 @njit(cache=True)
 def _grow(graph, root, weight, reading, backwards, tree, best):
-    """Algorithm 2: breadth-first tree, each level in ascending order of outgoing weights.
+    """Grow a breadth-first tree, each level in ascending order of outgoing weights (Algorithm 2).
 
     An end vertex uses no channel, so it goes to the vertex that is discovered first, before the
     level is sorted; `best` takes these vertices, switch by switch (−1: none).
@@ -69,7 +69,7 @@ def _grow(graph, root, weight, reading, backwards, tree, best):
 
 @njit(cache=True)
 def build_routes_bfs(search, reading, farthest):
-    """Algorithm 1: breadth-first trees from all sources, each far from the one before.
+    """Build breadth-first trees from all sources, each far from the one before (Algorithm 1).
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""The first shortest legal route: what simple hardware does.
+"""The first shortest legal route, as in simple hardware.
 
 With rules that leave one choice (dimension order) this is the classic algorithm itself: Dally
-and Towles, *Principles and Practices of Interconnection Networks*, section 8.4. How a tie between
-the two ways round an even ring is broken is `ties`.
+and Towles, *Principles and Practices of Interconnection Networks*, section 8.4. `ties` selects one
+of the two ways round an even ring.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class FirstParameters(TieParameters):
 
 
 class First(SelectionPlugin):
-    """At every hop the first channel that comes nearer; looks at no load."""
+    """Takes the first channel that comes nearer at every hop, without regard to loads."""
 
     name = "first"
     summary = "First shortest legal route in tie order; looks at no load"
@@ -42,7 +42,7 @@ class First(SelectionPlugin):
     Parameters = FirstParameters
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """One backward search a target and one walk a pair; O(P (V + E) + total hops)."""
+        """Search backwards from each target and walk once per pair; O(P (V + E) + total hops)."""
         options: FirstParameters = self.parameters
         search = search_arrays(graph, options)
         hops = first_routes(search, graph.topology.parity, options.ties == "balanced")

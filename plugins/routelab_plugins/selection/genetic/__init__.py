@@ -37,7 +37,7 @@ from .kernels import deviations
 
 
 class GeneticParameters(Parameters):
-    """Everything that the paper fixes, open."""
+    """Constants of the paper, as parameters."""
 
     seed: int = parameter(0, ge=0, description="Seed of all random choices")
     population: int = parameter(100, ge=2, description="Chromosomes in a generation")
@@ -70,7 +70,7 @@ class _Genes:
 
 
 class Genetic(SelectionPlugin):
-    """Evolves tables under two-point crossover, panmixia and mutation."""
+    """Evolves tables with two-point crossover, panmixia and mutation."""
 
     name = "genetic"
     summary = "Genetic search over route tables, fitness σ(4) (Angara, section 4.2)"
@@ -80,11 +80,11 @@ class Genetic(SelectionPlugin):
     Parameters = GeneticParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
-        """All shortest legal routes have to fit in memory."""
+        """Require that all shortest legal routes fit in memory."""
         return too_many_routes(graph)
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """The best table found; O(population · total hops) a generation."""
+        """Return the best table found; O(population · total hops) per generation."""
         routes = ListedRoutes.of(graph)
         genes = _genes(routes)
         best, generations = self._evolve(genes, graph.topology)
@@ -94,7 +94,7 @@ class Genetic(SelectionPlugin):
         return routes.table(chosen[reached], counters={"generations": generations})
 
     def _evolve(self, genes: _Genes, topology: Topology) -> tuple[Int32Array, int]:
-        """Run generations until the stopping rules say so; the best chromosome and their number."""
+        """Run generations until a stopping rule holds; return best chromosome and generations."""
         options: GeneticParameters = self.parameters
         rng = np.random.default_rng(options.seed)
         count = len(genes.pairs)
@@ -122,8 +122,8 @@ class Genetic(SelectionPlugin):
             # parents and children compete; a stable sort keeps the result independent of ties
             population = np.concatenate((population, children))
             scores = np.concatenate((scores, fitness(children)))
-            kept = np.argsort(scores, kind="stable")[: options.population]
-            population, scores = population[kept], scores[kept]
+            survivors = np.argsort(scores, kind="stable")[: options.population]
+            population, scores = population[survivors], scores[survivors]
             history.append(float(scores[0]))
             if history[-1] <= options.solved * history[-2]:
                 break
@@ -137,7 +137,7 @@ class Genetic(SelectionPlugin):
 def _offspring(
     population: Int32Array, choices: Int64Array, mutation: float, rng: np.random.Generator
 ) -> Int32Array:
-    """Children of random pairs (panmixia): two-point crossover, then mutation."""
+    """Return children of random pairs (panmixia): two-point crossover, then mutation."""
     size, count = population.shape
     parents = rng.integers(0, size, size=((size + 1) // 2, 2))
     cuts = np.sort(rng.integers(0, count + 1, size=(len(parents), 2)), axis=1)

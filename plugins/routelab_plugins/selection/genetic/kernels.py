@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def deviations(genes, routes, demand, factor, perfect, power):
-    """Deviation of channel loads from the perfect load, to the power k and without the mean.
+    """Return the deviation of channel loads from the perfect load, to the power k, as a sum.
 
     Parameters
     ----------

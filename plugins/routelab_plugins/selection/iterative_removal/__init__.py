@@ -34,7 +34,7 @@ from .kernels import remove_routes
 
 
 class IterativeRemovalParameters(TieParameters):
-    """Tie handling, and the reading of an open choice."""
+    """Order of ties, and the reading of an open choice."""
 
     prefer: Literal["alternatives", "order"] = parameter(
         "alternatives",
@@ -63,11 +63,11 @@ class IterativeRemoval(SelectionPlugin):
     Parameters = IterativeRemovalParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
-        """All shortest legal routes have to fit in memory."""
+        """Require that all shortest legal routes fit in memory."""
         return too_many_routes(graph)
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """One route a pair; O(H log R) for R listed routes with H hops together."""
+        """Choose one route per pair; O(H log R) for R listed routes with H hops in total."""
         options: IterativeRemovalParameters = self.parameters
         routes = ListedRoutes.of(graph, tie_order(graph, options.tie_seed))
         gone = remove_routes(
@@ -84,7 +84,7 @@ class IterativeRemoval(SelectionPlugin):
 
 
 def _places(graph: RoutingGraph, routes: ListedRoutes, options: TieParameters) -> Int64Array:
-    """Tie order of all routes: by source, target, and number among the pair's routes.
+    """Return the tie order of all routes: by source, target, and number in the pair's routes.
 
     The last of equal routes goes, so the first of the order is what remains; of a source whose
     searches run backwards it is the last one.

@@ -1,8 +1,8 @@
 """Remove routes over the most loaded channel until every pair has one.
 
 Both the channels and the routes over each channel are kept in binary heaps of int64 keys. All keys
-only ever become smaller, so a heap may be out of date: what comes out on top is looked at again,
-and put back with its present key if that has changed.
+only become smaller, so a heap may be out of date: an entry at the top is compared with its current
+key, and reinserted if that has changed.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ from routelab.kernels.jit import helper
 
 @helper()
 def _sink(key, item, first, size, place):
-    """Let an entry of the max-heap ``key[first:first + size]`` sink to where it belongs."""
+    """Sink an entry of the max-heap ``key[first:first + size]`` to its position."""
     while True:
         child = 2 * place + 1
         if child >= size:
@@ -30,7 +30,7 @@ def _sink(key, item, first, size, place):
 
 @helper()
 def _drop_top(key, item, first, size):
-    """Take the top off a heap; its new size."""
+    """Remove the top of a heap; return its new size."""
     size -= 1
     key[first] = key[first + size]
     item[first] = item[first + size]
@@ -39,15 +39,15 @@ def _drop_top(key, item, first, size):
 
 
 @helper()
-def _removable(key, item, first, size, pair, left, gone, most, place):
-    """Bring the route to remove to the top of a channel's heap; the heap's new size."""
+def _removable(key, item, first, size, pair, routes_left, removed, most, place):
+    """Bring the route to remove to the top of a channel's heap; return the heap's new size."""
     count = len(place)
     while size > 0:
         r = item[first]
-        if gone[r] or left[pair[r]] == 1:
+        if removed[r] or routes_left[pair[r]] == 1:
             size = _drop_top(key, item, first, size)
             continue
-        present = place[r] + (count * left[pair[r]] if most else 0)
+        present = place[r] + (count * routes_left[pair[r]] if most else 0)
         if key[first] == present:
             return size
         key[first] = present
@@ -56,8 +56,8 @@ def _removable(key, item, first, size, pair, left, gone, most, place):
 
 
 @njit(cache=True)
-def remove_routes(routes, pair, demand, left, place, num_channels, most):
-    """Thin out listed routes to one a pair.
+def remove_routes(routes, pair, demand, routes_left, place, num_channels, most):
+    """Remove listed routes until each pair has one.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def remove_routes(routes, pair, demand, left, place, num_channels, most):
         Pair of each route.
     demand : int64 array, shape (pairs,)
         What each route of a pair adds to the load of a channel.
-    left : int64 array, shape (pairs,)
+    routes_left : int64 array, shape (pairs,)
         Routes of each pair; counted down in place.
     place : int64 array, shape (R,)
         Order of the routes, a permutation: of several routes that might be removed, the one with
@@ -78,11 +78,11 @@ def remove_routes(routes, pair, demand, left, place, num_channels, most):
 
     Returns
     -------
-    gone : bool array, shape (R,)
+    removed : bool array, shape (R,)
     """
     hop_start, hops = routes
     count = len(pair)
-    gone = np.zeros(count, np.bool_)
+    removed = np.zeros(count, np.bool_)
     load = np.zeros(num_channels, np.int64)
     size = np.zeros(num_channels, np.int64)
     for r in range(count):
@@ -95,7 +95,7 @@ def remove_routes(routes, pair, demand, left, place, num_channels, most):
     item = np.empty(first[-1], np.int64)
     size[:] = 0
     for r in range(count):
-        present = place[r] + (count * left[pair[r]] if most else 0)
+        present = place[r] + (count * routes_left[pair[r]] if most else 0)
         for h in range(hop_start[r], hop_start[r + 1]):
             c = hops[h]
             key[first[c] + size[c]] = present
@@ -118,13 +118,13 @@ def remove_routes(routes, pair, demand, left, place, num_channels, most):
             rank[0] = present
             _sink(rank, channel, 0, channels, 0)
             continue
-        size[c] = _removable(key, item, first[c], size[c], pair, left, gone, most, place)
+        size[c] = _removable(key, item, first[c], size[c], pair, routes_left, removed, most, place)
         if size[c] == 0:
             channels = _drop_top(rank, channel, 0, channels)
             continue
         r = item[first[c]]
-        gone[r] = True
-        left[pair[r]] -= 1
+        removed[r] = True
+        routes_left[pair[r]] -= 1
         for h in range(hop_start[r], hop_start[r + 1]):
             load[hops[h]] -= demand[pair[r]]
-    return gone
+    return removed

@@ -9,7 +9,7 @@ flow of the demand of its ends, and a binary variable stands for each route. Wha
 to the program, application traffic and transformed streams, is not here.
 
 The search begins with a choice made pair after pair, and runs on one thread with a fixed seed. As
-long as it ends by itself or by `nodes`, the same input gives the same table everywhere; if
+long as it finishes or ends by `nodes`, the same input gives the same table everywhere; if
 `seconds` cut it short, the table is what the machine managed, and differs from machine to machine.
 The counter `milp_optimal` is 1 if the maximum load equals `milp_bound`, below which the solver says
 there is none.
@@ -38,7 +38,7 @@ MAX_HOPS = 200_000
 
 
 class MilpParameters(Parameters):
-    """When the search may end."""
+    """Limits of the search."""
 
     gap: float = parameter(
         0.0, ge=0, lt=1, description="Relative distance from the bound that is near enough"
@@ -54,7 +54,7 @@ class MilpParameters(Parameters):
 
 
 class Milp(SelectionPlugin):
-    """All pairs' routes are chosen together, by branch and bound."""
+    """Chooses the routes of all pairs together, by branch and bound."""
 
     name = "milp"
     summary = "Least maximum channel load by mixed-integer programming"
@@ -79,11 +79,11 @@ class Milp(SelectionPlugin):
     Parameters = MilpParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
-        """All shortest legal routes have to be few enough for the solver."""
+        """Require few enough shortest legal routes for the solver."""
         return too_many_routes(graph, MAX_HOPS)
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """The best table found; exponential time in the worst case."""
+        """Return the best table found; exponential time in the worst case."""
         options: MilpParameters = self.parameters
         routes = ListedRoutes.of(graph)
         start = least_loaded_paths(

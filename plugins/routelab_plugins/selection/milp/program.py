@@ -13,21 +13,21 @@ from routelab.metrics import channel_factors, least_attainable, load_factors
 from routelab.toolkit import ListedRoutes
 
 TOLERANCE = 1e-6
-"""Distance from its bound that the solver takes for nothing."""
+"""Distance from its bound that the solver ignores."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What the solver found.
+    """Result of the solver.
 
     Attributes
     ----------
     chosen : int64 array
         One route of each reachable pair, ascending.
     optimal : bool
-        The solver says that no choice has a smaller maximum load.
+        Whether the solver reports that no choice has a smaller maximum load.
     bound : Fraction
-        Maximum load below which the solver found no choice to be possible.
+        Maximum load below which, according to the solver, no choice is possible.
     nodes : int
         Nodes of the search tree.
     """
@@ -101,18 +101,18 @@ def minimise(
     return Solution(np.flatnonzero(chosen), optimal, bound, int(info.mip_node_count))
 
 
-def _most(routes: ListedRoutes, chosen: BoolArray) -> Fraction:
-    """Relative load of the busiest channel by some routes."""
+def _most(routes: ListedRoutes, choice: BoolArray) -> Fraction:
+    """Return the relative load of the busiest channel under some routes."""
     factors, speed = load_factors(routes.topology)
-    loads = _loads(routes, chosen)
+    loads = _loads(routes, choice)
     most = (int(loads[speed == k].max()) * factor for k, factor in enumerate(factors))
     return max(most, default=Fraction(0))
 
 
-def _loads(routes: ListedRoutes, chosen: BoolArray) -> Float64Array:
-    """Load of each channel by some routes; float64, shape (C,)."""
+def _loads(routes: ListedRoutes, choice: BoolArray) -> Float64Array:
+    """Return the load of each channel under some routes; float64, shape (C,)."""
     length = np.diff(routes.hop_start)
-    weight = np.where(chosen, routes.pair_demand[routes.route_pair], 0)
+    weight = np.where(choice, routes.pair_demand[routes.route_pair], 0)
     loads = np.bincount(
         routes.hops, np.repeat(weight, length), minlength=routes.topology.num_channels
     )

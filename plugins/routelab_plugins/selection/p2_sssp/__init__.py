@@ -22,7 +22,7 @@ from routelab.toolkit import TieParameters, search_arrays
 
 
 class P2SsspParameters(TieParameters):
-    """Tie handling, and which end the trees grow from."""
+    """Order of ties, and root of the trees."""
 
     root: Literal["source", "destination"] = parameter(
         "source",
@@ -32,7 +32,7 @@ class P2SsspParameters(TieParameters):
 
 
 class P2Sssp(SelectionPlugin):
-    """One route at a time, loads updated after each."""
+    """Builds one route at a time and updates loads after each."""
 
     name = "p2-sssp"
     summary = "One lightest shortest route a pair, loads updated after each (P²-SSSP)"
@@ -41,7 +41,7 @@ class P2Sssp(SelectionPlugin):
     Parameters = P2SsspParameters
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Lightest shortest legal routes from P² trees of O(V + E)."""
+        """Build lightest shortest legal routes from P² trees of O(V + E)."""
         search = search_arrays(graph, self.parameters)
         hops = routes_by_root(search, self.parameters.root == "source", True)
         return RouteTable.from_lengths(graph.topology, search.lengths, hops)

@@ -5,7 +5,7 @@ doi 10.1109/HOTI.2009.9. The weights there start at |N|² so that no detour is e
 hops are compared before loads, which is the same.
 
 InfiniBand forwards by destination terminals (LIDs): with ``routes=terminals`` each of them gets a
-tree of its own, as in the engines ``sssp`` and ``dfsssp`` of OpenSM (Domke, Hoefler, Nagel,
+separate tree, as in the engines ``sssp`` and ``dfsssp`` of OpenSM (Domke, Hoefler, Nagel,
 *Deadlock-Free Oblivious Routing for Arbitrary Topologies*, IPDPS 2011, doi 10.1109/IPDPS.2011.65).
 The loads grow after each tree by the routes that it gives the other terminals.
 """
@@ -30,7 +30,7 @@ from routelab.toolkit.ties import turns
 
 
 class PSsspParameters(TieParameters):
-    """Tie handling, and which end the trees grow from."""
+    """Order of ties, root of the trees, and kind of destinations."""
 
     root: Literal["source", "destination"] = parameter(
         "source",
@@ -45,7 +45,7 @@ class PSsspParameters(TieParameters):
 
 
 class PSssp(SelectionPlugin):
-    """All routes of one tree at once, loads updated between trees."""
+    """Builds all routes of one tree together and updates loads between trees."""
 
     name = "p-sssp"
     summary = "One lightest shortest tree an endpoint, loads updated in between (P-SSSP)"
@@ -57,13 +57,13 @@ class PSssp(SelectionPlugin):
     Parameters = PSsspParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
-        """A tree from a source gives all terminals of a switch the same route."""
+        """Require root=destination for terminals: trees of sources have one route per switch."""
         if self.parameters.routes == "terminals" and self.parameters.root == "source":
             return "routes=terminals needs root=destination: trees towards the terminals"
         return None
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Lightest shortest legal routes from P trees of O(V + E), or T of them."""
+        """Build lightest shortest legal routes from P trees of O(V + E), or from T trees."""
         search = search_arrays(graph, self.parameters)
         if self.parameters.routes == "terminals":
             ends = graph.topology.terminal_endpoint

@@ -46,14 +46,14 @@ from .kernels import SourceGraphs, decompose
 from .program import solve
 
 MAX_COLUMNS = 200_000
-"""Largest linear program that is tried."""
+"""Columns of the largest linear program."""
 
-NOTHING = 1e-7
-"""Flow, in terminal pairs, that is the solver's rounding and not a path."""
+FLOW_TOLERANCE = 1e-7
+"""Largest flow, in terminal pairs, that counts as rounding error and not as a path."""
 
 
 class SgrParameters(Parameters):
-    """Form of the table, and the solver's time."""
+    """Form of the table, and time limit of the solver."""
 
     paths: Literal["weighted", "single"] = parameter(
         "weighted",
@@ -65,7 +65,7 @@ class SgrParameters(Parameters):
 
 
 class Sgr(SelectionPlugin):
-    """A linear program finds the loads, a greedy decomposition the paths."""
+    """Computes loads by a linear program, and paths by greedy decomposition."""
 
     name = "sgr"
     summary = "Best channel loads by a linear program, then weighted paths that attain them"
@@ -84,7 +84,7 @@ class Sgr(SelectionPlugin):
     Parameters = SgrParameters
 
     def supports(self, graph: RoutingGraph) -> str | None:
-        """The linear program has to stay small enough to be solved."""
+        """Require a small enough linear program."""
         sources = _sources(graph)
         columns = len(sources.edge) + len(sources.exit_vertex)
         if columns > MAX_COLUMNS:
@@ -92,7 +92,7 @@ class Sgr(SelectionPlugin):
         return None
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Weighted paths, or one a pair.
+        """Compute weighted paths, or one path per pair.
 
         Raises
         ------
@@ -104,12 +104,14 @@ class Sgr(SelectionPlugin):
         sources = _sources(graph)
         load, flow, leaving = solve(graph, sources, options.seconds)
         lengths = route_lengths(graph.arrays, topology.endpoints)
-        pair, amount, hops = decompose(graph.arrays, sources, lengths, flow, leaving, NOTHING)
-        table = _weighted(topology, lengths, pair, amount, hops, {"lp_load": round(load, 6)})
-        return table if options.paths == "weighted" else _single(table, lengths)
+        pair, amount, hops = decompose(
+            graph.arrays, sources, lengths, flow, leaving, FLOW_TOLERANCE
+        )
+        table = _weighted_table(topology, lengths, pair, amount, hops, {"lp_load": round(load, 6)})
+        return table if options.paths == "weighted" else _single_path_table(table, lengths)
 
 
-def _weighted(
+def _weighted_table(
     topology: Topology,
     lengths: Int32Array,
     pair: Int64Array,
@@ -118,7 +120,7 @@ def _weighted(
     counters: Mapping[str, float],
 ) -> RouteTable:
     count = len(topology.endpoints)
-    # a pair of an endpoint with itself has one path, of no hops: it moves no other path's
+    # a pair of an endpoint with itself has one path without hops, which shifts no other path
     pair = np.concatenate((pair, np.arange(count) * (count + 1)))
     amount = np.concatenate((amount, np.ones(count)))
     order = np.argsort(pair, kind="stable")
@@ -134,8 +136,8 @@ def _weighted(
     )
 
 
-def _single(table: RouteTable, lengths: Int32Array) -> RouteTable:
-    """One of the paths of each pair: the first ones of a pair have most of its flow."""
+def _single_path_table(table: RouteTable, lengths: Int32Array) -> RouteTable:
+    """Keep one path of each pair; the first paths of a pair have most of its flow."""
     topology = table.topology
     chosen = least_loaded_paths(
         table.pair_start,
@@ -150,7 +152,7 @@ def _single(table: RouteTable, lengths: Int32Array) -> RouteTable:
 
 
 def _sources(graph: RoutingGraph) -> SourceGraphs:
-    """The source graphs of all endpoints."""
+    """Return the source graphs of all endpoints."""
     topology = graph.topology
     terminals = topology.terminals_per_switch.astype(np.int64)
     edges, exits = [], []

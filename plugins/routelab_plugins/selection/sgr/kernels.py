@@ -31,7 +31,7 @@ class SourceGraphs(NamedTuple):
 
 @njit(cache=True)
 def decompose(graph, sources, lengths, flow, leaving, tolerance):
-    """Take paths off a flow until nothing is left of it.
+    """Decompose a flow into paths.
 
     From each exit back to the source, always over the edge with the largest flow left, of equal
     ones the first; a path takes as much as its weakest part has. Every path uses up an edge or an
@@ -47,7 +47,7 @@ def decompose(graph, sources, lengths, flow, leaving, tolerance):
     leaving : float64 array
         Flow that leaves by each exit; used up in place.
     tolerance : float
-        What counts as nothing.
+        Largest flow that counts as zero.
 
     Returns
     -------
@@ -89,7 +89,7 @@ def decompose(graph, sources, lengths, flow, leaving, tolerance):
                     amount = min(amount, flow[best])
                     v = graph.edge_source[sources.edge[best]]
                 if amount <= tolerance:
-                    # what is left is the solver's rounding
+                    # the rest is the solver's rounding error
                     break
                 if used + length > len(hops):
                     hops = np.concatenate((hops, np.empty(len(hops) + length, np.int32)))

@@ -113,7 +113,7 @@ def _program(highs: Any, graph: RoutingGraph, sources: SourceGraphs) -> Any:
 def _columns(
     entries: list[_Entries], num_columns: int
 ) -> tuple[Int64Array, Int64Array, Float64Array]:
-    """A sparse matrix by columns: where each starts, rows and values."""
+    """Convert a sparse matrix to columns: start of each column, rows and values."""
     row = np.concatenate([rows for rows, _, _ in entries])
     column = np.concatenate([columns for _, columns, _ in entries])
     value = np.concatenate([np.broadcast_to(value, len(rows)) for rows, _, value in entries])

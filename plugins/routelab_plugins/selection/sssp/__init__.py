@@ -1,7 +1,7 @@
 """Single-source shortest-path route building on channel loads.
 
 Algorithms 3 and 4 of Mukosey, Semenov, Tretiakov, *Optimized Graph Based Routing Algorithm for
-the Angara Interconnect*. Two misprints are mended: Algorithm 4 stops when all targets are
+the Angara Interconnect*. Two misprints are corrected: Algorithm 4 stops when all targets are
 settled (not when that many vertices have been seen), and only routes that are applied in a round
 add to the weights.
 """
@@ -34,11 +34,11 @@ from .kernels import (
 )
 
 MOST_ROUTES = 64
-"""Routes of a pair that are still compared one by one; trees serve where there are more."""
+"""Largest number of routes of a pair to compare one by one; with more, trees are used."""
 
 
 class SsspParameters(TieParameters):
-    """Tie handling and the paper's first stage."""
+    """Order of ties, and the paper's first stage."""
 
     unique_first: bool = parameter(
         True,
@@ -69,9 +69,9 @@ class Sssp(SelectionPlugin):
     Parameters = SsspParameters
 
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Shortest legal routes, lightest first.
+        """Choose shortest legal routes, lightest first.
 
-        Where all routes are few enough to be listed, the lightest is found by comparing them:
+        If all routes are few enough to be listed, they are compared with each other:
         O(V + E) a class of sources and O(hops of the routes) a round. Else each round grows a
         tree of O(V + E), between P and P² in all. The routes are the same.
         """
@@ -84,10 +84,10 @@ class Sssp(SelectionPlugin):
     def _compare(self, graph: RoutingGraph, choices: RouteChoices) -> RouteTable:
         options: SsspParameters = self.parameters
         topology, symmetry = graph.topology, choices.symmetry
-        groups = self._grouped(graph, choices)
+        groups = self._group_routes(graph, choices)
         load, unique_trees = np.zeros(topology.num_channels, dtype=np.int64), 0
         if options.unique_first:
-            # the first stage needs no trees: a single route is the same whatever the loads are
+            # the first stage needs no trees: a single route does not depend on loads
             load += choices.single_load[symmetry.channel_class]
             single = (choices.arrays.routes == 1) & (choices.arrays.length > 0)
             own = single.reshape(len(symmetry.representatives), len(topology.endpoints)).any(axis=1)
@@ -102,8 +102,8 @@ class Sssp(SelectionPlugin):
         counters = {"unique_trees": unique_trees, "group_trees": group_trees}
         return RouteTable.from_lengths(topology, lengths, hops, counters=counters)
 
-    def _grouped(self, graph: RoutingGraph, choices: RouteChoices) -> GroupedRoutes:
-        """Stage 2, and the routes in its order."""
+    def _group_routes(self, graph: RoutingGraph, choices: RouteChoices) -> GroupedRoutes:
+        """Group routes for stage 2, in its order."""
         options: SsspParameters = self.parameters
         ends, symmetry = graph.topology.endpoints, choices.symmetry
         order = endpoint_order(graph, options.tie_seed)
@@ -141,20 +141,20 @@ class Sssp(SelectionPlugin):
         turns = fewest_turns(
             search.graph, topology.endpoints, topology.channel_direction, len(topology.directions)
         )
-        pairs, group_start = grouped_pairs(joined & ~unique, turns, search.lengths, search.order)
+        pairs, group_start = group_pairs(joined & ~unique, turns, search.lengths, search.order)
         hops, unique_trees, group_trees = build_routes_sssp(search, unique, pairs, group_start)
         counters = {"unique_trees": unique_trees, "group_trees": group_trees}
         return RouteTable.from_lengths(topology, search.lengths, hops, counters=counters)
 
 
-def grouped_pairs(
-    wanted: BoolArray, turns: Int32Array, lengths: Int32Array, order: Int64Array
+def group_pairs(
+    mask: BoolArray, turns: Int32Array, lengths: Int32Array, order: Int64Array
 ) -> tuple[Int64Array, Int64Array]:
-    """Stage 2: sort pairs by turns, then length, then source, and cut between groups.
+    """Sort pairs by turns, then length, then source, and cut between groups (stage 2).
 
     Parameters
     ----------
-    wanted : bool array, shape (P, P)
+    mask : bool array, shape (P, P)
     turns, lengths : int32 array, shape (P, P)
     order : int64 array, shape (P,)
         Endpoints in tie order; it decides among sources and among targets.
@@ -167,7 +167,7 @@ def grouped_pairs(
     """
     count = len(order)
     place = np.argsort(order)
-    source, target = np.nonzero(wanted)
+    source, target = np.nonzero(mask)
     keys = np.stack(
         [turns[source, target], lengths[source, target], place[source], place[target]]
     ).astype(np.int64)

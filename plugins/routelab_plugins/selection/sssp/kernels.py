@@ -12,7 +12,7 @@ from routelab.kernels.translations import own_targets
 from routelab.kernels.trees import add_route, route_offsets
 
 CROSSED = 1 << 40
-"""Marks a channel beside its load: more than any sum of loads, and room for the hops of a route."""
+"""Mark added to a channel's load; above any sum of loads, and it can be added for each hop."""
 
 
 class GroupedRoutes(NamedTuple):
@@ -20,8 +20,8 @@ class GroupedRoutes(NamedTuple):
 
     Pairs ``start[g]:start[g + 1]`` are from endpoint ``source[g]`` to endpoints `target`, and have
     routes of ``length[g]`` hops, ``routes[m]`` of them. The routes of pair after pair follow one
-    another in `hops`, so that who goes from group to group reads memory in order. (Channels are
-    unsigned here: so compiled code need not ask whether an index counts from the end.)
+    another in `hops`, so that loops over groups read memory in order. (Channels are unsigned, so
+    that compiled code need not check for negative indices.)
     """
 
     source: NDArray[np.int32]
@@ -75,7 +75,7 @@ def build_routes_sssp(search, unique, pairs, group_start):
             if unique[i, j]:
                 route = hops[start[i * count + j] : start[i * count + j + 1]]
                 write_route(graph, tree, best[endpoints[j]], route)
-    # applied afterwards: a unique route is the same whatever the weights are
+    # applied afterwards: a unique route does not depend on the weights
     for i in range(count):
         for j in range(count):
             if unique[i, j]:
@@ -115,7 +115,7 @@ def build_routes_sssp(search, unique, pairs, group_start):
 
 @helper()
 def _rank_rows(choices, unique_first, channel_direction):
-    """Rank of each row's turns and length among all; −1 for rows that are left out.
+    """Return the rank of each row's turns and length among all; −1 for rows that are left out.
 
     The turns are the fewest of the row's routes.
 
@@ -157,7 +157,7 @@ def _rank_rows(choices, unique_first, channel_direction):
 
 @jit
 def cut_groups(choices, source_class, unique_first, channel_direction, order):
-    """Stage 2 of Algorithm 3 on listed routes: sort pairs by turns, length and source.
+    """Sort pairs by turns, length and source: stage 2 of Algorithm 3 on listed routes.
 
     Parameters
     ----------
@@ -263,10 +263,10 @@ def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, grou
 def choose_routes_sssp(groups, load, demand, backwards, chosen):
     """Choose routes group by group on the loads so far: stage 3 of Algorithm 3.
 
-    What the trees of `build_routes_sssp` find, found by comparing the few routes that there are.
+    Gives the results of the trees in `build_routes_sssp`, by comparing the few listed routes.
     A round takes the loads as they are at its beginning: a channel that a route of this round
     crosses is marked by `CROSSED`, and gets its load at the round's end. So the sum over a route's
-    channels tells its weight and whether it has to wait for the next round.
+    channels gives its weight and whether it has to wait for the next round.
 
     Parameters
     ----------
@@ -323,14 +323,14 @@ def choose_routes_sssp(groups, load, demand, backwards, chosen):
 
 @helper()
 def _free_lightest(hops, first, n, routes, load, backwards):
-    """The lightest of a pair's routes, if no channel of it is marked; else −1.
+    """Return the lightest of a pair's routes if none of its channels is marked, else −1.
 
     Parameters
     ----------
     hops : uint32 array
         With the pair's routes of `n` hops from `first` on.
     """
-    # most often the pair has to wait because all its routes begin with marked channels
+    # usually the pair has to wait because all its routes begin with marked channels
     marked = CROSSED
     h = np.uint64(first)
     for _ in range(routes):

@@ -13,7 +13,7 @@ from .readers import read_network
 
 
 class GraphParameters(Parameters):
-    """Where the network is and how it is to be read."""
+    """File of the network, and options for reading it."""
 
     file: Path = parameter(
         description="Edge list (.txt, .edges: two names a line; .csv: columns source, target, "
@@ -60,7 +60,7 @@ class Graph(TopologyPlugin):
         """Read the file.
 
         An undirected edge becomes two channels, parallel edges stay apart. A switch or host is
-        called by its label if no other has it, else by its name (id) in the file. Nodes of kind
+        named by its label if no other has it, else by its name (id) in the file. Nodes of kind
         ``host`` are terminals, in the order of the file. The number of self-loops that were
         dropped is in ``attributes["self_loops_dropped"]``. Random failures are those
         of `routelab.api.with_random_failures`.
@@ -68,19 +68,22 @@ class Graph(TopologyPlugin):
         Raises
         ------
         InputError
-            If the file cannot be read or its content is wrong; names the file and the line. If
-            more parts shall fail than there are.
+            If the file cannot be read or its content is wrong; names the file and the line. Also
+            if more parts should fail than exist.
         """
-        wanted = self.parameters
+        parameters = self.parameters
         whole = topology_of(
-            read_network(wanted.file, wanted.format),
-            wanted.file,
-            terminals=wanted.terminals,
-            directed=None if wanted.directed == "auto" else wanted.directed,
-            self_loops=wanted.self_loops,
+            read_network(parameters.file, parameters.format),
+            parameters.file,
+            terminals=parameters.terminals,
+            directed=None if parameters.directed == "auto" else parameters.directed,
+            self_loops=parameters.self_loops,
         )
-        if not (wanted.fail_switches or wanted.fail_links):
+        if not (parameters.fail_switches or parameters.fail_links):
             return whole
         return with_random_failures(
-            whole, switches=wanted.fail_switches, links=wanted.fail_links, seed=wanted.seed
+            whole,
+            switches=parameters.fail_switches,
+            links=parameters.fail_links,
+            seed=parameters.seed,
         )

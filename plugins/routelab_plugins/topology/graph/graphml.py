@@ -1,7 +1,7 @@
-"""A reader of GraphML that knows the line of everything it reads.
+"""A reader of GraphML that records line numbers.
 
-Written on the expat parser, not on networkx, which creates the nodes that edges name by mistake,
-merges nodes of one name, and does not tell lines. Source of the format: *GraphML Primer*,
+It uses the expat parser, not networkx, which creates nodes that edges name by mistake, merges nodes
+of equal names, and does not report lines. Source of the format: *GraphML Primer*,
 http://graphml.graphdrawing.org/primer/graphml-primer.html.
 """
 
@@ -32,7 +32,7 @@ def read_graphml(content: bytes, file: str) -> Network:
     Raises
     ------
     InputError
-        If it is no well-formed XML, no GraphML, or uses nested graphs or hyperedges.
+        If it is not well-formed XML, not GraphML, or uses nested graphs or hyperedges.
     """
     reader = _Reader(file)
     try:
@@ -46,7 +46,7 @@ def read_graphml(content: bytes, file: str) -> Network:
 
 
 class _Reader:
-    """Handlers of expat's events; `network` holds what was read so far."""
+    """Handlers of expat's events, which fill `network`."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -55,7 +55,7 @@ class _Reader:
         self.parser.buffer_text = True
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
-        self.parser.CharacterDataHandler = self._text_seen
+        self.parser.CharacterDataHandler = self._add_text
         self._open: list[str] = []
         self._space = ""
         self._graphs = 0
@@ -77,7 +77,7 @@ class _Reader:
             if name != "graphml":
                 raise InputError(f"{self._here()}: the root is <{name}>, expected <graphml>")
             self._space = space
-        # elements of other namespaces (drawings) are walked through and not looked at
+        # elements of other namespaces (drawings) are ignored
         name = name if space == self._space else ""
         parent = self._open[-1] if self._open else ""
         self._open.append(name)
@@ -108,7 +108,7 @@ class _Reader:
             )
         self.network.directed = default == "directed"
 
-    def _text_seen(self, text: str) -> None:
+    def _add_text(self, text: str) -> None:
         self._text.append(text)
 
     def _end(self, _tag: str) -> None:

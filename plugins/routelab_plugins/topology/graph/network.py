@@ -1,4 +1,4 @@
-"""What every file format is read into, and the topology made of it."""
+"""Content of a file of any format, and conversion to a topology."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from routelab.api import InputError, Topology
 
 MAX_TERMINALS = 10_000
-"""Terminals at one switch; more are taken for a slip of the pen."""
+"""Largest number of terminals at one switch; more are regarded as a mistake."""
 
 MAX_PORT = 65_535
 """Largest number of a port."""
@@ -22,7 +22,7 @@ MAX_PORT = 65_535
 
 @dataclass(frozen=True)
 class Node:
-    """A switch or a host as the file has it; `place` says where, None is what is not given."""
+    """A switch or a host in the file, at `place`; missing values are None."""
 
     key: str
     place: str
@@ -34,9 +34,9 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """A link as the file has it; `directed` is None where the file's default holds.
+    """A link in the file; `directed` is None for the file's default.
 
-    Ports are −1 where they are not given.
+    Missing ports are −1.
     """
 
     source: str
@@ -63,7 +63,7 @@ class Network:
         Raises
         ------
         InputError
-            If it has no name or the name of another one.
+            If it has no name, or the name of another node.
         """
         if not node.key:
             raise InputError(f"{node.place}: a node has no name")
@@ -80,7 +80,7 @@ class Network:
         Raises
         ------
         InputError
-            If one is not.
+            If an end is not declared.
         """
         for edge in self.edges:
             for end in (edge.source, edge.target):
@@ -124,7 +124,7 @@ def whole_number(value: Any, what: str, place: str, limit: int) -> int:
     Raises
     ------
     InputError
-        If `value` is none.
+        If `value` is not one.
     """
     number = _number(value)
     if number is None or not number.is_integer() or not 0 <= number <= limit:
@@ -138,7 +138,7 @@ def quantity(value: Any, what: str, place: str, *, zero: bool) -> float:
     Raises
     ------
     InputError
-        If `value` is none.
+        If `value` is not one.
     """
     number = _number(value)
     if number is None or not math.isfinite(number) or number < 0 or (number == 0 and not zero):
@@ -161,12 +161,12 @@ def host_kind(value: Any, place: str) -> bool:
 
 
 def port(value: Any, what: str, place: str) -> int:
-    """Read a port number; −1 where there is none.
+    """Read a port number; −1 if missing.
 
     Raises
     ------
     InputError
-        If `value` is no port number.
+        If `value` is not a port number.
     """
     return -1 if value in (None, "") else whole_number(value, what, place, MAX_PORT)
 
@@ -194,18 +194,18 @@ def topology_of(
     ----------
     network : Network
     path : Path
-        The file, for messages; its name becomes an attribute.
+        The file; its name becomes an attribute.
     terminals : int
-        At each switch that does not say how many it has; not used where the file has hosts.
+        Terminals at each switch without such an attribute; not used if the file has hosts.
     directed : bool or None
-        Take all edges as directed, or none; None: as the file says.
+        Whether all edges are directed; None: as declared in the file.
     self_loops : {"drop", "refuse"}
 
     Raises
     ------
     InputError
-        If there is no switch, no terminal, a self-loop that is refused, or a host that is not
-        linked to just one switch by one link.
+        If there is no switch or no terminal, a rejected self-loop, or a host that is not linked
+        to exactly one switch by one link.
     """
     if not network.nodes:
         raise InputError(f"{path}: no node and no edge in it")
@@ -263,13 +263,13 @@ def topology_of(
 
 
 def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
-    """Every host with the key of its switch and the port there, in the order of the file.
+    """Iterate over hosts with the key of their switch and the port there, in the file's order.
 
     Raises
     ------
     InputError
-        If a host is not linked to just one switch by one link, or a switch says how many
-        terminals it has besides its hosts.
+        If a host is not linked to exactly one switch by one link, or a switch has a number of
+        terminals in addition to its hosts.
     """
     links: dict[str, list[tuple[str, int, bool]]] = {}
     for edge in network.edges:
@@ -288,7 +288,7 @@ def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:
                 )
             continue
         found = links.get(node.key, [])
-        # in a directed network a link may be two edges, one each way
+        # in a directed network a link may consist of two edges, one each way
         two_ways = len(found) == 2 and found[0][2] != found[1][2]
         if len({other for other, _, _ in found}) != 1 or (len(found) > 1 and not two_ways):
             raise InputError(

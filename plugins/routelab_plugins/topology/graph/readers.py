@@ -33,7 +33,7 @@ SUFFIXES = {
     ".xml": "graphml",
     ".json": "json",
 }
-"""Format that each suffix stands for."""
+"""Format of each suffix."""
 
 
 def read_network(path: Path, file_format: str) -> Network:
@@ -73,10 +73,10 @@ def read_network(path: Path, file_format: str) -> Network:
         "csv": read_csv,
         "json": read_node_link,
     }
-    return readers[file_format](_decoded(content, file), file)
+    return readers[file_format](_decode(content, file), file)
 
 
-def _decoded(content: bytes, file: str) -> str:
+def _decode(content: bytes, file: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -87,12 +87,12 @@ def _decoded(content: bytes, file: str) -> str:
 
 
 def read_edges(text: str, file: str) -> Network:
-    """Read an edge list: two names a line, a weight or a dictionary behind them is ignored.
+    """Read an edge list: two names per line; a weight or a dictionary after them is ignored.
 
     Raises
     ------
     InputError
-        If a line has fewer or more on it, or there is no edge.
+        If a line has fewer or more items, or there is no edge.
     """
     network = Network()
     for number, line in enumerate(text.splitlines(), 1):
@@ -192,7 +192,7 @@ def read_node_link(text: str, file: str) -> Network:
     Raises
     ------
     InputError
-        If it is no JSON, not of that form, or an edge leads to a node that is not listed.
+        If it is not JSON, not of that form, or an edge leads to a node that is not listed.
     """
     try:
         document = json.loads(text)
@@ -239,7 +239,7 @@ def read_node_link(text: str, file: str) -> Network:
 def _objects(
     document: dict[str, Any], fields: tuple[str, ...], file: str
 ) -> list[tuple[str, dict[str, Any]]]:
-    """Pick the list that is under one of the names; every entry with its place."""
+    """Return the list with one of the names; every entry with its place."""
     for name in fields:
         entries = document.get(name)
         if isinstance(entries, list):
@@ -253,7 +253,7 @@ def _objects(
 
 
 def _name(entry: dict[str, Any], field: str, place: str) -> str:
-    """Read a node's name; a tuple of coordinates, which JSON has as a list, becomes ``0.1``."""
+    """Read a node's name; a list of coordinates (a tuple in JSON) becomes ``0.1``."""
     value = entry.get(field)
     parts = value if isinstance(value, list) and value else [value]
     if any(not isinstance(part, str | int | float) for part in parts):

@@ -12,7 +12,7 @@ from routelab.toolkit import GridParameters, build_grid
 
 
 class Torus(TopologyPlugin):
-    """A grid whose dimensions of size 3 and more are closed to rings."""
+    """A grid whose dimensions of size 3 and more are rings."""
 
     name = "torus"
     summary = "Torus of any dimensions; a dimension of size 2 is a single link"

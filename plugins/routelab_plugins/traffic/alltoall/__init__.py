@@ -1,7 +1,7 @@
 """alltoall: every terminal sends one message to every other.
 
 In a closed loop rank i sends to i + 1, i + 2, ... in this order, so that no two ranks send to the
-same one as long as they keep step: the shift order of MPI_Alltoall implementations. Thakur,
+same one while they are synchronous: the shift order of MPI_Alltoall implementations. Thakur,
 Rabenseifner and Gropp, *Optimization of Collective Communication Operations in MPICH*, 2005, doi
 10.1177/1094342005051521, "Alltoall".
 """
@@ -21,28 +21,28 @@ from routelab.api import (
 from routelab.toolkit import too_few_terminals
 
 MAX_TERMINALS = 10_000
-"""Most terminals of a closed loop: the list of their messages takes 400 MB."""
+"""Largest number of terminals in a closed loop; their list of messages takes 400 MB."""
 
 
 class AllToAll(TrafficPlugin):
-    """Rank-based. In an open loop the same as `uniform`."""
+    """Rank-based; equal to `uniform` in an open loop."""
 
     name = "alltoall"
     summary = "Every terminal sends one message to every other, to the next one first"
     citations = (Citation("thakur2005", "the order of an all-to-all exchange's messages"),)
 
     def supports(self, topology: Topology) -> str | None:
-        """One terminal has nobody to send to."""
+        """Require at least two terminals."""
         return too_few_terminals(topology)
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Uniform, without itself."""
+        """Return uniform demand, without messages to oneself."""
         return Demand.uniform(
             topology, "each terminal to all others; messages to finish: i to i + 1, i + 2, ..."
         )
 
     def messages(self, topology: Topology, seed: int) -> Messages:
-        """Message m of rank i, counted from 0, goes to (i + 1 + m) mod T.
+        """Return messages: message m of rank i, counted from 0, goes to (i + 1 + m) mod T.
 
         Raises
         ------

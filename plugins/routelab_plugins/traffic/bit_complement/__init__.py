@@ -21,6 +21,6 @@ class BitComplement(FixedPermutation):
     citations = (Citation("dally2004", "bit complement (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
-        """Rank-based; nobody is silent."""
+        """Return the targets by rank; all terminals send."""
         ranks = np.arange(1 << rank_bits(topology))
         return ranks[::-1], "rank r to T - 1 - r"

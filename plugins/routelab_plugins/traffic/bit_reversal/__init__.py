@@ -21,7 +21,7 @@ class BitReversal(FixedPermutation):
     citations = (Citation("dally2004", "bit reverse (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
-        """Rank-based; ranks that read the same from both ends are silent."""
+        """Return the targets by rank; palindromes are silent."""
         bits = rank_bits(topology)
         ranks = np.arange(1 << bits)
         reversed_ = np.zeros_like(ranks)

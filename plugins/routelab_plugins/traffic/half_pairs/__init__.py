@@ -13,7 +13,7 @@ from routelab.toolkit import SeededParameters, random_order, too_few_terminals
 
 
 class HalfPairs(TrafficPlugin):
-    """Rank-based; receivers send nothing, and of an odd number one terminal stays alone."""
+    """Rank-based; receivers send nothing, and one terminal of an odd number has no partner."""
 
     name = "half-pairs"
     summary = "Half of the terminals send to one each of the other half, paired at random"
@@ -25,11 +25,11 @@ class HalfPairs(TrafficPlugin):
     Parameters = SeededParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """One terminal has nobody to send to."""
+        """Require at least two terminals."""
         return too_few_terminals(topology)
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """The first half of a random order sends to the second."""
+        """Return demand in which the first half of a random order sends to the second."""
         count = topology.num_terminals
         order = random_order(count, self.parameters.bits(seed))
         half = count // 2

@@ -30,7 +30,7 @@ def _ranks(spots: tuple[int, ...]) -> tuple[int, ...]:
 
 
 class HotspotParameters(Parameters):
-    """How much goes where."""
+    """Share and targets of hot traffic."""
 
     share: float = parameter(
         0.1, gt=0, le=1, description="Share of every terminal's traffic that goes to the spots"
@@ -41,7 +41,7 @@ class HotspotParameters(Parameters):
 
 
 class Hotspot(TrafficPlugin):
-    """Rank-based. Spots send like all others, to the other spots; an only one sends uniformly."""
+    """Rank-based. Hot terminals also send to the other hot ones; a single one sends uniformly."""
 
     name = "hotspot"
     summary = "A share of all traffic goes to a few terminals, the rest is uniform"
@@ -49,14 +49,14 @@ class Hotspot(TrafficPlugin):
     Parameters = HotspotParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """Spots have to be there."""
+        """Require that the hot terminals exist."""
         worst, count = max(self.parameters.spots), topology.num_terminals
         if worst >= count:
             return f"there is no terminal {worst} to be hot, only 0..{count - 1}"
         return too_few_terminals(topology)
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Two parts for a terminal: all others alike, and the spots alike."""
+        """Return two parts per terminal: uniform to all others, and uniform to hot ones."""
         count, spots = topology.num_terminals, self.parameters.spots
         share = np.tile((1 - self.parameters.share, self.parameters.share), (count, 1))
         if len(spots) == 1:

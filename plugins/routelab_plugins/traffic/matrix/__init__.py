@@ -1,4 +1,4 @@
-"""matrix: traffic that a file tells of."""
+"""matrix: traffic of a matrix in a file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from routelab.api.topology import Float64Array
 from routelab.toolkit import read_traffic_matrix
 
 
-class MatrixParameters(Parameters):
-    """Whose traffic is meant."""
+class MatrixTrafficParameters(Parameters):
+    """File of the matrix."""
 
     file: Path = parameter(
         description="CSV file: columns source (or src), target (or dst) and bytes by rank, or, "
@@ -20,23 +20,23 @@ class MatrixParameters(Parameters):
     )
 
 
-class Matrix(TrafficPlugin):
-    """Rank i is terminal i; the one that sends most has rate 1, the others in proportion to it.
+class MatrixTraffic(TrafficPlugin):
+    """Rank i is terminal i; the rank that sends most has rate 1, other rates are proportional.
 
-    What a rank sends to itself is left out. A network may have more terminals than the matrix has
+    Traffic of a rank to itself is left out. A network may have more terminals than the matrix has
     ranks: these are silent.
     """
 
     name = "matrix"
     summary = "Traffic in proportion to a matrix of bytes in a CSV file"
-    Parameters = MatrixParameters
+    Parameters = MatrixTrafficParameters
 
     def input_files(self) -> list[Path]:
         """List the matrix, so that a change of it makes the results stale."""
         return [self.parameters.file]
 
     def supports(self, topology: Topology) -> str | None:
-        """Every rank needs a terminal, and somebody has to send.
+        """Require a terminal for every rank, and at least one sender.
 
         Raises
         ------
@@ -52,7 +52,7 @@ class Matrix(TrafficPlugin):
         return None if ranks.any() else f"in {self.parameters.file} no rank sends to another"
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """A part for every pair that is not silent.
+        """Return a part for every pair with traffic.
 
         Raises
         ------
@@ -76,7 +76,7 @@ class Matrix(TrafficPlugin):
         )
 
     def _between_ranks(self) -> Float64Array:
-        """Bytes between different ranks; float64, shape (R, R)."""
+        """Return the bytes between different ranks; float64, shape (R, R)."""
         matrix = read_traffic_matrix(self.parameters.file)
         np.fill_diagonal(matrix, 0.0)
         return matrix

@@ -13,10 +13,10 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, TerminalGrid
 
 
-class Neighbor(FixedPermutation):
-    """The next place in every dimension at once, a hop away in each; the last sends to the first.
+class NeighborTraffic(FixedPermutation):
+    """Target one step further in every dimension; the last coordinate sends to the first.
 
-    Also on a mesh, where the way from the last to the first is the longest there is.
+    This also holds on a mesh, where the path from the last to the first is the longest.
     """
 
     name = "neighbor"
@@ -24,7 +24,7 @@ class Neighbor(FixedPermutation):
     citations = (Citation("dally2004", "neighbor (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
-        """By coordinates; nobody is silent."""
+        """Return the targets by coordinates; all terminals send."""
         grid = TerminalGrid.of(topology)
         targets = grid.targets((grid.place + 1) % np.array(grid.dims))
         return targets, "by coordinates: one further in every dimension, from the last to the first"

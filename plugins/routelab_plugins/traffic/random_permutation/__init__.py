@@ -1,8 +1,8 @@
 """random-permutation: every terminal sends to one and receives from one, at random.
 
-Called random server permutation by Camarero, Martinez and Beivide, *Polarized Routing for Large
+Camarero, Martinez and Beivide call it random server permutation: *Polarized Routing for Large
 Interconnection Networks*, 2022, doi 10.1109/MM.2021.3139392. Here no terminal is its own target, so
-that all of them send.
+all of them send.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from routelab.toolkit import SeededParameters, random_order, too_few_terminals
 
 
 class RandomPermutation(TrafficPlugin):
-    """Drawn from all permutations without a fixed point, each as likely as the others."""
+    """A permutation without fixed points, drawn uniformly."""
 
     name = "random-permutation"
     summary = "Every terminal sends to one other and receives from one, at random"
@@ -22,11 +22,11 @@ class RandomPermutation(TrafficPlugin):
     Parameters = SeededParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """One terminal has nobody to send to."""
+        """Require at least two terminals."""
         return too_few_terminals(topology)
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Permutations are drawn until one has no fixed point; the third one has, on average."""
+        """Draw permutations until one has no fixed point; on average, this takes three draws."""
         bits = self.parameters.bits(seed)
         ranks = np.arange(topology.num_terminals)
         targets = random_order(len(ranks), bits)

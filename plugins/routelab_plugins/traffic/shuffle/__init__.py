@@ -21,7 +21,7 @@ class Shuffle(FixedPermutation):
     citations = (Citation("dally2004", "shuffle (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
-        """Rank-based; the first and the last rank are silent."""
+        """Return the targets by rank; the first and the last rank are silent."""
         bits = rank_bits(topology)
         ranks = np.arange(1 << bits)
         rotated = (ranks << 1 | ranks >> max(bits - 1, 0)) & (len(ranks) - 1)

@@ -16,10 +16,10 @@ from .matching import onto_neighbours
 
 
 class SwitchPermutation(TrafficPlugin):
-    """A permutation of the switches with terminals in which all go to a neighbour.
+    """A permutation of the switches with terminals that maps each to a neighbour.
 
-    A perfect matching of switches with their neighbours, grown in random order: any such
-    permutation may come out, not each with the same probability.
+    It is a perfect matching of switches with neighbours, grown in random order: any such
+    permutation may result, but not with equal probabilities.
     """
 
     name = "switch-permutation"
@@ -28,7 +28,7 @@ class SwitchPermutation(TrafficPlugin):
     Parameters = SeededParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """There has to be such a permutation."""
+        """Require that such a permutation exists."""
         _, short = onto_neighbours(*_neighbours(topology, np.random.PCG64(0)))
         if not short:
             return None
@@ -40,7 +40,7 @@ class SwitchPermutation(TrafficPlugin):
         )
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """The i-th terminal to the i-th, or to any if switches differ in their terminals."""
+        """Send from the i-th terminal to the i-th, or to all if switches differ in terminals."""
         bits = self.parameters.bits(seed)
         to, _ = onto_neighbours(*_neighbours(topology, bits))
         terminals = np.argsort(topology.terminal_switch, kind="stable")
@@ -66,7 +66,7 @@ class SwitchPermutation(TrafficPlugin):
 
 
 def _neighbours(topology: Topology, bits: np.random.PCG64) -> tuple[list[list[int]], list[int]]:
-    """The endpoints that each endpoint has a channel to, and the endpoints, in random orders."""
+    """Return each endpoint's adjacent endpoints, and the endpoints, in random orders."""
     ends = topology.endpoints
     number = np.full(topology.num_switches, -1)
     number[ends] = np.arange(len(ends))

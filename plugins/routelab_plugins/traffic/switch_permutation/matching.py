@@ -8,25 +8,25 @@ from collections.abc import Sequence
 def onto_neighbours(
     neighbours: Sequence[Sequence[int]], order: Sequence[int]
 ) -> tuple[list[int], list[int]]:
-    """Give everybody a neighbour of their own.
+    """Assign different neighbours to all vertices.
 
-    One after the other gets a free neighbour or, along a shortest augmenting path, one that another
-    can do without (Kuhn's algorithm); O(V E), and near to O(E) where neighbours are many.
+    One after the other gets a free neighbour or, along a shortest augmenting path, a neighbour that
+    another vertex can exchange (Kuhn's algorithm); O(V E), near O(E) with many neighbours.
 
     Parameters
     ----------
     neighbours : sequence of sequences of int
-        Whom each can go to; tried in this order.
+        Neighbours of each vertex, tried in this order.
     order : sequence of int
-        Whose turn comes when.
+        Order of the vertices.
 
     Returns
     -------
     target : list of int
-        Neighbour of each, no two the same; −1 for those without, if there are any.
+        Neighbour of each, all different; −1 for vertices without one.
     short : list of int
-        Empty, or some who have fewer neighbours together than they are: the proof that not all can
-        have one of their own.
+        Empty, or vertices with fewer neighbours in total than vertices: the proof that no
+        assignment exists.
     """
     target = [-1] * len(neighbours)
     owner = [-1] * len(neighbours)
@@ -40,10 +40,10 @@ def onto_neighbours(
 def _augment(
     first: int, neighbours: Sequence[Sequence[int]], target: list[int], owner: list[int]
 ) -> list[int]:
-    """Give `first` a neighbour; where that is impossible, all whom it would have to push aside."""
+    """Assign a neighbour to `first`; return the competing vertices if that is impossible."""
     came_from: dict[int, int] = {}
     waiting = [first]
-    for mover in waiting:  # grows while it is read
+    for mover in waiting:  # grows during the loop
         for place in neighbours[mover]:
             if place in came_from:
                 continue
@@ -52,7 +52,7 @@ def _augment(
                 waiting.append(owner[place])
                 continue
             while place >= 0:
-                # who takes the place leaves its own to the one that pushed it aside
+                # each displaced vertex takes the new place and frees its old one
                 mover = came_from[place]
                 left = target[mover]
                 target[mover], owner[place] = place, mover

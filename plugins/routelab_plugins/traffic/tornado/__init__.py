@@ -21,8 +21,8 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, TerminalGrid
 
 
-class TornadoParameters(Parameters):
-    """How far."""
+class TornadoTrafficParameters(Parameters):
+    """Distance of targets."""
 
     shift: Dims | None = parameter(
         None,
@@ -31,16 +31,16 @@ class TornadoParameters(Parameters):
     )
 
 
-class Tornado(FixedPermutation):
+class TornadoTraffic(FixedPermutation):
     """The same shift from every switch, modulo the sizes."""
 
     name = "tornado"
     summary = "Every terminal sends almost half of the way round every ring, or by a given shift"
     citations = (Citation("dally2004", "tornado (table 3.1)"),)
-    Parameters = TornadoParameters
+    Parameters = TornadoTrafficParameters
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
-        """By coordinates; nobody is silent."""
+        """Return the targets by coordinates; all terminals send."""
         grid = TerminalGrid.of(topology)
         shift = self.parameters.shift
         if shift is None:

@@ -1,8 +1,8 @@
 """transpose: (x, y) sends to (y, x), as a matrix is transposed.
 
 Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
-table 3.1: d_i = s_(i + b/2 mod b) for the b bits of an address. Here halves of coordinates change
-places, or of any square number of ranks, which are the same where all sizes are powers of two.
+table 3.1: d_i = s_(i + b/2 mod b) for the b bits of an address. Here the halves of the coordinates
+are swapped, or those of a square number of ranks; both agree if all sizes are powers of two.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import FixedPermutation, TerminalGrid
 
 
-class Transpose(FixedPermutation):
-    """The first half of the address and the second change places; the diagonal is silent."""
+class TransposeTraffic(FixedPermutation):
+    """Swaps the first and second half of the address; the diagonal is silent."""
 
     name = "transpose"
     summary = "Every terminal sends to the one at the transposed place"
     citations = (Citation("dally2004", "transpose (table 3.1)"),)
 
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
-        """By coordinates where both halves of them have the same sizes, else by rank."""
+        """Return the targets by coordinates if both halves have the same sizes, else by rank."""
         try:
             return _by_coordinates(TerminalGrid.of(topology))
         except UnsupportedError as reason:

@@ -1,4 +1,4 @@
-"""uniform: everybody sends to everybody alike.
+"""uniform: all terminals send to all others at equal rates.
 
 Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
 section 3.2: "random traffic".
@@ -18,13 +18,13 @@ from routelab.toolkit import too_few_terminals
 
 
 class UniformParameters(Parameters):
-    """Who is everybody."""
+    """Set of targets."""
 
     self_: bool = parameter(False, description="Whether a terminal also sends to itself")
 
 
 class Uniform(TrafficPlugin):
-    """Rank-based; every packet has a target of its own, drawn at random."""
+    """Rank-based; the target of every packet is drawn at random."""
 
     name = "uniform"
     summary = "Every terminal sends to all others alike"
@@ -32,13 +32,13 @@ class Uniform(TrafficPlugin):
     Parameters = UniformParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """One terminal can only send to itself."""
+        """Require two terminals, unless terminals send to themselves."""
         if self.parameters.self_ and topology.num_terminals:
             return None
         return too_few_terminals(topology)
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """One part for each terminal, and one set for all."""
+        """Return one part for each terminal, with one common set of targets."""
         to_self: bool = self.parameters.self_
         whom = "all terminals, itself included" if to_self else "all other terminals"
         return Demand.uniform(topology, f"each terminal to {whom}, alike", to_self=to_self)

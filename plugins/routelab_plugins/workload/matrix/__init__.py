@@ -1,4 +1,4 @@
-"""matrix: messages that a file tells of."""
+"""matrix: messages of a matrix in a file."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import BlockBuilder, read_messages
 
 
-class MatrixParameters(Parameters):
-    """Whose messages are meant."""
+class MatrixWorkloadParameters(Parameters):
+    """File of the messages, and number of repetitions."""
 
     file: Path = parameter(
         description="CSV file: columns source (or src), target (or dst), bytes and, if there are "
@@ -30,24 +30,24 @@ class MatrixParameters(Parameters):
     iterations: int = parameter(1, ge=1, le=10**6, description="How many times all of it is sent")
 
 
-class Matrix(WorkloadPlugin):
-    """In round k every pair sends its k-th message, if it has so many.
+class MatrixWorkload(WorkloadPlugin):
+    """In round k every pair sends its k-th message, if it has one.
 
     All ranks start a round's messages at once and wait for all of them before the next round. The
-    bytes of a pair are divided evenly among its messages; what is left over is in the first. A job
+    bytes of a pair are divided evenly among its messages; the remainder is in the first. A job
     may have more ranks than the file names: these are silent.
     """
 
     name = "matrix"
     summary = "As many messages and bytes for each pair of ranks as a CSV file says"
-    Parameters = MatrixParameters
+    Parameters = MatrixWorkloadParameters
 
     def input_files(self) -> list[Path]:
         """List the matrix, so that a change of it makes the results stale."""
         return [self.parameters.file]
 
     def supports(self, job: Job) -> str | None:
-        """Every rank of the file is needed, and somebody has to send.
+        """Require a rank for every rank of the file, and at least one sender.
 
         Raises
         ------
@@ -63,7 +63,7 @@ class Matrix(WorkloadPlugin):
         return None if messages.any() else f"in {self.parameters.file} no rank sends a message"
 
     def program(self, job: Job) -> Program:
-        """Rounds; equal ones are a loop.
+        """Return the rounds; equal rounds form a loop.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class Matrix(WorkloadPlugin):
 
 
 def _block(ranks: int, source: Int64Array, target: Int64Array, size: Int64Array) -> Block:
-    """Messages at once; each rank posts in ring order, receives upwards and sends downwards."""
+    """Build a round of simultaneous messages; ranks post receives upwards, sends downwards."""
     upwards = np.argsort((source - target) % ranks, kind="stable")
     builder = BlockBuilder(ranks)
     builder.ireceive(target[upwards], source[upwards], size[upwards])

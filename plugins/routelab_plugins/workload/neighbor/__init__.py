@@ -1,4 +1,4 @@
-"""neighbor: everybody sends one place further.
+"""neighbor: every rank sends one place further.
 
 Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
 table 3.1: d_x = s_x + 1 mod k for every digit x of the address. That is `by=coordinate` here; the
@@ -11,7 +11,7 @@ from routelab.api import Citation
 from routelab.toolkit import ShiftWorkload
 
 
-class Neighbor(ShiftWorkload):
+class NeighborWorkload(ShiftWorkload):
     """The last place sends to the first, also on a mesh."""
 
     name = "neighbor"
@@ -19,5 +19,5 @@ class Neighbor(ShiftWorkload):
     citations = (Citation("dally2004", "neighbor (table 3.1)"),)
 
     def distance(self, size: int) -> int:
-        """One further; nowhere on a ring of one."""
+        """Return 1, or 0 on a ring of one."""
         return 1 % size

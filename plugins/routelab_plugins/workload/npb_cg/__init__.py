@@ -14,30 +14,30 @@ from numpy.typing import NDArray
 
 from routelab.api import Block, Collective, Job, Loop, Program
 from routelab.toolkit import BlockBuilder
-from routelab_plugins.npb import DOUBLE, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb import DOUBLE, LOGICAL, NpbWorkload, broadcasts, problems_with_model
 from routelab_plugins.npb_operations import CG_STEPS, cg_iteration
 from routelab_plugins.npb_problems import CG
 
-PROBLEMS = modelled(CG)
+PROBLEMS = problems_with_model(CG)
 """Order of the matrix, nonzeros of the vectors that it is made of, and iterations."""
 
 IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Division:
+class MatrixDivision:
     """Blocks of the matrix.
 
     Attributes
     ----------
     columns, rows : int
-        Of ranks; as many, or twice as many columns.
+        Of the grid of ranks; equally many, or twice as many columns.
     width, height : int64 array, shape (P,)
-        Columns and rows of the matrix that each rank has.
+        Columns and rows of the matrix on each rank.
     piece : int64 array, shape (P,)
-        Elements of a summed product that each rank ends with.
+        Elements of a summed product on each rank.
     transposed : int64 array, shape (P,)
-        The rank that each one exchanges pieces with; may be itself.
+        The rank with which each rank exchanges pieces; possibly itself.
     """
 
     columns: int
@@ -48,7 +48,7 @@ class Division:
     transposed: IntArray
 
     @classmethod
-    def of(cls, order: int, ranks: int) -> Division:
+    def of(cls, order: int, ranks: int) -> MatrixDivision:
         """Divide a matrix among a power of two of ranks."""
         bits = ranks.bit_length() - 1
         rows = 1 << (bits // 2)
@@ -59,7 +59,7 @@ class Division:
         if columns == rows:
             width = _parts(order, columns, column)
             return cls(columns, rows, width, height, height, column * rows + row)
-        # a row's part of a vector is halved between two neighbours, the first gets an odd one
+        # two neighbours share a row's part of a vector; the first gets the odd element
         odd = rank % 2
         width = (_parts(order, rows, column // 2) + 1 - odd) // 2
         piece = (height + 1 - odd) // 2
@@ -67,12 +67,12 @@ class Division:
         return cls(columns, rows, width, height, piece, transposed)
 
     def partner(self, step: int) -> IntArray:
-        """Whom each rank exchanges sums with; step 0 is the farthest in its row."""
+        """Return each rank's partner for sums; step 0 is the farthest in its row."""
         return np.arange(len(self.width)) ^ (self.columns >> (step + 1))
 
     @property
     def steps(self) -> int:
-        """To sum along a row."""
+        """Number of steps of a sum along a row."""
         return self.columns.bit_length() - 1
 
 
@@ -82,17 +82,17 @@ def _parts(whole: int, parts: int, which: IntArray) -> IntArray:
 
 
 class NpbCg(NpbWorkload):
-    """A model of what NPB's CG sends and computes."""
+    """A model of the messages and operations of NPB's CG."""
 
     name = "npb-cg"
     summary = "NAS Parallel Benchmark CG: sums along rows of ranks, and a transposition"
 
     def program(self, job: Job) -> Program:
-        """All of it: one iteration untimed, then the timed ones."""
+        """Return the program: one untimed iteration, then the timed ones."""
         order, nonzeros, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
         filling = nonzeros * (nonzeros + 1)
-        part = Division.of(order, job.ranks)
+        part = MatrixDivision.of(order, job.ranks)
         begin, step, end = phases(part, order, filling)
         iteration = (begin, Loop((step,), CG_STEPS), end)
         return Program(
@@ -106,11 +106,11 @@ class NpbCg(NpbWorkload):
         )
 
 
-def phases(part: Division, order: int, filling: int) -> tuple[Block, Block, Block]:
-    """Begin of an iteration, one step of conjugate gradients, and the residual and norms.
+def phases(part: MatrixDivision, order: int, filling: int) -> tuple[Block, Block, Block]:
+    """Return start of an iteration, one step of conjugate gradients, and residual with norms.
 
-    Nonzeros are spread evenly. Each row of ranks has all of a vector, so that vectors cost each
-    rank its `width`, though the benchmark counts them once.
+    Nonzeros are spread evenly. Each row of ranks has a complete vector, so vector operations cost
+    each rank its `width`, though the benchmark counts them once.
     """
     ranks = np.arange(len(part.width))
     product = 2.0 * filling * part.width * part.height / order
@@ -134,24 +134,24 @@ def phases(part: Division, order: int, filling: int) -> tuple[Block, Block, Bloc
     return begin.build(), step.build(), end.build()
 
 
-def _sum_scalars(block: BlockBuilder, part: Division, numbers: int) -> None:
+def _sum_scalars(block: BlockBuilder, part: MatrixDivision, numbers: int) -> None:
     for step in range(part.steps):
         _swap(block, part.partner(step), np.full(len(part.width), numbers), step)
 
 
-def _multiply(block: BlockBuilder, part: Division, amount: NDArray[np.float64]) -> None:
+def _multiply(block: BlockBuilder, part: MatrixDivision, amount: NDArray[np.float64]) -> None:
     """Multiply, sum along rows, and exchange with the transposed place."""
     block.compute(np.arange(len(part.width)), amount)
     for step in reversed(range(part.steps)):
         halved = part.columns != part.rows and step == part.steps - 1
-        # the first step of a halved row sends the part that is the neighbour's
+        # the first step of a halved row sends the neighbour's part
         _swap(block, part.partner(step), part.height - part.piece if halved else part.piece, step)
     if part.steps:
         _swap(block, part.transposed, part.piece, part.steps)
 
 
 def _swap(block: BlockBuilder, partner: IntArray, numbers: IntArray, tag: int) -> None:
-    """Exchange numbers with a partner, ready to receive before sending."""
+    """Exchange numbers with a partner; post the receive before sending."""
     ranks = np.arange(len(partner))
     size = DOUBLE * numbers
     block.ireceive(ranks, partner, size[partner], tag)

@@ -14,7 +14,14 @@ import numpy as np
 from routelab.api import Block, Collective, Job, Loop, Program, Step
 from routelab.api.topology import Int32Array
 from routelab.toolkit import BlockBuilder
-from routelab_plugins.npb import COMPLEX, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb import (
+    COMPLEX,
+    INTEGER,
+    LOGICAL,
+    NpbWorkload,
+    broadcasts,
+    problems_with_model,
+)
 from routelab_plugins.npb_operations import (
     FT_EVOLVE,
     FT_FIRST,
@@ -24,18 +31,18 @@ from routelab_plugins.npb_operations import (
 )
 from routelab_plugins.npb_problems import FT, ft_grid
 
-PROBLEMS = modelled(FT)
+PROBLEMS = problems_with_model(FT)
 """Grid points, and iterations."""
 
 
 class NpbFt(NpbWorkload):
-    """A model of what NPB's FT sends and computes."""
+    """A model of the messages and operations of NPB's FT."""
 
     name = "npb-ft"
     summary = "NAS Parallel Benchmark FT: all-to-all exchanges of a 3-D Fourier transform"
 
     def program(self, job: Job) -> Program:
-        """All of it: inputs, a transform untimed, and the same again with the timed iterations."""
+        """Return the program: inputs, an untimed transform, then the timed part."""
         sizes, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
         points = float(np.prod(sizes, dtype=np.int64))
@@ -69,7 +76,7 @@ class NpbFt(NpbWorkload):
 
 
 class _Phases:
-    """Writes transforms on a grid of ranks."""
+    """Builder of transforms on a grid of ranks."""
 
     def __init__(self, sizes: tuple[int, int, int], ranks: int) -> None:
         self.sizes = sizes
@@ -77,12 +84,12 @@ class _Phases:
         self.rows, self.columns = ft_grid(sizes, ranks)
 
     def compute(self, amount: float) -> Block:
-        """Arithmetic that all ranks share evenly."""
+        """Return operations that all ranks share evenly."""
         every = np.arange(self.ranks)
         return BlockBuilder(self.ranks).compute(every, amount / self.ranks).build()
 
     def transform(self, amount: float, *, forward: bool) -> tuple[Step, ...]:
-        """Dimension by dimension, x first if `forward` and last if not, exchanges between them."""
+        """Return steps by dimension, x first if `forward`, else last, with exchanges."""
         x, y, z = (amount * log2(size) / sum(map(log2, self.sizes)) for size in self.sizes)
         steps: tuple[Step, ...]
         if self.rows > 1:
@@ -100,7 +107,7 @@ class _Phases:
         return steps if forward else steps[::-1]
 
     def _exchange(self, groups: tuple[Int32Array, ...]) -> Collective:
-        """All of a rank's points, in equal parts for all of its group."""
+        """Return the exchange of a rank's points, in equal parts for its group."""
         among = len(groups[0]) if groups else self.ranks
         x, y, z = self.sizes
         return Collective("alltoall", COMPLEX * (x * y * z // self.ranks // among), groups=groups)

@@ -1,7 +1,7 @@
 """npb-is: the NAS Parallel Benchmark IS, a bucket sort of integers.
 
-Ranks count their keys by bucket, add up the counts, agree who gets which buckets, and send all keys
-there. Keys are averages of four uniform random numbers, so that buckets in the middle are fuller.
+Ranks count their keys by bucket, sum the counts, assign buckets to ranks, and send all keys there.
+Keys are averages of four uniform random numbers, so that buckets in the middle are fuller.
 RNR-94-007; NAS-95-020.
 """
 
@@ -17,8 +17,8 @@ from routelab_plugins.npb_problems import IS_ITERATIONS, IS_KEYS_LOG2
 from routelab_plugins.workload.npb_is.keys import (
     Problem,
     expected_counts,
+    keys_between_ranks,
     real_counts,
-    sent,
 )
 
 PROBLEMS = {
@@ -31,35 +31,37 @@ PROBLEMS = {
 }
 
 TEST_KEYS = 5
-"""Keys that are looked up to verify; they travel with the counts."""
+"""Keys that are verified; they are sent with the counts."""
 
 MOST_REAL_KEYS = 1 << 27
-"""Up to class C keys are drawn as the benchmark draws them (that takes two seconds), above they are
-expected values."""
+"""Largest number of keys that are drawn like in the benchmark (class C, which takes two seconds);
+above, expected values are used."""
 
 BEFORE = 0.5
-"""Share of a key's work that is done before it is sent: counting and sorting into buckets; the
-rest is ranking. Ours."""
+"""Share of a key's work before sending: counting and sorting into buckets; the rest is ranking. Our
+estimate."""
 
 
 class NpbIs(NpbWorkload):
-    """A model of what NPB's IS sends and computes. One operation is a key ranked."""
+    """A model of the messages and operations of NPB's IS. One operation is a ranked key."""
 
     name = "npb-is"
     summary = "NAS Parallel Benchmark IS: keys of a bucket sort, to all ranks at once"
 
     def program(self, job: Job) -> Program:
-        """All of it: one iteration untimed, the timed ones, and the check of borders."""
+        """Return the program: one untimed iteration, the timed ones, and the check of borders."""
         problem = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(IS_ITERATIONS)
         timed: tuple[Step, ...]
         if problem.keys <= MOST_REAL_KEYS:
             counts = real_counts(problem, job.ranks, iterations)
-            rounds = [ranking(problem, sent(one, problem)) for one in counts]
+            rounds = [ranking(problem, keys_between_ranks(one, problem)) for one in counts]
             untimed = rounds[0]
             timed = tuple(step for steps in rounds for step in steps)
         else:
-            untimed = ranking(problem, sent(expected_counts(problem, job.ranks), problem))
+            untimed = ranking(
+                problem, keys_between_ranks(expected_counts(problem, job.ranks), problem)
+            )
             timed = (Loop(untimed, iterations),)
         return Program(
             ranks=job.ranks,
@@ -76,13 +78,13 @@ class NpbIs(NpbWorkload):
 
 
 def ranking(problem: Problem, keys: Int64Array) -> tuple[Step, ...]:
-    """One iteration.
+    """Return one iteration.
 
     Parameters
     ----------
     problem : Problem
     keys : int64 array, shape (P, P)
-        That ranks send to ranks.
+        Number of keys from rank to rank.
     """
     return (
         _compute(BEFORE * keys.sum(axis=1)),
@@ -98,7 +100,7 @@ def _compute(amount: Int64Array) -> Block:
 
 
 def check_borders(ranks: int) -> Block:
-    """Every rank's largest key goes to the next one."""
+    """Return the messages with each rank's largest key for the next rank."""
     block = BlockBuilder(ranks)
     rank = np.arange(ranks)
     block.ireceive(rank[1:], rank[:-1], INTEGER)

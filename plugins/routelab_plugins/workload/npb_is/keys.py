@@ -1,4 +1,4 @@
-"""Keys of IS: how many of them are in each bucket, and who gets them."""
+"""Keys of IS: their number in each bucket, and their target ranks."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from routelab.api.topology import Int64Array
 from routelab_plugins.npb_problems import IS_SECOND_KEY
 
 SEED, MULTIPLIER, BITS = 314_159_265, 5**13, 46
-"""Of the random numbers x' = MULTIPLIER x mod 2^BITS."""
+"""Constants of the random numbers x' = MULTIPLIER x mod 2^BITS."""
 
 UNIFORMS = 4
-"""Random numbers that a key is the average of."""
+"""Number of random numbers whose average is a key."""
 
 CHUNK = 1 << 16
-"""Keys that are drawn at once, to save memory."""
+"""Number of keys in one draw, which limits memory."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Problem:
     Attributes
     ----------
     keys_log2, largest_log2, buckets_log2 : int
-        How many keys, how many values they have, how many buckets.
+        Binary logarithms of the numbers of keys, of their values, and of buckets.
     """
 
     keys_log2: int
@@ -37,21 +37,21 @@ class Problem:
 
     @property
     def keys(self) -> int:
-        """How many."""
+        """Number of keys."""
         return 1 << self.keys_log2
 
     @property
     def buckets(self) -> int:
-        """How many."""
+        """Number of buckets."""
         return 1 << self.buckets_log2
 
     def bucket_of(self, key: int) -> int:
-        """Where a key belongs."""
+        """Return the bucket of a key."""
         return key >> (self.largest_log2 - self.buckets_log2)
 
 
 def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Array]:
-    """Keys of each rank in each bucket, in each iteration, as the benchmark draws them.
+    """Count each rank's keys by bucket in each iteration, as the benchmark draws them.
 
     Iteration i sets two keys of rank 0: number i to i, and number i + 10 to the number of values
     less i.
@@ -63,10 +63,10 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     counts = np.zeros((ranks, problem.buckets), dtype=np.int64)
     each = problem.keys // ranks
     where = np.zeros(0, dtype=np.int64)
-    for first, buckets in _drawn(problem):
+    for first, buckets in _draw_keys(problem):
         if first == 0:
             where = buckets[: iterations + IS_SECOND_KEY + 1].copy()
-        # a piece is of one rank, or of some whole ones
+        # a piece belongs to one rank, or to several complete ranks
         some = max(len(buckets) // each, 1)
         place = np.repeat(np.arange(some) * problem.buckets, len(buckets) // some) + buckets
         found = np.bincount(place, minlength=some * problem.buckets)
@@ -84,8 +84,8 @@ def real_counts(problem: Problem, ranks: int, iterations: int) -> list[Int64Arra
     return rounds
 
 
-def _drawn(problem: Problem) -> Iterator[tuple[int, Int64Array]]:
-    """Buckets of keys, piece by piece with the number of the first."""
+def _draw_keys(problem: Problem) -> Iterator[tuple[int, Int64Array]]:
+    """Iterate over pieces of keys: number of the first key, and buckets."""
     # multiplication wraps at 2^64, a multiple of 2^BITS
     modulus = 1 << BITS
     mask = np.uint64(modulus - 1)
@@ -95,7 +95,7 @@ def _drawn(problem: Problem) -> Iterator[tuple[int, Int64Array]]:
     while done < len(powers):
         powers[done : 2 * done] = powers[:done] * np.uint64(pow(MULTIPLIER, done, modulus)) & mask
         done *= 2
-    # the numbers of keys one below the other
+    # one row per key
     columns = powers.reshape(keys, UNIFORMS).T.copy()
     # the sum of four is below 2^(BITS + 2), and its upper bits say the bucket
     shift = np.uint64(BITS + 2 - problem.buckets_log2)
@@ -109,7 +109,7 @@ def _drawn(problem: Problem) -> Iterator[tuple[int, Int64Array]]:
 
 
 def expected_counts(problem: Problem, ranks: int) -> Int64Array:
-    """Keys of each rank in each bucket that are to be expected, rounded to whole keys.
+    """Return each rank's expected number of keys by bucket, rounded to whole keys.
 
     Returns
     -------
@@ -121,18 +121,18 @@ def expected_counts(problem: Problem, ranks: int) -> Int64Array:
 
 
 def share_below(average: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probability that an average of four uniform numbers is below a value (Irwin-Hall)."""
+    """Return the probability that an average of four uniform numbers is lower (Irwin-Hall)."""
     x = UNIFORMS * average
     terms = [1, -4, 6, -4, 1]
     total = sum(sign * np.maximum(x - k, 0.0) ** 4 for k, sign in enumerate(terms))
     return np.asarray(total / 24.0)
 
 
-def sent(counts: Int64Array, problem: Problem) -> Int64Array:
-    """Keys that go from rank to rank.
+def keys_between_ranks(counts: Int64Array, problem: Problem) -> Int64Array:
+    """Return the number of keys that go from rank to rank.
 
-    Buckets are dealt out in order: rank j's last bucket is the first at which all ranks' keys up
-    to it are as many as j + 1 even shares. Ranks for whom no bucket is left get nothing.
+    Buckets are assigned in order: rank j's last bucket is the first up to which all ranks' keys are
+    at least j + 1 even shares. Ranks without a bucket get no keys.
 
     Parameters
     ----------

@@ -15,25 +15,32 @@ from numpy.typing import NDArray
 
 from routelab.api import Block, Collective, Job, Loop, Program, Step
 from routelab.toolkit import BlockBuilder
-from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb import (
+    DOUBLE,
+    INTEGER,
+    LOGICAL,
+    NpbWorkload,
+    broadcasts,
+    problems_with_model,
+)
 from routelab_plugins.npb_operations import lu_iteration
 from routelab_plugins.npb_problems import LU, lu_grid
 
-PROBLEMS = modelled(LU)
+PROBLEMS = problems_with_model(LU)
 """Points in each dimension, and iterations."""
 
 VARIABLES = 5
 
 SWEEP, RESIDUAL = 0.35, 0.30
 """Shares of an iteration's arithmetic: each of the two sweeps, and the right-hand side. Ours, from
-counting operations a point: about 690 with the Jacobians, 690, and 590 with the updates."""
+operations per point: about 690 with the Jacobians, 690, and 590 with the updates."""
 
 IntArray = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Division:
-    """The grid of ranks, and the columns of points that each of them has.
+class GridDivision:
+    """The grid of ranks, and the columns of points on each rank.
 
     Attributes
     ----------
@@ -47,7 +54,7 @@ class Division:
     nx, ny : int64 array, shape (P,)
         Points in each of the two dimensions.
     first_x, first_y : int64 array, shape (P,)
-        How many points of the problem come before.
+        Number of points before the rank's first one.
     """
 
     points: int
@@ -61,8 +68,8 @@ class Division:
     first_y: IntArray
 
     @classmethod
-    def of(cls, points: int, ranks: int) -> Division:
-        """Divide points among ranks, of whose numbers `lu_grid` knows the factors."""
+    def of(cls, points: int, ranks: int) -> GridDivision:
+        """Divide points among ranks, in the grid of `lu_grid`."""
         columns, rows = lu_grid(ranks) or (ranks, 1)
         rank = np.arange(ranks)
         i, j = rank % columns, rank // columns
@@ -72,12 +79,12 @@ class Division:
 
     @property
     def inner_x(self) -> IntArray:
-        """Points that are not on the boundary of the problem, in x."""
+        """Number of points inside the boundary of the problem, in x."""
         return _without_border(self.nx, self.i, self.columns)
 
     @property
     def inner_y(self) -> IntArray:
-        """Points that are not on the boundary of the problem, in y."""
+        """Number of points inside the boundary of the problem, in y."""
         return _without_border(self.ny, self.j, self.rows)
 
     def with_north(self) -> IntArray:
@@ -108,22 +115,22 @@ def _part(points: int, parts: int, which: IntArray) -> tuple[IntArray, IntArray]
 
 
 class NpbLu(NpbWorkload):
-    """A model of what NPB's LU sends and computes."""
+    """A model of the messages and operations of NPB's LU."""
 
     name = "npb-lu"
     summary = "NAS Parallel Benchmark LU: wavefronts of small messages through a 2-D grid of ranks"
 
     def program(self, job: Job) -> Program:
-        """All of it: inputs, one iteration untimed, the timed ones, error and surface integral."""
+        """Return the program: inputs, an untimed iteration, timed ones, error, surface integral."""
         points, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
-        part = Division.of(points, job.ranks)
+        part = GridDivision.of(points, job.ranks)
         per_iteration = lu_iteration(points)
         forcing = exchange(part, 0.0)
         rhs = exchange(part, RESIDUAL * per_iteration)
         iteration: tuple[Step, ...] = (
-            Loop((sweep(part, SWEEP * per_iteration, up=True),), points - 2),
-            Loop((sweep(part, SWEEP * per_iteration, up=False),), points - 2),
+            Loop((sweep_plane(part, SWEEP * per_iteration, up=True),), points - 2),
+            Loop((sweep_plane(part, SWEEP * per_iteration, up=False),), points - 2),
             rhs,
         )
         norm = Collective("allreduce", VARIABLES * DOUBLE)
@@ -148,13 +155,13 @@ class NpbLu(NpbWorkload):
         )
 
 
-def _share(part: Division) -> NDArray[np.float64]:
-    """The part of all inner points that each rank has."""
+def _share(part: GridDivision) -> NDArray[np.float64]:
+    """Return each rank's share of all inner points."""
     return part.inner_x * part.inner_y / (part.points - 2) ** 2
 
 
-def sweep(part: Division, amount: float, *, up: bool) -> Block:
-    """One plane of a sweep: borders from two sides, the plane, borders to the other two.
+def sweep_plane(part: GridDivision, amount: float, *, up: bool) -> Block:
+    """Return one plane of a sweep: borders from two sides, the plane, borders to the others.
 
     Parameters
     ----------
@@ -185,8 +192,8 @@ def sweep(part: Division, amount: float, *, up: bool) -> Block:
     return block.build()
 
 
-def exchange(part: Division, amount: float) -> Block:
-    """Two layers to each neighbour: south, north, a third of the work, east, west, the rest."""
+def exchange(part: GridDivision, amount: float) -> Block:
+    """Exchange two layers with all neighbours: south, north, 1/3 of the work, east, west, rest."""
     block = BlockBuilder(len(part.i))
     ranks = np.arange(len(part.i))
     layers = 2 * VARIABLES * DOUBLE * part.points
@@ -208,14 +215,14 @@ def exchange(part: Division, amount: float) -> Block:
 def _shift(
     block: BlockBuilder, senders: IntArray, by: int, receivers: IntArray, size: IntArray
 ) -> None:
-    """Send to the rank that is so many further, ready to receive from the other side before."""
+    """Send to the rank at a distance; post the receive from the other side before."""
     block.ireceive(receivers, receivers - by, size[receivers])
     block.send(senders, senders + by, size[senders])
     block.wait(receivers)
 
 
-def integral(part: Division) -> tuple[Step, ...]:
-    """Borders of the faces that the surface integral is taken over, and its three sums.
+def integral(part: GridDivision) -> tuple[Step, ...]:
+    """Return the messages of the surface integral: borders of its faces, and its three sums.
 
     The faces are at points 2 and n − 1 in x, 2 and n − 2 in y, counted from 1; a rank that has
     points of a face on both sides of its border gets the first layer of the next rank.
@@ -238,14 +245,14 @@ def integral(part: Division) -> tuple[Step, ...]:
 
 @dataclass(frozen=True)
 class _Range:
-    """Where ranks lie to the faces in one dimension.
+    """Position of ranks relative to the faces in one dimension.
 
     Attributes
     ----------
     low, high : bool array, shape (P,)
-        Has the first, the last face.
+        Whether the rank has the first or the last face.
     after, before : bool array, shape (P,)
-        The range goes on with the next rank, comes from the rank before.
+        Whether the range continues on the next rank, or begins on a rank before.
     """
 
     low: NDArray[np.bool_]
@@ -267,7 +274,7 @@ class _Range:
 def _pull(
     block: BlockBuilder, where: _Range, step: int, size: IntArray, which: NDArray[np.bool_]
 ) -> None:
-    """Get a layer from the next rank, then give one's own to the rank before."""
+    """Receive a layer from the next rank, and send one to the rank before."""
     getting = np.flatnonzero(where.after & which)
     giving = np.flatnonzero(where.before & which)
     block.ireceive(getting, getting + step, size[getting])

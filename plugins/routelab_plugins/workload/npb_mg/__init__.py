@@ -1,8 +1,8 @@
 """npb-mg: the NAS Parallel Benchmark MG, V-cycles of multigrid on a 3-D grid of ranks.
 
 Grids of n³, (n / 2)³, ... 2³ points with periodic boundaries. On every level ranks exchange borders
-with six neighbours; where there are fewer points than ranks, the ranks without points stand by, and
-on the way back those that have points give borders to them. RNR-94-007; NAS-95-020.
+with six neighbours; where there are fewer points than ranks, the ranks without points wait, and on
+the way back the others give borders to them. RNR-94-007; NAS-95-020.
 """
 
 from __future__ import annotations
@@ -15,19 +15,26 @@ from numpy.typing import NDArray
 
 from routelab.api import Block, Collective, Job, Loop, Program, Step
 from routelab.toolkit import BlockBuilder
-from routelab_plugins.npb import DOUBLE, INTEGER, LOGICAL, NpbWorkload, broadcasts, modelled
+from routelab_plugins.npb import (
+    DOUBLE,
+    INTEGER,
+    LOGICAL,
+    NpbWorkload,
+    broadcasts,
+    problems_with_model,
+)
 from routelab_plugins.npb_operations import mg_iteration
 from routelab_plugins.npb_problems import MG, mg_grid
 
-PROBLEMS = modelled(MG)
+PROBLEMS = problems_with_model(MG)
 """Points in each dimension, and iterations."""
 
 RESIDUAL, SMOOTH, RESTRICT, PROLONG, NORM = 15.0, 16.0, 24.0, 20.0, 3.0
-"""Additions and multiplications for each point that comes out (of the coarser grid for RESTRICT
-and PROLONG). Only their ratios count: the sum is the benchmark's own."""
+"""Additions and multiplications per result point (of the coarser grid for RESTRICT and PROLONG).
+Only their ratios matter: the sum is the benchmark's count."""
 
 CHARGES = 10
-"""Of each sign; ranks find the place of every one together."""
+"""Number of charges of each sign; all ranks together find the place of each."""
 
 IntArray = NDArray[np.int64]
 AXES = (0, 1, 2)
@@ -35,7 +42,7 @@ AXES = (0, 1, 2)
 
 @dataclass(frozen=True)
 class Level:
-    """What ranks have of a grid, and with whom they exchange borders.
+    """The parts of a grid on the ranks, and their neighbours.
 
     Attributes
     ----------
@@ -44,7 +51,8 @@ class Level:
     neighbour : dict of int to int64 array, shape (3, P)
         The ranks in direction −1 and +1 along each axis.
     gives, takes : bool array, shape (3, P)
-        Gives borders to ranks that have had no points on the next coarser level; is one of these.
+        Whether the rank gives borders to ranks without points on the next coarser level, or is
+        such a rank.
     """
 
     size: IntArray
@@ -54,18 +62,18 @@ class Level:
 
     @property
     def points(self) -> IntArray:
-        """Points of each rank, without borders; int64, shape (P,)."""
+        """Number of points of each rank, without borders; int64, shape (P,)."""
         inner: IntArray = np.prod(self.size - 2, axis=0)
         return inner
 
     @property
-    def working(self) -> IntArray:
-        """Ranks that have points."""
+    def ranks_with_points(self) -> IntArray:
+        """Numbers of the ranks with points."""
         return np.flatnonzero((self.size > 2).all(axis=0))
 
 
 def hierarchy(points: int, ranks: int) -> list[Level]:
-    """All grids, the coarsest (two points in each dimension) first."""
+    """Return all grids, the coarsest (two points in each dimension) first."""
     parts = np.array(mg_grid(ranks))[:, None]
     rank = np.arange(ranks)
     place = np.stack([rank % parts[0], rank // parts[0] % parts[1], rank // (parts[0] * parts[1])])
@@ -91,18 +99,18 @@ def hierarchy(points: int, ranks: int) -> list[Level]:
 
 
 def _share(place: IntArray, points: int, parts: IntArray) -> IntArray:
-    """Points that the rank at a place has, of so many along an axis."""
+    """Return the number of points along an axis on the rank at a place."""
     return (place + 1) * points // parts - place * points // parts
 
 
 class NpbMg(NpbWorkload):
-    """A model of what NPB's MG sends and computes."""
+    """A model of the messages and operations of NPB's MG."""
 
     name = "npb-mg"
     summary = "NAS Parallel Benchmark MG: borders of a 3-D multigrid, large to tiny"
 
     def program(self, job: Job) -> Program:
-        """All of it: inputs, charges, one V-cycle untimed, charges again, the timed ones."""
+        """Return the program: inputs, charges, an untimed V-cycle, charges, timed V-cycles."""
         points, of_class = PROBLEMS[self.parameters.class_]
         iterations = self.timed_iterations(of_class)
         grids = _Grids(hierarchy(points, job.ranks), job.ranks)
@@ -134,7 +142,7 @@ class NpbMg(NpbWorkload):
 
 
 class _Grids:
-    """Writes the phases of MG on a hierarchy of grids."""
+    """Builder of MG's phases on a hierarchy of grids."""
 
     def __init__(self, levels: list[Level], ranks: int) -> None:
         self.levels = levels
@@ -143,7 +151,7 @@ class _Grids:
         self.finest = levels[-1]
 
     def charges(self) -> tuple[Step, ...]:
-        """The right-hand side: the places of the largest and smallest random numbers."""
+        """Return the right-hand side: the places of the largest and smallest random numbers."""
         one = (Collective("allreduce", DOUBLE), Collective("allreduce", 4 * INTEGER))
         borders = BlockBuilder(self.ranks)
         self._borders(borders, self.finest)
@@ -155,20 +163,20 @@ class _Grids:
         )
 
     def norm(self, scale: float) -> tuple[Step, ...]:
-        """Largest value and sum of squares on the finest grid."""
+        """Return the largest value and the sum of squares on the finest grid."""
         block = BlockBuilder(self.ranks)
         block.compute(self.every, scale * NORM * self.finest.points)
         value = Collective("allreduce", DOUBLE)
         return block.build(), value, value
 
     def residual(self, scale: float) -> Block:
-        """What is left of the equation on the finest grid."""
+        """Return the residual of the equation on the finest grid."""
         block = BlockBuilder(self.ranks)
         self._stencil(block, self.finest, scale * RESIDUAL)
         return block.build()
 
     def cycle(self, scale: float) -> Block:
-        """A V-cycle, and the residual after it."""
+        """Return a V-cycle, and the residual after it."""
         block = BlockBuilder(self.ranks)
         for coarse in self.levels[-2::-1]:
             self._stencil(block, coarse, scale * RESTRICT)
@@ -182,25 +190,25 @@ class _Grids:
         return block.build()
 
     def work_of_cycle(self) -> float:
-        """Arithmetic of a V-cycle without the residual after it, of all ranks."""
+        """Return the operations of all ranks in a V-cycle, without the residual after it."""
         points = [float(level.points.sum()) for level in self.levels]
         coarse, fine = sum(points[:-1]), sum(points[1:])
         return (RESTRICT + PROLONG) * coarse + (RESIDUAL + SMOOTH) * fine + SMOOTH * points[0]
 
     def _stencil(self, block: BlockBuilder, level: Level, work: float) -> None:
         """Compute all points of a level from their neighbours, then exchange borders."""
-        block.compute(level.working, work * level.points[level.working])
+        block.compute(level.ranks_with_points, work * level.points[level.ranks_with_points])
         self._borders(block, level)
 
     def _borders(self, block: BlockBuilder, level: Level) -> None:
-        """Exchange one layer with both neighbours along each axis, corners by way of the axes.
+        """Exchange one layer with both neighbours along each axis; corners go via the axes.
 
         A rank that is its own neighbour sends to itself, unless it is alone.
         """
         if self.ranks == 1:
             return
         x, y, z = level.size
-        who = level.working
+        who = level.ranks_with_points
         for axis, layer in zip(AXES, ((y - 2) * (z - 2), x * (z - 2), x * y), strict=True):
             size = DOUBLE * layer
             behind, ahead = level.neighbour[-1][axis][who], level.neighbour[1][axis][who]
@@ -212,7 +220,7 @@ class _Grids:
             block.wait(who, 0)
 
     def _expand(self, block: BlockBuilder, level: Level) -> None:
-        """Give borders to ranks that have had no points: two layers ahead, one behind."""
+        """Give borders to ranks that had no points: two layers ahead, one behind."""
         x, y, z = level.size
         for axis, layer in zip(AXES, (y * z, x * z, x * y), strict=True):
             size = DOUBLE * layer

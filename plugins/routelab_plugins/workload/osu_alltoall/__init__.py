@@ -1,7 +1,6 @@
 """osu-alltoall: the alltoall benchmark of the OSU Micro-Benchmarks.
 
-The program calls MPI_Alltoall in a loop, takes the time of each call, and has a barrier between one
-call and the next.
+The program calls MPI_Alltoall in a loop, with a barrier between calls, and measures each call.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from routelab.api import (
 )
 
 
-class OsuAlltoallParameters(Parameters):
-    """How large, how often, and how it is done."""
+class OsuAlltoallWorkloadParameters(Parameters):
+    """Size and number of calls, and algorithm."""
 
     size: Bytes = parameter(
         1 << 20, ge=0, le=1 << 40, description="Bytes that every rank has for every other"
@@ -40,20 +39,20 @@ class OsuAlltoallParameters(Parameters):
     )
 
 
-class OsuAlltoall(WorkloadPlugin):
-    """All ranks are one group; what a rank has for itself is copied and is no message."""
+class OsuAlltoallWorkload(WorkloadPlugin):
+    """All ranks are one group; a rank's data for itself are copied without a message."""
 
     name = "osu-alltoall"
     summary = "Every rank has something else for every other: MPI_Alltoall, timed as by OSU"
     citations = (Citation("osu", "what is timed"),)
-    Parameters = OsuAlltoallParameters
+    Parameters = OsuAlltoallWorkloadParameters
 
     def supports(self, job: Job) -> str | None:
-        """One rank has nobody to send to; the benchmark refuses it, too."""
+        """Require at least two ranks, like the benchmark."""
         return None if job.ranks > 1 else "needs two ranks or more"
 
     def program(self, job: Job) -> Program:
-        """Calls with barriers between them."""
+        """Return calls with barriers between them."""
         chosen = self.parameters.algorithm
         call = Collective(
             "alltoall", self.parameters.size, algorithm="" if chosen == "mpich" else chosen

@@ -1,9 +1,9 @@
 """tornado: almost half of the way round.
 
 Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
-table 3.1: d_x = s_x + (ceil(k/2) - 1) mod k for every digit x of the address. On a ring of two that
-is no way at all, so that on 4x2x2x2 only the first dimension is used; papers that do not define
-their tornado may mean another of the readings that the parameters offer.
+table 3.1: d_x = s_x + (ceil(k/2) - 1) mod k for every digit x of the address. On a ring of two
+this distance is zero, so on 4x2x2x2 only the first dimension is used. Papers that do not define
+their tornado may mean another reading; the parameters offer several.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from routelab.api import Citation, parameter
 from routelab.toolkit import ShiftParameters, ShiftWorkload
 
 
-class TornadoParameters(ShiftParameters):
-    """How far."""
+class TornadoWorkloadParameters(ShiftParameters):
+    """Distance of targets."""
 
     far: Literal["tornado", "half"] = parameter(
         "tornado", description="tornado: ceil(k/2) - 1 places on a ring of k; half: floor(k/2)"
     )
 
 
-class Tornado(ShiftWorkload):
+class TornadoWorkload(ShiftWorkload):
     """The same shift from every rank, modulo the sizes."""
 
     name = "tornado"
     summary = "Every rank sends almost half of the way round, by rank or by place on the grid"
     citations = (Citation("dally2004", "tornado (table 3.1)"),)
-    Parameters = TornadoParameters
+    Parameters = TornadoWorkloadParameters
 
     def distance(self, size: int) -> int:
-        """Places further, as `far` says."""
+        """Return the distance according to `far`."""
         return size // 2 if self.parameters.far == "half" else (size + 1) // 2 - 1

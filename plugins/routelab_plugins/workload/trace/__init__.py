@@ -1,4 +1,4 @@
-"""trace: what a program did, in SimGrid's time-independent format."""
+"""trace: a recorded program, in SimGrid's time-independent format."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from routelab.toolkit.workloads.trace_reader import trace_files
 
 
 class TraceParameters(Parameters):
-    """Whose trace is meant."""
+    """File of the trace."""
 
     file: Path = parameter(
         description="A list of files, one a line and one for each rank, or one file with the "
@@ -26,7 +26,7 @@ class TraceParameters(Parameters):
 
 
 class Trace(WorkloadPlugin):
-    """All of the trace is timed; how collectives are done is the engine's choice."""
+    """The whole trace is timed; the engine chooses the algorithms of collectives."""
 
     name = "trace"
     summary = "What a recorded MPI program did: SimGrid's time-independent traces"
@@ -38,11 +38,11 @@ class Trace(WorkloadPlugin):
         try:
             return list(dict.fromkeys([file, *trace_files(file)]))
         except InputError:
-            # the reader tells what is wrong with it
+            # the reader reports the mistake
             return [file]
 
     def supports(self, job: Job) -> str | None:
-        """A trace is of one number of ranks.
+        """Require the trace's number of ranks.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class Trace(WorkloadPlugin):
         return f"{self.parameters.file} is a trace of {ranks} ranks, not of {job.ranks}"
 
     def program(self, job: Job) -> Program:
-        """The program as it is.
+        """Return the program of the trace.
 
         Raises
         ------

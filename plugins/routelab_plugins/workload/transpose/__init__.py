@@ -1,8 +1,8 @@
-"""transpose: the digits of a place change their order.
+"""transpose: the digits of a position are reordered.
 
 Dally and Towles, *Principles and Practices of Interconnection Networks*, Morgan Kaufmann 2004,
 table 3.1: d_i = s_(i + b/2 mod b) for the b bits of a rank, which for a square number of ranks is
-the transposition of a matrix. For any other number papers that do not define it may mean one of the
+the transposition of a matrix. For other numbers, papers that do not define it may mean any of the
 readings that the parameters offer.
 """
 
@@ -19,8 +19,8 @@ from routelab.api.topology import Int64Array
 from routelab.toolkit import PatternParameters, PatternWorkload, RankGrid
 
 
-class TransposeParameters(PatternParameters):
-    """Which digits, and in which order."""
+class TransposeWorkloadParameters(PatternParameters):
+    """Digits and their order."""
 
     digits: Literal["halves", "swap", "reverse"] = parameter(
         "halves",
@@ -31,7 +31,7 @@ class TransposeParameters(PatternParameters):
     )
 
 
-class Transpose(PatternWorkload):
+class TransposeWorkload(PatternWorkload):
     """Number s, written in digits, sends to the number with these digits in another order.
 
     By coordinates, sizes go with their digits: on 4x2x2x2 place (a, b, c, d) sends to the place
@@ -41,21 +41,21 @@ class Transpose(PatternWorkload):
     name = "transpose"
     summary = "Every rank sends to the transposed one, by rank or by place on the grid"
     citations = (Citation("dally2004", "transpose (table 3.1)"),)
-    Parameters = TransposeParameters
+    Parameters = TransposeWorkloadParameters
 
     def directions(self, job: Job) -> tuple[list[Int64Array], str]:
-        """One permutation."""
+        """Return one permutation."""
         if self.parameters.by == "coordinate":
             grid = RankGrid.of(job)
             order = self._order(len(grid.dims))
             words = f"by coordinates ({'x'.join(map(str, grid.dims))}), in the order {_text(order)}"
-            return [grid.at_numbers(_permuted(grid.number, grid.dims, order))], words
+            return [grid.at_numbers(_reorder_digits(grid.number, grid.dims, order))], words
         ranks = np.arange(job.ranks)
         if self.parameters.digits == "halves":
             rows = next(n for n in range(isqrt(job.ranks), 0, -1) if job.ranks % n == 0)
             columns = job.ranks // rows
             words = f"by rank, a matrix of {rows}x{columns}: r*{columns}+c to c*{rows}+r"
-            return [_permuted(ranks, (rows, columns), (1, 0))], words
+            return [_reorder_digits(ranks, (rows, columns), (1, 0))], words
         bits = job.ranks.bit_length() - 1
         if job.ranks != 1 << bits:
             raise UnsupportedError(
@@ -64,10 +64,10 @@ class Transpose(PatternWorkload):
             )
         order = self._order(bits)
         words = f"by rank, bits (the highest is 0) in the order {_text(order)}"
-        return [_permuted(ranks, (2,) * bits, order)], words
+        return [_reorder_digits(ranks, (2,) * bits, order)], words
 
     def _order(self, count: int) -> tuple[int, ...]:
-        """Which digit of the source stands at each place of the target."""
+        """Return the source's digit for each position of the target."""
         digits, half = tuple(range(count)), count // 2
         if self.parameters.digits == "reverse":
             return digits[::-1]
@@ -80,8 +80,8 @@ def _text(order: Sequence[int]) -> str:
     return " ".join(map(str, order))
 
 
-def _permuted(number: Int64Array, sizes: Sequence[int], order: Sequence[int]) -> Int64Array:
-    """The number that has the digits in another order, each with its size."""
+def _reorder_digits(number: Int64Array, sizes: Sequence[int], order: Sequence[int]) -> Int64Array:
+    """Return the number with its digits in another order, each with its size."""
     if not sizes:
         return number
     digits = np.unravel_index(number, tuple(sizes))

@@ -1,1 +1,1 @@
-"""What several commands share: options, output, messages and errors."""
+"""Code that several commands share: options, output, messages and errors."""

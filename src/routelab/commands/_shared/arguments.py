@@ -1,4 +1,4 @@
-"""Types of arguments."""
+"""Types of command-line arguments."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import math
 
 
 def positive(text: str) -> float:
-    """A number above 0, and not infinite."""
+    """Parse a finite number above 0."""
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return number

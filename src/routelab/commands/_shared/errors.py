@@ -1,4 +1,4 @@
-"""From errors that were raised on purpose to messages and exit codes."""
+"""Messages and exit codes of expected errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 
 
 def explain(error: Exception | KeyboardInterrupt) -> int:
-    """Tell such an error and return the exit code; others are raised again.
+    """Print an expected error and return the exit code; raise other errors again.
 
     Input errors end with 2, other errors of routelab with 1, an interruption with 130.
     """

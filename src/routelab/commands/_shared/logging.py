@@ -1,7 +1,7 @@
-"""Messages and progress of the command line: all on standard error, results go to standard output.
+"""Messages and progress of the command line on standard error; results go to standard output.
 
-Everything below logs to ``routelab.<module>`` and knows nothing of terminals; this is the one
-place that decides what is seen, and how.
+Other modules log to ``routelab.<module>`` and do not use terminals; only this module decides which
+messages are shown, and how.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ _PREFIXES = {
     logging.ERROR: "routelab: error: ",
     logging.CRITICAL: "routelab: ",
 }
-_KNOWN = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
+_STANDARD_FIELDS = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 
 @contextmanager
-def messages(arguments: argparse.Namespace) -> Iterator[None]:
-    """Send messages to standard error, as ``--verbose``, ``--quiet`` and ``--log-json`` ask."""
-    asked = vars(arguments)
-    level = logging.WARNING if asked.get("quiet") else logging.INFO
-    level = logging.DEBUG if asked.get("verbose") else level
+def log_to_stderr(arguments: argparse.Namespace) -> Iterator[None]:
+    """Send messages to standard error, according to ``--verbose``, ``--quiet``, ``--log-json``."""
+    options = vars(arguments)
+    level = logging.WARNING if options.get("quiet") else logging.INFO
+    level = logging.DEBUG if options.get("verbose") else level
     handler = _StandardError()
-    handler.setFormatter(_Json() if asked.get("log_json") else _Text())
+    handler.setFormatter(_Json() if options.get("log_json") else _Text())
     logger = logging.getLogger("routelab")
     before = logger.level
     logger.addHandler(handler)
@@ -48,14 +48,14 @@ def messages(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 @contextmanager
-def progress(arguments: argparse.Namespace) -> Iterator[None]:
-    """Show on a terminal what phase the work inside is in; elsewhere nothing.
+def show_progress(arguments: argparse.Namespace) -> Iterator[None]:
+    """Show the current phase of the work in this context, on terminals only.
 
-    Nothing is shown either where it is unwanted (``--quiet``) or is told in lines
-    (``--verbose``, ``--log-json``).
+    ``--quiet`` disables the display, and so do options that print lines instead (``--verbose``,
+    ``--log-json``).
     """
-    otherwise = any(vars(arguments).get(name) for name in ("quiet", "verbose", "log_json"))
-    if otherwise or not sys.stderr.isatty():
+    is_off = any(vars(arguments).get(name) for name in ("quiet", "verbose", "log_json"))
+    if is_off or not sys.stderr.isatty():
         yield
         return
     logger = logging.getLogger(_progress.LOGGER)
@@ -74,7 +74,7 @@ def progress(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 class _StandardError(logging.Handler):
-    """Writes lines to what is standard error at that moment: a live display replaces it."""
+    """Writes lines to the current standard error, which a live display replaces."""
 
     def emit(self, record: logging.LogRecord) -> None:
         try:
@@ -84,14 +84,14 @@ class _StandardError(logging.Handler):
 
 
 class _Text(logging.Formatter):
-    """The message, after ``routelab: error:`` where it is one."""
+    """The message, with the prefix ``routelab: error:`` for errors."""
 
     def format(self, record: logging.LogRecord) -> str:
         return _PREFIXES.get(record.levelno, "") + super().format(record)
 
 
 class _Json(logging.Formatter):
-    """One JSON object a line."""
+    """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
         time = dt.datetime.fromtimestamp(record.created, dt.UTC)
@@ -101,14 +101,14 @@ class _Json(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        line |= {key: value for key, value in vars(record).items() if key not in _KNOWN}
+        line |= {key: value for key, value in vars(record).items() if key not in _STANDARD_FIELDS}
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
 class _Display(logging.Handler):
-    """Tasks on a terminal, one line each; it is gone when the work is done."""
+    """Display of tasks on a terminal, one line each; it disappears at the end of the work."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -121,7 +121,7 @@ class _Display(logging.Handler):
         except Exception:
             self.handleError(record)
 
-    def _show(self, name: str, phase: str, ended: bool) -> None:
+    def _show(self, name: str, phase: str, is_done: bool) -> None:
         display = self._progress
         if display is None:
             display = self._progress = _new_display()
@@ -132,7 +132,7 @@ class _Display(logging.Handler):
         if phase != _progress.WAITING:
             display.start_task(task)
         display.update(task, phase=phase)
-        if ended:
+        if is_done:
             display.update(task, total=1, completed=1)
         display.refresh()
 
@@ -154,5 +154,5 @@ def _new_display() -> Progress:
         TimeElapsedColumn(),
         console=Console(stderr=True),
         transient=True,
-        refresh_per_second=4,  # a display that is drawn more often shows in measured times
+        refresh_per_second=4,  # more frequent drawing would affect measured times
     )

@@ -1,4 +1,4 @@
-"""Rows of text on standard output: a table for people, CSV or JSON for programs."""
+"""Rows on standard output: a table for people, CSV or JSON for programs."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ RESULTS = frozenset(
         "ranks.csv",
     }
 )
-"""All that folders of results hold."""
+"""Names of all files in folders of results."""
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot become one of results, before any work is done.
+def check_result_folder(folder: Path) -> None:
+    """Check, before any work, that a folder may become a folder of results.
 
-    A new result takes the place of an old one, with all that is in it: so nothing else may be.
+    A new result replaces the whole folder, so it must not hold other files.
 
     Raises
     ------
     InputError
-        If it holds anything else, or cannot be written.
+        If it holds other files, or cannot be written.
     """
     from routelab.api.errors import InputError
     from routelab.artifacts.atomic import check_writable
@@ -66,8 +66,8 @@ def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], form: str)
         print_table(columns, rows)
 
 
-def cell(value: Any) -> str:
-    """A value in a table for people; JSON and CSV have all digits."""
+def cell_text(value: Any) -> str:
+    """Format a value for a table for people; JSON and CSV have all digits."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -78,9 +78,9 @@ def cell(value: Any) -> str:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "") -> None:
-    """Print a table: drawn for a terminal, plain aligned text for a file or a pipe."""
+    """Print a table: with lines on a terminal, as plain aligned text in a file or pipe."""
     if sys.stdout.isatty():
-        _print_drawn(columns, rows)
+        _print_rich(columns, rows)
     else:
         _print_plain(columns, rows, indent)
 
@@ -93,20 +93,20 @@ def _print_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: 
         print((indent + "  ".join(cells)).rstrip())
 
 
-def _print_drawn(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(*columns)
     for row in rows:
-        # as Text, since a string would have its brackets taken for markup
+        # as Text, because brackets in a string are markup
         table.add_row(*map(Text, row))
     Console().print(table)
 
 
 def warn(name: str, outcome: Outcome) -> None:
-    """Warn that a job came to no result."""
+    """Warn that a job has no result."""
     import logging
 
     logging.getLogger(__name__).warning("%s: %s: %s", name, outcome.status, outcome.reason)

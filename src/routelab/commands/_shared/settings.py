@@ -32,7 +32,7 @@ def add_settings(
 ) -> None:
     """Add an option for each field of a model, ``--like-this``.
 
-    Values remain text: `read_settings` reports all invalid values together.
+    Values remain text: `settings_from_options` reports all invalid values together.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def add_settings(
         if default is False:
             group.add_argument(option(name), action="store_true", help=text, **stored)
         else:
-            shown = f"{text} (default: {_shown(default)})"
+            shown = f"{text} (default: {_default_text(default)})"
             group.add_argument(option(name), metavar=_metavar(field), help=shown, **stored)
 
 
@@ -68,7 +68,7 @@ def _key(name: str) -> str:
     return PREFIX + option(name).removeprefix("--")
 
 
-def in_options(text: str, model: type[Parameters]) -> str:
+def with_option_names(text: str, model: type[Parameters]) -> str:
     """Replace the names of a model's fields in a message by those of their options.
 
     Names are replaced in `...`, with an underscore, before ``=``, and after "raise" or "lower";
@@ -91,7 +91,7 @@ def in_options(text: str, model: type[Parameters]) -> str:
     )
 
 
-def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
+def settings_from_options(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     """Return the model with the values of the options.
 
     Parameters
@@ -108,15 +108,15 @@ def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
     from routelab.api.errors import InputError
     from routelab.registry.parameters import read
 
-    given = {name: arguments[_key(name)] for name in model.model_fields if _key(name) in arguments}
-    made, problems = read(model, given, {name: option(name) for name in model.model_fields})
-    if made is None or problems:
-        raise InputError(in_options("\n".join(problems), model))
-    return cast("Model", made)
+    values = {name: arguments[_key(name)] for name in model.model_fields if _key(name) in arguments}
+    settings, problems = read(model, values, {name: option(name) for name in model.model_fields})
+    if settings is None or problems:
+        raise InputError(with_option_names("\n".join(problems), model))
+    return cast("Model", settings)
 
 
 def refuse_others(
-    arguments: Mapping[str, Any], models: Mapping[str, Iterable[str]], chosen: str
+    arguments: Mapping[str, Any], models: Mapping[str, Iterable[str]], choice: str
 ) -> None:
     """Reject options that the chosen model does not have.
 
@@ -137,9 +137,9 @@ def refuse_others(
 
     keys = {model: {_key(name) for name in names} for model, names in models.items()}
     wrong = [
-        f"--{key.removeprefix(PREFIX)} is an option of {other}, not of {chosen}"
+        f"--{key.removeprefix(PREFIX)} is an option of {other}, not of {choice}"
         for key in arguments
-        if key.startswith(PREFIX) and key not in keys[chosen]
+        if key.startswith(PREFIX) and key not in keys[choice]
         for other in [next(other for other, mine in keys.items() if key in mine)]
     ]
     if wrong:
@@ -158,9 +158,9 @@ def _metavar(field: FieldInfo) -> str:
     return "X,Y" if _is_list(field.annotation) else "N"
 
 
-def _shown(default: Any) -> str:
+def _default_text(default: Any) -> str:
     if isinstance(default, tuple):
-        return ",".join(map(_shown, default))
+        return ",".join(map(_default_text, default))
     if default in (None, ""):
         return "none"
     return f"{default:g}" if isinstance(default, float) else str(default)

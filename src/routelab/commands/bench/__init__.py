@@ -15,8 +15,8 @@ def add_parser(subparsers: Any) -> None:
         "bench",
         help="compare routings by benchmarks on a real system",
         description="Run benchmarks under several routings in balanced order, on this machine or "
-        "in one allocation of a cluster. Every run is kept; what is there already is not run "
-        "again. Prints a table.",
+        "in one allocation of a cluster. All runs are stored, and stored runs are not "
+        "repeated. Prints a table.",
         epilog="Examples: routelab bench --cluster local --benchmark mpi-patterns --dry-run; "
         "routelab bench parse npb output.txt",
         later=_add_options,
@@ -36,42 +36,42 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--topology",
         metavar="NAME",
-        help="instance name of the network, or of a part of it that the cluster has a node set "
-        "for; default: the cluster's own",
+        help="instance name of the network, or of a part for which the cluster has a node set "
+        "(default: the cluster's network)",
     )
     what.add_argument(
         "--routing",
         metavar="NAME",
         action="append",
-        help="instance name; may be repeated; without it the fabric is measured as it is",
+        help="instance name; may be repeated (default: measure the fabric as it is)",
     )
     what.add_argument(
         "--comparison",
         metavar="FILE",
         type=Path,
-        help="a comparison that the workflow has planned, instead of all these",
+        help="a comparison planned by the workflow, instead of these options",
     )
     how = parser.add_argument_group("how")
     how.add_argument(
-        "--apply-routing", action="store_true", help="allow it to switch the fabric's routing"
+        "--apply-routing", action="store_true", help="allow switching the fabric's routing"
     )
     how.add_argument(
-        "--dry-run", action="store_true", help="print every command, start and change nothing"
+        "--dry-run", action="store_true", help="print every command, but run and change nothing"
     )
     how.add_argument(
         "--results",
         metavar="FOLDER",
         type=Path,
         default=Path("results"),
-        help="keep raw runs in its folder bench/runs; default: results",
+        help="folder that stores raw runs in bench/runs (default: results)",
     )
     how.add_argument(
         "-o",
         "--output",
         metavar="FOLDER",
         type=Path,
-        help="write outcome, runs and figures here; with --comparison: the file that says it is "
-        "done",
+        help="folder for outcome, runs and figures; with --comparison: the file to write when "
+        "finished",
     )
     how.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     add_settings(parser, BenchSettings, "settings", but=("predict",))
@@ -81,9 +81,9 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Measure, then write and print."""
+    """Measure, then write and print results."""
     from routelab.commands.bench import run as _bench
 
     if arguments.comparison is not None:
-        return _bench.run_spec(arguments)
-    return _bench.run_asked(arguments)
+        return _bench.run_planned_comparison(arguments)
+    return _bench.run_options(arguments)

@@ -1,4 +1,4 @@
-"""``routelab bench parse``: the figures of merit in a file."""
+"""``routelab bench parse``: print the figures of merit in a file."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ def add_parser(actions: Any) -> None:
     parser = actions.add_parser(
         "parse",
         help="print the figures of merit in a benchmark's output",
-        description="Read the output of a benchmark that ran anywhere and print its figures of "
-        "merit as JSON. An output that cannot be trusted is an error: the failure is named, and "
-        "the exit code is 1.",
+        description="Read the output of a benchmark run on any system and print its figures of "
+        "merit as JSON. An incomplete or invalid output is an error: the exit code is 1, and the "
+        "message names the failure.",
         epilog="Example: routelab bench parse npb lu.C.128.out",
     )
     parser.add_argument("name", metavar="BENCHMARK", help="name of a benchmark plugin")
@@ -23,7 +23,7 @@ def add_parser(actions: Any) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Parse and print."""
+    """Parse the output and print its figures."""
     from routelab.artifacts.json_files import to_json
     from routelab.stages.bench.parse import as_mapping, parse_output
 

@@ -1,4 +1,4 @@
-"""What ``routelab bench`` does: a comparison that is asked for, or one of a workflow."""
+"""Runs of ``routelab bench``: a comparison from options, or one of a workflow."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from routelab.bench.processes.signals import Stopped
 from routelab.bench.results import Collected
 from routelab.bench.session import Ended
 from routelab.bench.slurm import allocation, salloc
-from routelab.commands._shared.logging import progress
+from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
-from routelab.commands._shared.settings import read_settings
+from routelab.commands._shared.settings import settings_from_options
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs import events
 from routelab.jobs.batches import join_run, read_jobs
@@ -34,15 +34,15 @@ from routelab.stages.kinds.comparisons import RUNS, ComparisonJob
 logger = logging.getLogger(__name__)
 
 
-def run_asked(arguments: argparse.Namespace) -> int:
-    """Do what options ask for."""
-    settings = read_settings(BenchSettings, vars(arguments))
+def run_options(arguments: argparse.Namespace) -> int:
+    """Run the comparison that options describe."""
+    settings = settings_from_options(BenchSettings, vars(arguments))
     comparison = texts.asked(
         arguments.topology, arguments.routing or (), arguments.benchmark or (), settings
     )
     store = arguments.results / RUNS
-    allowed = arguments.apply_routing or arguments.dry_run
-    measuring = stage.prepare(comparison, store, apply=allowed)
+    may_switch = arguments.apply_routing or arguments.dry_run
+    measuring = stage.prepare(comparison, store, apply=may_switch)
     if arguments.dry_run:
         for line in texts.rehearsed(measuring, _in_salloc(measuring)):
             print(line)
@@ -51,41 +51,41 @@ def run_asked(arguments: argparse.Namespace) -> int:
     command = _in_salloc(measuring)
     if command:
         return _ask_slurm(measuring, command)
-    collected, ended = _measure(measuring, arguments, arguments.output, "")
+    collected, end = _measure(measuring, arguments, arguments.output, "")
     if collected is None:
-        return _code(ended, 0)
+        return _code(end, 0)
     print_rows(*texts.summary(collected), arguments.format)
-    return _code(ended, sum(row["status"] in ("failed", "timeout") for row in collected.runs))
+    return _code(end, sum(row["status"] in ("failed", "timeout") for row in collected.runs))
 
 
-def run_spec(arguments: argparse.Namespace) -> int:
-    """Do what the plan of a workflow wants: runs that failed are results, and no failure of it."""
+def run_planned_comparison(arguments: argparse.Namespace) -> int:
+    """Run a planned comparison of a workflow; failed runs are results, not errors."""
     manifest: Path | None = arguments.output
     if manifest is None:
-        raise InputError("--comparison needs -o FILE: the file to write when it is done")
+        raise InputError("--comparison needs -o FILE: the file to write when finished")
     jobs = read_jobs(arguments.comparison)
     job = jobs[0] if len(jobs) == 1 else None
     if not isinstance(job, ComparisonJob):
         raise InputError(f"{arguments.comparison} is not the list of one comparison")
     begin = time.monotonic()
-    _end_with_run(arguments.comparison)
+    _end_with_workflow(arguments.comparison)
     if not job.is_done():
         measuring = stage.prepare(job.comparison, Path(job.store), apply=arguments.apply_routing)
         _warn(measuring)
         command = _in_salloc(measuring)
         if command:
             return _ask_slurm(measuring, command)
-        collected, ended = _measure(measuring, arguments, Path(job.folder), job.fingerprint)
-        code = _code(ended, 0)
-        if collected is None or ended.restored is False:
+        collected, end = _measure(measuring, arguments, Path(job.folder), job.fingerprint)
+        code = _code(end, 0)
+        if collected is None or end.restored is False:
             return code
     job.write_manifest(jobs, manifest)
     events.note_end(job, time.monotonic() - begin)
     return 0
 
 
-def _end_with_run(spec: Path) -> None:
-    """Ask this process to end when the run of the workflow ends; jobs of Slurm outlive it."""
+def _end_with_workflow(spec: Path) -> None:
+    """End this process when the workflow ends, because jobs of Slurm outlive it."""
     if allocation() is not None:
         return
     join_run(spec)
@@ -113,21 +113,21 @@ def _measure(
     folder: Path | None,
     fingerprint: str,
 ) -> tuple[Collected | None, Ended]:
-    """Measure; nothing is collected if a signal asked to end."""
+    """Measure; return None instead of results if a signal ended the session."""
     try:
-        with progress(arguments):
+        with show_progress(arguments):
             return stage.run(measuring, folder, fingerprint)
     except Stopped as signal_:
         return None, Ended(stopped=str(signal_))
 
 
 def _in_salloc(measuring: stage.Measuring) -> list[str]:
-    """The present command in an allocation of the hosts; empty if it needs none.
+    """Return this command in an allocation of the hosts; empty if it needs none.
 
     Raises
     ------
     InputError
-        If Slurm is not here.
+        If Slurm is not available.
     """
     prepared = measuring.prepared
     if prepared.file.cluster.launcher != "srun" or allocation() is not None:
@@ -145,12 +145,12 @@ def _in_salloc(measuring: stage.Measuring) -> list[str]:
 
 
 def _ask_slurm(measuring: stage.Measuring, command: Sequence[str]) -> int:
-    """Run the present command in an allocation, and tell its exit code."""
+    """Run this command in an allocation and return its exit code."""
     logger.info("asking Slurm for %s", ", ".join(measuring.prepared.hosts))
     with passing_signals_on() as started:
         process = started(subprocess.Popen(list(command)))
         code = process.wait()
-    # salloc answers 0 also for a command that was killed
+    # salloc also returns 0 for a killed command
     if code == 0 and any(map(measuring.session.is_undone, measuring.prepared.runs)):
         logger.error(
             "the allocation ended before all was measured. What was measured is kept; the same "
@@ -160,10 +160,10 @@ def _ask_slurm(measuring: stage.Measuring, command: Sequence[str]) -> int:
     return code if code >= 0 else 1
 
 
-def _code(ended: Ended, failed: int) -> int:
-    if ended.stopped:
+def _code(end: Ended, failures: int) -> int:
+    if end.stopped:
         logger.error(
             "stopped: %s. What was measured is kept; the same command goes on from there",
-            ended.stopped.rstrip("."),
+            end.stopped.rstrip("."),
         )
-    return 1 if ended.stopped or ended.restored is False or failed else 0
+    return 1 if end.stopped or end.restored is False or failures else 0

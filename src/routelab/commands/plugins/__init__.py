@@ -53,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run_list(arguments: argparse.Namespace) -> int:
-    """List plugins; a broken one is a row like any other."""
+    """List plugins, including broken ones."""
     from routelab.registry.catalogue import installed
 
     entries = installed().entries(arguments.kind)
@@ -126,9 +126,9 @@ def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
         return kind, catalogue.entry(kind, key).key
     kinds = catalogue.kinds_of(key)
     if not kinds:
-        known = [name for each in KINDS for name in catalogue.keys(each)]
+        keys = [name for each in KINDS for name in catalogue.keys(each)]
         raise InputError(
-            f"no plugin is called {key!r}{did_you_mean(key, known)} (see `routelab plugins list`)"
+            f"no plugin is called {key!r}{did_you_mean(key, keys)} (see `routelab plugins list`)"
         )
     if len(kinds) > 1:
         choices = " or ".join(f"{each}/{key}" for each in kinds)

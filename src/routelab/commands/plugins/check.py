@@ -1,4 +1,4 @@
-"""``routelab plugins check``: whether plugins keep their contract and their claims hold."""
+"""``routelab plugins check``: check that plugins keep their contract and their claims hold."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ def add_check(actions: Any) -> None:
         "check",
         help="run plugins on small inputs and check their contract and claims",
         description="Run plugins on small inputs and check that they keep the contract and that "
-        "what they claim holds. A plugin that hangs or crashes fails its check.",
+        "their claims hold. A plugin that hangs or crashes fails its check.",
         epilog="Example: routelab plugins check rules/angara~turns=exact",
     )
     check.add_argument(
         "plugin",
         metavar="NAME",
         nargs="?",
-        help="NAME or KIND/NAME, with parameters if wanted; default: all installed plugins",
+        help="NAME or KIND/NAME, with optional parameters (default: all installed plugins)",
     )
     check.add_argument(
         "--topology",
         metavar="NAME",
         action="append",
         default=[],
-        help="check on this network, too (may be repeated)",
+        help="also check on this network (may be repeated)",
     )
     check.add_argument(
         "--seconds",
@@ -63,12 +63,12 @@ def _positive(text: str) -> float:
 
 
 def run_check(arguments: argparse.Namespace) -> int:
-    """Check plugins; nothing checked is a failure, as it hides that nothing is installed."""
+    """Check plugins; return 1 if a check failed or if no plugin is installed."""
     from routelab.registry.catalogue import installed
     from routelab.testing import run_checks
 
     catalogue = installed()
-    names = [_named(catalogue, arguments.plugin)] if arguments.plugin else _all(catalogue)
+    names = [_parse_name(catalogue, arguments.plugin)] if arguments.plugin else _all(catalogue)
     form = arguments.format
     results: dict[str, list[CheckResult]] = {}
     for kind, text in names:
@@ -80,7 +80,7 @@ def run_check(arguments: argparse.Namespace) -> int:
             _print_one(name, results[name], whole=bool(arguments.plugin))
     if form != "table":
         print_rows(FIELDS, [row for name in results for row in _cells(name, results[name])], form)
-    bad = [name for name, found in results.items() if _failed(found)]
+    bad = [name for name, checks in results.items() if _has_failure(checks)]
     if form == "table" and not arguments.plugin:
         print(f"plugins checked: {len(results)}, not ok: {len(bad)}")
     if not results:
@@ -88,8 +88,8 @@ def run_check(arguments: argparse.Namespace) -> int:
     return 1 if bad or not results else 0
 
 
-def _named(catalogue: Catalogue, text: str) -> tuple[str, str]:
-    """Kind and instance name of ``NAME`` or ``KIND/NAME``; imports no plugin."""
+def _parse_name(catalogue: Catalogue, text: str) -> tuple[str, str]:
+    """Return kind and instance name of ``NAME`` or ``KIND/NAME``, without importing plugins."""
     from routelab.commands.plugins import locate
 
     key, wave, parameters = text.partition("~")
@@ -108,12 +108,12 @@ def _all(catalogue: Catalogue) -> list[tuple[str, str]]:
     return [(kind, key) for kind in KINDS for key in catalogue.keys(kind)]
 
 
-def _failed(results: Sequence[CheckResult]) -> bool:
+def _has_failure(results: Sequence[CheckResult]) -> bool:
     return not results or any(result.status == "failed" for result in results)
 
 
 def _print_one(name: str, results: Sequence[CheckResult], *, whole: bool) -> None:
-    """A plugin's table, or one line and what failed."""
+    """Print a plugin's table, or one line and the failures."""
     rows = [row for check in _by_check(results) for row in _rows(check, whole=whole)]
     count = Counter(result.status for result in results)
     line = f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped"
@@ -121,9 +121,9 @@ def _print_one(name: str, results: Sequence[CheckResult], *, whole: bool) -> Non
         print_table(COLUMNS, rows)
         print(f"{name}: {line}")
         return
-    print(f"{'failed' if _failed(results) else 'ok':<6}  {name:<30}  {line}", flush=True)
-    for check, tried, _, message in rows:
-        print(f"        {check} on {tried}: {message}", flush=True)
+    print(f"{'failed' if _has_failure(results) else 'ok':<6}  {name:<30}  {line}", flush=True)
+    for check, input_, _, message in rows:
+        print(f"        {check} on {input_}: {message}", flush=True)
 
 
 def _by_check(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
@@ -134,7 +134,7 @@ def _by_check(results: Sequence[CheckResult]) -> list[list[CheckResult]]:
 
 
 def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str, str, str]]:
-    """A row for each failed input; of a whole table, one for all the others as well."""
+    """Return a row for each failed input; in a whole table, also one for all other inputs."""
     check = results[0].check
     rows = [
         (check, result.input, "failed", result.message)
@@ -151,11 +151,11 @@ def _rows(results: Sequence[CheckResult], *, whole: bool) -> list[tuple[str, str
 
 
 def _common(results: Sequence[CheckResult]) -> str:
-    """What most of the results say, and how many others there are."""
-    said = Counter(result.message for result in results if result.message).most_common()
-    if not said:
+    """Return the most frequent message and the number of other messages."""
+    messages = Counter(result.message for result in results if result.message).most_common()
+    if not messages:
         return ""
-    return said[0][0] + (f" (and {len(said) - 1} more)" if said[1:] else "")
+    return messages[0][0] + (f" (and {len(messages) - 1} more)" if messages[1:] else "")
 
 
 def _cells(name: str, results: Sequence[CheckResult]) -> list[list[str]]:

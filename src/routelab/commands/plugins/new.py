@@ -1,4 +1,4 @@
-"""``routelab plugins new``: a complete small package to start from."""
+"""``routelab plugins new``: write a complete small package to start from."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def add_new(actions: Any) -> None:
     new = actions.add_parser(
         "new",
         help="write a small package with a working plugin to start from",
-        description="Write a small package with a working plugin, its tests and a study: the "
-        "start of a plugin of your own.",
+        description="Write a small package with a working plugin, its tests and a study, as a "
+        "template for new plugins.",
         epilog="Example: routelab plugins new selection my-sssp",
     )
     new.add_argument(
@@ -28,19 +28,19 @@ def add_new(actions: Any) -> None:
         "--directory",
         metavar="DIR",
         type=Path,
-        help="folder to write, new or empty; default: routelab-NAME",
+        help="new or empty folder for the package (default: routelab-NAME)",
     )
     new.add_argument("--author", metavar="TEXT", default="", help="'Name' or 'Name <address>'")
     new.add_argument(
         "--hop-by-hop",
         action="store_true",
-        help="a routing that decides at every switch, for simulations, and has no table",
+        help="make a routing that decides at every switch, for simulations, without a table",
     )
     new.set_defaults(run=run_new)
 
 
 def run_new(arguments: argparse.Namespace) -> int:
-    """Write the package and tell what to do next."""
+    """Write the package and print the next steps."""
     import shlex
 
     from routelab.stages import new_plugin

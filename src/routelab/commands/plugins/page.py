@@ -1,4 +1,4 @@
-"""A plugin's page for ``routelab plugins show``."""
+"""Page of a plugin for ``routelab plugins show``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from routelab.registry.works import find_work
 
 
 def print_page(entry: Entry, catalogue: Catalogue) -> None:
-    """Print all that a sound plugin states about itself."""
+    """Print the declarations of a valid plugin."""
     plugin = entry.plugin
     assert plugin is not None, "a page needs a plugin that is ok"
     print(f"{entry.kind}/{entry.key}: {plugin.summary}")

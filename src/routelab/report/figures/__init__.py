@@ -1,4 +1,4 @@
-"""Figures that a study declares: one module a kind, each with a function that draws it."""
+"""Figures that a study declares: one module for each kind, with a function that draws it."""
 
 from routelab.report.figures.drawing import Drawing, save_drawing
 from routelab.report.figures.kinds import draw_figure

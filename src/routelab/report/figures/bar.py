@@ -1,4 +1,4 @@
-"""Bars: a statistic of many runs, with the number of networks that they are on."""
+"""Bars: a statistic of many runs, with the number of their networks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from routelab.report.figures.whiskers import (
     NOISE,
     SIGN,
     draw_whiskers,
-    ends_of,
     interval_and_noise,
+    interval_columns,
     value_label,
 )
 from routelab.report.frames.statistics import SYSTEMS, statistics_of
@@ -34,13 +34,13 @@ from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import STATISTIC_LABELS, label
 
 WIDTH = 0.8
-"""Of all bars at one place, in steps between places."""
+"""Total width of the bars at one place, in units of the distance between places."""
 
 
 def draw_bars(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
-    """A statistic of ``y`` at every ``x`` for every ``hue``, a panel for every ``col``.
+    """Draw a statistic of ``y`` at every ``x`` for every ``hue``, in one panel for each ``col``.
 
     See `routelab.report.figures.draw_figure` for the parameters.
     """
@@ -66,8 +66,8 @@ def draw_bars(
     what = f"{label(y, spec.of)}, {spec.statistic or 'mean'}, at each {label(x, spec.of)}, by {hue}"
     if spec.of in BENCHMARKS:
         what = f"{label(y, spec.of)} at each {label(x, spec.of)}, by {hue}"
-        told = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
-        return Drawing(figure, data, what + (told if ends_of(spec.of, y) else "."))
+        legend = f"; lines are 95 % intervals, {SIGN} stands for: within noise."
+        return Drawing(figure, data, what + (legend if interval_columns(spec.of, y) else "."))
     return Drawing(figure, data, f"{what}; above each bar the number of networks.")
 
 
@@ -79,7 +79,7 @@ def _draw_panel(
     look: dict[str, Look],
 ) -> None:
     x, y, hue = names
-    shown = pd.DataFrame(
+    heights = pd.DataFrame(
         {
             "x": data[x].map(key_text),
             "y": data[y].to_numpy(float),
@@ -87,7 +87,7 @@ def _draw_panel(
         }
     )
     sns.barplot(
-        data=shown,
+        data=heights,
         x="x",
         y="y",
         hue="hue",
@@ -106,9 +106,9 @@ def _draw_panel(
     step = WIDTH / len(look)
     at = [
         places.index(bar["x"]) - WIDTH / 2 + step * (list(look).index(bar["hue"]) + 0.5)
-        for _, bar in shown.iterrows()
+        for _, bar in heights.iterrows()
     ]
-    tops = shown["y"].to_numpy(float)
+    tops = heights["y"].to_numpy(float)
     if f"{y}_high" in data:
         draw_whiskers(axis, at, data, y)
         tops = np.fmax(np.fmax(tops, 0), data[f"{y}_high"].to_numpy(float))
@@ -126,13 +126,13 @@ def _heights(
         jobs[name] = frames.column(jobs, name, place)
     y, statistic = spec.y or "", spec.statistic or "mean"
     rows = []
-    measured = spec.of in BENCHMARKS
+    is_measurement = spec.of in BENCHMARKS
     # a benchmark without messages has no size
-    for key, mine in jobs.groupby(list(dict.fromkeys(keys)), sort=False, dropna=not measured):
-        found, _ = statistics_of(mine, {y: [statistic]}, spec.over, frames, place)
-        if (value := found.get(f"{y}_{statistic}")) is not None:
-            told = interval_and_noise(mine, y) if measured else (found[SYSTEMS],)
-            rows.append((*key, value, *told))
-    more = (f"{y}_low", f"{y}_high", NOISE) if measured else (SYSTEMS,)
+    for key, mine in jobs.groupby(list(dict.fromkeys(keys)), sort=False, dropna=not is_measurement):
+        row, _ = statistics_of(mine, {y: [statistic]}, spec.over, frames, place)
+        if (value := row.get(f"{y}_{statistic}")) is not None:
+            extras = interval_and_noise(mine, y) if is_measurement else (row[SYSTEMS],)
+            rows.append((*key, value, *extras))
+    more = (f"{y}_low", f"{y}_high", NOISE) if is_measurement else (SYSTEMS,)
     data = pd.DataFrame(rows, columns=[*dict.fromkeys(keys), y, *more])
     return data.sort_values(list(dict.fromkeys(keys)), key=ranks, ignore_index=True)

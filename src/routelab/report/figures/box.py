@@ -24,22 +24,22 @@ from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
 
 WIDTH = 0.8
-"""Of all boxes at one place, in steps between places."""
+"""Total width of the boxes at one place, in units of the distance between places."""
 MAX_LETTERS = 30
-"""Of the names below the boxes of a panel, side by side."""
+"""Letters of all names below a panel up to which the names are horizontal."""
 QUANTILES = {"min": 0.0, "q25": 0.25, "median": 0.5, "q75": 0.75, "max": 1.0}
 
 
 def draw_boxes(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
-    """Quartiles, extremes and mean of ``y`` at every ``x`` for every ``hue``, a panel a ``col``.
+    """Draw quartiles, extremes and mean of ``y`` at every ``x`` and ``hue``; a panel per ``col``.
 
     See `routelab.report.figures.draw_figure` for the parameters.
     """
     x, y, hue, col = spec.x or "", spec.y or "", spec.hue or "routing", spec.col
     keys = list(dict.fromkeys([hue, *([col] if col else []), x]))
-    lines, things = lines_of(spec, frames, pooled, keys, {"y": y}, place)
+    lines, noun = lines_of(spec, frames, pooled, keys, {"y": y}, place)
     if lines.empty:
         return None
     rows = [
@@ -51,7 +51,7 @@ def draw_boxes(
     look = looks.of(hue, ordered_texts(data[hue]), place)
     places = ordered_texts(data[x])
     figure, panels = panels_of(data, col, place, spec.of)
-    # where the colour says the same as the place, there is one box at each place
+    # one box at each place where colours and places are the same column
     beside = 1 if hue == x else len(look)
     step = WIDTH / beside
     for axis, here in panels:
@@ -85,27 +85,27 @@ def draw_boxes(
         axis.set_ylabel(value_label(y, spec, frames, pooled, place))
         scale_axis(axis, replace_log(spec))
     add_legend(figure, look, hue, lines=False, of=spec.of)
-    told = f"{label(y, spec.of)} of all {things} at each {label(x, spec.of)}, by {hue}"
-    return Drawing(figure, data, f"{told}: quartiles, extremes and mean.")
+    text = f"{label(y, spec.of)} of all {noun} at each {label(x, spec.of)}, by {hue}"
+    return Drawing(figure, data, f"{text}: quartiles, extremes and mean.")
 
 
 def _name_places(axis: Axes, places: Sequence[str]) -> None:
-    """Names below the boxes, aslant if they would run into each other."""
-    crowded = len(places) * max(map(len, places)) > MAX_LETTERS
+    """Write names below the boxes, rotated if they would overlap."""
+    is_crowded = len(places) * max(map(len, places)) > MAX_LETTERS
     axis.set_xticks(range(len(places)), places)
-    if crowded:
+    if is_crowded:
         axis.tick_params(axis="x", labelrotation=30)
         for text in axis.get_xticklabels():
             text.set(horizontalalignment="right", rotation_mode="anchor")
 
 
 def replace_log(spec: FigureSpec) -> FigureSpec:
-    """The figure with a plain horizontal axis: its places are no numbers."""
+    """Return the figure with a linear horizontal axis, because its places are not numbers."""
     return spec.model_copy(update={"log": [axis for axis in spec.log if axis != "x"]})
 
 
 def _spread(values: np.ndarray, counts: np.ndarray) -> tuple[float, ...]:
-    """`QUANTILES`, each a value that occurs; the mean; and how many there are."""
+    """Return `QUANTILES` (each a value that occurs), the mean, and the number of values."""
     order = np.argsort(values, kind="stable")
     values, counts = values[order], counts[order]
     upto = np.cumsum(counts)

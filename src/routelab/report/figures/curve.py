@@ -1,4 +1,4 @@
-"""Curves over the offered load, as far as a simulation tells what it found there."""
+"""Curves over the offered load, marked where a load has no value."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
 STEP = 0.045
-"""Between the marks of two lines at the top of a panel, in shares of its height."""
+"""Distance between the marks of two lines at the top of a panel, relative to its height."""
 
 MARKS = {
     "saturated": "$\\uparrow$",
@@ -29,16 +29,16 @@ MARKS = {
     "undecided": "$?$",
     "unfinished": "$\\dots$",
 }
-"""How a load without a number is marked, by the state of the simulation there: by strokes, since
-the markers of series are filled."""
+"""Marker of a load without a value, by the state of the simulation: strokes, because the markers
+of series are filled."""
 
 
 def draw_curves(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
-    """``y`` against ``x`` with its confidence interval, for every ``hue``, a panel a ``col``.
+    """Draw ``y`` against ``x`` with confidence intervals for each ``hue``, a panel per ``col``.
 
-    The line ends where there is no ``y``: a saturated network has no latency. The first such
+    A line ends where ``y`` has no value: a saturated network has no latency. The first such
     ``x`` of each line is marked at the top edge of the panel. Pooled runs give their lower median,
     and the band reaches over the intervals of all.
     See `routelab.report.figures.draw_figure` for the parameters.
@@ -48,36 +48,37 @@ def draw_curves(
     if data.empty:
         return None
     figure, panels, look = line_panels(data, spec, place, looks)
-    seen: list[str] = []
-    ending = set(data.loc[data[y].isna(), hue].map(key_text))
-    marked = [name for name in look if name in ending]
+    states_seen: list[str] = []
+    cut = set(data.loc[data[y].isna(), hue].map(key_text))
+    cut_names = [name for name in look if name in cut]
     for axis, here in panels:
-        for number, name in enumerate(marked):
+        for number, name in enumerate(cut_names):
             mine = here[here[hue].map(key_text) == name]
-            seen += _mark_end(axis, mine, (x, y), look[name], 1.02 + STEP * number)
+            states_seen += _mark_end(axis, mine, (x, y), look[name], 1.02 + STEP * number)
         axis.set_xlim(left=0 if "x" not in spec.log else None)
-        if marked:
-            axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(marked))
-    if seen:
-        states = [state for state in MARKS if state in seen]
+        if cut_names:
+            axis.set_title(axis.get_title(loc="left"), pad=8 + 7 * len(cut_names))
+    if states_seen:
+        states = [state for state in MARKS if state in states_seen]
         handles = [
             Line2D([], [], color=INK, marker=MARKS[s], ls="", label=f"from here {s}")
             for s in states
         ]
         figure.legend(handles=handles, loc="outside lower left", ncols=min(3, len(handles)))
-    told = f"{label(y, spec.of)} against {label(x, spec.of)} with confidence intervals, by {hue}"
-    ends = ", ".join(dict.fromkeys(seen))
+    text = f"{label(y, spec.of)} against {label(x, spec.of)} with confidence intervals, by {hue}"
+    ends = ", ".join(dict.fromkeys(states_seen))
     return Drawing(
         figure,
         data,
-        told + (f"; a mark above: from there {ends}, and the line ends before." if seen else "."),
+        text
+        + (f"; a mark above: from there {ends}, and the line ends before." if states_seen else "."),
     )
 
 
 def _mark_end(
     axis: Axes, mine: pd.DataFrame, names: tuple[str, str], look: Look, height: float
 ) -> list[str]:
-    """Mark the first place of a line without a value; returns the state there, if any."""
+    """Mark the first place of a line without a value; return the state there, if any."""
     x, y = names
     without = mine[mine[y].isna()]
     if without.empty or not pd.api.types.is_numeric_dtype(mine[x]):
@@ -111,15 +112,15 @@ def _points(spec: FigureSpec, frames: View, pooled: Collection[str], place: str)
     values["state"] = jobs.get("state", "")
     rows = []
     for key, group in values.dropna(subset=[x]).groupby(keys, sort=False, dropna=False):
-        known = group[group[y].notna()]
-        # what any of the runs could not tell is not known of all
-        lost = group[group[y].isna()]
-        state = str((group if lost.empty else lost)["state"].iloc[0])
-        found = [np.nan] * 3
-        if lost.empty:
-            least, most = known[f"{y}_low"].min(), known[f"{y}_high"].max()
-            found = [median_low(known[y].tolist()), least, most]
-        rows.append((*key, *found, len(group), state))
+        with_value = group[group[y].notna()]
+        # a value that any of the runs lacks is missing for all
+        without_value = group[group[y].isna()]
+        state = str((group if without_value.empty else without_value)["state"].iloc[0])
+        numbers = [np.nan] * 3
+        if without_value.empty:
+            least, most = with_value[f"{y}_low"].min(), with_value[f"{y}_high"].max()
+            numbers = [median_low(with_value[y].tolist()), least, most]
+        rows.append((*key, *numbers, len(group), state))
     columns = [*keys, y, f"{y}_low", f"{y}_high", "runs", "state"]
     table = pd.DataFrame(rows, columns=columns)
     return table.sort_values(keys, key=ranks, ignore_index=True)

@@ -1,4 +1,4 @@
-"""Empirical distribution functions: which share of channels, packets, ... has at most this."""
+"""Empirical distribution functions: the share of channels, packets, ... with at most a value."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from routelab.report.labels import label
 def draw_distribution(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
-    """Distribution of ``x`` for every ``hue``, a panel for every ``col``; pooled runs together.
+    """Draw the distribution of ``x`` for every ``hue``, a panel per ``col``; pool the pooled runs.
 
     ``x: load`` of tables is the load of every channel of every run; another ``x`` is a column of
     the runs, or of what ``of`` names.
@@ -77,7 +77,7 @@ def draw_distribution(
 def _shares(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str
 ) -> tuple[pd.DataFrame, str]:
-    """How often each value occurs, and the share of values that are no larger; and of what."""
+    """Return the count of each value, the share of values that are not larger, and their noun."""
     x = spec.x or LOAD
     facets = list(dict.fromkeys([spec.hue or "routing", *([spec.col] if spec.col else [])]))
     lines, things = lines_of(spec, frames, pooled, facets, {"x": x}, place)

@@ -1,4 +1,4 @@
-"""A drawn figure, its look, and how it is written: the same data give the same bytes."""
+"""A drawn figure, its style, and its files: equal data give equal bytes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from routelab.artifacts.atomic import atomic_file
 from routelab.report.figures.inline import InlinePicture
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-"""Okabe and Ito's colours, told apart with every common kind of colour blindness."""
+"""Okabe and Ito's colours, distinguishable with every common kind of colour blindness."""
 DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.2)), (0, (6, 1.5, 1.5, 1.5)))
 INK, FAINT = "#222222", "#8a8a8a"
 
@@ -63,12 +63,12 @@ _DARK = {
     "#cccccc": "#4a4f57",
     "#0072b2": "#3d9be0",
 }
-"""Colours that SVG files have in their place where the reader prefers dark pages."""
+"""Replacements of these colours in SVG files for readers who prefer dark pages."""
 _SVG = "{http://www.w3.org/2000/svg}"
 
 
 class NotebookFigure(Figure):
-    """A figure that a notebook shows although pyplot does not know it."""
+    """A figure that notebooks show although pyplot did not create it."""
 
     def _repr_png_(self) -> bytes:
         stream = io.BytesIO()
@@ -85,15 +85,15 @@ class Drawing:
     ----------
     figure : matplotlib Figure
     data : DataFrame
-        The numbers that are drawn.
+        The numbers in the figure.
     description : str
-        What the figure shows, for those who cannot see it.
+        Text alternative to the picture.
     tooltips : mapping
         Group id of a line collection to the texts of its lines, in the order of drawing.
     inline : InlinePicture or None
-        What the page shows instead of the picture's file.
+        Picture that the page shows instead of the file.
     runs : mapping
-        Title of a panel to the run that it shows, where a panel shows one.
+        The run that a panel shows, by title of the panel; only for panels that show one run.
     """
 
     figure: Figure
@@ -106,7 +106,7 @@ class Drawing:
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Matplotlib's settings for everything that is drawn and saved inside."""
+    """Set matplotlib's parameters for figures that are drawn and saved in this context."""
     with mpl.rc_context():
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)  # type: ignore[arg-type]
@@ -114,7 +114,7 @@ def house_style() -> Iterator[None]:
 
 
 def save_drawing(drawing: Drawing, directory: Path, name: str) -> None:
-    """Write ``<name>.svg``, ``.png``, ``.pdf`` and ``.csv``, each at once or not at all."""
+    """Write ``<name>.svg``, ``.png``, ``.pdf`` and ``.csv``, each atomically."""
     for suffix, metadata in _NO_TIME.items():
         stream = io.BytesIO()
         with house_style():
@@ -131,7 +131,7 @@ def save_drawing(drawing: Drawing, directory: Path, name: str) -> None:
 
 
 def _for_readers(content: bytes, drawing: Drawing) -> bytes:
-    """The SVG with its description, colours for dark pages, a title for lines with a tooltip.
+    """Return the SVG with its description, colours for dark pages, and titles as tooltips.
 
     Pictures whose colours stand for numbers stay as they are.
     """
@@ -157,12 +157,12 @@ def _for_readers(content: bytes, drawing: Drawing) -> bytes:
 
 
 def _dark_style() -> str:
-    """Rules that win over the colours which matplotlib writes into ``style`` attributes."""
+    """Return CSS rules that override the colours in matplotlib's ``style`` attributes."""
     rules = [
         f'[style*="{what}: {light}" i] {{ {what}: {dark} !important }}'
         for light, dark in _DARK.items()
         for what in ("fill", "stroke")
     ]
-    # what is filled with black has no colour of its own
+    # black areas have no colour attribute
     rules.append(f"svg {{ fill: {_DARK['#000000']} }}")
     return f"@media screen and (prefers-color-scheme: dark) {{ {' '.join(rules)} }}"

@@ -17,23 +17,23 @@ from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
 
 MAX_TICKS = 12
-"""Places that are named along an axis; of more, every second, third, ... one."""
+"""Largest number of places named along an axis; with more, every second, third, ... is named."""
 
 MAX_LINES = 24
-"""Places along an axis up to which white lines tell the fields apart."""
+"""Largest number of places along an axis for which white lines separate the fields."""
 
 
 def draw_heat(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str
 ) -> Drawing | None:
-    """The mean of ``colour`` at every ``x`` and ``y``, a panel for every ``col``.
+    """Draw the mean of ``colour`` at every ``x`` and ``y``, in one panel for each ``col``.
 
     See `routelab.report.figures.draw_figure` for the parameters.
     """
     x, y, colour = spec.x or "", spec.y or "", spec.colour or ""
     col = spec.col or "routing"
     keys = list(dict.fromkeys([col, y, x]))
-    lines, things = lines_of(spec, frames, pooled, keys, {"colour": colour}, place)
+    lines, noun = lines_of(spec, frames, pooled, keys, {"colour": colour}, place)
     if lines.empty:
         return None
     sums = lines.assign(total=lines[colour] * lines[COUNT]).groupby(keys, sort=False, dropna=False)
@@ -64,13 +64,11 @@ def draw_heat(
         shrink=0.5,
         aspect=40,
     )
-    bar.set_label(f"{label(colour, spec.of)}, mean of the {things} there")
+    bar.set_label(f"{label(colour, spec.of)}, mean of the {noun} there")
     bar.outline.set_visible(False)
     axes = f"{label(x, spec.of)} and {label(y, spec.of)}"
-    told = (
-        f"Mean {label(colour, spec.of)} of the {things} at each {axes}, by {label(col, spec.of)}."
-    )
-    return Drawing(figure, data, told)
+    text = f"Mean {label(colour, spec.of)} of the {noun} at each {axes}, by {label(col, spec.of)}."
+    return Drawing(figure, data, text)
 
 
 def _ticks(texts: list[str]) -> tuple[list[float], list[str]]:

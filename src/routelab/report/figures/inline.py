@@ -1,6 +1,7 @@
-"""Network pictures for the page: compact SVG whose channels a reader can point at.
+"""Network pictures for the page: compact SVG with a tooltip for each channel.
 
-The page draws colours and widths by style sheet, so that one picture serves light, dark and paper.
+The page's style sheet sets colours and widths, so one picture suits light pages, dark pages and
+paper.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from routelab.report.network_picture import RADIUS, Picture
 UNIT = 40
 """SVG units of the distance between two rows of switches."""
 STEPS = 20
-"""Colours between no load and the largest."""
+"""Number of colours from zero load to the largest."""
 MAX_CHANNELS_IN_PAGE = 4000
-"""In all pictures of a figure together; beyond, the page shows the figure's file."""
+"""Limit for all pictures of a figure together; above it, the page shows the figure's file."""
 MAX_NAMES = 60
-"""Switches up to which a network that is laid out by forces has their names beside them."""
+"""Largest number of switches with names in a network without coordinates."""
 LETTER = 10
 """Width of a letter of a name, in SVG units."""
 MARGIN_LEFT, MARGIN_BELOW = 84, 36
-"""For the coordinates of blocks, in SVG units."""
+"""Space for the coordinates of blocks, in SVG units."""
 
 
 @dataclass(frozen=True)
@@ -52,20 +53,20 @@ class Label:
 
     @property
     def half_width(self) -> int:
-        """How far a name that is centred at the point reaches, at most."""
+        """Upper limit of half the width of the text, which is centred at the point."""
         return len(self.text) * LETTER // 2
 
 
 @dataclass(frozen=True)
 class Backdrop:
-    """What pictures of one network share.
+    """Common part of the pictures of one network.
 
     Attributes
     ----------
     left, top, width, height : int
         The view box.
     switches : tuple of Label
-        Centres, with what is written into the circles.
+        Centres, with the texts in the circles.
     names : tuple of Label
         Names beside the circles.
     below, beside : tuple of Label
@@ -116,12 +117,12 @@ class InlinePicture:
 
 
 def backdrop(topology: Topology, picture: Picture) -> Backdrop:
-    """Everything of a picture that does not depend on loads."""
+    """Return the part of a picture that does not depend on loads."""
     left, right, bottom, top = (round(UNIT * edge) for edge in picture.box)
     below, beside = picture.block_ticks
     switches = tuple(
         Label(x, y, mark)
-        for (x, y), mark in zip(_placed(picture.switches), picture.marks, strict=True)
+        for (x, y), mark in zip(_svg_points(picture.switches), picture.marks, strict=True)
     )
     names = _names(topology, switches) if not beside else ()
     first = min([left - (MARGIN_LEFT if beside else 0), *(n.x - n.half_width for n in names)])
@@ -140,7 +141,7 @@ def backdrop(topology: Topology, picture: Picture) -> Backdrop:
 
 
 def _names(topology: Topology, switches: tuple[Label, ...]) -> tuple[Label, ...]:
-    """Names below the switches, of those that have none inside; of few switches only."""
+    """Return names below the switches without a text inside, if there are few switches."""
     if topology.num_switches > MAX_NAMES:
         return ()
     return tuple(
@@ -153,7 +154,7 @@ def _names(topology: Topology, switches: tuple[Label, ...]) -> tuple[Label, ...]
 def channel_paths(
     topology: Topology, picture: Picture, values: NDArray[np.float64], top: float
 ) -> tuple[ChannelPath, ...]:
-    """All channels, the busiest last and so on top.
+    """Return all channels; the busiest comes last, so it is drawn on top.
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def channel_paths(
     """
     parts: list[list[str]] = [[] for _ in range(topology.num_channels)]
     for line, channel in zip(picture.lines, picture.line_channel, strict=True):
-        parts[channel].append("M" + "L".join(f"{x} {y}" for x, y in _placed(line)))
+        parts[channel].append("M" + "L".join(f"{x} {y}" for x, y in _svg_points(line)))
     return tuple(
         ChannelPath(
             channel=channel,
@@ -176,21 +177,21 @@ def channel_paths(
 
 
 def scale_ticks(top: float) -> tuple[tuple[float, str], ...]:
-    """Round numbers from 0 to at most `top`, and their places in percent."""
+    """Return round numbers from 0 to at most `top`, and their places in percent."""
     at = MaxNLocator(5, steps=[1, 2, 5, 10]).tick_values(0, top)
     return tuple((round(100 * t / top, 2), number_text("", t)) for t in at if 0 <= t <= top)
 
 
 def scale_colours(dark: bool) -> list[str]:
-    """Colours of the steps, in even steps of lightness; the busiest stands out most.
+    """Return the colours in even steps of lightness; the busiest stands out most.
 
-    Either end is left out where it would vanish in the paper.
+    Colours that are too close to the background are left out at either end.
     """
     colours = sns.color_palette("rocket" if dark else "rocket_r", as_cmap=True)
     ends = (0.38, 1.0) if dark else (0.10, 0.95)
     return [to_hex(colours(at)) for at in np.linspace(*ends, STEPS)]
 
 
-def _placed(points: NDArray[np.float64]) -> Sequence[tuple[int, int]]:
-    """Points in SVG units; SVG's y runs downwards."""
+def _svg_points(points: NDArray[np.float64]) -> Sequence[tuple[int, int]]:
+    """Convert points to SVG units; SVG's y runs downwards."""
     return [(round(UNIT * x), -round(UNIT * y)) for x, y in points.tolist()]

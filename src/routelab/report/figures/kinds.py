@@ -1,4 +1,4 @@
-"""Which kinds of figure there are."""
+"""The kinds of figures."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ OF_SERIES: dict[str, Series] = {
     "bar": draw_bars,
     "box": draw_boxes,
 }
-"""Kinds whose colours tell series apart, to what draws them from (spec, frames, pooled parameters,
-place, looks)."""
+"""Functions of (spec, frames, pooled parameters, place, looks) that draw the kinds in which colours
+distinguish series."""
 OF_PLACES: dict[str, Places] = {"heat": draw_heat, "network": draw_networks}
-"""Kinds whose colours stand for numbers, likewise."""
+"""Functions that draw the kinds in which colours stand for numbers."""
 
 
 def draw_figure(
@@ -43,7 +43,7 @@ def draw_figure(
     place: str,
     looks: Looks | None = None,
 ) -> Drawing | None:
-    """Draw what a study declares; None if no run has anything to draw.
+    """Draw a figure of a study; return None if no run has a value to draw.
 
     Parameters
     ----------
@@ -52,9 +52,9 @@ def draw_figure(
     pooled : collection of str
         Parameters whose runs belong together.
     place : str
-        Where the figure is declared, to begin messages with.
+        Prefix of messages: where the figure is declared.
     looks : Looks, optional
-        Those of the report that the figure is in; without them it stands alone.
+        Looks of the series in the report (default: those of this figure only).
 
     Raises
     ------

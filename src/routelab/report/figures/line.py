@@ -31,16 +31,16 @@ from routelab.report.labels import label
 def draw_lines(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
-    """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
+    """Draw ``y`` against ``x`` as lines for every ``hue``, in one panel for each ``col``.
 
     The line goes through the lower median of all runs with one ``x``, and the band is their
-    range, of a single measurement its interval; or through their mean, without a band, if a
-    parameter is pooled to the mean.
+    range, or the interval of a single measurement. If a parameter is pooled to the mean, the line
+    goes through the mean and has no band.
     See `routelab.report.figures.draw_figure` for the parameters.
     """
     x, y = spec.x or "", spec.y or ""
     hue, col = spec.hue or "routing", spec.col
-    data = _pooled(frames, spec, pooled, [hue, *([col] if col else [])], place)
+    data = _pool_runs(frames, spec, pooled, [hue, *([col] if col else [])], place)
     if data.empty:
         return None
     figure, panels, _ = line_panels(data, spec, place, looks)
@@ -52,13 +52,13 @@ def draw_lines(
 def line_panels(
     data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]], dict[str, Look]]:
-    """Lines with bands, a panel for every ``col``; and the panels with their data, and the looks.
+    """Draw lines with bands; return the figure, its panels with their data, and the looks.
 
     Parameters
     ----------
     data : DataFrame
-        Facets, ``x``, ``y``, ``<y>_low`` and ``<y>_high``, in the order of ``x``; no line goes to
-        where there is no ``y``.
+        Facets, ``x``, ``y``, ``<y>_low`` and ``<y>_high``, in the order of ``x``; lines have a
+        gap where ``y`` is missing.
     """
     x, y = spec.x or "", spec.y or ""
     hue = spec.hue or "routing"
@@ -95,7 +95,7 @@ def line_panels(
         if "y" not in spec.log:
             least = float(np.nanmin([0.0, data[f"{y}_low"].astype(float).min()]))
             if np.isfinite(axis.dataLim.x0):
-                # the margin above is that of the whole height, or marks at the top are cut
+                # the margin above is a share of the whole height; or marks at the top are cut
                 axis.update_datalim([(axis.dataLim.x0, least)])
                 axis.autoscale_view(scalex=False)
             axis.set_ylim(bottom=least)
@@ -104,7 +104,7 @@ def line_panels(
     return figure, panels, look
 
 
-def _pooled(
+def _pool_runs(
     frames: View, spec: FigureSpec, pooled: Collection[str], facets: list[str], place: str
 ) -> pd.DataFrame:
     x, y = spec.x or "", spec.y or ""
@@ -113,14 +113,14 @@ def _pooled(
     jobs = jobs[jobs["status"] == OK]
     values = pd.DataFrame({name: frames.column(jobs, name, place) for name in keys})
     values[y] = frames.numbers(jobs, y, f"{place}y: ")
-    measured = spec.of in BENCHMARKS
+    is_measurement = spec.of in BENCHMARKS
     rows = []
     for key, group in values.dropna(subset=[y]).groupby(keys, sort=False, dropna=False):
         mine = group[y].tolist()
         if "mean" in spec.over.values():
             rows.append((*key, fmean(mine), fmean(mine), fmean(mine), len(mine)))
         else:
-            low, high, _ = interval_and_noise(jobs.loc[group.index], y if measured else "")
+            low, high, _ = interval_and_noise(jobs.loc[group.index], y if is_measurement else "")
             ends = (min(mine), max(mine)) if np.isnan(low) else (low, high)
             rows.append((*key, median_low(mine), *ends, len(mine)))
     table = pd.DataFrame(rows, columns=[*keys, y, f"{y}_low", f"{y}_high", "runs"])

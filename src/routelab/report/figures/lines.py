@@ -1,4 +1,4 @@
-"""What figures draw: rows of runs, or lines of what the runs are made of."""
+"""The data of figures: rows of runs, or lines with their channels, terminals, ..."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import pandas as pd
 from routelab.config import Figure as FigureSpec
 from routelab.config.views import BENCHMARKS, DETAILS
 from routelab.report.frames.benchmarks import SINGLE
-from routelab.report.frames.view import OK, View, keep
+from routelab.report.frames.view import OK, View, filter_rows
 
 COUNT = "count"
-"""Column that tells how many things a line stands for."""
+"""Column with the number of items that a line stands for."""
 
 LOAD = "load"
-"""Of a table: the load of its channels, one by one."""
+"""Column of tables with the load of each channel."""
 VALUE = "value"
-"""Of a measurement: those of its runs, one by one."""
+"""Column of measurements with the value of each run."""
 
 THINGS = {
     "latencies": "packets",
@@ -30,7 +30,7 @@ THINGS = {
     "benchmarks": "measurements",
     SINGLE: "runs",
 }
-"""What lines are, where `of` does not say it."""
+"""Nouns for lines, where `of` is not the noun itself."""
 
 
 def lines_of(
@@ -41,28 +41,28 @@ def lines_of(
     numbers: Mapping[str, str],
     place: str,
 ) -> tuple[pd.DataFrame, str]:
-    """The columns that a figure shows, without lines that have no number.
+    """Return the columns that a figure shows, without lines that have no number.
 
     Parameters
     ----------
     spec : config.Figure
-        Says of what, and which.
+        Selects the rows.
     view : View
     pooled : collection of str
         Parameters whose runs belong together.
     names : sequence of str
         Columns.
     numbers : mapping of str to str
-        Keys of the figure, such as ``x``, and columns that have to hold numbers.
+        Columns that must hold numbers, by key of the figure, such as ``x``.
     place : str
-        Where the figure is declared, to begin messages with.
+        Prefix of messages: where the figure is declared.
 
     Returns
     -------
     lines : DataFrame
         With these columns, ``run``, and `COUNT`.
     things : str
-        What a line is, in the plural.
+        Noun for the lines, in the plural.
 
     Raises
     ------
@@ -78,15 +78,15 @@ def lines_of(
     later = {key: where.pop(key) for key in list(where) if of and key not in view.jobs}
     jobs = view.select(where, pooled, place, spec.relative)
     jobs = jobs[jobs["status"] == OK]
-    wanted = list(dict.fromkeys([*names, *numbers.values()]))
+    columns_needed = list(dict.fromkeys([*names, *numbers.values()]))
     if of is None:
         lines = jobs.reset_index()
     else:
         lines = view.details(of, jobs.index, place)
-        extra = [name for name in wanted if name not in lines and name in jobs]
+        extra = [name for name in columns_needed if name not in lines and name in jobs]
         lines = lines.join(jobs[extra], on="run")
         for column, value in later.items():
-            lines = keep(lines, view.column(lines, column, f"{place}where: "), value)
+            lines = filter_rows(lines, view.column(lines, column, f"{place}where: "), value)
     if COUNT not in lines:
         lines = lines.assign(**{COUNT: 1})
     columns = {name: view.column(lines, name, place) for name in names}
@@ -95,5 +95,5 @@ def lines_of(
         name: view.numbers(lines, name, f"{place}{key}: ", also).astype(np.float64)
         for key, name in numbers.items()
     }
-    found = pd.DataFrame({"run": lines["run"], **columns, COUNT: lines[COUNT]})
-    return found.dropna(subset=list(numbers.values())), THINGS.get(of or spec.of, of or "runs")
+    data = pd.DataFrame({"run": lines["run"], **columns, COUNT: lines[COUNT]})
+    return data.dropna(subset=list(numbers.values())), THINGS.get(of or spec.of, of or "runs")

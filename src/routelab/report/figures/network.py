@@ -1,4 +1,4 @@
-"""Pictures of a network with its channels coloured by load, one for each routing."""
+"""Pictures of a network with channels coloured by load, one for each routing."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from routelab.report.network_picture import RADIUS, Picture, picture_of
 
 MAX_PANELS = 12
 WIDEST = 10.0
-"""Inches of a figure with one picture in a row; half as much again with several."""
+"""Inches of a figure with one picture in a row; figures with several are 1.5 times as wide."""
 LARGEST_UNIT = 0.42
 """Inches of the distance between two rows of switches, in small networks."""
 THIN, THICK = 0.7, 3.0
@@ -46,9 +46,9 @@ _SMALL: dict[str, Any] = {"fontsize": 9, "color": FAINT, "x": 0.01, "ha": "left"
 
 @dataclass(frozen=True)
 class _Panel:
-    """One picture: a routing on a topology, by the run that stands for the pooled ones.
+    """One picture: a routing on a topology, with the run that represents the pooled ones.
 
-    The run is −1 where none is behind it.
+    The run is −1 if the picture does not come from a run.
     """
 
     title: str
@@ -62,10 +62,10 @@ class _Panel:
 def draw_networks(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str
 ) -> Drawing | None:
-    """A picture of the network for each routing (and topology, ...), all at one colour scale.
+    """Draw the network for each routing (and topology, ...), all with one colour scale.
 
-    Of pooled runs the one with the lower median of the maximum load, or in simulations of the
-    maximum utilisation, is shown; of flows without tables, of the bottleneck's share.
+    Pooled runs are represented by the run with the lower median of the maximum load; in
+    simulations, of the maximum utilisation; in flows without tables, of the bottleneck's share.
     See `routelab.report.figures.draw_figure` for the parameters.
     """
     colour = spec.colour or "load"
@@ -78,11 +78,11 @@ def draw_networks(
     data = pd.concat(
         [_data(frames, jobs, panel.run, colour, place) for panel in panels], ignore_index=True
     )
-    shown = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
+    notes = "; ".join(f"{panel.title}, {panel.note}" for panel in panels)
     return Drawing(
         figure,
         data,
-        f"Channels coloured by {label(colour)}. {shown}.",
+        f"Channels coloured by {label(colour)}. {notes}.",
         tooltips,
         inline=_inline(panels, [frames.records[panel.run].topology for panel in panels], colour),
         runs={panel.title: panel.run for panel in panels},
@@ -90,7 +90,7 @@ def draw_networks(
 
 
 def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
-    """A picture of one network with its channels coloured by load.
+    """Draw one network with its channels coloured by load.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def draw_network(title: str, topology: Topology, loads: ArrayLike) -> Figure:
 
 
 def _draw_panels(panels: list[_Panel], colour: str) -> tuple[Figure, dict[str, list[str]]]:
-    """The pictures side by side at one scale, and the tooltips of their groups of lines."""
+    """Draw the pictures side by side at one scale; also return the tooltips of their lines."""
     scale = Normalize(0, _top(panels))
     colours = load_colours()
     figure, axes, inch = _frame(panels)
@@ -130,12 +130,12 @@ def _draw_panels(panels: list[_Panel], colour: str) -> tuple[Figure, dict[str, l
 
 
 def _top(panels: list[_Panel]) -> float:
-    """The end of the colour scale that all pictures share."""
+    """Return the upper end of the common colour scale."""
     return max(float(panel.values.max(initial=0)) for panel in panels) or 1.0
 
 
 def _inline(panels: list[_Panel], networks: list[str], colour: str) -> InlinePicture | None:
-    """The pictures for the page; None if they would make it too large."""
+    """Return the pictures for the page; None if they would make it too large."""
     if sum(panel.topology.num_channels for panel in panels) > MAX_CHANNELS_IN_PAGE:
         return None
     top = _top(panels)
@@ -165,25 +165,25 @@ def _panels(jobs: pd.DataFrame, frames: View, colour: str, place: str) -> list[_
         raise InputError(
             f"{place}{len(groups)} pictures are more than {MAX_PANELS}; choose with 'where'"
         )
-    told = [kind for kind in kinds if kind == "routing" or jobs[kind].nunique() > 1]
-    known = ["max_load", "bottleneck_share"] if "load" not in kinds else []
-    most = next((name for name in known if name in jobs), "utilisation_max")
+    differing = [kind for kind in kinds if kind == "routing" or jobs[kind].nunique() > 1]
+    columns = ["max_load", "bottleneck_share"] if "load" not in kinds else []
+    most = next((name for name in columns if name in jobs), "utilisation_max")
     panels = []
-    drawn: dict[str, tuple[Topology, Picture]] = {}
+    pictures: dict[str, tuple[Topology, Picture]] = {}
     for key, group in groups:
         loads = frames.numbers(group, most, place)
         run = int(group.index[loads == median_low(loads.tolist())][0])
         channels = frames.details("channels", [run], place)
-        shown = frames.numbers(channels, colour, f"{place}colour: ")
+        numbers = frames.numbers(channels, colour, f"{place}colour: ")
         record = frames.records[run]
-        if record.topology not in drawn:
+        if record.topology not in pictures:
             network = load_topology(record.topology_directory / "topology.npz")
             _refuse_large(network, f"{place}{record.topology}", "; choose with 'where'")
-            drawn[record.topology] = network, picture_of(network)
-        topology, picture = drawn[record.topology]
+            pictures[record.topology] = network, picture_of(network)
+        topology, picture = pictures[record.topology]
         values = np.zeros(topology.num_channels)
-        values[channels["channel"].to_numpy(int)] = shown.to_numpy(float)
-        title = _title(dict(zip(kinds, key, strict=True)), told)
+        values[channels["channel"].to_numpy(int)] = numbers.to_numpy(float)
+        title = _title(dict(zip(kinds, key, strict=True)), differing)
         note = _extremes(values)
         if len(group) > 1:
             note += f" (the median one of {len(group)} runs)"
@@ -194,20 +194,22 @@ def _panels(jobs: pd.DataFrame, frames: View, colour: str, place: str) -> list[_
 _PLACES = {"topology": " on {}", "routing": "{}", "load": ", load {}"}
 
 
-def _title(names: dict[str, Any], told: list[str]) -> str:
-    """What tells a picture from the others: the routing, and what else differs."""
+def _title(names: dict[str, Any], differing: list[str]) -> str:
+    """Return the title of a picture: the routing, and whatever else differs between pictures."""
     order = ("routing", "topology", "traffic", "load", "simulation")
     parts = [
-        _PLACES.get(kind, ", {}").format(key_text(names[kind])) for kind in order if kind in told
+        _PLACES.get(kind, ", {}").format(key_text(names[kind]))
+        for kind in order
+        if kind in differing
     ]
     return "".join(parts)
 
 
-def _refuse_large(topology: Topology, name: str, mend: str = "") -> None:
+def _refuse_large(topology: Topology, name: str, advice: str = "") -> None:
     if topology.num_channels > MAX_CHANNELS:
         raise InputError(
             f"{name} has {topology.num_channels} channels, more than "
-            f"{MAX_CHANNELS} cannot be drawn{mend}"
+            f"{MAX_CHANNELS} cannot be drawn{advice}"
         )
 
 
@@ -221,15 +223,15 @@ def _extremes(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> str:
 
 
 def load_colours() -> Colormap:
-    """Light to dark in perceptually even steps, without the end that vanishes on white."""
+    """Return colours from light to dark in perceptually even steps, all visible on white."""
     steps = sns.color_palette("rocket_r", as_cmap=True)(np.linspace(0.10, 0.95, 64))
     return LinearSegmentedColormap.from_list("load", steps)
 
 
 def _frame(panels: list[_Panel]) -> tuple[Figure, list[Axes], float]:
-    """Axes of equal size and the inches of one unit.
+    """Return a figure, its axes of equal size, and the inches of one unit.
 
-    There are as many in a row as make the whole about as wide as it is high.
+    The number of axes in a row makes the figure about as wide as it is high.
     """
     boxes = [panel.picture.box for panel in panels]
     wide = max(right - left for left, right, _, _ in boxes)
@@ -258,7 +260,7 @@ def _draw(
     inch: float,
     colour: str,
 ) -> list[str]:
-    """Draw one picture; returns the tooltips of its lines in the order of drawing."""
+    """Draw one picture; return the tooltips of its lines in the order of drawing."""
     picture, values = panel.picture, panel.values
     owners = np.array(picture.line_channel, dtype=np.int64)
     order = np.argsort(values[owners], kind="stable")  # the busiest channels on top

@@ -1,4 +1,4 @@
-"""What a figure was asked to show and could not: series without a value, and why."""
+"""Series of a figure that have no value, and the reasons."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
 MOST = 12
-"""Sentences below a figure."""
+"""Largest number of sentences below a figure."""
 
-MEASURED = ("stationary", "finished")
-"""States of simulations that leave nothing untold."""
+COMPLETE_STATES = ("stationary", "finished")
+"""States of simulations in which every value is known."""
 
 
 def absent_series(
@@ -29,21 +29,21 @@ def absent_series(
     place: str,
     data: pd.DataFrame | None,
 ) -> list[str]:
-    """A sentence for every series that has no value in a panel where it has runs.
+    """Return a sentence for each series without a value in a panel where it has runs.
 
-    Of bars of measurements, for every bar that is not there.
+    For bars of measurements, return one for each missing bar.
 
     Parameters
     ----------
     spec, view, pooled, place
         As for `routelab.report.figures.draw_figure`.
     data : DataFrame or None
-        What was drawn; None if that is nothing.
+        Data of the drawing; None if nothing was drawn.
 
     Returns
     -------
     list of str
-        In the order of the runs; for figures whose colours stand for numbers there is none.
+        In the order of the runs; empty for figures whose colours stand for numbers.
 
     Raises
     ------
@@ -56,19 +56,19 @@ def absent_series(
     jobs = view.select(where, pooled, place, spec.relative)
     hue = spec.hue or "routing"
     if hue not in jobs:
-        # it tells apart what runs are made of
+        # this column distinguishes parts of runs
         return []
     value = (spec.x if spec.kind == "ecdf" else spec.y) or ""
     facets = [hue, *([spec.col] if spec.col and spec.col in jobs else [])]
     if spec.kind == "bar" and spec.of in BENCHMARKS:
-        # among bars of other benchmarks, one that is not there is not seen
+        # a missing bar is not visible among bars of other benchmarks
         facets.append(spec.x or "")
-    drawn: list[tuple[str, ...]] = []
+    keys_with_value: list[tuple[str, ...]] = []
     if data is not None:
-        drawn = _keys(data.dropna(subset=[value]) if value in data else data, facets)
+        keys_with_value = _keys(data.dropna(subset=[value]) if value in data else data, facets)
     absent: dict[tuple[str, ...], list[dict[Hashable, Any]]] = {}
     for key, run in zip(_keys(jobs, facets), jobs.to_dict("records"), strict=True):
-        if key not in drawn:
+        if key not in keys_with_value:
             absent.setdefault(key, []).append(run)
     causes: dict[tuple[str, str], list[str]] = {}
     for key, mine in absent.items():
@@ -77,12 +77,12 @@ def absent_series(
         if title := ", ".join(panel_title(name, text, spec.of) for name, text in beside):
             panels.append(title)
     between = "; " if len(facets) > 2 else ", "
-    told = [
+    sentences = [
         f"Without a value: {name}{' in ' if panels else ''}{between.join(panels)} ({cause})."
         for (name, cause), panels in causes.items()
     ]
-    more = len(told) - MOST
-    return [*told[:MOST], *([f"So are {more} more series."] if more > 0 else [])]
+    more = len(sentences) - MOST
+    return [*sentences[:MOST], *([f"So are {more} more series."] if more > 0 else [])]
 
 
 def _keys(frame: pd.DataFrame, facets: list[str]) -> list[tuple[str, ...]]:
@@ -90,23 +90,23 @@ def _keys(frame: pd.DataFrame, facets: list[str]) -> list[tuple[str, ...]]:
 
 
 def _cause(runs: Iterable[Mapping[Hashable, Any]], what: str) -> str:
-    """Why runs have no value: no result, the state that simulations ended in, or no such number."""
+    """Return why runs have no value: no result, the final state of simulations, or no number."""
     loads: dict[str, list[float]] = {}
     for run in runs:
         state = key_text(run.get("state"))
         if run["status"] != OK:
             state = f"no result: {status_text(run['status'], run['reason'])}"
-        elif not state or state in MEASURED:
+        elif not state or state in COMPLETE_STATES:
             state = f"no {what}"
         loads.setdefault(state, []).append(float(run.get("load") or 0))
     return "; ".join(f"{state}{_at(where)}" for state, where in loads.items())
 
 
 def _at(loads: list[float]) -> str:
-    """At which offered loads; nothing where there are none."""
-    known = sorted({load for load in loads if load > 0})
-    if not known:
+    """Return the offered loads as text; empty if there are none."""
+    positive = sorted({load for load in loads if load > 0})
+    if not positive:
         return ""
-    if len(known) == 1:
-        return f" at load {known[0]:g}"
-    return f" at loads from {known[0]:g} to {known[-1]:g}"
+    if len(positive) == 1:
+        return f" at load {positive[0]:g}"
+    return f" at loads from {positive[0]:g} to {positive[-1]:g}"

@@ -1,4 +1,4 @@
-"""What figures with several panels and several lines have in common."""
+"""Common parts of figures: panels, legends, axes and titles."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from routelab.api import InputError
 from routelab.config import Figure as FigureSpec
 from routelab.report.figures.drawing import INK
 from routelab.report.figures.styles import Look
-from routelab.report.frames.view import in_order, key_text
+from routelab.report.frames.view import key_text, sort_texts
 from routelab.report.labels import label
 
 MAX_PANELS = 24
 PANELS_ACROSS = 3
 WIDTH, HEIGHT = 3.3, 2.9
-"""Size of a panel in inches; of a single one `ALONE` times that."""
+"""Size of a panel in inches; a single panel is `ALONE` times as large."""
 ALONE = 1.6
 EDGE = "white"
 """Of hatches."""
 
 
 def ordered_texts(values: pd.Series[Any]) -> list[str]:
-    """Distinct values as text: numbers ascending, words in order of appearance."""
-    return in_order(values.map(key_text))
+    """Return distinct values as text: numbers ascending, words in order of appearance."""
+    return sort_texts(values.map(key_text))
 
 
 def ranks(values: pd.Series[Any]) -> pd.Series[Any]:
-    """Place of every value among the `ordered_texts`, for sorting."""
+    """Return the position of each value in `ordered_texts`, for sorting."""
     places = {text: place for place, text in enumerate(ordered_texts(values))}
     return values.map(lambda value: places[key_text(value)])
 
 
 def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
-    """A figure with a panel for each of `texts`, at most `PANELS_ACROSS` in a row.
+    """Make a figure with a panel for each of `texts`, at most `PANELS_ACROSS` in a row.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def panel_grid(texts: Sequence[str], place: str) -> tuple[Figure, list[Axes]]:
 def panels_of(
     data: pd.DataFrame, col: str | None, place: str, of: str = "routes"
 ) -> tuple[Figure, list[tuple[Axes, pd.DataFrame]]]:
-    """A figure with a titled panel, and its rows, for each value of the column `col`, if any.
+    """Make a figure with a titled panel and its rows for each value of column `col`, if given.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def add_legend(
     lines: bool = True,
     of: str = "routes",
 ) -> None:
-    """One legend for all panels, above them: lines, markers or both, else areas."""
+    """Add one legend above all panels: lines, markers or both, otherwise areas."""
     handles: list[Artist] = [
         Line2D(
             [],
@@ -119,7 +119,7 @@ def add_legend(
 
 
 def scale_axis(axis: Axes, spec: FigureSpec) -> None:
-    """Make axes logarithmic, and draw the line across, as a figure asks for."""
+    """Make axes logarithmic and draw the horizontal line, if the figure declares them."""
     for name, scale, ticks in (
         ("x", axis.set_xscale, axis.xaxis),
         ("y", axis.set_yscale, axis.yaxis),
@@ -134,7 +134,7 @@ def scale_axis(axis: Axes, spec: FigureSpec) -> None:
 
 
 def panel_title(column: str | None, text: str, of: str = "routes") -> str:
-    """``32 nodes``, or ``dims 4x2``, or nothing."""
+    """Return a title such as ``32 nodes`` or ``dims 4x2``, or an empty text."""
     if not column:
         return ""
     if column == "nodes":

@@ -1,4 +1,4 @@
-"""Values in descending order: how evenly a network is used."""
+"""Values in descending order, which show how evenly a network is used."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from routelab.report.labels import label
 def draw_ranked(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
-    """``y`` of all channels (or terminals, runs), the greatest first, for every ``hue``.
+    """Draw ``y`` of all channels (or terminals, runs), the largest first, for every ``hue``.
 
-    The horizontal axis is the share of those with at least such a value; pooled runs are taken
-    together. See `routelab.report.figures.draw_figure` for the parameters.
+    The horizontal axis is the share of items with at least this value; pooled runs form one
+    line. See `routelab.report.figures.draw_figure` for the parameters.
     """
     y, hue, col = spec.y or "", spec.hue or "routing", spec.col
     facets = list(dict.fromkeys([hue, *([col] if col else [])]))
@@ -31,7 +31,10 @@ def draw_ranked(
     if lines.empty:
         return None
     data = pd.concat(
-        [_in_order(group, y) for _, group in lines.groupby(facets, sort=False, dropna=False)],
+        [
+            _in_descending_order(group, y)
+            for _, group in lines.groupby(facets, sort=False, dropna=False)
+        ],
         ignore_index=True,
     )[[*facets, y, COUNT, "share"]]
     look = looks.of(hue, ordered_texts(data[hue]), place)
@@ -62,6 +65,6 @@ def draw_ranked(
     )
 
 
-def _in_order(group: pd.DataFrame, y: str) -> pd.DataFrame:
+def _in_descending_order(group: pd.DataFrame, y: str) -> pd.DataFrame:
     group = group.sort_values(y, ascending=False, kind="stable")
     return group.assign(share=group[COUNT].cumsum() / group[COUNT].sum())

@@ -1,4 +1,4 @@
-"""Points: one value against another, a point a run."""
+"""Points: one value against another, with one point for each run."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from routelab.report.figures.panels import (
     scale_axis,
 )
 from routelab.report.figures.styles import Looks
-from routelab.report.figures.whiskers import draw_whiskers, ends_of, value_label
+from routelab.report.figures.whiskers import draw_whiskers, interval_columns, value_label
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.labels import label
 
 MAX_VECTORS = 2000
-"""Points up to which each is a shape of its own; more become one image."""
+"""Largest number of points that are drawn as vectors; more are drawn as one image."""
 
 
 def draw_points(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
 ) -> Drawing | None:
-    """``y`` against ``x`` for every ``hue``, a panel for every ``col``.
+    """Draw ``y`` against ``x`` as points for every ``hue``, in one panel for each ``col``.
 
     See `routelab.report.figures.draw_figure` for the parameters.
     """
@@ -72,7 +72,7 @@ def _points(
     x, y = spec.x or "", spec.y or ""
     columns = {name: frames.column(jobs, name, place) for name in facets}
     columns |= {name: frames.numbers(jobs, name, place) for name in (x, y)}
-    if (ends := ends_of(spec.of, y)) is not None:
+    if (ends := interval_columns(spec.of, y)) is not None:
         low, high = (frames.numbers(jobs, end, place) for end in ends)
         columns |= {f"{y}_low": low, f"{y}_high": high}
     data = pd.DataFrame(columns).dropna(subset=[x, y])

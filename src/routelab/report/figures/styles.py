@@ -1,4 +1,4 @@
-"""How series are told apart: one name, one colour and one marker in all figures of a report."""
+"""Styles of series: a name has one colour and one marker in all figures of a report."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from routelab.report.figures.drawing import DASHES, PALETTE
 
 MARKERS = "osD^v"
 HATCHES = ("", "////", "....", "xxxx")
-"""Of bars and boxes, which have neither dashes nor markers, once the colours are used up."""
+"""Patterns of bars and boxes, which have neither dashes nor markers, when colours run out."""
 MAX_LINES = len(PALETTE) * len(DASHES)
 
 
 @dataclass(frozen=True)
 class Look:
-    """How one series is told from the others: a line by colour, dashes and marker.
+    """Style of one series.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Look:
         In points.
     marker : str
     hatch : str
-        Of an area.
+        Pattern of an area.
     """
 
     color: str
@@ -39,27 +39,27 @@ class Look:
 
 
 class Looks:
-    """The looks of the series of a report, handed out as its figures ask for them.
+    """The looks of all series of a report, assigned when a figure first needs them.
 
-    A series is a value of the column that tells colours apart. It keeps its look, so that figures
-    can be read side by side; only a report with more than `MAX_LINES` series of one column has to
-    use looks twice, never in one figure.
+    A series is a value of the column that determines colours. It keeps its look, so that readers
+    can compare figures. Only a report with more than `MAX_LINES` series of one column uses looks
+    twice, never in one figure.
     """
 
     def __init__(self) -> None:
         self._numbers: dict[str, dict[str, int]] = {}
 
     def of(self, column: str, names: Sequence[str], place: str) -> dict[str, Look]:
-        """A look for every name, in their order; later lines are thinner, so that equal ones show.
+        """Return a look for each name; later lines are thinner, so that equal lines stay visible.
 
         Parameters
         ----------
         column : str
-            What the names are values of.
+            Column of the names.
         names : sequence of str
             Distinct.
         place : str
-            Where the figure is declared, to begin messages with.
+            Prefix of messages: where the figure is declared.
 
         Raises
         ------
@@ -71,16 +71,16 @@ class Looks:
                 f"{place}hue has {len(names)} values, more than {MAX_LINES} cannot be told apart; "
                 "choose with 'where' or pool with 'over'"
             )
-        known = self._numbers.setdefault(column, {})
+        numbers = self._numbers.setdefault(column, {})
         for name in names:
-            known.setdefault(name, len(known))
-        chosen: dict[str, int] = {}
-        for name in sorted(names, key=known.__getitem__):
-            number = known[name] % MAX_LINES
-            while number in chosen.values():
+            numbers.setdefault(name, len(numbers))
+        styles: dict[str, int] = {}
+        for name in sorted(names, key=numbers.__getitem__):
+            number = numbers[name] % MAX_LINES
+            while number in styles.values():
                 number = (number + 1) % MAX_LINES
-            chosen[name] = number
-        return {name: _look(chosen[name], position) for position, name in enumerate(names)}
+            styles[name] = number
+        return {name: _look(styles[name], position) for position, name in enumerate(names)}
 
 
 def _look(number: int, position: int) -> Look:

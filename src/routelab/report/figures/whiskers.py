@@ -1,4 +1,4 @@
-"""Error bars: confidence intervals of what was measured."""
+"""Error bars: confidence intervals of measurements."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ ENDS = {
 """Columns with the ends of the interval of a column of measurements."""
 NOISE = "within_noise"
 SIGN = "≈"
-"""Above a bar: it cannot be told from none."""
+"""Sign above a bar whose difference may be noise."""
 
 
-def ends_of(of: str, column: str) -> tuple[str, str] | None:
-    """Columns with the ends of a column's interval; None where it has none."""
+def interval_columns(of: str, column: str) -> tuple[str, str] | None:
+    """Return the columns with the ends of a column's interval; None if it has none."""
     return ENDS.get(column) if of in BENCHMARKS else None
 
 
 def value_label(
     column: str, spec: FigureSpec, view: View, pooled: Collection[str], place: str
 ) -> str:
-    """A column's name; of values that were measured with metric and unit, where all have one."""
+    """Return a column's name, with metric and unit if all measured values share them."""
     if spec.of not in BENCHMARKS or column not in (*OF_A_METRIC, "value"):
         return label(column, spec.of)
     jobs = view.select(spec.where, pooled, place)
@@ -44,9 +44,9 @@ def value_label(
 
 
 def interval_and_noise(group: pd.DataFrame, column: str) -> tuple[float, float, bool]:
-    """Ends of the interval of what a single row tells, NaN if there are none; and if it is noise.
+    """Return the ends of a single row's interval (NaN without one), and whether it is noise.
 
-    Of several rows only the noise is known: whether all of them are.
+    Several rows have no interval; they are noise if each of them is.
     """
     ends = ENDS.get(column)
     noise = (
@@ -63,16 +63,16 @@ def interval_and_noise(group: pd.DataFrame, column: str) -> tuple[float, float, 
 def draw_whiskers(
     axis: Axes, at: Sequence[float], data: pd.DataFrame, y: str, color: str = INK
 ) -> None:
-    """Bars from ``<y>_low`` to ``<y>_high`` at the horizontal places `at`, where there are any."""
+    """Draw bars from ``<y>_low`` to ``<y>_high`` at the places `at`, where both are known."""
     middle, low, high = (data[name].to_numpy(float) for name in (y, f"{y}_low", f"{y}_high"))
-    known = np.isfinite(low) & np.isfinite(high)
-    if not known.any():
+    finite = np.isfinite(low) & np.isfinite(high)
+    if not finite.any():
         return
-    reach = np.vstack([middle - low, high - middle])[:, known]
+    reach = np.vstack([middle - low, high - middle])[:, finite]
     axis.errorbar(
-        np.asarray(at, dtype=float)[known],
-        middle[known],
-        # the median of resamples may be the estimate but for the last bits
+        np.asarray(at, dtype=float)[finite],
+        middle[finite],
+        # the median of resamples may differ from the estimate in the last bits
         yerr=np.maximum(reach, 0),
         fmt="none",
         ecolor=color,

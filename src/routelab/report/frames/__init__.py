@@ -1,1 +1,1 @@
-"""From the artifacts of a study to data frames that tables and figures show."""
+"""Data frames of a study's results, for tables and figures."""

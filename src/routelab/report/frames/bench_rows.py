@@ -1,4 +1,4 @@
-"""Rows of a study's measurements: one a figure of merit of a benchmark under a routing."""
+"""Rows of measurements: one for each figure of merit of a benchmark under a routing."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from routelab.bench import statistics
 from routelab.config.bench_settings import BenchSettings
 from routelab.registry.names import parse_name
 from routelab.report.frames.comparison_files import (
-    Cell,
     ComparisonFiles,
     Key,
     Merit,
-    Sample,
+    MeritSample,
+    RunGroup,
     no_runs,
     read_comparison,
 )
 from routelab.report.frames.derivation import IMPROVEMENT
-from routelab.report.frames.pending import NotRun
+from routelab.report.frames.pending import PendingOutcome
 from routelab.report.frames.view import OK, Record, outcome_of, terminals_of
 
 KINDS = ("topology", "routing", "benchmark")
@@ -37,20 +37,20 @@ class BenchRecord(Record):
     Attributes
     ----------
     benchmark, benchmark_name : str
-        As the study calls it, and its canonical name.
+        Name in the study, and canonical name.
     benchmark_parameters : mapping
         All parameters by name, defaults included.
     plugin : BenchmarkPlugin or None
         None if it cannot be loaded.
     settings : BenchSettings
     settings_id : str
-        Name of the settings' folder: those that differ from the defaults.
+        Name of the settings' folder: the settings that differ from the defaults.
     cluster : str
-        As commands name it.
+        Name of the cluster for commands.
     baseline, baseline_name : str
-        The routing that others are compared with, as the study calls it, and its canonical name.
+        The routing that others are compared with: name in the study, and canonical name.
     prediction : Path or None
-        Folder of the flow simulation that predicts it.
+        Folder of the flow simulation that predicts the result.
     store : Path
         Folder of raw runs.
     """
@@ -77,7 +77,7 @@ class BenchRow:
     record : BenchRecord
     files : ComparisonFiles
     outcome : Outcome
-        What came of its runs.
+        Outcome of its runs.
     values : dict
         Columns.
     sample : dict of int to float
@@ -92,13 +92,13 @@ class BenchRow:
 
     @property
     def is_merit(self) -> bool:
-        """Whether it is the figure that stands for the benchmark."""
+        """Whether this is the main figure of the benchmark."""
         plugin = self.record.plugin
         return plugin is None or self.values["metric"] == plugin.figure
 
 
 def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
-    """All figures of merit of all records, also of those without a run that gave any.
+    """Return all figures of merit of all records, including records without a result.
 
     Raises
     ------
@@ -106,17 +106,17 @@ def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
         If a comparison's table is damaged.
     """
     files: dict[Path, ComparisonFiles] = {}
-    predicted: dict[tuple[Path, str, str], dict[Key, FigureOfMerit]] = {}
+    predictions: dict[tuple[Path, str, str], dict[Key, FigureOfMerit]] = {}
     for record in records:
         if record.directory not in files:
             outcome = outcome_of("comparison", record)
             files[record.directory] = read_comparison(record.directory, outcome)
         place = record.directory, record.routing, record.benchmark
-        predicted[place] = _predicted(record, files[record.directory].outcome.facts)
+        predictions[place] = _predictions(record, files[record.directory].outcome.facts)
     rows = []
     for record in records:
         mine, base = (
-            predicted.get((record.directory, routing, record.benchmark), {})
+            predictions.get((record.directory, routing, record.benchmark), {})
             for routing in (record.routing, record.baseline)
         )
         rows += _rows(record, files[record.directory], mine, base)
@@ -126,37 +126,39 @@ def bench_rows(records: Sequence[BenchRecord]) -> list[BenchRow]:
 def _rows(
     record: BenchRecord,
     files: ComparisonFiles,
-    predicted: Mapping[Key, FigureOfMerit],
-    base_predicted: Mapping[Key, FigureOfMerit],
+    predictions: Mapping[Key, FigureOfMerit],
+    base_predictions: Mapping[Key, FigureOfMerit],
 ) -> list[BenchRow]:
-    cell = files.cells.get((record.routing, record.benchmark)) or no_runs(files.outcome)
-    base = files.cells.get((record.baseline, record.benchmark))
-    keys = files.keys(record.benchmark) or list(predicted)
+    group = files.groups.get((record.routing, record.benchmark)) or no_runs(files.outcome)
+    base = files.groups.get((record.baseline, record.benchmark))
+    keys = files.keys(record.benchmark) or list(predictions)
     merit = record.plugin.figure if record.plugin else ""
     if not keys or merit not in ("", *(metric for metric, _ in keys)):
         keys = [*keys, (merit, None)]
-    common = _common(record, files, cell)
+    common = _common(record, files, group)
     rows = []
     for key in keys:
-        sample = cell.samples.get(key) or Sample(*_sort_of(files, record.benchmark, key, predicted))
+        sample = group.samples.get(key) or MeritSample(
+            *_sort_of(files, record.benchmark, key, predictions)
+        )
         values = common | {"metric": key[0], "size": key[1]}
         values |= {"unit": sample.unit, "better": sample.better}
-        values |= _measured(sample) | {"failed": cell.failed, "failures": cell.failures}
+        values |= _sample_columns(sample) | {"failed": group.failed, "failures": group.failures}
         if base is not None:
-            theirs = base.samples.get(key)
-            values |= _compared(sample, theirs, {cell.applied, base.applied}, record)
-        values |= _foretold(predicted.get(key), base_predicted.get(key))
-        if cell.status == OK and not sample.values:
+            other = base.samples.get(key)
+            values |= _improvement_columns(sample, other, {group.applied, base.applied}, record)
+        values |= _prediction_columns(predictions.get(key), base_predictions.get(key))
+        if group.status == OK and not sample.values:
             values |= {"status": "failed", "reason": "no run gave this figure"}
-        sort = NotRun if values["status"] == NOT_RUN else Outcome
+        sort = PendingOutcome if values["status"] == NOT_RUN else Outcome
         names = "comparison", record.topology_name, record.routing_name
         outcome = sort(*names, values["status"], values["reason"])
         rows.append(BenchRow(record, files, outcome, values, sample.values))
     return rows
 
 
-def _common(record: BenchRecord, files: ComparisonFiles, cell: Cell) -> dict[str, Any]:
-    """Columns that all figures of a benchmark under a routing share."""
+def _common(record: BenchRecord, files: ComparisonFiles, group: RunGroup) -> dict[str, Any]:
+    """Return the columns that all figures of a benchmark under a routing share."""
     facts = files.outcome.facts
     row: dict[str, Any] = {}
     for kind in KINDS:
@@ -173,26 +175,26 @@ def _common(record: BenchRecord, files: ComparisonFiles, cell: Cell) -> dict[str
         "cluster": facts.get("cluster", record.cluster),
         "baseline": record.baseline,
         "nodes": nodes,
-        "ranks": cell.ranks if cell.ranks is not None else facts.get("ranks"),
-        "hosts": cell.hosts,
-        "job_ids": cell.allocations,
-        "applied": cell.applied,
-        "version": cell.version,
-        "status": cell.status,
-        "reason": cell.reason,
+        "ranks": group.ranks if group.ranks is not None else facts.get("ranks"),
+        "hosts": group.hosts,
+        "job_ids": group.allocations,
+        "applied": group.applied,
+        "version": group.version,
+        "status": group.status,
+        "reason": group.reason,
     }
 
 
 def _sort_of(
-    files: ComparisonFiles, benchmark: str, key: Key, predicted: Mapping[Key, FigureOfMerit]
+    files: ComparisonFiles, benchmark: str, key: Key, predictions: Mapping[Key, FigureOfMerit]
 ) -> tuple[str, Merit]:
-    """Unit and what is better of a figure that no run under a routing gave."""
-    if key in predicted:
-        return predicted[key].unit, predicted[key].better
+    """Return unit and preferred direction of a figure that no run under this routing has."""
+    if key in predictions:
+        return predictions[key].unit, predictions[key].better
     return files.sort_of(benchmark, key)
 
 
-def _measured(sample: Sample) -> dict[str, Any]:
+def _sample_columns(sample: MeritSample) -> dict[str, Any]:
     values = list(sample.values.values())
     interval = statistics.median_interval(values)
     return {
@@ -205,10 +207,10 @@ def _measured(sample: Sample) -> dict[str, Any]:
     }
 
 
-def _compared(
-    sample: Sample, base: Sample | None, applied: Collection[str], record: BenchRecord
+def _improvement_columns(
+    sample: MeritSample, base: MeritSample | None, applied: Collection[str], record: BenchRecord
 ) -> dict[str, Any]:
-    """The improvement over the baseline; that of the baseline itself is 0, and no noise."""
+    """Return the improvement over the baseline; for the baseline itself 0, and no noise."""
     better = sample.better
     if not sample.values or base is None or not base.values or not better:
         return {}
@@ -224,21 +226,21 @@ def _compared(
         IMPROVEMENT: gain,
         "improvement_low": interval.low if interval else None,
         "improvement_high": interval.high if interval else None,
-        # what was not switched cannot have made the difference
+        # routings that were not applied cannot cause a difference
         "within_noise": noise or set(applied) != {"yes"},
     }
 
 
-def _foretold(mine: FigureOfMerit | None, base: FigureOfMerit | None) -> dict[str, Any]:
-    found: dict[str, Any] = {"predicted": mine.value if mine else None}
+def _prediction_columns(mine: FigureOfMerit | None, base: FigureOfMerit | None) -> dict[str, Any]:
+    columns: dict[str, Any] = {"predicted": mine.value if mine else None}
     if mine and base and mine.better:
         gain = statistics.improvement_percent(mine.value, base.value, mine.better)
-        found["predicted_improvement_percent"] = gain
-    return found
+        columns["predicted_improvement_percent"] = gain
+    return columns
 
 
-def _predicted(record: BenchRecord, facts: Mapping[str, Any]) -> dict[Key, FigureOfMerit]:
-    """What the flow engine foretells of a benchmark, if it was run and knows how."""
+def _predictions(record: BenchRecord, facts: Mapping[str, Any]) -> dict[Key, FigureOfMerit]:
+    """Return what the flow engine predicts for a benchmark, if a prediction exists."""
     if record.prediction is None or record.plugin is None or not facts.get("ranks"):
         return {}
     flow = outcome_of("flow", _at(record, record.prediction))

@@ -1,4 +1,4 @@
-"""From the artifacts of a study's comparisons to frames that tables and figures draw on."""
+"""Data frames of a study's measurements, for tables and figures."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from routelab.config import Relative
 from routelab.report.frames.bench_rows import KINDS, BenchRecord, BenchRow
 from routelab.report.frames.columns import BENCHMARKS
 from routelab.report.frames.comparison_files import ComparisonFiles
-from routelab.report.frames.derivation import IMPROVEMENT, add_derived
+from routelab.report.frames.derivation import IMPROVEMENT, derive_columns
 from routelab.report.frames.runs import Frames
-from routelab.report.frames.simulations import known_of_tables
-from routelab.report.frames.view import OK, View, add_bare
+from routelab.report.frames.simulations import table_facts
+from routelab.report.frames.view import OK, View, add_bare_names
 
 SINGLE = "benchmark-runs"
-"""What rows are made of: the value of every run that counts."""
+"""Details of rows: the value of every run except warm-up runs."""
 
 COLUMNS = ("median", "mean", "cov_percent", "ci_low", "ci_high", "runs", "failed", "failures")
 
 BETTER = {column.name: column.better for column in BENCHMARKS if column.better}
 
 OF_A_METRIC = ("median", "mean", "ci_low", "ci_high", "predicted")
-"""Columns in the unit of the metric, of which less or more may be better."""
+"""Columns in the unit of the metric; its preferred direction applies to them."""
 
-NOT_SWITCHED = (
+SWITCH_WARNING = (
     "The fabric was not switched: routings were not applied, and differences between them are "
     "noise."
 )
@@ -42,7 +42,7 @@ class BenchFrames(View):
     rows : sequence of BenchRow
         In the study's order.
     routes : Frames
-        The study's tables; what is known of a routing's table stands beside what was measured.
+        The study's tables; rows also have the facts of their routing's table.
     """
 
     kinds = KINDS
@@ -55,38 +55,38 @@ class BenchFrames(View):
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """The rows, whatever came of them; the index is ``run``.
+        """All rows, with or without a result; the index is ``run``.
 
         Columns: see `docs/report.md`; all parameters and settings, qualified and by their bare
-        names; and what is known of the routing's table.
+        names; and the facts of the routing's table.
         """
-        known = known_of_tables(self._routes)
+        facts = table_facts(self._routes)
         rows = [
-            known.get((row.record.topology, row.record.routing), {}) | row.values
+            facts.get((row.record.topology, row.record.routing), {}) | row.values
             for row in self.rows
         ]
         columns = None if rows else [*self.identity, *COLUMNS, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
-        add_bare(frame, ("routing", "topology", "benchmark", "bench"))
-        add_derived(frame)
+        add_bare_names(frame, ("routing", "topology", "benchmark", "bench"))
+        derive_columns(frame)
         return frame
 
     @property
     def better(self) -> Mapping[str, str]:
-        """What is known of tables, improvements, and figures of merit if all are of one sort."""
-        found = {**self._routes.better, **BETTER}
+        """Preferred directions of tables' columns, improvements, and figures of merit if equal."""
+        directions = {**self._routes.better, **BETTER}
         sorts = {str(row.values["better"]) for row in self.rows} - {""}
         if len(sorts) == 1:
-            found |= dict.fromkeys(OF_A_METRIC, sorts.pop())
-        return found
+            directions |= dict.fromkeys(OF_A_METRIC, sorts.pop())
+        return directions
 
     @property
     def identity(self) -> Sequence[str]:
-        """Network, routing, benchmark, settings, and which figure."""
+        """Columns of network, routing, benchmark, settings and figure."""
         return (*self.kinds, "bench", "metric", "size")
 
     def counterpart(self, run: int) -> str:
-        """Network, benchmark, settings and figure."""
+        """Return network, benchmark, settings and figure as text."""
         record, values = self.records[run], self.rows[run].values
         names = record.topology_name, record.benchmark_name, record.settings_id
         return " ".join((*names, values["metric"], str(values["size"])))
@@ -98,10 +98,10 @@ class BenchFrames(View):
         place: str,
         relative: Relative | None = None,
     ) -> pd.DataFrame:
-        """See `View.select`; figures of which less and more is better are not compared as one."""
+        """See `View.select`; figures with different preferred directions cannot be compared."""
         if relative is not None and relative.column in OF_A_METRIC:
-            chosen = super().select(where, pooled, place)
-            if len(set(chosen["better"]) - {""}) > 1:
+            rows = super().select(where, pooled, place)
+            if len(set(rows["better"]) - {""}) > 1:
                 raise InputError(
                     f"{place}relative: of some figures less is better, of others more; choose a "
                     f"'metric' with 'where', or show '{IMPROVEMENT}', which needs no 'relative'"
@@ -109,37 +109,37 @@ class BenchFrames(View):
         return super().select(where, pooled, place, relative)
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Values of single runs with their rounds; see `View.details`."""
+        """Return the values of single runs with their rounds; see `View.details`."""
         lines = [
             (run, turn, value) for run in runs for turn, value in self.rows[run].sample.items()
         ]
         return pd.DataFrame(lines, columns=["run", "round", "value"])
 
     def warnings(self, runs: Iterable[int]) -> list[str]:
-        """That routings of some comparisons were not applied."""
-        lost = [
+        """Return a warning if routings of some comparisons were not applied."""
+        unapplied = [
             row.record
             for row in map(self.rows.__getitem__, runs)
             if row.values["applied"] in ("no", "partly")
         ]
-        where = dict.fromkeys(f"{one.topology} ({one.settings_id})" for one in lost)
-        return [f"{NOT_SWITCHED} Measured so: {', '.join(where)}."] if where else []
+        where = dict.fromkeys(f"{one.topology} ({one.settings_id})" for one in unapplied)
+        return [f"{SWITCH_WARNING} Measured so: {', '.join(where)}."] if where else []
 
     def notes(self, runs: Iterable[int]) -> list[str]:
-        """Which numbers are of fewer runs than were made."""
-        found: dict[str, None] = {}
+        """Return a sentence for each row with failed runs."""
+        sentences: dict[str, None] = {}
         for row in map(self.rows.__getitem__, runs):
             values = row.values
             if row.outcome.status == OK and values["failed"]:
-                made = values["runs"] + values["failed"]
-                found[
-                    f"Of {made} runs of {row.record.benchmark} with {row.record.routing} on "
+                total = values["runs"] + values["failed"]
+                sentences[
+                    f"Of {total} runs of {row.record.benchmark} with {row.record.routing} on "
                     f"{row.record.topology}, {values['failed']} gave no figures "
                     f"({values['failures']})"
                 ] = None
-        return list(found)
+        return list(sentences)
 
     @property
     def comparisons(self) -> list[ComparisonFiles]:
-        """What the rows are from, each once."""
+        """The files of all comparisons of the rows, each once."""
         return list({row.record.directory: row.files for row in self.rows}.values())

@@ -1,4 +1,4 @@
-"""Bounds of networks and rules, joined to the runs that they bound."""
+"""Bounds of networks and rules, joined to the runs to which they apply."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from routelab.report.frames.pending import outcome_in
 
 
 def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> Outcome:
-    """The outcome of a run with `routelab.bounds.BOUND_FIELDS` among its facts.
+    """Return the outcome of a run with `routelab.bounds.BOUND_FIELDS` among its facts.
 
     Parameters
     ----------
@@ -24,10 +24,10 @@ def with_bounds(outcome: Outcome, rules: Path | None, network: Path | None) -> O
     """
     if network is None or outcome.status != "ok":
         return outcome
-    of_rules = None if rules is None else _bound(rules)
-    facts = bound_facts(outcome.facts, of_rules, _bound(network))
+    of_rules = None if rules is None else _read_bound(rules)
+    facts = bound_facts(outcome.facts, of_rules, _read_bound(network))
     if rules is not None and of_rules is None:
-        # the network's is no stand-in: the gap would be against routes that the rules forbid
+        # the network's bound is no substitute: it allows routes that the rules forbid
         facts |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
     return replace(outcome, facts={**outcome.facts, **facts})
 
@@ -42,6 +42,6 @@ def _outcome(folder: Path) -> Outcome:
     return outcome_in(folder, "bound", topology, rules)
 
 
-def _bound(folder: Path) -> LoadBound | None:
+def _read_bound(folder: Path) -> LoadBound | None:
     outcome = _outcome(folder)
     return bound_of(outcome.facts) if outcome.status == "ok" else None

@@ -64,7 +64,7 @@ COLUMNS: Final = (
 )
 
 
-def _measured(name: str, meaning: str, heading: str = "", better: Better = "") -> Column:
+def _bench_column(name: str, meaning: str, heading: str = "", better: Better = "") -> Column:
     return Column(
         name, meaning, heading=heading, better=better, of=("benchmarks",), group="Measurements"
     )
@@ -108,49 +108,51 @@ ENGINES: Final = (
 )
 
 BENCHMARKS: Final = (
-    _measured("benchmark", "name or alias of the benchmark"),
-    _measured("program", "benchmark without its parameters"),
-    _measured("bench", "settings that differ from the defaults", heading="settings"),
-    _measured("cluster", "name of the cluster"),
-    _measured("baseline", "routing that the others are compared with"),
-    _measured("ranks", "number of MPI processes"),
-    _measured("hosts", "hosts that ran the processes"),
-    _measured("job_ids", "job numbers of the batch system", heading="allocations"),
-    _measured("applied", "whether the fabric was switched to the routing"),
-    _measured("version", "version of the benchmark, as it prints it"),
-    _measured("metric", "figure of merit"),
-    _measured("size", "message size", heading="size (bytes)"),
-    _measured("unit", "unit of the figure of merit"),
-    _measured("better", "preferred direction of the figure of merit: `lower` or `higher`"),
-    _measured("median", "median of the runs"),
-    _measured("mean", "mean of the runs"),
-    _measured(
+    _bench_column("benchmark", "name or alias of the benchmark"),
+    _bench_column("program", "benchmark without its parameters"),
+    _bench_column("bench", "settings that differ from the defaults", heading="settings"),
+    _bench_column("cluster", "name of the cluster"),
+    _bench_column("baseline", "routing that the others are compared with"),
+    _bench_column("ranks", "number of MPI processes"),
+    _bench_column("hosts", "hosts that ran the processes"),
+    _bench_column("job_ids", "job numbers of the batch system", heading="allocations"),
+    _bench_column("applied", "whether the fabric was switched to the routing"),
+    _bench_column("version", "version of the benchmark, as it prints it"),
+    _bench_column("metric", "figure of merit"),
+    _bench_column("size", "message size", heading="size (bytes)"),
+    _bench_column("unit", "unit of the figure of merit"),
+    _bench_column("better", "preferred direction of the figure of merit: `lower` or `higher`"),
+    _bench_column("median", "median of the runs"),
+    _bench_column("mean", "mean of the runs"),
+    _bench_column(
         "cov_percent", "coefficient of variation of the runs", heading="CoV (%)", better="lower"
     ),
-    _measured("ci_low", "lower end of the 95 % interval of the median", heading="95 % from"),
-    _measured("ci_high", "upper end of the 95 % interval of the median", heading="95 % to"),
-    _measured("runs", "number of runs with a result"),
-    _measured("failed", "number of runs without a result", heading="failed runs", better="lower"),
-    _measured("failures", "why runs have no result"),
-    _measured(
+    _bench_column("ci_low", "lower end of the 95 % interval of the median", heading="95 % from"),
+    _bench_column("ci_high", "upper end of the 95 % interval of the median", heading="95 % to"),
+    _bench_column("runs", "number of runs with a result"),
+    _bench_column(
+        "failed", "number of runs without a result", heading="failed runs", better="lower"
+    ),
+    _bench_column("failures", "why runs have no result"),
+    _bench_column(
         "improvement_percent",
         "improvement of the median over that of the baseline, in percent",
         heading="improvement (%)",
         better="higher",
     ),
-    _measured(
+    _bench_column(
         "improvement_low",
         "lower end of the 95 % interval of the improvement",
         heading="improvement from",
     ),
-    _measured(
+    _bench_column(
         "improvement_high",
         "upper end of the 95 % interval of the improvement",
         heading="improvement to",
     ),
-    _measured("within_noise", "whether the improvement may be noise"),
-    _measured("predicted", "value of the figure that the flow engine predicts"),
-    _measured(
+    _bench_column("within_noise", "whether the improvement may be noise"),
+    _bench_column("predicted", "value of the figure that the flow engine predicts"),
+    _bench_column(
         "predicted_improvement_percent",
         "improvement that the flow engine predicts, in percent",
         heading="predicted improvement (%)",

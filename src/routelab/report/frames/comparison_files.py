@@ -1,4 +1,4 @@
-"""What a comparison left, and what its runs come to: a cell for each routing and benchmark."""
+"""Files of a comparison, with its runs grouped by routing and benchmark."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from routelab.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
 from routelab.report.frames.view import OK
 
 Key: TypeAlias = tuple[str, float | None]
-"""Metric, and bytes where the benchmark has a row for each size."""
+"""Metric, and message size in bytes if the benchmark measures several sizes."""
 
 Merit: TypeAlias = Literal["lower", "higher", ""]
 
@@ -24,8 +24,8 @@ WORST: tuple[Status, ...] = ("failed", "timeout", "unsupported")
 
 
 @dataclass
-class Sample:
-    """Values of one figure of merit by round of a session, warm-up rounds left out."""
+class MeritSample:
+    """Values of one figure of merit by round, without warm-up rounds."""
 
     unit: str
     better: Merit
@@ -33,27 +33,27 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """All runs of one benchmark under one routing, warm-up rounds left out.
+class RunGroup:
+    """All runs of one benchmark under one routing, without warm-up rounds.
 
     Attributes
     ----------
     status : str
-        ``ok`` if any run gave figures, otherwise the worst.
+        ``ok`` if any run has figures, otherwise the worst status.
     reason : str
-        First cause of a run without figures; empty if all gave some.
+        Reason of the first run without figures; empty if all have figures.
     failed : int
-        Runs without figures.
+        Number of runs without figures.
     failures : str
-        How many of which sort, as ``1 timeout, 2 wrong-processes``.
+        Number of failures of each kind, such as ``1 timeout, 2 wrong-processes``.
     applied : str
         Whether the fabric was switched: ``yes``, ``no`` or ``partly``.
     allocations : int
-        Jobs of the scheduler that the runs are from.
+        Number of scheduler jobs that ran them.
     ranks : float or None
     hosts, version : str
-        Of the benchmark; of runs that differ, with semicolons between.
-    samples : dict of Key to Sample
+        Of the benchmark; distinct values are separated by semicolons.
+    samples : dict of Key to MeritSample
     """
 
     status: Status
@@ -65,7 +65,7 @@ class Cell:
     ranks: float | None
     hosts: str
     version: str
-    samples: Mapping[Key, Sample]
+    samples: Mapping[Key, MeritSample]
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,94 +77,94 @@ class ComparisonFiles:
     directory : Path
     outcome : Outcome
     runs : list of dict
-        By `RUN_COLUMNS`; none where nothing was measured.
-    cells : dict of (str, str) to Cell
+        With the keys `RUN_COLUMNS`; empty if nothing was measured.
+    groups : dict of (str, str) to RunGroup
         By routing and benchmark.
     """
 
     directory: Path
     outcome: Outcome
     runs: list[dict[str, Any]]
-    cells: Mapping[tuple[str, str], Cell]
+    groups: Mapping[tuple[str, str], RunGroup]
 
     def keys(self, benchmark: str) -> list[Key]:
-        """All figures of merit that a benchmark has under any routing."""
-        samples = (cell.samples for (_, one), cell in self.cells.items() if one == benchmark)
+        """Return all figures of merit that a benchmark has under any routing."""
+        samples = (group.samples for (_, one), group in self.groups.items() if one == benchmark)
         return list(dict.fromkeys(key for mine in samples for key in mine))
 
     def sort_of(self, benchmark: str, key: Key) -> tuple[str, Merit]:
-        """Unit, and what is better, of a figure of merit under any routing."""
-        for (_, one), cell in self.cells.items():
-            if one == benchmark and key in cell.samples:
-                return cell.samples[key].unit, cell.samples[key].better
+        """Return unit and preferred direction of a figure of merit under any routing."""
+        for (_, one), group in self.groups.items():
+            if one == benchmark and key in group.samples:
+                return group.samples[key].unit, group.samples[key].better
         return "", ""
 
 
 def read_comparison(directory: Path, outcome: Outcome) -> ComparisonFiles:
-    """Read what a comparison left beside its outcome.
+    """Read the runs and figures of a comparison.
 
     Raises
     ------
     InputError
-        If a table is damaged, or missing though the outcome says that it is there.
+        If a table is damaged, or missing although the outcome is ok.
     """
     runs: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
     if outcome.status == OK or (directory / RUNS).is_file():
         numbers = {"round", "turn", "seconds", "ranks"}
-        runs = _read(directory / RUNS, RUN_COLUMNS, numbers)
-        figures = _read(directory / FIGURES, FIGURE_COLUMNS, {"round", "size", "value"})
+        runs = _read_rows(directory / RUNS, RUN_COLUMNS, numbers)
+        figures = _read_rows(directory / FIGURES, FIGURE_COLUMNS, {"round", "size", "value"})
     if wrong := {row["better"] for row in figures} - set(get_args(Merit)):
         raise InputError(
             f"{directory / FIGURES} is damaged: better is {wrong.pop()!r}; remove its folder and "
             "run again"
         )
-    samples: dict[tuple[str, str], dict[Key, Sample]] = {}
+    samples: dict[tuple[str, str], dict[Key, MeritSample]] = {}
     session_of = {row["run"]: row["session"] for row in runs}
-    # rounds of different sessions were not done in turns, whatever their number is
+    # equal round numbers of different sessions are different rounds
     rounds: dict[tuple[str, int], int] = {}
     for row in figures:
         if row["round"] >= 1:
             size = row["size"] if row["size"] == row["size"] else None
             mine = samples.setdefault((row["routing"], row["benchmark"]), {})
-            known = Sample(row["unit"], cast(Merit, row["better"]))
-            sample = mine.setdefault((row["metric"], size), known)
-            done = session_of.get(row["run"], ""), int(row["round"])
-            sample.values[rounds.setdefault(done, len(rounds) + 1)] = row["value"]
-    counted: dict[tuple[str, str], list[dict[str, Any]]] = {}
+            empty = MeritSample(row["unit"], cast(Merit, row["better"]))
+            sample = mine.setdefault((row["metric"], size), empty)
+            turn = session_of.get(row["run"], ""), int(row["round"])
+            sample.values[rounds.setdefault(turn, len(rounds) + 1)] = row["value"]
+    measured_runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for row in runs:
         if row["round"] >= 1:
-            counted.setdefault((row["routing"], row["benchmark"]), []).append(row)
-    cells = {pair: _cell(mine, samples.get(pair, {})) for pair, mine in counted.items()}
-    return ComparisonFiles(directory, outcome, runs, cells)
+            measured_runs.setdefault((row["routing"], row["benchmark"]), []).append(row)
+    groups = {pair: _run_group(mine, samples.get(pair, {})) for pair, mine in measured_runs.items()}
+    return ComparisonFiles(directory, outcome, runs, groups)
 
 
-def no_runs(outcome: Outcome) -> Cell:
-    """The cell of a routing and a benchmark that a comparison says nothing of."""
+def no_runs(outcome: Outcome) -> RunGroup:
+    """Return the group of a routing and benchmark without runs in a comparison."""
     status = "failed" if outcome.status == OK else outcome.status
     reason = outcome.reason or "the comparison has no run of it"
-    return Cell(status, reason, 0, "", "", 0, None, "", "", {})
+    return RunGroup(status, reason, 0, "", "", 0, None, "", "", {})
 
 
 def cause(run: Mapping[str, Any]) -> str:
-    """What kind of failure ended a run: of those that have none, the status."""
+    """Return the kind of failure of a run, or its status if it has none."""
     return str(run["failure"] or run["status"])
 
 
-def _read(path: Path, columns: tuple[str, ...], numbers: set[str]) -> list[dict[str, Any]]:
+def _read_rows(path: Path, columns: tuple[str, ...], numbers: set[str]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in read_csv(path, columns, numbers)]
 
 
-def _cell(runs: list[dict[str, Any]], samples: Mapping[Key, Sample]) -> Cell:
-    lost = [run for run in runs if run["status"] != OK]
-    statuses = [run["status"] for run in lost]
-    kinds = Counter(map(cause, lost))
+def _run_group(runs: list[dict[str, Any]], samples: Mapping[Key, MeritSample]) -> RunGroup:
+    failed_runs = [run for run in runs if run["status"] != OK]
+    statuses = [run["status"] for run in failed_runs]
+    kinds = Counter(map(cause, failed_runs))
     switched = _distinct(runs, "applied")
     ranks = [run["ranks"] for run in runs if run["ranks"] == run["ranks"]]
-    return Cell(
-        status=min(statuses, key=WORST.index) if len(lost) == len(runs) else "ok",
-        reason=next((run["reason"] for run in lost), ""),
-        failed=len(lost),
+    return RunGroup(
+        status=min(statuses, key=WORST.index) if len(failed_runs) == len(runs) else "ok",
+        reason=next((run["reason"] for run in failed_runs), ""),
+        failed=len(failed_runs),
         failures=", ".join(f"{number} {kind}" for kind, number in kinds.items()),
         applied="partly" if len(switched) > 1 else switched[0],
         allocations=len(_distinct(runs, "job_id")),

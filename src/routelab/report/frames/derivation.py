@@ -1,4 +1,4 @@
-"""Columns that are made from others."""
+"""Columns that are computed from other columns."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ REFERENCE_RUN = "relative_run"
 """Column with the run that a run is compared with."""
 
 IMPROVEMENT = "improvement_percent"
-"""By how many percent a run is better than that of another routing."""
+"""Column with the improvement over a run of another routing, in percent."""
 
 GROUPS = ("less", "equal", "greater")
-"""How a value compares with that of another routing."""
+"""Groups of values compared with those of another routing."""
 
 NEAR = 0.01
-"""Share of the bound, but at least one route of the fastest channel, by which a near-optimal load
-exceeds it."""
+"""Largest excess of a near-optimal load over the bound, relative to the bound; at least one route
+of the fastest channel."""
 
 
-def add_derived(frame: pd.DataFrame) -> None:
-    """Add what follows from the sizes of grids and from bounds, where there are any.
+def derive_columns(frame: pd.DataFrame) -> None:
+    """Add columns computed from the sizes of grids and from bounds, where these are known.
 
     ``dimensions``, ``smallest_size`` and ``sizes`` (without order: greatest first) of a grid;
     ``gap_percent``, the gap in percent of the bound, and ``near_optimal``, whether it is at most
@@ -54,26 +54,26 @@ def _sizes(text: Any) -> list[int]:
     return list(map(int, parts)) if all(part.isdecimal() for part in parts) else []
 
 
-def add_compared(
+def compare_runs(
     frame: pd.DataFrame,
     spec: Relative,
     same: Sequence[str],
     place: str,
     better: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """A row for every run and every run of another routing under the same circumstances.
+    """Return a row for each pair of a run and a run of the reference routing that it matches.
 
     Parameters
     ----------
     frame : DataFrame
-        A row a run, which the index numbers.
+        One row per run; the index is the run's number.
     spec : Relative
     same : sequence of str
-        Of every run, what those that it is compared with must have as well: its network, say.
+        A text for every run; only runs with equal texts (such as the network) are compared.
     place : str
-        Where it is asked for, to begin messages with.
+        Prefix of messages: where the comparison is declared.
     better : mapping of str to str
-        Columns of which ``"higher"`` is better.
+        Preferred direction by column; missing columns count as ``"lower"``.
 
     Returns
     -------
@@ -90,10 +90,12 @@ def add_compared(
         If a routing or the column does not exist.
     """
     column = spec.column
-    known = dict.fromkeys(frame["routing"])
+    routings = dict.fromkeys(frame["routing"])
     for name in spec.routings:
-        if name not in known:
-            raise InputError(f"{place}relative: no routing {name!r}; there are {', '.join(known)}")
+        if name not in routings:
+            raise InputError(
+                f"{place}relative: no routing {name!r}; there are {', '.join(routings)}"
+            )
     if column not in frame:
         frame = frame.assign(**{column: np.full(len(frame), np.nan)})
     values = pd.to_numeric(frame[column], errors="coerce")
@@ -103,11 +105,11 @@ def add_compared(
     mine["_run"] = mine.index
     others = mine.loc[mine["routing"].isin(spec.routings) & values.notna()]
     if spec.median:
-        # from the worst one on, so that the lower median of the improvements is 0
-        ordered = others.sort_values(column, ascending=better.get(column) == "higher")
-        groups = ordered.groupby(["_same", "routing"], sort=False)
+        # starting with the worst, so that the lower median of the improvements is 0
+        ranking = others.sort_values(column, ascending=better.get(column) == "higher")
+        groups = ranking.groupby(["_same", "routing"], sort=False)
         lower = (groups[column].transform("size") - 1) // 2
-        others = ordered[groups.cumcount() == lower]
+        others = ranking[groups.cumcount() == lower]
     reference = pd.DataFrame(
         {
             "_same": others["_same"],
@@ -121,7 +123,7 @@ def add_compared(
         both = both[both["routing"] != both[RELATIVE_TO]]
     ratio = both[column] / both[f"{column}_reference"]
     better_by = 100 * ((ratio if better.get(column) == "higher" else 1 / ratio) - 1)
-    # equal but for the last bits is equal, and no minus is left of it
+    # values that differ in the last bits only are equal; adding 0 turns -0 into 0
     both[IMPROVEMENT] = better_by.round(9) + 0.0
     both[f"{column}_ratio"] = ratio
     both[f"{column}_gain"] = 100 * (1 - ratio)
@@ -129,8 +131,8 @@ def add_compared(
     return both.set_index("_run").drop(columns="_same").rename_axis("run")
 
 
-def lies_between(values: pd.Series[Any], wanted: Between) -> pd.Series[bool]:
-    """Which of the values are numbers within the limits."""
-    low = -inf if wanted.min is None else wanted.min
-    high = inf if wanted.max is None else wanted.max
+def lies_between(values: pd.Series[Any], limits: Between) -> pd.Series[bool]:
+    """Return a mask of the values that are numbers within the limits."""
+    low = -inf if limits.min is None else limits.min
+    high = inf if limits.max is None else limits.max
     return pd.to_numeric(values, errors="coerce").between(low, high)

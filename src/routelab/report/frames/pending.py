@@ -12,7 +12,7 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 
 
 @dataclass(frozen=True)
-class NotRun(Outcome):
+class PendingOutcome(Outcome):
     """Stand-in for the outcome of a job that has not run; its status is ``not-run``.
 
     It exists in reports only: outcome files have no such status, and writing it raises ValueError.
@@ -39,12 +39,12 @@ def outcome_in(folder: Path, kind: str, topology: str, routing: str) -> Outcome:
     Returns
     -------
     Outcome
-        `NotRun` if there is no file; a failure with the reason if the file cannot be read.
+        `PendingOutcome` if the file is missing; a failure with the reason if it is unreadable.
     """
     path = folder / "outcome.json"
     try:
         return read_outcome(path)
     except (InputError, OSError) as error:
         if isinstance(error.__cause__, FileNotFoundError):
-            return NotRun(kind, topology, routing, reason=f"{path} does not exist")
+            return PendingOutcome(kind, topology, routing, reason=f"{path} does not exist")
         return Outcome(kind, topology, routing, "failed", f"no outcome: {error}")

@@ -1,4 +1,4 @@
-"""From the artifacts of a study's runs to data frames that tables and figures draw on."""
+"""Data frames of a study's route tables, for tables and figures."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.tables import read_csv
 from routelab.report.frames.bounds import bound_outcomes, with_bounds
-from routelab.report.frames.derivation import add_derived
-from routelab.report.frames.view import OK, Record, View, add_bare, outcome_of, terminals_of
+from routelab.report.frames.derivation import derive_columns
+from routelab.report.frames.view import OK, Record, View, add_bare_names, outcome_of, terminals_of
 
 METRIC_COLUMNS = ["metric", "value", "unit", "better"]
 CHANNEL_COLUMNS = ["channel", "source", "target", "direction", "load"]
@@ -28,23 +28,23 @@ class JobRecord(Record):
 
     Attributes
     ----------
-    kept : tuple of (Outcome, tuple) or None
-        Of a survey's run, which has no folder: what came of it, and what its metrics measured
-        (name, value, unit, better).
+    survey_result : tuple of (Outcome, tuple) or None
+        Outcome of a survey's run, which has no folder, and its metrics (name, value, unit,
+        better).
     metrics : tuple of str
-        Canonical names of all metrics, for commands; empty where the usual ones are measured.
+        Canonical names of all metrics, for commands; empty for the default metrics.
     rules_bound, network_bound : Path or None
-        Folders of the bounds of the run's rules and of the bare network, where there are any.
+        Folders of the bounds of the run's rules and of the bare network, if they exist.
     """
 
-    kept: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
+    survey_result: tuple[Outcome, tuple[tuple[str, float, str, str], ...]] | None = None
     metrics: tuple[str, ...] = ()
     rules_bound: Path | None = None
     network_bound: Path | None = None
 
 
 class Frames(View):
-    """Everything that a study's runs wrote, as data frames.
+    """Results of a study's runs as data frames.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Frames(View):
         self.records: tuple[JobRecord, ...] = tuple(records)
         self.outcomes = tuple(
             with_bounds(
-                record.kept[0] if record.kept else outcome_of("route", record),
+                record.survey_result[0] if record.survey_result else outcome_of("route", record),
                 record.rules_bound,
                 record.network_bound,
             )
@@ -66,7 +66,7 @@ class Frames(View):
 
     @cached_property
     def topology_outcomes(self) -> tuple[Outcome, ...]:
-        """Outcomes of the networks, each once; those that cannot be read are left out."""
+        """Outcomes of the networks, each once, without unreadable ones."""
         outcomes = []
         for folder in dict.fromkeys(record.topology_directory for record in self.records):
             with suppress(InputError):
@@ -81,14 +81,14 @@ class Frames(View):
 
     @cached_property
     def metrics(self) -> pd.DataFrame:
-        """One row a run and metric: ``run, topology, routing, metric, value, unit, better``."""
+        """One row per run and metric: ``run, topology, routing, metric, value, unit, better``."""
         rows = []
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
             if outcome.status != OK:
                 continue
             lines: Sequence[tuple[Any, ...]]
-            if record.kept is not None:
-                lines = record.kept[1]
+            if record.survey_result is not None:
+                lines = record.survey_result[1]
             else:
                 lines = read_csv(record.directory / "metrics.csv", METRIC_COLUMNS, {"value"})
             rows += [(run, record.topology, record.routing, *line) for line in lines]
@@ -96,19 +96,19 @@ class Frames(View):
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """One row a run, whatever came of it; the index is ``run``.
+        """One row per run, with or without a result; the index is ``run``.
 
         Columns: ``topology``, ``routing``, ``status``, ``reason``, ``nodes`` (terminals), every
         fact and metric, ``topology.<parameter>``, ``routing.<parameter>`` and parameters by their
-        bare name (the routing's, where any routing has one of that name), and what
-        `routelab.report.frames.derivation` makes of them.
+        bare name (the routing's, if any routing has a parameter of that name), and the columns of
+        `routelab.report.frames.derivation`.
         """
-        measured: dict[int, dict[str, float]] = {}
+        metrics: dict[int, dict[str, float]] = {}
         for run, metric, value in self.metrics[["run", "metric", "value"]].itertuples(index=False):
-            measured.setdefault(run, {})[metric] = value
+            metrics.setdefault(run, {})[metric] = value
         rows = []
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
-            row: dict[str, Any] = measured.get(run, {}) | dict(outcome.facts)
+            row: dict[str, Any] = metrics.get(run, {}) | dict(outcome.facts)
             row |= {f"topology.{key}": text for key, text in record.topology_parameters.items()}
             row |= {f"routing.{key}": text for key, text in record.routing_parameters.items()}
             row |= {
@@ -121,29 +121,29 @@ class Frames(View):
             rows.append(row)
         columns = None if rows else ["topology", "routing", "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
-        add_bare(frame, ("routing", "topology"))
-        add_derived(frame)
+        add_bare_names(frame, ("routing", "topology"))
+        derive_columns(frame)
         return frame
 
     @cached_property
     def better(self) -> dict[str, str]:
-        """Metrics of which less, or more, is better: ``"lower"`` or ``"higher"``."""
-        known = self.metrics[self.metrics["better"] != ""]
-        return dict(zip(known["metric"], known["better"], strict=True))
+        """Preferred directions of metrics: ``"lower"`` or ``"higher"``."""
+        directed = self.metrics[self.metrics["better"] != ""]
+        return dict(zip(directed["metric"], directed["better"], strict=True))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Channels with their loads; see `View.details`."""
+        """Return channels with their loads; see `View.details`."""
         if of != "channels":
             raise InputError(f"{place}of: route tables have no {of}, only channels")
         return self.channels(runs)
 
     def channels(self, runs: Iterable[int]) -> pd.DataFrame:
-        """One row a run and channel: ``run, channel, source, target, direction, load``."""
+        """Return one row per run and channel: ``run, channel, source, target, direction, load``."""
         frames = []
         for run in runs:
             if self.outcomes[run].status != OK:
                 continue
-            if self.records[run].kept is not None:
+            if self.records[run].survey_result is not None:
                 raise InputError(
                     "a survey keeps no loads of single channels; show a column of its runs, or "
                     "make this a study of its own without 'survey'"

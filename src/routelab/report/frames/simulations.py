@@ -1,4 +1,4 @@
-"""From the artifacts of a study's simulations to data frames that tables and figures draw on."""
+"""Data frames of a study's simulations, for tables and figures."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from routelab.artifacts.tables import read_rows
 from routelab.artifacts.topology_file import load_topology
 from routelab.config.missing_columns import KEYS
 from routelab.registry.names import parse_name
-from routelab.report.frames.derivation import add_derived
+from routelab.report.frames.derivation import derive_columns
 from routelab.report.frames.runs import Frames
-from routelab.report.frames.view import OK, Record, View, add_bare, outcome_of, terminals_of
+from routelab.report.frames.view import OK, Record, View, add_bare_names, outcome_of, terminals_of
 from routelab.report.network_picture import axis_name
 
 TEXTS = ("source", "target", "direction", "switch", "name")
-"""Columns with names, which may look like numbers."""
+"""Columns with names, which must not be read as numbers."""
 
-PLACED = ("channels", "flow-channels")
-"""Rows with a place on the network."""
+LOCATED_ROWS = ("channels", "flow-channels")
+"""Kinds of rows with a location on the network."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,13 +36,13 @@ class EngineRecord(Record):
     Attributes
     ----------
     work, work_name : str
-        As the study calls traffic or workload, and its canonical name.
+        Name of traffic or workload in the study, and canonical name.
     work_parameters : mapping
         All parameters by name, defaults included.
     engine : EnginePlugin
         Its parameters are the settings.
     settings_id : str
-        Name of the settings' folder: those that differ from the defaults.
+        Name of the settings' folder: the settings that differ from the defaults.
     """
 
     work: str
@@ -58,24 +58,24 @@ class EngineRecord(Record):
         return super().part(kind)
 
     def columns(self, of: str) -> list[Column]:
-        """The columns that the engine declares of rows of a sort."""
+        """Return the columns that the engine declares for a kind of rows."""
         return [column for column in self.engine.columns if of in column.of]
 
 
 class EngineFrames(View):
-    """Everything that a study's simulations wrote, as data frames.
+    """Results of a study's simulations as data frames.
 
     Parameters
     ----------
     records : sequence of EngineRecord
         In the study's order.
     routes : Frames
-        The study's tables; what is known of a routing's table stands beside its simulations.
+        The study's tables; rows also have the facts of their routing's table.
     work : {"traffic", "workload"}
-        What was run.
+        Kind of work that was simulated.
     by_load : bool
-        Whether a row is one offered load of a simulation; otherwise a simulation. One without a
-        result, or by an engine that has no loads, is a row in any case.
+        Whether each offered load of a simulation is a row, instead of each simulation. A
+        simulation without a result, or by an engine without loads, is always one row.
     """
 
     def __init__(
@@ -101,33 +101,33 @@ class EngineFrames(View):
         self._details: dict[tuple[str, Path], pd.DataFrame] = {}
 
     def _lines_of(self, record: EngineRecord, outcome: Outcome) -> Iterator[dict[str, Any]]:
-        """The rows of a simulation: its loads, or one."""
+        """Iterate over the rows of a simulation: its loads, or a single row."""
         if outcome.status != OK or not record.columns("loads"):
             return
         curve = read_rows(record.directory / TABLES[self.work]["loads"], ["load"])
-        # a curve of a single point is about the whole simulation
+        # a curve with a single point describes the whole simulation
         if self.by_load or len(curve) == 1:
             yield from curve
 
     @cached_property
     def jobs(self) -> pd.DataFrame:
-        """The rows, whatever came of them; the index is ``run``.
+        """All rows, with or without a result; the index is ``run``.
 
         Columns: those of a load; every fact; ``topology``, ``routing``, ``traffic`` or
         ``workload``, ``engine``, ``simulation`` or ``flow`` (the settings), ``status``,
         ``reason``, ``nodes``; of workloads ``program``, the name without parameters; all
-        parameters and settings, qualified and by their bare names; and what is known of the
+        parameters and settings, qualified and by their bare names; and the facts of the
         routing's table.
         """
-        known = known_of_tables(self._routes)
+        facts = table_facts(self._routes)
         rows = [
-            known.get((record.topology, record.routing), {}) | self._row(record, outcome, line)
+            facts.get((record.topology, record.routing), {}) | self._row(record, outcome, line)
             for record, outcome, line in zip(self.records, self.outcomes, self._lines, strict=True)
         ]
         columns = None if rows else [*self.identity, "status", "reason", "nodes"]
         frame = pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="run"), columns=columns)
-        add_bare(frame, ("routing", "topology", self.work, self._key))
-        add_derived(frame)
+        add_bare_names(frame, ("routing", "topology", self.work, self._key))
+        derive_columns(frame)
         return frame
 
     def _row(
@@ -136,11 +136,11 @@ class EngineFrames(View):
         settings = settings_of(record.engine)
         row: dict[str, Any] = {**outcome.facts, **line}
         if self.work == "workload":
-            # the facts have what the machine and the job came to be
+            # facts have the resolved machine and job
             settings = {key: row.get(key, value) for key, value in settings.items()}
             row["program"] = parse_name(record.work_name).key
         else:
-            # settings stand behind parameters of the same name, and have a name of their own
+            # parameters take precedence over settings; these have a qualified name too
             row = {key: value for key, value in row.items() if key not in settings}
         for kind in self.kinds:
             row |= {f"{kind}.{key}": text for key, text in record.part(kind)[2].items()}
@@ -158,29 +158,29 @@ class EngineFrames(View):
 
     @property
     def better(self) -> Mapping[str, str]:
-        """What the engines declare, and what is known of tables."""
+        """Preferred directions that the engines declare, and those of tables' columns."""
         rows = {FACTS[self.work], "loads"}
-        declared = {
+        directions = {
             column.name: column.better
             for record in self.records
             for column in record.engine.columns
             if column.better and rows & set(column.of)
         }
-        return {**self._routes.better, **declared}
+        return {**self._routes.better, **directions}
 
     @property
     def identity(self) -> Sequence[str]:
-        """Network, routing, work and settings, and the load if a row is one."""
+        """Columns of network, routing, work and settings, and of the load if rows are loads."""
         return (*self.kinds, self._key, *(["load"] if self.by_load else []))
 
     def counterpart(self, run: int) -> str:
-        """Network, work, settings and load."""
+        """Return network, work, settings and load as text."""
         record = self.records[run]
         names = [record.topology_name, record.work_name, record.settings_id]
         return " ".join([*names, str(self._lines[run].get("load", "")) if self.by_load else ""])
 
     def engine(self, run: int) -> EnginePlugin:
-        """What a row was simulated with: of a single load, that one."""
+        """Return the engine of a row; for a row of one load, the engine with only this load."""
         engine = self.records[run].engine
         alone = {"loads": (self._lines[run].get("load"),), "find_saturation": False}
         fields = type(engine.parameters).model_fields
@@ -190,7 +190,7 @@ class EngineFrames(View):
         return type(engine)(engine.parameters.model_copy(update=update))
 
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """Lines of another table of the engines; see `View.details`."""
+        """Return lines of another table of the engines; see `View.details`."""
         of = of if of in TABLES[self.work] else f"flow-{of}"
         frames = [
             self._detail(of, run).assign(run=run)
@@ -205,38 +205,38 @@ class EngineFrames(View):
     def _detail(self, of: str, run: int) -> pd.DataFrame:
         record = self.records[run]
         path = record.directory / TABLES[self.work][of]
-        declared = [column.name for column in record.columns(of)]
+        names = [column.name for column in record.columns(of)]
         if (of, path) not in self._details:
-            needed = [name for name in ("load", _first(declared)) if name in declared]
-            table = pd.DataFrame(read_rows(path, needed, TEXTS))
-            if of in PLACED and "channel" in table:
-                table = placed(table, record)
+            columns = [name for name in ("load", _first(names)) if name in names]
+            table = pd.DataFrame(read_rows(path, columns, TEXTS))
+            if of in LOCATED_ROWS and "channel" in table:
+                table = add_places(table, record)
             self._details[of, path] = table
         table = self._details[of, path]
-        if "load" not in declared:
+        if "load" not in names:
             return table
         mine: pd.DataFrame = table[table["load"] == self._lines[run]["load"]]
-        # the row has it, as all that is asked of a row
+        # this column is part of the row
         return mine.drop(columns="load")
 
 
 def _first(names: Sequence[str]) -> str:
-    """The column that says what a line is."""
+    """Return the column that identifies a line."""
     return next(name for name in names if name != "load")
 
 
 def settings_of(engine: EnginePlugin) -> dict[str, Any]:
-    """All settings; lists as their text."""
+    """Return all settings, lists as text."""
     return {
         key: "+".join(map(str, value)) if isinstance(value, tuple) else value
         for key, value in engine.parameters.model_dump().items()
     }
 
 
-def known_of_tables(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:
-    """What is known of the routings' tables, by topology and routing."""
+def table_facts(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the facts of the routings' tables, by topology and routing."""
     frame = routes.jobs
-    # without the bare names of parameters: rows without a table would be left without them
+    # without bare names of parameters: rows without a table would lack them
     copies = [
         bare
         for kind, dot, bare in (name.partition(".") for name in frame.columns)
@@ -250,8 +250,8 @@ def known_of_tables(routes: Frames) -> dict[tuple[str, str], dict[str, Any]]:
     }
 
 
-def placed(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
-    """Channels with the place of the switch that each leaves, in networks with coordinates.
+def add_places(channels: pd.DataFrame, record: Record) -> pd.DataFrame:
+    """Return channels with the coordinates of their source switches, if the network has any.
 
     Raises
     ------

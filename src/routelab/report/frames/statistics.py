@@ -15,43 +15,43 @@ from routelab.report.frames.view import View, key_text
 SYSTEMS = "systems"
 """Column with the number of networks that a row stands for."""
 
-MOST_NAMED = 3
-"""Networks that are named where several attain an extreme."""
+MAX_NETWORK_NAMES = 3
+"""Largest number of networks in the name of an extreme."""
 
-NAMED = ("argmin", "argmax")
-"""Statistics that are names of networks."""
+NETWORK_NAMES = ("argmin", "argmax")
+"""Statistics whose values are names of networks."""
 
 _TOTALS = ("_ratio", "_gain")
 
 
 def statistics_of(
     mine: pd.DataFrame,
-    wanted: Mapping[str, Sequence[str]],
+    statistics: Mapping[str, Sequence[str]],
     over: Mapping[str, str],
     frames: View,
     place: str,
 ) -> tuple[dict[str, Any], dict[str, int]]:
-    """One row of a table.
+    """Compute one row of a table.
 
     Parameters
     ----------
     mine : DataFrame
-        The row's runs with a result; the column ``run`` says which.
+        The row's runs with a result; the column ``run`` has their numbers.
     wanted : mapping of str to sequence of str
         Statistics by column; see `routelab.config.views.Statistic`.
     over : mapping of str to str
-        Parameters of which each setting has statistics of its own: the lower median of these is
-        the value and, if any parameter is pooled to its range, the extremes are the range.
+        Parameters with separate statistics for each setting. The lower median of these is the
+        value; if any parameter is pooled to its range, the extremes are the range.
     frames : View
     place : str
-        Where the table is declared, to begin messages with.
+        Prefix of messages: where the table is declared.
 
     Returns
     -------
     row : dict
-        ``<column>_<statistic>``, with ``_low`` and ``_high`` the range; and `SYSTEMS`.
-    attained : dict of str to int
-        The run that attained an extreme.
+        ``<column>_<statistic>``, with ``_low`` and ``_high`` for the range, and `SYSTEMS`.
+    value_runs : dict of str to int
+        Number of the run with the extreme value.
 
     Raises
     ------
@@ -60,24 +60,24 @@ def statistics_of(
     """
     networks = [frames.records[run].topology_name for run in mine["run"]]
     row: dict[str, Any] = {SYSTEMS: len(set(networks))}
-    attained: dict[str, int] = {}
-    for column, names in wanted.items():
+    value_runs: dict[str, int] = {}
+    for column, names in statistics.items():
         values = _numbers(frames, mine, column, place)
         settings = _settings(mine.loc[values.index], over, frames)
         for name in names:
             key = f"{column}_{name}"
-            if name in NAMED:
-                row[key] = _attaining(values, mine, name)
+            if name in NETWORK_NAMES:
+                row[key] = _networks_at(values, mine, name)
                 continue
             if not settings:
                 continue
-            found = [_one(values[group], mine, column, name, place) for group in settings]
-            row[key] = median_low(found)
+            numbers = [_one(values[group], mine, column, name, place) for group in settings]
+            row[key] = median_low(numbers)
             if "range" in over.values():
-                row |= {f"{key}_low": min(found), f"{key}_high": max(found)}
+                row |= {f"{key}_low": min(numbers), f"{key}_high": max(numbers)}
             if name in ("min", "max"):
-                attained[key] = int(mine["run"][values[values == row[key]].index[0]])
-    return row, attained
+                value_runs[key] = int(mine["run"][values[values == row[key]].index[0]])
+    return row, value_runs
 
 
 def _numbers(frames: View, mine: pd.DataFrame, column: str, place: str) -> pd.Series[Any]:
@@ -91,7 +91,7 @@ def _numbers(frames: View, mine: pd.DataFrame, column: str, place: str) -> pd.Se
 
 
 def _settings(mine: pd.DataFrame, over: Mapping[str, str], frames: View) -> list[list[int]]:
-    """Rows by the setting of the parameters `over`, and by the routing they are compared with."""
+    """Group rows by the setting of the parameters `over`, and by the reference routing."""
     settings = [mine[parameter].map(key_text).tolist() for parameter in over]
     if over and REFERENCE_RUN in mine:
         settings.append([frames.records[run].routing_name for run in mine[REFERENCE_RUN]])
@@ -116,24 +116,24 @@ def _one(values: pd.Series[Any], mine: pd.DataFrame, column: str, name: str, pla
 
 
 def _total(values: pd.Series[Any], mine: pd.DataFrame, column: str, place: str) -> float:
-    """The ratio, or gain, of the sums over all runs."""
-    ending = next((end for end in _TOTALS if column.endswith(end)), None)
-    base = column.removesuffix(ending or "")
-    if ending is None or f"{base}_reference" not in mine:
+    """Return the ratio, or gain, of the sums over all runs."""
+    suffix = next((end for end in _TOTALS if column.endswith(end)), None)
+    base = column.removesuffix(suffix or "")
+    if suffix is None or f"{base}_reference" not in mine:
         raise InputError(
             f"{place}statistics: {column!r} has no total; only ratios and gains that 'relative' "
             "makes have"
         )
     ratio = mine.loc[values.index, base].sum() / mine.loc[values.index, f"{base}_reference"].sum()
-    return float(ratio if ending == "_ratio" else 100 * (1 - ratio))
+    return float(ratio if suffix == "_ratio" else 100 * (1 - ratio))
 
 
-def _attaining(values: pd.Series[Any], mine: pd.DataFrame, name: str) -> str | None:
-    """Networks with the extreme value: their sizes, or their names."""
+def _networks_at(values: pd.Series[Any], mine: pd.DataFrame, name: str) -> str | None:
+    """Return the networks with the extreme value: their sizes, or their names."""
     if values.empty:
         return None
     extreme = values.min() if name == "argmin" else values.max()
-    shown = "dims" if "dims" in mine else "topology"
-    names = list(dict.fromkeys(map(str, mine.loc[values[values == extreme].index, shown])))
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    column = "dims" if "dims" in mine else "topology"
+    names = list(dict.fromkeys(map(str, mine.loc[values[values == extreme].index, column])))
+    more = len(names) - MAX_NETWORK_NAMES
+    return ", ".join(names[:MAX_NETWORK_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -1,4 +1,4 @@
-"""A survey's runs for the report: from tables of rows to records."""
+"""Records of a survey's runs, read from its tables."""
 
 from __future__ import annotations
 
@@ -9,58 +9,58 @@ from typing import Any
 
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.survey_table import NAMES, SurveyTable, read_survey_table
-from routelab.report.frames.pending import NotRun
+from routelab.report.frames.pending import PendingOutcome
 from routelab.report.frames.runs import JobRecord
 
 _TIMES = {"run_wall_seconds": "wall_seconds", "run_cpu_seconds": "cpu_seconds"}
 
 
-def kept_records(records: Iterable[JobRecord], tables: Iterable[Path]) -> list[JobRecord]:
-    """`records` with what the tables tell of them.
+def survey_records(records: Iterable[JobRecord], tables: Iterable[Path]) -> list[JobRecord]:
+    """Return `records` with their results from the tables.
 
     Parameters
     ----------
     records : iterable of JobRecord
-        Without results. Those without a row in any table have not run yet.
+        Without results. Records without a row in any table have not run yet.
     tables : iterable of path
-        CSV files of shards; a shard that has not run yet has none.
+        CSV files of shards; the file of a shard that has not run is missing.
 
     Raises
     ------
     InputError
         If a table is damaged.
     """
-    kept = {}
+    results = {}
     for path in tables:
         if not path.exists():
             continue
         table = read_survey_table(path)
         for row in table.rows:
-            kept[row["topology"], row["routing"]] = _kept(row, table)
+            results[row["topology"], row["routing"]] = _result_in_row(row, table)
 
-    def found(record: JobRecord) -> Kept:
-        return kept.get((record.topology_name, record.routing_name)) or _nothing(record)
+    def result_of(record: JobRecord) -> SurveyResult:
+        return results.get((record.topology_name, record.routing_name)) or _no_result(record)
 
-    return [replace(record, kept=found(record)) for record in records]
-
-
-Kept = tuple[Outcome, tuple[tuple[str, float, str, str], ...]]
+    return [replace(record, survey_result=result_of(record)) for record in records]
 
 
-def _kept(row: Mapping[str, Any], table: SurveyTable) -> Kept:
+SurveyResult = tuple[Outcome, tuple[tuple[str, float, str, str], ...]]
+
+
+def _result_in_row(row: Mapping[str, Any], table: SurveyTable) -> SurveyResult:
     topology, routing, status, reason = (row[name] for name in NAMES)
     apart = {*NAMES, *_TIMES, "origin", *table.metrics}
     facts = {key: value for key, value in row.items() if key not in apart and value is not None}
-    measured = tuple(
-        (name, row[name], told["unit"], told["better"])
-        for name, told in table.metrics.items()
+    metrics = tuple(
+        (name, row[name], meaning["unit"], meaning["better"])
+        for name, meaning in table.metrics.items()
         if row.get(name) is not None
     )
     times = {name: row.get(key) for key, name in _TIMES.items()}
     provenance = {**table.origins.get(str(row.get("origin")), {}), **times}
-    return Outcome("route", topology, routing, status, reason, facts, provenance), measured
+    return Outcome("route", topology, routing, status, reason, facts, provenance), metrics
 
 
-def _nothing(record: JobRecord) -> Kept:
+def _no_result(record: JobRecord) -> SurveyResult:
     names = record.topology_name, record.routing_name
-    return NotRun("route", *names, reason="the survey's tables have no row of it"), ()
+    return PendingOutcome("route", *names, reason="the survey's tables have no row of it"), ()

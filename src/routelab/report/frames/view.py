@@ -1,4 +1,4 @@
-"""What tables and figures draw on: rows of one sort, with their columns."""
+"""Rows of one kind, with their columns, for tables and figures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.config import Between, Relative
 from routelab.config.missing_columns import setting_for
 from routelab.registry.suggest import did_you_mean
-from routelab.report.frames.derivation import GROUPS, add_compared, lies_between
+from routelab.report.frames.derivation import GROUPS, compare_runs, lies_between
 from routelab.report.frames.pending import outcome_in
 from routelab.report.labels import without_parameters
 
@@ -30,11 +30,11 @@ class Record:
     Attributes
     ----------
     topology, routing : str
-        As the study calls them: an alias, otherwise the canonical name.
+        Names in the study: an alias, otherwise the canonical name.
     topology_name, routing_name : str
         Canonical names, for commands.
     directory : Path
-        Where the job wrote.
+        The job's folder.
     topology_directory : Path
         ``results/topologies/<topology>``.
     topology_parameters, routing_parameters : mapping
@@ -51,7 +51,7 @@ class Record:
     routing_parameters: Mapping[str, Any] = field(default_factory=dict)
 
     def part(self, kind: str) -> tuple[str, str, Mapping[str, Any]]:
-        """Label in the study, canonical name, and parameters of the plugin of a kind."""
+        """Return name in the study, canonical name, and parameters of the plugin of a kind."""
         return (
             getattr(self, kind),
             getattr(self, f"{kind}_name"),
@@ -60,16 +60,16 @@ class Record:
 
 
 class View(ABC):
-    """Rows of one sort.
+    """Rows of one kind.
 
     Attributes
     ----------
     kinds : tuple of str
-        Plugins that a record names.
+        Kinds of plugins that a record names.
     records : sequence of Record
-        Of every row, by its number; several rows may have one.
+        Record of each row; several rows may share one.
     outcomes : sequence of Outcome
-        Of every record of a row.
+        Outcome of each row.
     """
 
     kinds: tuple[str, ...] = ("topology", "routing")
@@ -79,52 +79,52 @@ class View(ABC):
     @property
     @abstractmethod
     def jobs(self) -> pd.DataFrame:
-        """The rows; the index, ``run``, numbers them."""
+        """The rows; the index ``run`` is their number."""
 
     @property
     @abstractmethod
     def better(self) -> Mapping[str, str]:
-        """Columns of which less, or more, is better: ``"lower"`` or ``"higher"``."""
+        """Preferred directions by column: ``"lower"`` or ``"higher"``."""
 
     @abstractmethod
     def details(self, of: str, runs: Iterable[int], place: str) -> pd.DataFrame:
-        """What rows are made of: a line a channel, say, with the row as ``run``.
+        """Return lines with parts of rows, such as channels; the column ``run`` is the row.
 
         Parameters
         ----------
         of : str
-            What the lines are.
+            Kind of lines.
         runs : iterable of int
-            Rows; those without a result have none.
+            Rows; a row without a result has no lines.
         place : str
             What asks, to begin messages with.
 
         Raises
         ------
         InputError
-            If the rows have no such lines.
+            If the rows have no lines of this kind.
         """
 
     @property
     def identity(self) -> Sequence[str]:
-        """Columns of which a row of a table has one value each, unless it pools them."""
+        """Columns that identify a row, unless a table pools them."""
         return self.kinds
 
     def counterpart(self, run: int) -> str:
-        """What a row shares with those of other routings that it may be compared with."""
+        """Return a text that is equal for rows of different routings that can be compared."""
         return self.records[run].topology_name
 
     def warnings(self, runs: Iterable[int]) -> list[str]:
-        """What a reader of numbers of these rows must not overlook; a sentence each."""
+        """Return sentences that readers of these rows must not overlook."""
         return []
 
     def notes(self, runs: Iterable[int]) -> list[str]:
-        """What a reader of numbers of these rows may want to know; a sentence each."""
+        """Return sentences with more information on these rows."""
         return []
 
     @property
     def any_ok(self) -> bool:
-        """Whether any run has results."""
+        """Whether any row has a result."""
         return any(outcome.status == OK for outcome in self.outcomes)
 
     def select(
@@ -134,19 +134,19 @@ class View(ABC):
         place: str,
         relative: Relative | None = None,
     ) -> pd.DataFrame:
-        """The runs that match `where`; runs that differ in `pooled` only have one name.
+        """Return the rows that match `where`; rows that differ in `pooled` only get one name.
 
         Parameters
         ----------
         where : mapping or None
-            Column to a value, a list of values, or limits.
+            Value, list of values, or limits, by column.
         pooled : collection of str
             Parameters, bare or qualified (``routing.seed``).
         place : str
             What asks, to begin messages with.
         relative : Relative, optional
-            Compare runs with those of other routings; then a run has a row for each of these,
-            and rows have the columns that `routelab.report.frames.derivation.add_compared` tells.
+            Compare rows with those of other routings. Then the result has a row for each pair, with
+            the columns of `routelab.report.frames.derivation.compare_runs`.
 
         Raises
         ------
@@ -165,44 +165,44 @@ class View(ABC):
         if relative is not None:
             self.numbers(frame, relative.column, f"{place}relative: ")
             others = [self.counterpart(run) for run in range(len(self.records))]
-            frame = add_compared(frame, relative, others, place, self.better)
-        for column, wanted in (where or {}).items():
-            frame = keep(frame, self.column(frame, column, f"{place}where: "), wanted)
+            frame = compare_runs(frame, relative, others, place, self.better)
+        for column, condition in (where or {}).items():
+            frame = filter_rows(frame, self.column(frame, column, f"{place}where: "), condition)
         return frame
 
     def column(self, frame: pd.DataFrame, name: str, place: str) -> pd.Series[Any]:
-        """A column of `frame`; empty where no run has results, so that none can have it.
+        """Return a column of `frame`, or an empty one if no row has results.
 
         Raises
         ------
         InputError
-            If there are results and no such column.
+            If rows have results and no such column.
         """
         if name in frame:
             return frame[name]
         if not self.any_ok:
             return pd.Series(np.nan, index=frame.index, name=name)
-        known = [str(column) for column in frame.columns]
-        raise InputError(f"{place}no column {name!r}{_mend(name, known)}")
+        names = [str(column) for column in frame.columns]
+        raise InputError(f"{place}no column {name!r}{_suggestion(name, names)}")
 
     def numbers(
         self, frame: pd.DataFrame, name: str, place: str, also: Sequence[str] = ()
     ) -> pd.Series[Any]:
-        """A column of `frame` that holds numbers; see `column`.
+        """Return a column of `frame` that holds numbers; see `column`.
 
         Parameters
         ----------
         also : sequence of str
-            What `name` may be besides a column, for the message.
+            Valid values of `name` besides columns, for the message.
 
         Raises
         ------
         InputError
-            If there is no such column or it holds words.
+            If the column does not exist or holds words.
         """
         if name not in frame and self.any_ok:
-            known = [*also, *map(str, frame.columns)]
-            raise InputError(f"{place}no column {name!r}{_mend(name, known)}")
+            names = [*also, *map(str, frame.columns)]
+            raise InputError(f"{place}no column {name!r}{_suggestion(name, names)}")
         values = self.column(frame, name, place)
         try:
             return pd.to_numeric(values)
@@ -210,25 +210,25 @@ class View(ABC):
             raise InputError(f"{place}column {name!r} holds words, numbers are needed") from None
 
     def parameter(self, name: str, place: str) -> None:
-        """Make sure that some run has a parameter of this name, bare or qualified.
+        """Check that some row has a parameter of this name, bare or qualified.
 
         Raises
         ------
         InputError
-            If none has.
+            If no row has it.
         """
-        known = {
+        parameters = {
             f"{kind}.{parameter}"
             for record in self.records
             for kind in self.kinds
             for parameter in record.part(kind)[2]
         }
-        known |= {parameter.partition(".")[2] for parameter in known}
-        if name not in known:
-            raise InputError(f"{place}no parameter {name!r}{_mend(name, sorted(known))}")
+        parameters |= {parameter.partition(".")[2] for parameter in parameters}
+        if name not in parameters:
+            raise InputError(f"{place}no parameter {name!r}{_suggestion(name, sorted(parameters))}")
 
     def _pooled_of(self, kind: str, pooled: Collection[str]) -> set[str]:
-        """Parameters of routings, or of another kind, among the `pooled` ones."""
+        """Return the parameters of a kind among the `pooled` ones."""
         mine = {key.removeprefix(f"{kind}.") for key in pooled if key.startswith(f"{kind}.")}
         bare = {key for key in pooled if not key.startswith(tuple(f"{one}." for one in self.kinds))}
         if kind != "routing":
@@ -236,13 +236,13 @@ class View(ABC):
         return mine | bare
 
 
-def keep(frame: pd.DataFrame, values: pd.Series[Any], wanted: Any) -> pd.DataFrame:
-    """The rows of which the value is wanted: a value, one of a list, or within limits."""
-    if isinstance(wanted, Between):
-        return frame[lies_between(values, wanted)]
-    choices = wanted if isinstance(wanted, (list, tuple)) else [wanted]
+def filter_rows(frame: pd.DataFrame, values: pd.Series[Any], condition: Any) -> pd.DataFrame:
+    """Return the rows with this value, with one of a list, or within limits."""
+    if isinstance(condition, Between):
+        return frame[lies_between(values, condition)]
+    choices = condition if isinstance(condition, (list, tuple)) else [condition]
     texts = {key_text(choice) for choice in choices}
-    # of no rows, a plain list would choose no columns
+    # with no rows, a plain list would select no columns
     return frame[np.array([key_text(value) in texts for value in values], dtype=bool)]
 
 
@@ -252,7 +252,7 @@ def outcome_of(kind: str, record: Record) -> Outcome:
 
 
 def terminals_of(record: Record, outcome: Outcome) -> float:
-    """Terminals of a job's network, from the network's outcome where the job has no result."""
+    """Return the terminals of a job's network; read the network's outcome if the job has none."""
     if "terminals" in outcome.facts:
         return float(outcome.facts["terminals"])
     path = record.topology_directory / "outcome.json"
@@ -261,8 +261,8 @@ def terminals_of(record: Record, outcome: Outcome) -> float:
     return float(read_outcome(path).facts.get("terminals", np.nan))
 
 
-def add_bare(frame: pd.DataFrame, kinds: Sequence[str]) -> None:
-    """Columns of parameters, ``<kind>.<name>``, by their bare name too; the first kind's first."""
+def add_bare_names(frame: pd.DataFrame, kinds: Sequence[str]) -> None:
+    """Add columns ``<kind>.<name>`` by their bare name too; earlier kinds take precedence."""
     for kind in kinds:
         for column in [name for name in frame.columns if name.startswith(f"{kind}.")]:
             bare = column.removeprefix(f"{kind}.")
@@ -270,17 +270,17 @@ def add_bare(frame: pd.DataFrame, kinds: Sequence[str]) -> None:
                 frame[bare] = frame[column]
 
 
-def _mend(word: str, known: Sequence[str]) -> str:
+def _suggestion(word: str, names: Sequence[str]) -> str:
     setting = setting_for(word)
     if setting:
         return f"; it needs {setting}"
-    # a parameter has its bare name, too
-    short = [name for name in known if "." not in name]
-    return did_you_mean(word, known) or f"; there are {', '.join(short) or 'none'}"
+    # a parameter also has its bare name
+    short = [name for name in names if "." not in name]
+    return did_you_mean(word, names) or f"; there are {', '.join(short) or 'none'}"
 
 
 def key_text(value: Any) -> str:
-    """A value for comparing and joining: ``32``, ``32.0`` and ``"32"`` are the same."""
+    """Return a value as a key: ``32``, ``32.0`` and ``"32"`` give the same text."""
     if isinstance(value, bool | np.bool_):
         return str(bool(value)).lower()
     if isinstance(value, float | np.floating) and float(value).is_integer():
@@ -288,10 +288,10 @@ def key_text(value: Any) -> str:
     return "" if value is None or value is pd.NA or value != value else str(value)
 
 
-def in_order(texts: Iterable[str]) -> list[str]:
-    """Distinct texts: ascending if all are numbers (nothing comes last), else as they come.
+def sort_texts(texts: Iterable[str]) -> list[str]:
+    """Return distinct texts: ascending if all are numbers (empty last), else in given order.
 
-    The `GROUPS` of comparisons have their own order.
+    `GROUPS` of comparisons keep their order.
     """
     distinct = list(dict.fromkeys(texts))
     if set(distinct) <= set(GROUPS):

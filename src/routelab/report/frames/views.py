@@ -1,4 +1,4 @@
-"""All that a study's tables and figures may draw on."""
+"""All rows of a study, for tables and figures."""
 
 from __future__ import annotations
 
@@ -16,70 +16,70 @@ from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import View
 
 METRIC = "metric"
-"""Column that tells figures of merit of a benchmark apart."""
+"""Column with the name of a figure of merit."""
 
 
 class Views:
-    """The rows of a study, by what they are.
+    """The rows of a study, by kind.
 
     Parameters
     ----------
     runs : sequence of JobRecord
-    simulated : sequence of EngineRecord
+    simulations : sequence of EngineRecord
     flows : sequence of EngineRecord
-    measured : sequence of BenchRecord
+    measurements : sequence of BenchRecord
     """
 
     def __init__(
         self,
         runs: Sequence[JobRecord],
-        simulated: Sequence[EngineRecord] = (),
+        simulations: Sequence[EngineRecord] = (),
         flows: Sequence[EngineRecord] = (),
-        measured: Sequence[BenchRecord] = (),
+        measurements: Sequence[BenchRecord] = (),
     ) -> None:
         self.routes = Frames(runs)
-        self._simulated = tuple(simulated)
-        self._flows = tuple(flows)
-        self._measured = tuple(measured)
+        self._simulation_records = tuple(simulations)
+        self._flow_records = tuple(flows)
+        self._bench_records = tuple(measurements)
 
     @cached_property
     def simulations(self) -> EngineFrames:
-        """A row a simulation."""
-        return EngineFrames(self._simulated, self.routes, "traffic")
+        """One row for each simulation."""
+        return EngineFrames(self._simulation_records, self.routes, "traffic")
 
     @cached_property
     def loads(self) -> EngineFrames:
-        """A row an offered load of a simulation."""
-        return EngineFrames(self._simulated, self.routes, "traffic", by_load=True)
+        """One row for each offered load of a simulation."""
+        return EngineFrames(self._simulation_records, self.routes, "traffic", by_load=True)
 
     @cached_property
     def flows(self) -> EngineFrames:
-        """A row a flow simulation."""
-        return EngineFrames(self._flows, self.routes, "workload")
+        """One row for each flow simulation."""
+        return EngineFrames(self._flow_records, self.routes, "workload")
 
     @cached_property
     def _bench_rows(self) -> list[BenchRow]:
-        return bench_rows(self._measured)
+        return bench_rows(self._bench_records)
 
     @cached_property
     def benchmarks(self) -> BenchFrames:
-        """A row a figure of merit of what was measured."""
+        """One row for each figure of merit of a benchmark under a routing."""
         return BenchFrames(self._bench_rows, self.routes)
 
     @cached_property
     def merits(self) -> BenchFrames:
-        """Of these, the figures that stand for a benchmark."""
+        """The main figures of benchmarks among these rows."""
         return BenchFrames([row for row in self._bench_rows if row.is_merit], self.routes)
 
     @cached_property
     def measurements(self) -> BenchFrames:
-        """A row a benchmark under a routing."""
+        """One row for each benchmark under a routing."""
         first = {id(row.record): row for row in reversed(self.merits.rows)}
         return BenchFrames(list(reversed(first.values())), self.routes)
 
     @property
-    def simulated(self) -> tuple[tuple[str, View], ...]:
-        """What a simulation or measurement is called, and the rows, of the kinds that there are."""
+    def named_views(self) -> tuple[tuple[str, View], ...]:
+        """Nouns and rows of simulations and measurements, without empty kinds."""
         kinds: tuple[tuple[str, View], ...] = (
             ("simulation", self.simulations),
             ("flow simulation", self.flows),
@@ -87,18 +87,18 @@ class Views:
         )
         return tuple((name, view) for name, view in kinds if view.records)
 
-    def asked(self, spec: Table | Figure) -> View:
-        """The rows that a table or figure is made from.
+    def view_for(self, spec: Table | Figure) -> View:
+        """Return the rows for a table or figure.
 
-        Of benchmarks, if it says nothing of the metric, only what stands for each of them.
+        Unless it uses the column metric, rows of benchmarks are their main figures only.
         """
-        named = {column for _, column in named_columns(spec)}
-        if spec.of in BENCHMARKS and METRIC in named:
+        columns = {column for _, column in named_columns(spec)}
+        if spec.of in BENCHMARKS and METRIC in columns:
             return self.benchmarks
         return self.of(spec.of)
 
     def of(self, what: str) -> View:
-        """The rows that `of` names; of benchmarks, what stands for each of them."""
+        """Return the rows of a kind (`of` in a study); of benchmarks, their main figures."""
         if what in BENCHMARKS:
             return self.merits
         if what in FLOWS:
@@ -109,7 +109,7 @@ class Views:
 
     @property
     def outcomes(self) -> tuple[Outcome, ...]:
-        """What became of all jobs: tables, simulations, comparisons, networks and bounds."""
+        """Outcomes of all jobs: tables, simulations, comparisons, networks and bounds."""
         routes = self.routes
         return (
             *routes.outcomes,

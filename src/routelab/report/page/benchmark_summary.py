@@ -1,4 +1,4 @@
-"""What measurements say: which differences between routings are more than noise."""
+"""Sentences on measurements: which differences between routings are more than noise."""
 
 from __future__ import annotations
 
@@ -8,51 +8,51 @@ from routelab.report.frames.benchmarks import BenchFrames
 from routelab.report.frames.derivation import IMPROVEMENT
 from routelab.report.labels import number_text
 
-MOST_TOLD = 3
-"""Differences that are told one by one, the greatest first."""
+MAX_DIFFERENCES = 3
+"""Largest number of differences in the text, starting with the largest."""
 
 
-def measured_sentences(view: BenchFrames, reservation: str = "") -> list[str]:
-    """How many differences from baselines there are, which are more than noise, and warnings.
+def benchmark_sentences(view: BenchFrames, reservation: str = "") -> list[str]:
+    """Return sentences on the differences from baselines beyond noise, and warnings.
 
     Parameters
     ----------
     view : BenchFrames
     reservation : str
-        What the first sentence begins with if results are missing.
+        Beginning of the first sentence if results are missing.
     """
-    compared = [row.values for row in view.rows if row.values.get("within_noise") is not None]
+    differences = [row.values for row in view.rows if row.values.get("within_noise") is not None]
     sentences = []
-    if compared:
-        real = [values for values in compared if not values["within_noise"]]
+    if differences:
+        real = [values for values in differences if not values["within_noise"]]
         real.sort(key=lambda values: -abs(values[IMPROVEMENT]))
-        told = "; ".join(_told(values) for values in real[:MOST_TOLD])
-        more = len(real) - MOST_TOLD
-        noun = "difference" if len(compared) == 1 else "differences"
+        text = "; ".join(_difference_text(values) for values in real[:MAX_DIFFERENCES])
+        more = len(real) - MAX_DIFFERENCES
+        noun = "difference" if len(differences) == 1 else "differences"
         sentences.append(
-            f"{reservation}{'of' if reservation else 'Of'} {len(compared)} measured {noun} "
+            f"{reservation}{'of' if reservation else 'Of'} {len(differences)} measured {noun} "
             f"from the baseline, {len(real) or 'none'} "
             f"{'is' if len(real) <= 1 else 'are'} more than noise"
-            + (f": {told}" if told else "")
+            + (f": {text}" if text else "")
             + (f"; and {more} more" if more > 0 else "")
             + "."
         )
     return sentences + view.warnings(range(len(view.rows)))
 
 
-def _told(values: dict[str, Any]) -> str:
+def _difference_text(values: dict[str, Any]) -> str:
     gain, low, high = (
         values[name] for name in (IMPROVEMENT, "improvement_low", "improvement_high")
     )
     size = number_text("size", values["size"])
     what = f"{values['benchmark']}{f' at {size} bytes' if size else ''} on {values['topology']}"
     return (
-        f"{_signed(gain)} % by {values['routing']} over {values['baseline']} in {what} "
-        f"({_signed(low)} to {_signed(high)} %)"
+        f"{_signed_text(gain)} % by {values['routing']} over {values['baseline']} in {what} "
+        f"({_signed_text(low)} to {_signed_text(high)} %)"
     )
 
 
-def _signed(value: float) -> str:
+def _signed_text(value: float) -> str:
     return (
         f"{value:+.2g}".replace("-", "−") if abs(value) < 100 else f"{value:+.0f}".replace("-", "−")
     )

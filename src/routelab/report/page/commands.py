@@ -1,4 +1,4 @@
-"""Commands with which a reader gets a number of the report again."""
+"""Commands that reproduce numbers of the report."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineFrames, EngineRecord
 from routelab.report.frames.view import Record, View
 from routelab.report.labels import label, number_text
-from routelab.report.tables import Table
+from routelab.report.tables import ReportTable
 
 _BOUND_COLUMNS = (*BOUND_FIELDS, "gap_percent", "near_optimal")
 _OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
-"""Options of `routelab simulate` that are not called like their settings."""
+"""Options of `routelab simulate` whose names differ from their settings."""
 _BENCH_OPTIONS = set(BenchSettings.model_fields) - {"cluster", "baseline", "predict", "minutes"}
 """Settings of a comparison that change what is measured for a row."""
 _ENDS = {"low": " (lowest)", "high": " (highest)"}
@@ -30,7 +30,7 @@ _ENDS = {"low": " (lowest)", "high": " (highest)"}
 
 @dataclass(frozen=True)
 class Reproduction:
-    """A command and the numbers of one row of a table that it prints."""
+    """A command and the numbers of a table row that it prints."""
 
     row: str
     numbers: str
@@ -38,106 +38,113 @@ class Reproduction:
 
 
 def run_command(record: JobRecord) -> str:
-    """The command that routes, proves and measures one run again, and prints its numbers."""
-    metrics = f" --metrics {_word('+'.join(record.metrics))}" if record.metrics else ""
-    return f"routelab route {_run(record)}{metrics}"
+    """Return the command that routes, proves and measures a run and prints its numbers."""
+    metrics = f" --metrics {_shell_word('+'.join(record.metrics))}" if record.metrics else ""
+    return f"routelab route {_record_words(record)}{metrics}"
 
 
 def bound_command(record: JobRecord) -> str:
-    """The command that prints the bounds of one run, and how far it is from them."""
-    return f"routelab evaluate {_run(record)} --bound"
+    """Return the command that prints the bounds of a run and its distance from them."""
+    return f"routelab evaluate {_record_words(record)} --bound"
 
 
-def _run(record: Record) -> str:
-    return f"{_word(record.topology_name)} {_word(record.routing_name)}"
+def _record_words(record: Record) -> str:
+    return f"{_shell_word(record.topology_name)} {_shell_word(record.routing_name)}"
 
 
 def simulate_command(record: EngineRecord, engine: EnginePlugin) -> str:
-    """The command that simulates again, and prints its numbers."""
-    words = [_run(record), _word(record.work_name)]
+    """Return the command that repeats a simulation and prints its numbers."""
+    words = [_record_words(record), _shell_word(record.work_name)]
     if engine.name != DEFAULT_ENGINES["traffic"]:
         words.append(f"--engine {engine.name}")
     for name, value in engine.parameters.non_defaults().items():
         words.append(_OPTIONS.get(name, "--" + name.replace("_", "-")))
         whole = getattr(engine.parameters, name, value)
         if isinstance(whole, tuple):
-            words.append(_word(value.replace("+", ",")))
+            words.append(_shell_word(value.replace("+", ",")))
         elif whole is not True or _default_of(engine, name) is not False:
-            words.append(_word(value))
+            words.append(_shell_word(value))
     return f"routelab simulate {' '.join(words)}"
 
 
 def _default_of(engine: EnginePlugin, name: str) -> Any:
-    """The default of a setting; where it is False, the option has no value."""
+    """Return the default of a setting; if it is False, the option has no value."""
     field = type(engine.parameters).model_fields.get(name)
     return field.default if field else None
 
 
 def bench_command(record: BenchRecord, applied: bool) -> str:
-    """The command that measures a benchmark under a routing, and the baseline, again."""
-    words = ["--cluster", _word(record.cluster), "--topology", _word(record.topology_name)]
+    """Return the command that repeats a benchmark under a routing and under the baseline."""
+    words = [
+        "--cluster",
+        _shell_word(record.cluster),
+        "--topology",
+        _shell_word(record.topology_name),
+    ]
     for name in dict.fromkeys((record.baseline_name or record.routing_name, record.routing_name)):
-        words += ["--routing", _word(name)]
-    words += ["--benchmark", _word(record.benchmark_name)]
+        words += ["--routing", _shell_word(name)]
+    words += ["--benchmark", _shell_word(record.benchmark_name)]
     for name, value in record.settings.non_defaults().items():
         if name in _BENCH_OPTIONS:
-            words += ["--" + name.replace("_", "-"), _word(value)]
+            words += ["--" + name.replace("_", "-"), _shell_word(value)]
     return f"routelab bench {' '.join(words)}{' --apply-routing' if applied else ''}"
 
 
 def row_command(view: View, run: int, column: str = "") -> str:
-    """The command that prints the numbers of a row, among them that of a column."""
+    """Return the command that prints the numbers of a row, including that of a column."""
     if isinstance(view, EngineFrames):
         return simulate_command(view.records[run], view.engine(run))
     if isinstance(view, BenchFrames):
         return bench_command(view.records[run], view.rows[run].values["applied"] != "no")
     record = view.records[run]
     assert isinstance(record, JobRecord)
-    return bound_command(record) if _of_bound(column) else run_command(record)
+    return bound_command(record) if _is_of_bound(column) else run_command(record)
 
 
 def loads_command(view: View, run: int, folder: str) -> str:
-    """The command that writes the load of every channel of one row to ``<folder>/channels.csv``."""
-    return f"{row_command(view, run)} -o {_word(folder)}"
+    """Return the command that writes the channel loads of a row to ``<folder>/channels.csv``."""
+    return f"{row_command(view, run)} -o {_shell_word(folder)}"
 
 
 def study_command(study: Path) -> str:
-    """The command that makes a study's whole report again: by its name, if that finds the file."""
-    named = study.is_relative_to("config/studies")
-    return f"snakemake report --config studies={_word(study.stem if named else str(study))}"
+    """Return the command that rebuilds a study's report; uses its name if that finds the file."""
+    has_name = study.is_relative_to("config/studies")
+    return (
+        f"snakemake report --config studies={_shell_word(study.stem if has_name else str(study))}"
+    )
 
 
-def reproductions(table: Table, view: View) -> list[Reproduction]:
-    """For every row of a table, the commands that print its numbers."""
-    found = []
-    for row, attained in zip(table.rows, table.attained, strict=True):
+def reproductions(table: ReportTable, view: View) -> list[Reproduction]:
+    """Return the commands that print the numbers of every row of a table."""
+    commands = []
+    for row, value_runs in zip(table.rows, table.value_runs, strict=True):
         name = ", ".join(
             number_text(column.name, row[column.name])
             if isinstance(row[column.name], str)
             else f"{label(column.name, table.of)} {number_text(column.name, row[column.name])}"
-            for column in table.named("row")
+            for column in table.with_role("row")
         )
         numbers: dict[str, list[str]] = {}
         for column in table.columns:
-            if column.name in attained:
+            if column.name in value_runs:
                 value = number_text(column.name, row[column.name])
                 if column.of and value == number_text(column.of, row[column.of]):
                     continue
                 name_of = label(column.of or column.name, table.of)
                 text = f"{name_of} {value}{_ENDS.get(column.role, '')}"
-                command = row_command(view, attained[column.name], column.name)
+                command = row_command(view, value_runs[column.name], column.name)
                 numbers.setdefault(command, []).append(text)
-        found += [
+        commands += [
             Reproduction(name, "; ".join(texts), command) for command, texts in numbers.items()
         ]
-    return found
+    return commands
 
 
-def _of_bound(column: str) -> bool:
-    """Whether a column, or the one that it is a statistic of, tells of bounds."""
+def _is_of_bound(column: str) -> bool:
+    """Whether a column, or the column of a statistic, is about bounds."""
     return any(column == name or column.startswith(f"{name}_") for name in _BOUND_COLUMNS)
 
 
-def _word(text: str) -> str:
-    """A word for a shell; instance names need no quotes, though they have ``~`` inside."""
+def _shell_word(text: str) -> str:
+    """Quote a word for a shell; instance names need no quotes although they contain ``~``."""
     return text if re.fullmatch(r"[\w@%+=:,./-][\w@%+=:,./~-]*", text) else shlex.quote(text)

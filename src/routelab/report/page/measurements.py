@@ -1,4 +1,4 @@
-"""How a study's numbers were measured: clusters, runs that failed, and raw outputs."""
+"""Measurements on the page: clusters, failed runs and raw outputs."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from routelab.artifacts.losses import NOT_RUN
 from routelab.bench.comparison import FIGURES, RUNS
 from routelab.bench.store import STDERR, STDOUT
 from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.benchmarks import NOT_SWITCHED, BenchFrames
+from routelab.report.frames.benchmarks import SWITCH_WARNING, BenchFrames
 from routelab.report.frames.comparison_files import ComparisonFiles, cause
 from routelab.report.frames.view import OK
 
 MOST_RUNS = 1000
-"""Runs of a comparison that the page lists; all are in its table of runs."""
+"""Largest number of runs of a comparison on the page; its table of runs has all."""
 
-NOT_RESTORED = (
+RESTORE_ALARM = (
     "The fabric was NOT restored after the measurements: it may still route as the last routing "
     "of this comparison. Put it back by hand, or start the comparison again, which restores first."
 )
 
 
 @dataclass(frozen=True)
-class ShownRun:
-    """A run with links to what it printed, by the names of its files."""
+class PageRun:
+    """A run with links to its output files, by file name."""
 
     routing: str
     benchmark: str
@@ -42,24 +42,24 @@ class ShownRun:
 
 
 @dataclass(frozen=True)
-class ShownComparison:
+class PageComparison:
     """A comparison on the page.
 
     Attributes
     ----------
     title : str
     alarms : sequence of str
-        What must not be overlooked.
+        Serious problems.
     counts : str
-        How many runs there are, and what came of them.
+        Number of runs, and of runs with figures.
     facts, versions, environment : sequence of (str, str)
         Headings and texts.
     failed, runs : sequence of ShownRun
-        Without figures; and all, both up to `MOST_RUNS`.
+        Runs without figures, and all runs; each at most `MOST_RUNS`.
     cut : bool
-        Whether there are more runs than are listed.
+        Whether some runs are not listed.
     links : mapping of str to str
-        Its tables.
+    Links to its tables.
     """
 
     title: str
@@ -68,39 +68,39 @@ class ShownComparison:
     facts: Sequence[tuple[str, str]]
     versions: Sequence[tuple[str, str]]
     environment: Sequence[tuple[str, str]]
-    failed: Sequence[ShownRun]
-    runs: Sequence[ShownRun]
+    failed: Sequence[PageRun]
+    runs: Sequence[PageRun]
     cut: bool
     links: Mapping[str, str]
 
 
-def shown_comparisons(view: BenchFrames, page: Path) -> list[ShownComparison]:
-    """All comparisons of a study.
+def page_comparisons(view: BenchFrames, page: Path) -> list[PageComparison]:
+    """Return all comparisons of a study.
 
     Parameters
     ----------
     view : BenchFrames
     page : Path
-        Folder of the page, which links start from.
+        Folder of the page, to which links are relative.
     """
     records: dict[Path, BenchRecord] = {}
     for record in view.records:
         records.setdefault(record.directory, record)
-    return [_shown(records[files.directory], files, page) for files in view.comparisons]
+    return [_page_comparison(records[files.directory], files, page) for files in view.comparisons]
 
 
-def _shown(record: BenchRecord, files: ComparisonFiles, page: Path) -> ShownComparison:
+def _page_comparison(record: BenchRecord, files: ComparisonFiles, page: Path) -> PageComparison:
     facts = files.outcome.facts
-    runs = [_run(run, record.store, page) for run in files.runs]
-    failed = [run for run in runs if run.status != OK]
-    return ShownComparison(
+    runs = [_page_run(run, record.store, page) for run in files.runs]
+    failures = [run for run in runs if run.status != OK]
+    return PageComparison(
         title=f"{record.topology}, {record.settings_id}",
         alarms=_alarms(files),
         counts=_counts(files),
         facts=_facts(facts, record),
         versions=_pairs(facts.get("versions")),
         environment=_pairs(facts.get("environment")),
-        failed=failed[:MOST_RUNS],
+        failed=failures[:MOST_RUNS],
         runs=runs[:MOST_RUNS],
         cut=len(runs) > MOST_RUNS,
         links=_links(files.directory, ("outcome.json", RUNS, FIGURES), page),
@@ -110,21 +110,21 @@ def _shown(record: BenchRecord, files: ComparisonFiles, page: Path) -> ShownComp
 def _alarms(files: ComparisonFiles) -> list[str]:
     facts, alarms = files.outcome.facts, []
     if facts.get("restored") is False:
-        alarms.append(NOT_RESTORED)
+        alarms.append(RESTORE_ALARM)
     if files.outcome.status == NOT_RUN:
         alarms.append("This comparison has not been completed yet.")
     elif files.outcome.status != OK:
         alarms.append(f"Not all was measured: {files.outcome.reason}")
     if any(run["applied"] == "no" for run in files.runs):
-        alarms.append(NOT_SWITCHED)
+        alarms.append(SWITCH_WARNING)
     return alarms
 
 
 def _counts(files: ComparisonFiles) -> str:
-    counted = [run for run in files.runs if run["round"] >= 1]
-    warm = len(files.runs) - len(counted)
-    good = sum(run["status"] == OK for run in counted)
-    text = f"{good} of {len(counted)} runs gave figures"
+    runs = [run for run in files.runs if run["round"] >= 1]
+    warm = len(files.runs) - len(runs)
+    good = sum(run["status"] == OK for run in runs)
+    text = f"{good} of {len(runs)} runs gave figures"
     return f"{text}, besides {warm} to warm up." if warm else f"{text}."
 
 
@@ -149,14 +149,14 @@ def _facts(facts: Mapping[str, Any], record: BenchRecord) -> list[tuple[str, str
     return [(heading, text) for heading, text in lines if text]
 
 
-def _pairs(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
-    return [(str(name), str(text)) for name, text in (told or {}).items()]
+def _pairs(texts: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    return [(str(name), str(text)) for name, text in (texts or {}).items()]
 
 
-def _run(run: Mapping[str, Any], store: Path, page: Path) -> ShownRun:
+def _page_run(run: Mapping[str, Any], store: Path, page: Path) -> PageRun:
     links = _links(store / run["run"], (STDOUT, STDERR), page) if run["run"] else {}
     seconds = run["seconds"]
-    return ShownRun(
+    return PageRun(
         routing=run["routing"],
         benchmark=run["benchmark"],
         round=str(int(run["round"])) if run["round"] >= 1 else "warm-up",
@@ -170,7 +170,7 @@ def _run(run: Mapping[str, Any], store: Path, page: Path) -> ShownRun:
 
 
 def _links(folder: Path, names: Sequence[str], page: Path) -> dict[str, str]:
-    """Links to those of the files that are there."""
+    """Return links to the files that exist."""
     return {
         name: quote(Path(os.path.relpath((folder / name).resolve(), page.resolve())).as_posix())
         for name in names

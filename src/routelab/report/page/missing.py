@@ -1,4 +1,4 @@
-"""Which results of a study are missing, by what its jobs make."""
+"""Missing results of a study, by kind of result."""
 
 from __future__ import annotations
 
@@ -18,69 +18,68 @@ BOUND = "bound"
 
 
 @dataclass(frozen=True)
-class Kind:
+class ResultKind:
     """All jobs of a study that make the same kind of result.
 
     Attributes
     ----------
-    thing : str
-        What they make, in the singular.
+    noun : str
+        Noun for the results, in the singular.
     outcomes : sequence of Outcome
     """
 
-    thing: str
+    noun: str
     outcomes: Sequence[Outcome]
 
     @property
-    def things(self) -> str:
-        """What they make, in the plural."""
-        return f"{self.thing}s"
+    def plural(self) -> str:
+        """Noun for the results, in the plural."""
+        return f"{self.noun}s"
 
     @property
     def total(self) -> int:
-        """The number of jobs."""
+        """Number of jobs."""
         return len(self.outcomes)
 
     @property
     def ok(self) -> int:
-        """Jobs with a result."""
+        """Number of jobs with a result."""
         return sum(outcome.status == OK for outcome in self.outcomes)
 
     @property
     def alarms(self) -> int:
-        """Jobs without a result that could have one: all but the unsupported ones."""
+        """Number of jobs without a result, except unsupported ones."""
         return sum(outcome.status not in (OK, "unsupported") for outcome in self.outcomes)
 
 
-def kinds_of(views: Views) -> list[Kind]:
+def kinds_of(views: Views) -> list[ResultKind]:
     """Return the kinds of results that a study has, except bounds; route tables come first."""
-    kinds = [Kind(TABLE, views.routes.outcomes)] if views.routes.records else []
-    return kinds + [Kind(thing, view.outcomes) for thing, view in views.simulated]
+    kinds = [ResultKind(TABLE, views.routes.outcomes)] if views.routes.records else []
+    return kinds + [ResultKind(noun, view.outcomes) for noun, view in views.named_views]
 
 
 def losses_of(study: str, views: Views) -> list[Loss]:
     """Return all results that a study lacks, the most serious first."""
-    kinds = [*kinds_of(views), Kind(BOUND, views.routes.bound_outcomes)]
+    kinds = [*kinds_of(views), ResultKind(BOUND, views.routes.bound_outcomes)]
     return collect_losses(
-        JobStatus(study, kind.thing, kind.things, outcome.status, outcome.reason)
+        JobStatus(study, kind.noun, kind.plural, outcome.status, outcome.reason)
         for kind in kinds
         for outcome in kind.outcomes
     )
 
 
-def absent_things(views: Views) -> list[str]:
+def absent_kinds(views: Views) -> list[str]:
     """Return the kinds of results of which none exist, or fewer than were lost.
 
-    Unsupported jobs alone do not make route tables absent while the study has other results: the
-    study is about these.
+    Unsupported jobs alone do not make route tables absent if the study has other results.
     """
     kinds = kinds_of(views)
-    anything = any(kind.ok for kind in kinds)
+    any_result = any(kind.ok for kind in kinds)
     return [
-        kind.thing
+        kind.noun
         for kind in kinds
         if kind.alarms > kind.ok
-        or not (kind.ok or (kind.thing == TABLE and anything and not kind.alarms))
+        or not (kind.ok or (kind.noun == TABLE and any_result and not kind.alarms))
     ]
 
 
@@ -93,25 +92,25 @@ def incomplete(view: View, views: Views) -> str:
         ``"Among the 5 of 9 simulations that have a result, "``; empty if every job of the kind
         that `view` shows has a result or is unsupported.
     """
-    thing = TABLE
+    noun = TABLE
     if isinstance(view, EngineFrames):
-        thing = "simulation" if view.work == "traffic" else "flow simulation"
+        noun = "simulation" if view.work == "traffic" else "flow simulation"
     elif isinstance(view, BenchFrames):
-        thing = "measurement"
+        noun = "measurement"
     for kind in kinds_of(views):
-        if kind.thing == thing and kind.alarms:
+        if kind.noun == noun and kind.alarms:
             have = "has" if kind.ok == 1 else "have"
-            return f"Among the {kind.ok} of {kind.total} {kind.things} that {have} a result, "
+            return f"Among the {kind.ok} of {kind.total} {kind.plural} that {have} a result, "
     return ""
 
 
 def as_sentence(text: str) -> str:
-    """Return `text` with a full stop, unless it ends with a mark already."""
+    """Return `text` with a full stop, unless it already ends with a punctuation mark."""
     return text if text.endswith((".", "!", "?", "…")) else f"{text}."
 
 
 def loss_json(loss: Loss) -> dict[str, Any]:
-    """Return a loss as ``summary.json`` has it."""
+    """Return a loss in the form of ``summary.json``."""
     return {
         "thing": loss.thing,
         "status": loss.status,

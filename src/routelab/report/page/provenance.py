@@ -1,4 +1,4 @@
-"""Where a study's results come from, in lines for people."""
+"""Origin of a study's results, as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from routelab.artifacts.outcome import Outcome
 
 
 def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
-    """What all runs have in common or differ in: pairs of a heading and its text."""
+    """Return pairs of a heading and its text on versions, machines and cost of all runs."""
     origins = [outcome.provenance for outcome in outcomes if outcome.provenance]
     if not origins:
         return []
@@ -24,12 +24,12 @@ def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
     cpu = sum(origin.get("cpu_seconds") or 0.0 for origin in origins)
     memory = max(origin.get("peak_memory_bytes") or 0 for origin in origins)
     lines = [
-        ("routelab", _joined(map(_release, origins))),
-        ("Plugins from", _joined(plugins)),
-        ("Python", _joined(origin.get("python") for origin in origins)),
-        ("numba", _joined(origin.get("numba") for origin in origins)),
-        ("numpy", _joined(origin.get("numpy") for origin in origins)),
-        ("Hosts", _joined(origin.get("host") for origin in origins)),
+        ("routelab", _join(map(_release, origins))),
+        ("Plugins from", _join(plugins)),
+        ("Python", _join(origin.get("python") for origin in origins)),
+        ("numba", _join(origin.get("numba") for origin in origins)),
+        ("numpy", _join(origin.get("numpy") for origin in origins)),
+        ("Hosts", _join(origin.get("host") for origin in origins)),
         ("Runs started (UTC)", " to ".join(dict.fromkeys([*starts[:1], *starts[-1:]]))),
         ("CPU time of all runs", f"{cpu:.1f} s"),
         ("Most memory of one run", f"{memory / 1e6:.0f} MB" if memory else ""),
@@ -38,7 +38,7 @@ def provenance_lines(outcomes: Iterable[Outcome]) -> list[tuple[str, str]]:
 
 
 def _release(origin: Mapping[str, Any]) -> str:
-    """Version and commit, e.g. ``0.1.0, commit 0123456789ab with local changes``."""
+    """Return version and commit, e.g. ``0.1.0, commit 0123456789ab with local changes``."""
     text = str(origin.get("routelab") or "")
     commit = origin.get("git_commit")
     if commit:
@@ -51,5 +51,5 @@ def _texts(values: Iterable[Any]) -> list[str]:
     return list(dict.fromkeys(str(value) for value in values if value))
 
 
-def _joined(values: Iterable[Any]) -> str:
+def _join(values: Iterable[Any]) -> str:
     return "; ".join(_texts(values))

@@ -1,4 +1,4 @@
-"""The static site: one page a study and an index of all, readable without a network."""
+"""The static site: a page for each study and an index, readable offline."""
 
 from __future__ import annotations
 
@@ -39,46 +39,46 @@ from routelab.report.page.commands import (
     row_command,
     study_command,
 )
-from routelab.report.page.measurements import NOT_RESTORED, shown_comparisons
+from routelab.report.page.measurements import RESTORE_ALARM, page_comparisons
 from routelab.report.page.missing import as_sentence, loss_json, losses_of
 from routelab.report.page.provenance import provenance_lines
 from routelab.report.page.summary import key_finding, summarize, tiles, verdicts
 from routelab.report.table_formats import FORMATS, Layout, layout
-from routelab.report.tables import Table, build_table
+from routelab.report.tables import ReportTable, build_table
 
 SUMMARY_FORMAT = "report/2"
 WORK = ("work", "benchmark")
-"""What a job on a network may be, besides a table."""
+"""Attributes of records with the work of a job, except for route tables."""
 MAX_COMMANDS = 1000
-"""Commands that a page lists below one table; all are in ``runs.csv``."""
+"""Largest number of commands below a table; ``runs.csv`` has all."""
 MAX_LOSSES = 3
-"""Losses that the index lists for one study; its page has all."""
+"""Largest number of losses of a study in the index; its page has all."""
 
 
 @dataclass(frozen=True)
-class ShownTable:
+class PageTable:
     """A table on the page."""
 
-    table: Table
+    table: ReportTable
     layout: Layout
     commands: list[Reproduction]
 
     @property
-    def compared(self) -> bool:
-        """Whether published numbers stand beside ours."""
+    def has_reference(self) -> bool:
+        """Whether the table has published numbers beside ours."""
         return any(cell.relation for row in self.layout.rows for cell in row)
 
     @property
-    def pooled(self) -> bool:
-        """Whether a row can stand for several runs."""
+    def has_pooled_rows(self) -> bool:
+        """Whether a row can represent several runs."""
         return any(column.role == "runs" for column in self.table.columns)
 
 
 @dataclass(frozen=True)
-class ShownFigure:
-    """A figure on the page; without a description there was nothing to draw.
+class PageFigure:
+    """A figure on the page; the description is empty if no data could be drawn.
 
-    The notes tell what was to be shown and has no value.
+    The notes list series without a value.
     """
 
     name: str
@@ -95,9 +95,9 @@ def write_study_report(
     results: Path,
     directory: Path,
     plugins: Sequence[Plugin] = (),
-    simulated: Sequence[EngineRecord] = (),
+    simulations: Sequence[EngineRecord] = (),
     flows: Sequence[EngineRecord] = (),
-    measured: Sequence[BenchRecord] = (),
+    benchmarks: Sequence[BenchRecord] = (),
 ) -> None:
     """Write a study's tables, figures and page.
 
@@ -105,38 +105,38 @@ def write_study_report(
     ----------
     study : config.Study
     jobs : sequence of JobRecord
-        All tables of the study, in its order, whatever came of them.
+        All route tables of the study, in its order, with or without a result.
     results : Path
-        The results that `jobs` are in; messages and the page name paths below it.
+        Folder of all results; messages and the page use paths below it.
     directory : Path
         Gets ``index.html``, ``summary.json``, ``runs.csv``, ``simulations.csv``, ``flows.csv``,
         ``benchmarks.csv``, ``references.bib``, ``tables/`` and ``figures/``.
     plugins : sequence of Plugin
-        All that took part; the page lists what they cite.
-    simulated : sequence of EngineRecord
-        All simulations of the study, likewise.
+        Plugins of the study; the page lists their citations.
+    simulations : sequence of EngineRecord
+        All packet simulations of the study, with or without a result.
     flows : sequence of EngineRecord
-        All its flow simulations.
-    measured : sequence of BenchRecord
-        All that its comparisons measure.
+        All flow simulations of the study.
+    benchmarks : sequence of BenchRecord
+        All benchmarks in its comparisons.
 
     Raises
     ------
     ConfigError
-        An `InputError` with everything in tables and figures that does not fit the results.
+        If tables or figures do not fit the results; lists all mistakes.
     """
     tell(study.name, "results")
-    views = Views(jobs, simulated, flows, measured)
+    views = Views(jobs, simulations, flows, benchmarks)
     mistakes: list[str] = []
-    tables: list[Table] = []
+    tables: list[ReportTable] = []
     for name, spec in study.tables.items():
         tell(study.name, f"table {name}")
         try:
             place = study.place("tables", name)
-            tables.append(build_table(name, spec, views.asked(spec), study.reference, place))
+            tables.append(build_table(name, spec, views.view_for(spec), study.reference, place))
         except InputError as error:
             mistakes.append(str(error))
-    figures: list[ShownFigure] = []
+    figures: list[PageFigure] = []
     looks = Looks()
     for name in study.figures:
         tell(study.name, f"figure {name}")
@@ -154,13 +154,13 @@ def write_study_report(
     lists = {name: _rows_csv(view) for name, view in _lists(views).items()}
     for name, text in lists.items():
         _write(directory / name, text)
-    measurements = shown_comparisons(views.benchmarks, directory)
+    measurements = page_comparisons(views.benchmarks, directory)
     works = cited_works(study.reference, plugins)
     if any(cited.work for cited in works):
         _write(directory / "references.bib", bibliography(works))
-    pooled = _pooled(study)
+    pooled = _pooled_parameters(study)
     losses = losses_of(study.name, views)
-    of_views = [(table, views.asked(study.tables[table.name])) for table in tables]
+    of_views = [(table, views.view_for(study.tables[table.name])) for table in tables]
     finding = key_finding(views, of_views, losses)
     sentences = summarize(views, of_views)
     summary = {
@@ -180,20 +180,20 @@ def write_study_report(
         study=study,
         source=study.reference.source if study.reference else None,
         summary=summary,
-        tables=[_shown(table, view) for table, view in of_views],
+        tables=[_page_table(table, view) for table, view in of_views],
         figures=figures,
         table_suffixes=list(FORMATS),
         figure_suffixes=SUFFIXES,
         missing=[as_sentence(loss.sentence) for loss in losses if loss.is_alarm],
         unsupported=[as_sentence(loss.sentence) for loss in losses if not loss.is_alarm],
-        lost=[*_lost(views), *_lost_bounds(views.routes)],
+        lost=[*_missing_results(views), *_missing_bounds(views.routes)],
         ok=sum(outcome.status == OK for view in _rows(views) for outcome in view.outcomes),
         total=sum(len(view.records) for view in _rows(views)),
         lists=list(lists),
         simulated=bool(views.simulations.records or views.flows.records),
-        worked=bool(views.simulated),
+        worked=bool(views.named_views),
         measurements=measurements,
-        alarms=[NOT_RESTORED] if any(NOT_RESTORED in one.alarms for one in measurements) else [],
+        alarms=[RESTORE_ALARM] if any(RESTORE_ALARM in one.alarms for one in measurements) else [],
         verdicts=verdicts(views, pooled),
         works=works,
         provenance=provenance_lines(views.outcomes),
@@ -211,54 +211,54 @@ def write_index(report: Path) -> None:
     """
     studies: list[dict[str, Any]] = []
     for path in sorted(report.glob("*/summary.json")):
-        shown = {"href": f"{quote(path.parent.name)}/index.html", "problem": ""}
+        entry = {"href": f"{quote(path.parent.name)}/index.html", "problem": ""}
         try:
             summary = read_json(path, SUMMARY_FORMAT)
-            # summaries of older versions have no losses
+            # summaries of older versions lack losses
             losses = [loss for loss in summary.get("losses", []) if loss["status"] != "unsupported"]
-            studies.append({**summary, **shown, "missing": losses})
+            studies.append({**summary, **entry, "missing": losses})
         except InputError as error:
-            studies.append({**shown, "title": path.parent.name, "problem": str(error)})
+            studies.append({**entry, "title": path.parent.name, "problem": str(error)})
     _render("index.html.j2", report / "index.html", studies=studies, most=MAX_LOSSES)
 
 
-def _pooled(study: Study) -> list[str]:
-    """Parameters that any of the study's tables pools."""
+def _pooled_parameters(study: Study) -> list[str]:
+    """Return the parameters that any table of the study pools."""
     return list(dict.fromkeys(key for table in study.tables.values() for key in table.over))
 
 
 def _write_figure(
     study: Study, name: str, views: Views, looks: Looks, directory: Path
-) -> ShownFigure:
-    """Draw and save; a figure that does not say what to pool pools what the tables do."""
+) -> PageFigure:
+    """Draw and save a figure; by default it pools the same parameters as the tables."""
     spec, place = study.figures[name], study.place("figures", name)
-    pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled(study)
-    view = views.asked(spec)
+    pooled = list(spec.over) if "over" in spec.model_fields_set else _pooled_parameters(study)
+    view = views.view_for(spec)
     drawing = draw_figure(spec, view, pooled, place, looks)
     notes = absent_series(spec, view, pooled, place, drawing.data if drawing else None)
     title = spec.title or name
     if drawing is None:
-        return ShownFigure(name, title, notes=notes)
+        return PageFigure(name, title, notes=notes)
     save_drawing(drawing, directory, name)
     commands = [
         Reproduction(panel, "load of every channel", loads_command(view, run, "loads"))
         for panel, run in drawing.runs.items()
     ]
-    return ShownFigure(name, title, drawing.description, drawing.inline, commands, notes)
+    return PageFigure(name, title, drawing.description, drawing.inline, commands, notes)
 
 
-def _shown(table: Table, view: View) -> ShownTable:
-    return ShownTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS])
+def _page_table(table: ReportTable, view: View) -> PageTable:
+    return PageTable(table, layout(table), reproductions(table, view)[:MAX_COMMANDS])
 
 
-def _lost(views: Views) -> list[dict[str, str]]:
-    """Jobs without a result, with the reason and the command that shows it again."""
+def _missing_results(views: Views) -> list[dict[str, str]]:
+    """Return jobs without a result, with the reason and the command that reproduces it."""
     return [
         {
             "routing": record.routing,
             "topology": record.topology,
             "work": next((getattr(record, kind) for kind in WORK if hasattr(record, kind)), ""),
-            **_shown_status(outcome),
+            **_status_fields(outcome),
             "command": row_command(view, run),
         }
         for view in _rows(views)
@@ -267,8 +267,8 @@ def _lost(views: Views) -> list[dict[str, str]]:
     ]
 
 
-def _lost_bounds(routes: Frames) -> list[dict[str, str]]:
-    """Bounds without a result, likewise; a command prints them for one of the tables."""
+def _missing_bounds(routes: Frames) -> list[dict[str, str]]:
+    """Return bounds without a result; the command prints the bounds of one of their tables."""
     owners: dict[Path, JobRecord] = {}
     for record in routes.records:
         for folder in (record.network_bound, record.rules_bound):
@@ -276,10 +276,10 @@ def _lost_bounds(routes: Frames) -> list[dict[str, str]]:
                 owners.setdefault(folder, record)
     return [
         {
-            "routing": _bounded(record, folder, outcome),
+            "routing": _bound_name(record, folder, outcome),
             "topology": record.topology,
             "work": "",
-            **_shown_status(outcome),
+            **_status_fields(outcome),
             "command": bound_command(record),
         }
         for (folder, record), outcome in zip(owners.items(), routes.bound_outcomes, strict=True)
@@ -287,12 +287,12 @@ def _lost_bounds(routes: Frames) -> list[dict[str, str]]:
     ]
 
 
-def _bounded(record: JobRecord, folder: Path, outcome: Outcome) -> str:
+def _bound_name(record: JobRecord, folder: Path, outcome: Outcome) -> str:
     of_rules = folder == record.rules_bound
     return f"bound of the rules {outcome.routing}" if of_rules else "bound of the network"
 
 
-def _shown_status(outcome: Outcome) -> dict[str, str]:
+def _status_fields(outcome: Outcome) -> dict[str, str]:
     return {
         "status": outcome.status,
         "status_text": status_text(outcome.status, outcome.reason),
@@ -301,12 +301,12 @@ def _shown_status(outcome: Outcome) -> dict[str, str]:
 
 
 def _rows(views: Views) -> list[View]:
-    """All jobs of the study that it shows, each once."""
-    return [views.routes, *(view for _, view in views.simulated)]
+    """Return views that contain each job of the study once."""
+    return [views.routes, *(view for _, view in views.named_views)]
 
 
 def _lists(views: Views) -> dict[str, View]:
-    """Files with all rows of the study, by name."""
+    """Return views with all rows of the study, by file name."""
     lists: dict[str, View] = {"runs.csv": views.routes}
     if views.simulations.records:
         lists["simulations.csv"] = views.loads
@@ -318,15 +318,15 @@ def _lists(views: Views) -> dict[str, View]:
 
 
 def _rows_csv(view: View) -> str:
-    """All rows with everything that is known of them, and the command of each."""
+    """Return all rows as CSV with all columns, and the command of each row."""
     jobs = view.jobs
     first = [*view.identity, "status", "reason", "nodes"]
     first = [name for name in first if name in jobs]
-    ordered = jobs[[*first, *jobs.columns.drop(first)]]
+    sorted_jobs = jobs[[*first, *jobs.columns.drop(first)]]
     texts = pd.DataFrame(
         {
-            column: [number_text("", value, 10) for value in ordered[column]]
-            for column in ordered.columns
+            column: [number_text("", value, 10) for value in sorted_jobs[column]]
+            for column in sorted_jobs.columns
         }
     )
     texts["command"] = [row_command(view, run) for run in range(len(jobs))]

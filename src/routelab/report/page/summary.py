@@ -1,4 +1,4 @@
-"""What a study found, in sentences made from its data."""
+"""Sentences on the results of a study, generated from its data."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from routelab.report.frames.runs import Frames
 from routelab.report.frames.view import OK, View, key_text
 from routelab.report.frames.views import Views
 from routelab.report.labels import label, number_text
-from routelab.report.page.benchmark_summary import measured_sentences
-from routelab.report.page.missing import BOUND, absent_things, as_sentence, incomplete
+from routelab.report.page.benchmark_summary import benchmark_sentences
+from routelab.report.page.missing import BOUND, absent_kinds, as_sentence, incomplete
 from routelab.report.table_formats import layout
-from routelab.report.tables import Table
+from routelab.report.tables import ReportTable
 
 PROVEN = "proven"
 VCS = "virtual_channels"
-_TOLD = ("deadlock", "livelock", "no-route", "saturated", "undecided", "unfinished")
-"""States of simulations that are told of."""
+_REPORTED_STATES = ("deadlock", "livelock", "no-route", "saturated", "undecided", "unfinished")
+"""States of simulations that the summary reports."""
 
 
-def summarize(views: Views, tables: Sequence[tuple[Table, View]]) -> list[str]:
-    """Sentences about the runs, the proofs, the tables' main values and the published numbers."""
+def summarize(views: Views, tables: Sequence[tuple[ReportTable, View]]) -> list[str]:
+    """Return sentences on the runs, the proofs, the tables' main values and published numbers."""
     sentences = [*_runs_sentences(views), *_proof_sentence(views.routes)]
     sentences += _bounds_sentence(views.routes)
     sentences += _states_sentence(views)
-    sentences += _measured(views)
+    sentences += _benchmark_sentences(views)
     for table, view in tables:
         sentences += _comparison(table, view, views)
         sentences += _published_sentence(table)
@@ -41,26 +41,26 @@ def summarize(views: Views, tables: Sequence[tuple[Table, View]]) -> list[str]:
 
 
 def key_finding(
-    views: Views, tables: Sequence[tuple[Table, View]], losses: Sequence[Loss] = ()
+    views: Views, tables: Sequence[tuple[ReportTable, View]], losses: Sequence[Loss] = ()
 ) -> str:
     """Return the sentence that matters most.
 
     It is the first of these that exists:
 
-    1. the most serious loss of a kind of result that is absent (see `absent_things`);
+    1. the most serious loss of a kind of result that is absent (see `absent_kinds`);
     2. the main comparison of the first table that has one, with a reservation if results of its
        kind are missing;
     3. the most serious loss of any kind of result except bounds;
-    4. what is proven;
-    5. what became of the runs.
+    4. the number of tables proven free of deadlock;
+    5. the number of runs and their outcomes.
     """
-    absent = absent_things(views)
+    absent = absent_kinds(views)
     for loss in losses:
         if loss.thing in absent:
             return as_sentence(loss.sentence)
     for table, view in tables:
-        found = _measured(views) if isinstance(view, BenchFrames) else []
-        for sentence in found or _comparison(table, view, views):
+        sentences = _benchmark_sentences(views) if isinstance(view, BenchFrames) else []
+        for sentence in sentences or _comparison(table, view, views):
             return sentence
     for loss in losses:
         if loss.is_alarm and loss.thing != BOUND:
@@ -69,15 +69,15 @@ def key_finding(
 
 
 def tiles(views: Views, pooled: Collection[str]) -> list[tuple[str, str]]:
-    """Counts that tell how large a study is: number and thing.
+    """Return counts that show the size of a study: number and noun.
 
     Parameters
     ----------
     pooled : collection of str
-        Parameters that do not make a routing another one.
+        Parameters by which routings are not distinguished.
     """
-    routes, simulated = views.routes, views.simulated
-    every = [routes, *(view for _, view in simulated)]
+    routes, views_by_noun = views.routes, views.named_views
+    every = [routes, *(view for _, view in views_by_noun)]
     jobs = pd.concat([view.select(None, pooled, "") for view in every])
     outcomes = [outcome for view in every for outcome in view.outcomes]
     proven = sum(
@@ -85,35 +85,35 @@ def tiles(views: Views, pooled: Collection[str]) -> list[tuple[str, str]]:
         for outcome in routes.outcomes
     )
     counts = [(len(routes.outcomes), "run")] if routes.outcomes or not outcomes else []
-    counts += [(len(view.outcomes), thing) for thing, view in simulated]
+    counts += [(len(view.outcomes), noun) for noun, view in views_by_noun]
     counts += [(jobs["topology"].nunique(), "network"), (jobs["routing"].nunique(), "routing")]
     if routes.outcomes or not outcomes:
         counts.append((proven, "table proven free of deadlock"))
-    shown = [(str(number), thing if number == 1 else _plural(thing)) for number, thing in counts]
-    lost = _status_counts(outcome for outcome in outcomes if outcome.status != OK)
-    return [*shown, *((str(number), status) for status, number in lost)]
+    counted = [(str(number), noun if number == 1 else _plural(noun)) for number, noun in counts]
+    failures = _status_counts(outcome for outcome in outcomes if outcome.status != OK)
+    return [*counted, *((str(number), status) for status, number in failures)]
 
 
-def _plural(thing: str) -> str:
-    if thing.endswith("simulation"):
-        return f"{thing}s"
-    noun, _, rest = thing.partition(" ")
+def _plural(phrase: str) -> str:
+    if phrase.endswith("simulation"):
+        return f"{phrase}s"
+    noun, _, rest = phrase.partition(" ")
     return f"{noun}s {rest}".strip()
 
 
 def _runs_sentences(views: Views) -> list[str]:
-    """How many tables and simulations there are and what came of them."""
-    simulated = views.simulated
-    sentences = [runs_sentence(views.routes)] if views.routes.records or not simulated else []
-    return [*sentences, *(runs_sentence(view, thing) for thing, view in simulated)]
+    """Return the numbers of tables and simulations and their outcomes as sentences."""
+    named_views = views.named_views
+    sentences = [runs_sentence(views.routes)] if views.routes.records or not named_views else []
+    return [*sentences, *(runs_sentence(view, noun) for noun, view in named_views)]
 
 
-def runs_sentence(frames: View, thing: str = "run") -> str:
-    """How many runs there are and what came of them."""
+def runs_sentence(frames: View, noun: str = "run") -> str:
+    """Return the number of runs and their outcomes as a sentence."""
     counts = dict(_status_counts(frames.outcomes))
     total = len(frames.outcomes)
     text = (
-        f"{_count(total, thing)} on {_count(frames.jobs['topology'].nunique(), 'network')}"
+        f"{_count(total, noun)} on {_count(frames.jobs['topology'].nunique(), 'network')}"
         if total
         else "No runs"
     )
@@ -125,41 +125,41 @@ def runs_sentence(frames: View, thing: str = "run") -> str:
 
 
 def _status_counts(outcomes: Iterable[Outcome]) -> list[tuple[str, int]]:
-    """Statuses in words and how often they occur; after ``ok``, the most serious first."""
+    """Count statuses, in words; ``ok`` first, then the most serious first."""
     counts = Counter(status_text(outcome.status, outcome.reason) for outcome in outcomes)
     return [(text, counts[text]) for text in STATUS_TEXTS.values() if counts[text]]
 
 
 def _states_sentence(views: Views) -> list[str]:
-    """Simulated loads at which something is wrong, or nothing is known."""
+    """Return a sentence on the simulated loads with a problem or without a value."""
     if not views.simulations.records or "state" not in views.loads.jobs:
         return []
     states = Counter(views.loads.jobs["state"].dropna())
-    told = [f"{states[state]} {state}" for state in _TOLD if states[state]]
+    parts = [f"{states[state]} {state}" for state in _REPORTED_STATES if states[state]]
     total = _count(states.total(), "simulated load")
-    return [f"Of {total}: {', '.join(told)}."] if told else []
+    return [f"Of {total}: {', '.join(parts)}."] if parts else []
 
 
 def verdicts(views: Views, pooled: Collection[str]) -> list[tuple[str, str, str, str, int]]:
-    """Routing, verdict, flow control and virtual channels, with the number of such tables.
+    """Return routing, verdict, flow control, virtual channels, and the number of such tables.
 
-    Of routings without tables it is the number of simulations.
+    For routings without tables, the last item is the number of simulations.
 
     Parameters
     ----------
     pooled : collection of str
-        Parameters that do not make a routing another one.
+        Parameters by which routings are not distinguished.
     """
     counts: Counter[tuple[str, str, str, str]] = Counter()
-    tabled = {record.routing for record in views.routes.records}
+    table_routings = {record.routing for record in views.routes.records}
     for view in (views.routes, views.simulations):
         jobs = view.select(None, pooled, "")
         for run, routing in jobs.loc[jobs["status"] == OK, "routing"].items():
-            if view is views.simulations and view.records[int(str(run))].routing in tabled:
+            if view is views.simulations and view.records[int(str(run))].routing in table_routings:
                 continue
             facts = view.outcomes[int(str(run))].facts
-            shown = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
-            counts[routing, *shown] += 1
+            key_texts = (key_text(facts.get(key)) for key in ("deadlock", "flow_control", VCS))
+            counts[routing, *key_texts] += 1
     return [(*key, number) for key, number in counts.items()]
 
 
@@ -181,21 +181,21 @@ def _proof_sentence(frames: Frames) -> list[str]:
 
 
 def _bounds_sentence(frames: Frames) -> list[str]:
-    """How many tables are as good as they can be, and which bounds could not be found."""
+    """Return sentences on the number of optimal tables, and on bounds without a result."""
     facts = [outcome.facts for outcome in frames.outcomes if outcome.status == OK]
-    known = [fact["optimal"] for fact in facts if fact.get("optimal") is not None]
+    optimality = [fact["optimal"] for fact in facts if fact.get("optimal") is not None]
     sentences = []
-    if known:
-        proven = f"{sum(known)} of {_count(len(known), 'table')}"
+    if optimality:
+        proven = f"{sum(optimality)} of {_count(len(optimality), 'table')}"
         sentences.append(
             f"Maximum load proven the least that the rules of a routing allow: {proven}."
         )
-    lost = [outcome for outcome in frames.bound_outcomes if outcome.status != OK]
-    if lost:
+    failures = [outcome for outcome in frames.bound_outcomes if outcome.status != OK]
+    if failures:
         causes = "; ".join(
-            dict.fromkeys(f"{outcome.routing}: {_bound_cause(outcome)}" for outcome in lost)
+            dict.fromkeys(f"{outcome.routing}: {_bound_cause(outcome)}" for outcome in failures)
         )
-        sentences.append(f"Without a bound: {_count(len(lost), 'network')} × rules ({causes}).")
+        sentences.append(f"Without a bound: {_count(len(failures), 'network')} × rules ({causes}).")
     return sentences
 
 
@@ -204,12 +204,12 @@ def _bound_cause(outcome: Outcome) -> str:
     return cause_text(outcome.status, outcome.reason) if not_run else outcome.reason
 
 
-def _measured(views: Views) -> list[str]:
-    return measured_sentences(views.merits, incomplete(views.merits, views))
+def _benchmark_sentences(views: Views) -> list[str]:
+    return benchmark_sentences(views.merits, incomplete(views.merits, views))
 
 
-def _comparison(table: Table, view: View, views: Views) -> list[str]:
-    """The headline of a table, which says so if results of its kind are missing."""
+def _comparison(table: ReportTable, view: View, views: Views) -> list[str]:
+    """Return the headline of a table, with a reservation if results of its kind are missing."""
     reservation = incomplete(view, views)
     return [
         f"{reservation}{text[0].lower()}{text[1:]}" if reservation else text
@@ -217,14 +217,14 @@ def _comparison(table: Table, view: View, views: Views) -> list[str]:
     ]
 
 
-def _headline(table: Table, better: Mapping[str, str]) -> list[str]:
-    """Who is best and who is worst in a table's first value, in its last group of rows."""
-    keys = [column.name for column in table.named("row")]
-    values = [column.name for column in table.named("value") if column.name in better]
+def _headline(table: ReportTable, better: Mapping[str, str]) -> list[str]:
+    """Return the best and worst routing by a table's first value, in its last group of rows."""
+    keys = [column.name for column in table.with_role("row")]
+    values = [column.name for column in table.with_role("value") if column.name in better]
     if "routing" not in keys or not values or not table.rows or table.counts:
         return []
     if table.of in BENCHMARKS:
-        # the greatest of differences that are noise is no finding
+        # the largest difference may be noise
         return []
     value = values[0]
     others = [key for key in keys if key != "routing"]
@@ -232,7 +232,7 @@ def _headline(table: Table, better: Mapping[str, str]) -> list[str]:
     rows = [
         row
         for row in table.rows
-        if [key_text(row[key]) for key in others] == last and not _missing(row.get(value))
+        if [key_text(row[key]) for key in others] == last and not _is_missing(row.get(value))
     ]
     if len(rows) < 2:
         return []
@@ -273,7 +273,7 @@ def _with_range(row: dict[str, Any], value: str) -> str:
 
 
 def _gain(best: dict[str, Any], worst: dict[str, Any], value: str, lower: bool) -> str:
-    """How much better the best is, with the range that the runs allow."""
+    """Return the advantage of the best over the worst, with the range over the runs."""
 
     def relative(good: Any, bad: Any) -> float:
         if not bad:
@@ -282,7 +282,7 @@ def _gain(best: dict[str, Any], worst: dict[str, Any], value: str, lower: bool) 
 
     def ends(row: dict[str, Any]) -> tuple[Any, Any]:
         low, high = row.get(f"{value}_low"), row.get(f"{value}_high")
-        return (row[value], row[value]) if _missing(low) else (low, high)
+        return (row[value], row[value]) if _is_missing(low) else (low, high)
 
     gain = relative(best[value], worst[value])
     if np.isnan(gain):
@@ -296,8 +296,8 @@ def _gain(best: dict[str, Any], worst: dict[str, Any], value: str, lower: bool) 
     return text + ")"
 
 
-def _published_sentence(table: Table) -> list[str]:
-    """How many published numbers ours equal."""
+def _published_sentence(table: ReportTable) -> list[str]:
+    """Return a sentence that counts the published numbers that ours match."""
     cells = [cell for row in layout(table).rows for cell in row if cell.relation]
     if not cells:
         return []
@@ -313,9 +313,9 @@ def _published_sentence(table: Table) -> list[str]:
     return [f"{table.title}, {text}{'; ours is ' + ' and '.join(apart) if apart else ''}."]
 
 
-def _missing(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     return value is None or value != value
 
 
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

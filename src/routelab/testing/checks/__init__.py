@@ -1,4 +1,4 @@
-"""The checks, by kind of plugin, in the order in which they run."""
+"""The checks by kind of plugin, in the order in which they run."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ BEFORE = (
     once("name-round-trip", parameters.name_round_trip),
     once("unknown-parameter", parameters.unknown_parameter),
 )
-"""Checks of every kind that need no input."""
+"""Checks of all kinds that need no input."""
 
 RESULT = (
     each("result", common.result),
     each("input-unchanged", common.input_unchanged),
     each("repeatable", common.repeatable),
 )
-"""Checks of what a plugin makes of an input, whatever its kind."""
+"""Checks of results, for all kinds."""
 
 AFTER = (
     once("applies", common.applies),
     once("fresh-process", common.fresh_process),
     once("declared-values", parameters.declared_values),
 )
-"""Checks of every kind that look for a fitting input themselves."""
+"""Checks of all kinds that choose inputs themselves."""
 
 CHECKS: Mapping[str, tuple[Check, ...]] = {
     "topology": (

@@ -1,4 +1,4 @@
-"""Checks of benchmarks, none of which is launched."""
+"""Checks of benchmarks, which they never launch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from routelab.api import (
     WorkloadModel,
 )
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Trial, guarded
+from routelab.testing.subjects import Trial, call_plugin
 
 USELESS = {
     "nothing": RunOutput("", exit_code=0),
@@ -25,16 +25,16 @@ USELESS = {
     "an error and exit code 1": RunOutput("", "error: there is no such thing\n", 1),
     "bytes that are no text": RunOutput("\ufffd\x00\x1b[0m\r\n\u2028=\n"),
 }
-"""Outputs that hold no figures, by what they are."""
+"""Outputs without figures, by description."""
 
 
 def parses(trial: Trial) -> str:
-    """``parse()`` refuses outputs without figures with BenchmarkError, and nothing else."""
+    """Check that ``parse()`` rejects outputs without figures with BenchmarkError only."""
     trial.require_support()
     task: BenchmarkTask = trial.value
     for what, output in USELESS.items():
         for known in (task, None):
-            failure = guarded("parse()", partial(_failure, trial, output, known))
+            failure = call_plugin("parse()", partial(_failure, trial, output, known))
             if failure is None:
                 raise Failed(f"parse() finds figures in {what}")
             if failure not in get_args(Failure):
@@ -51,19 +51,19 @@ def _failure(trial: Trial, output: RunOutput, task: BenchmarkTask | None) -> str
 
 
 def predicts(trial: Trial) -> str:
-    """``model()`` names a workload, and ``predicted()`` gives finite figures, or none."""
+    """Check that ``model()`` names a workload, and that ``predicted()`` gives finite figures."""
     trial.require_support()
     plugin, task = trial.subject.plugin, trial.value
-    model = guarded("model()", lambda: plugin.model(task))
+    model = call_plugin("model()", lambda: plugin.model(task))
     if model is None:
         raise Skipped("nothing predicts it")
     if not isinstance(model, WorkloadModel):
         raise Failed(f"model() returned {type(model).__name__}, expected a WorkloadModel or None")
     facts = {"timed_s": 0.5, "completion_time_s": 1.0, "mops": 100.0, "messages": 7.0}
-    for told in (facts, {}):
-        found = guarded("predicted()", partial(plugin.predicted, told, task))
-        wrong = [one for one in found if not isinstance(one, FigureOfMerit)]
-        wrong += [one for one in found if not wrong and not math.isfinite(one.value)]
-        if wrong or not isinstance(found, tuple):
-            raise Failed(f"predicted() must answer a tuple of finite figures, not {found!r}")
+    for given in (facts, {}):
+        figures = call_plugin("predicted()", partial(plugin.predicted, given, task))
+        wrong = [one for one in figures if not isinstance(one, FigureOfMerit)]
+        wrong += [one for one in figures if not wrong and not math.isfinite(one.value)]
+        if wrong or not isinstance(figures, tuple):
+            raise Failed(f"predicted() must answer a tuple of finite figures, not {figures!r}")
     return model.workload

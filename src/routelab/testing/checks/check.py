@@ -1,4 +1,4 @@
-"""What a check is."""
+"""The class of checks."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from routelab.testing.subjects import Subject, Trial
 
 @dataclass(frozen=True)
 class Check:
-    """A question about a plugin.
+    """A check of a plugin.
 
     Attributes
     ----------
     name : str
     ask : callable
-        Takes a `Trial` if it is asked of each input, else a `Subject`; returns what it found, for
-        people; raises Failed or Skipped.
+        Takes a `Trial` if it runs for each input, else a `Subject`. Returns a text with its
+        findings; raises Failed or Skipped.
     each : bool
-        Asked of each input.
+        Whether it runs for each input.
     """
 
     name: str
@@ -29,15 +29,15 @@ class Check:
 
     @property
     def summary(self) -> str:
-        """What is asked, in a sentence."""
+        """First sentence of the check's docstring."""
         return (self.ask.__doc__ or "").partition("\n")[0]
 
 
 def once(name: str, ask: Callable[[Subject], str]) -> Check:
-    """A check that is asked of the plugin as a whole."""
+    """Make a check that runs once for the plugin."""
     return Check(name, ask, each=False)
 
 
 def each(name: str, ask: Callable[[Trial], str]) -> Check:
-    """A check that is asked of each input."""
+    """Make a check that runs for each input."""
     return Check(name, ask, each=True)

@@ -1,4 +1,4 @@
-"""Checks of what capabilities claim about route tables and networks."""
+"""Checks of the capabilities of a plugin against route tables and networks."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from routelab.deadlock import check
 from routelab.registry.instances import Routing
 from routelab.testing.bare_network import bare_lengths
 from routelab.testing.checks import hops
-from routelab.testing.checks.common import listed
-from routelab.testing.inputs.networks import WHOLE_AND_FAILED
+from routelab.testing.checks.common import list_some
+from routelab.testing.inputs.networks import FAILED_VARIANTS
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, Trial
 
 
 def multipath(trial: Trial) -> str:
-    """One path a pair, unless it claims several."""
+    """Check that each pair has one path, unless the plugin claims several."""
     table: RouteTable = trial.result
     if trial.subject.capabilities.multipath:
         raise Skipped("it may give several paths a pair")
@@ -29,7 +29,7 @@ def multipath(trial: Trial) -> str:
 
 
 def destination_based(trial: Trial) -> str:
-    """One next hop for each switch and destination, if it claims so."""
+    """Check, if claimed, that there is one next hop for each switch and destination."""
     if not trial.subject.capabilities.destination_based:
         raise Skipped("no claim to be destination-based")
     if hops.decides(trial):
@@ -44,7 +44,7 @@ def destination_based(trial: Trial) -> str:
 
 
 def virtual_channels(trial: Trial) -> str:
-    """No more virtual channels than it claims to need."""
+    """Check that the table uses no more virtual channels than the plugin claims."""
     if hops.decides(trial):
         return hops.virtual_channels(trial)
     table: RouteTable = trial.result
@@ -57,9 +57,9 @@ def virtual_channels(trial: Trial) -> str:
 
 
 def deadlock_free(trial: Trial) -> str:
-    """The deadlock checker proves the table under the flow control that it claims to need.
+    """Check that the deadlock checker proves the table under the claimed flow control.
 
-    Of one that decides hop by hop it proves what the plugin names as its proof.
+    For a routing that decides hop by hop, check the proof that the plugin names.
     """
     if hops.decides(trial):
         return hops.deadlock_free(trial)
@@ -74,59 +74,60 @@ def deadlock_free(trial: Trial) -> str:
 
 
 def require_proof(table: RouteTable, what: str = "the table") -> None:
-    """Raise Failed unless the deadlock checker proves a table as it declares itself."""
+    """Raise Failed unless the deadlock checker proves a table under its flow control."""
     verdict = check(table)
     if not verdict.proven:
         cycle = verdict.describe_cycle(table.topology)
         raise Failed(
-            f"{what}, under {verdict.flow_control} flow control: {verdict.reason}: {listed(cycle)}"
+            f"{what}, under {verdict.flow_control} flow control: {verdict.reason}: "
+            f"{list_some(cycle)}"
         )
 
 
 def families(subject: Subject) -> str:
-    """Of each family that it claims to be made for, it supports a network."""
+    """Check that the plugin supports a network of each claimed family."""
     claim = subject.capabilities.families
     if not claim:
         raise Skipped("it claims no families")
-    supported: dict[str, bool] = {}
+    support: dict[str, bool] = {}
     for trial in subject.trials.values():
         try:
             family = trial.value.family
         except Skipped:
             continue
-        supported[family] = supported.get(family, False) or trial.succeeded()
-    tried = [family for family in claim if family in supported]
-    missing = [family for family in tried if not supported[family]]
+        support[family] = support.get(family, False) or trial.has_result()
+    candidates = [family for family in claim if family in support]
+    missing = [family for family in candidates if not support[family]]
     if missing:
-        raise Failed(f"it claims {listed(missing)} and supports no such network")
-    if not tried:
-        raise Skipped(f"there is no input of family {listed(list(claim))}; name a topology")
-    return listed(tried)
+        raise Failed(f"it claims {list_some(missing)} and supports no such network")
+    if not candidates:
+        raise Skipped(f"there is no input of family {list_some(list(claim))}; name a topology")
+    return list_some(candidates)
 
 
 def failures(subject: Subject) -> str:
-    """Networks with failed parts are supported if it claims so, and else refused."""
+    """Check that networks with failed parts are supported if claimed, and otherwise rejected."""
     claim = subject.capabilities.tolerates_failures
     routing = subject.plugin if isinstance(subject.plugin, Routing) else None
     if routing and routing.parts:
         raise Skipped("it is built on other routings, which tolerate failures or do not")
-    tried = []
-    for whole, failed in WHOLE_AND_FAILED.items():
-        if not subject.trials[whole].succeeded():
+    networks = []
+    for whole, damaged in FAILED_VARIANTS.items():
+        if not subject.trials[whole].has_result():
             continue
-        network = subject.trials[failed].value
+        network = subject.trials[damaged].value
         if routing and routing.hops and (bare_lengths(network) < 0).any():
-            # hop by hop there is nothing to do with a packet that has no way
+            # hop by hop, a packet without a route has no candidate
             continue
-        tried.append(failed)
-        works = subject.trials[failed].succeeded()
+        networks.append(damaged)
+        works = subject.trials[damaged].has_result()
         if claim and not works:
-            raise Failed(f"it claims to tolerate failures; {whole} works and {failed} does not")
+            raise Failed(f"it claims to tolerate failures; {whole} works and {damaged} does not")
         if works and not claim:
             raise Failed(
-                f"it claims not to tolerate failures and makes something of {failed}; refuse it in "
-                "supports()"
+                f"it claims not to tolerate failures and makes something of {damaged}; refuse it "
+                "in supports()"
             )
-    if not tried:
+    if not networks:
         raise Skipped("it supports no network that there is with failed parts too")
-    return f"on {listed(tried)}"
+    return f"on {list_some(networks)}"

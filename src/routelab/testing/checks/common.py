@@ -1,4 +1,4 @@
-"""Checks of every kind of plugin."""
+"""Checks for all kinds of plugins."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import os
 import subprocess
 import sys
 
-from routelab.testing.fingerprints import differences, fingerprint
+from routelab.testing.fingerprints import differences, field_digests
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Subject, Trial, run
+from routelab.testing.subjects import Subject, Trial, run_plugin
 
-SHOWN = 3
-"""Reasons or fields that a message lists; it counts the others."""
+MAX_LISTED = 3
+"""Largest number of reasons or fields in a message, which counts the others."""
 
 
 def contract(subject: Subject) -> str:
-    """It can be imported and states what its kind has to state."""
+    """Check that the plugin can be imported and has all that its kind requires."""
     return "" if subject.text == subject.written else f"checked as {subject.text}"
 
 
 def supports(trial: Trial) -> str:
-    """``supports()`` answers None or a reason in words, and the same again."""
+    """Check that ``supports()`` returns None or a reason, and the same when repeated."""
     first = trial.refusal
     again = trial.ask()
     if again != first:
@@ -30,36 +30,36 @@ def supports(trial: Trial) -> str:
 
 
 def result(trial: Trial) -> str:
-    """It makes a well-formed result of every input that it supports."""
+    """Check that every supported input leads to a well-formed result."""
     trial.first_result()
     return ""
 
 
 def input_unchanged(trial: Trial) -> str:
-    """It leaves its input as it was."""
-    changed = trial.changes
-    if changed:
-        raise Failed(f"it changed its input: {listed(changed)}; change a copy instead")
+    """Check that the plugin does not change its input."""
+    changes = trial.changes
+    if changes:
+        raise Failed(f"it changed its input: {list_some(changes)}; change a copy instead")
     return ""
 
 
 def repeatable(trial: Trial) -> str:
-    """A second run in the same process gives the same result."""
-    first = fingerprint(trial.result)
+    """Check that a second run in the same process gives the same result."""
+    first = field_digests(trial.result)
     require_determinism(trial.subject)
-    differing = differences(first, fingerprint(run(trial.subject.plugin, trial.value)))
-    if differing:
+    fields = differences(first, field_digests(run_plugin(trial.subject.plugin, trial.value)))
+    if fields:
         raise Failed(
-            f"it claims to be deterministic and a second run differs in {listed(differing)}"
+            f"it claims to be deterministic and a second run differs in {list_some(fields)}"
         )
     return ""
 
 
 def applies(subject: Subject) -> str:
-    """There is an input that it supports."""
+    """Check that the plugin supports an input."""
     reasons = []
     for trial in subject.trials.values():
-        if trial.succeeded():
+        if trial.has_result():
             return ""
         try:
             trial.first_result()
@@ -67,12 +67,12 @@ def applies(subject: Subject) -> str:
             reasons.append(str(problem))
     raise Failed(
         "it made something of none of the inputs, so hardly anything was checked; name networks "
-        f"that it is made for (topologies=..., --topology NAME): {listed(reasons)}"
+        f"that it is made for (topologies=..., --topology NAME): {list_some(reasons)}"
     )
 
 
 def fresh_process(subject: Subject) -> str:
-    """A run in a process of its own gives the same result."""
+    """Check that a run in another process gives the same result."""
     trial = subject.example()
     require_determinism(subject)
     other = subprocess.run(
@@ -86,11 +86,11 @@ def fresh_process(subject: Subject) -> str:
     if other.returncode:
         last = other.stderr.strip().splitlines()[-1:] or [f"exit code {other.returncode}"]
         raise Failed(f"on {trial.name} in a fresh process: {last[0]}")
-    differing = differences(fingerprint(trial.result), json.loads(other.stdout.splitlines()[-1]))
-    if differing:
+    fields = differences(field_digests(trial.result), json.loads(other.stdout.splitlines()[-1]))
+    if fields:
         raise Failed(
             f"it claims to be deterministic and on {trial.name} a fresh process differs in "
-            f"{listed(differing)}; does it iterate over a set or use what earlier runs left?"
+            f"{list_some(fields)}; does it iterate over a set or use what earlier runs left?"
         )
     return f"on {trial.name}"
 
@@ -101,8 +101,8 @@ def require_determinism(subject: Subject) -> None:
         raise Skipped("no claim to be deterministic")
 
 
-def listed(items: list[str]) -> str:
-    """Some items as text, and how many more there are."""
+def list_some(items: list[str]) -> str:
+    """Join up to `MAX_LISTED` items, and add the number of the others."""
     distinct = list(dict.fromkeys(items))
-    more = f" and {len(distinct) - SHOWN} more" if len(distinct) > SHOWN else ""
-    return "; ".join(distinct[:SHOWN]) + more
+    more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
+    return "; ".join(distinct[:MAX_LISTED]) + more

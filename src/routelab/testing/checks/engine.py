@@ -12,19 +12,19 @@ from routelab.metrics import channel_load_bound
 from routelab.stages.engines.run import problems_of
 from routelab.stages.engines.trial import BYTES, ROUNDS, Everywhere
 from routelab.testing.checks import common
-from routelab.testing.checks.common import listed
+from routelab.testing.checks.common import list_some
 from routelab.testing.inputs.engines import short_run
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Subject, Trial
 
 CHANCE = 0.2
-"""Part by which a short run may accept more than it was offered while it was counted."""
+"""Relative excess of accepted over offered load that a short run may have by chance."""
 
 DIGITS = 1e-9
 
 
 def applies(subject: Subject) -> str:
-    """There is a case that it supports, unless a program that it needs is missing."""
+    """Check that the engine supports a case, unless a required program is missing."""
     try:
         return common.applies(subject)
     except Failed:
@@ -35,45 +35,47 @@ def applies(subject: Subject) -> str:
 
 
 def columns(trial: Trial) -> str:
-    """It returns the columns that it declares and no others, as plain numbers and words."""
+    """Check that results have exactly the declared columns, as plain numbers and words."""
     engine: EnginePlugin = trial.subject.plugin
     result: EngineResult = trial.result
-    problems = list(problems_of(engine, result)) + _missing(engine, result)
+    problems = list(problems_of(engine, result)) + _missing_columns(engine, result)
     if problems:
-        raise Failed(listed(problems))
+        raise Failed(list_some(problems))
     return f"{len(result.facts)} facts, {len(result.tables)} tables"
 
 
-def _missing(engine: EnginePlugin, result: EngineResult) -> list[str]:
+def _missing_columns(engine: EnginePlugin, result: EngineResult) -> list[str]:
     settings = short_run(engine).parameters
     returned = {FACTS[engine.work]: result.facts, **result.tables}
-    lost = [
+    missing = [
         f"{column.name} of {of}"
         for column in engine.columns
         if (not column.needs or getattr(settings, column.needs, False))
         for of in column.of
         if of in returned and column.name not in returned[of] and column.name not in engine.clock
     ]
-    return [f"it declares {name} and does not return it" for name in lost]
+    return [f"it declares {name} and does not return it" for name in missing]
 
 
 def accepts_what_is_offered(trial: Trial) -> str:
-    """No more flits arrive than are offered."""
+    """Check that accepted loads do not exceed offered loads."""
     found = 0
     for row in _rows(trial):
-        offered, accepted = row.get("offered_load"), row.get("accepted_load")
-        if offered is None or accepted is None:
+        offered_load, accepted_load = row.get("offered_load"), row.get("accepted_load")
+        if offered_load is None or accepted_load is None:
             continue
         found += 1
-        if accepted > offered * (1 + CHANCE) + DIGITS:
-            raise Failed(f"accepted_load is {accepted:g}, and only {offered:g} was offered")
+        if accepted_load > offered_load * (1 + CHANCE) + DIGITS:
+            raise Failed(
+                f"accepted_load is {accepted_load:g}, and only {offered_load:g} was offered"
+            )
     if not found:
         raise Skipped("it reports no offered_load and accepted_load")
     return f"{found} loads"
 
 
 def saturates_below_the_bound(trial: Trial) -> str:
-    """The saturation load is at most that at which the busiest channel is full."""
+    """Check that the saturation load is at most the capacity of the busiest channel."""
     load = trial.result.facts.get("saturation_load")
     if load is None:
         raise Skipped("it reports no saturation_load; check it with settings that do")
@@ -85,7 +87,7 @@ def saturates_below_the_bound(trial: Trial) -> str:
 
 
 def no_faster_than_the_busiest_channel(trial: Trial) -> str:
-    """The work takes at least as long as the busiest channel needs for its bytes."""
+    """Check that the work takes at least as long as the busiest channel needs for its bytes."""
     facts = {**trial.subject.plugin.parameters.model_dump(), **trial.result.facts}
     seconds, bandwidth = facts.get("completion_time_s"), facts.get("link_bandwidth")
     if seconds is None or not bandwidth:
@@ -103,9 +105,9 @@ def no_faster_than_the_busiest_channel(trial: Trial) -> str:
 
 
 def _busiest(table: RouteTable) -> float:
-    """Bytes, relative to capacity, that `Ring` sends over the channel with most of them.
+    """Return the most bytes, relative to capacity, that `Ring` sends over a channel.
 
-    Where several paths are drawn for whole messages, any of them may have got all: none counts.
+    Pairs with several paths do not count, because any path may carry the whole message.
     """
     network = table.topology
     sent = np.zeros(network.num_channels)
@@ -124,7 +126,7 @@ def _busiest(table: RouteTable) -> float:
 
 
 def _rows(trial: Trial) -> list[dict[str, Any]]:
-    """The rows of loads, or the facts where there are none."""
+    """Return the rows of loads, or the facts if there are none."""
     result: EngineResult = trial.result
     loads = result.tables.get("loads")
     if not loads:

@@ -1,23 +1,23 @@
-"""Checks of fabrics, which are only ever rehearsed: their commands are noted, none is run."""
+"""Checks of fabrics in a dry run: commands are recorded and not run."""
 
 from __future__ import annotations
 
-from routelab.testing.inputs.rehearsal import rehearsed
+from routelab.testing.inputs.rehearsal import rehearse
 from routelab.testing.results import Failed
-from routelab.testing.subjects import Trial, guarded
+from routelab.testing.subjects import Trial, call_plugin
 
 
 def problems(trial: Trial) -> str:
-    """``problems()`` answers a list of reasons in words, and runs nothing."""
+    """Check that ``problems()`` returns a list of texts and runs nothing."""
     plugin = trial.subject.plugin
-    found = guarded("problems()", lambda: rehearsed(plugin, trial.value, problems=True))
-    if not all(isinstance(text, str) and text.strip() and "\n" not in text for text in found):
-        raise Failed(f"problems() must answer a list of lines of text, it answered {found!r}")
-    return "; ".join(found)
+    reasons = call_plugin("problems()", lambda: rehearse(plugin, trial.value, problems=True))
+    if not all(isinstance(text, str) and text.strip() and "\n" not in text for text in reasons):
+        raise Failed(f"problems() must answer a list of lines of text, it answered {reasons!r}")
+    return "; ".join(reasons)
 
 
 def changes(trial: Trial) -> str:
-    """What is said to change nothing runs no command."""
+    """Check that a fabric that changes nothing runs no command, and that ``restore`` repeats."""
     apply, restore, again = trial.result
     if not trial.subject.plugin.changes and (apply or restore):
         raise Failed(f"it says that it changes nothing, and runs {(apply or restore)[0]}")

@@ -8,24 +8,24 @@ from routelab.api import RouteTable
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 
-KEPT = ("pair_start", "path_start", "path_weight", "hop_channel")
+ROUTE_ARRAYS = ("pair_start", "path_start", "path_weight", "hop_channel")
 
 
 def same_routes(trial: Trial) -> str:
-    """The routes and their weights are those that it was given."""
+    """Check that layers keep the routes and their weights."""
     table: RouteTable = trial.result
-    changed = [
+    differences = [
         name
-        for name in KEPT
+        for name in ROUTE_ARRAYS
         if not np.array_equal(getattr(table, name), getattr(trial.value, name))
     ]
-    if changed:
-        raise Failed(f"it changed the routes ({', '.join(changed)}); layers only set hop_vc")
+    if differences:
+        raise Failed(f"it changed the routes ({', '.join(differences)}); layers only set hop_vc")
     return ""
 
 
 def multipath(trial: Trial) -> str:
-    """Tables with several paths a pair are supported, if it claims so."""
+    """Check, if claimed, that tables with several paths per pair are supported."""
     given: RouteTable = trial.value
     if not trial.subject.capabilities.multipath or np.diff(given.pair_start).max(initial=0) < 2:
         raise Skipped("no claim, or no pair with several paths")

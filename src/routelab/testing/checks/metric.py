@@ -13,7 +13,7 @@ _WORD = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def numbers(trial: Trial) -> str:
-    """Values are finite numbers."""
+    """Check that values are finite numbers."""
     found: list[Measurement] = trial.result
     for each in found:
         number = isinstance(each.value, (int, float)) and not isinstance(each.value, bool)
@@ -26,15 +26,15 @@ def numbers(trial: Trial) -> str:
 
 
 def names(trial: Trial) -> str:
-    """Names are words of columns that the metric declares, each used once."""
+    """Check that names are declared columns, each used once."""
     found: list[Measurement] = trial.result
-    declared = [column.name for column in trial.subject.plugin.list_columns()]
+    columns = [column.name for column in trial.subject.plugin.list_columns()]
     for each in found:
         if not (isinstance(each.metric, str) and _WORD.fullmatch(each.metric)):
             raise Failed(f"{each.metric!r} is no name: lower-case letters, digits and '_'")
-        if each.metric not in declared:
+        if each.metric not in columns:
             raise Failed(
-                f"{each.metric} is not among the columns ({', '.join(declared) or 'none'}); "
+                f"{each.metric} is not among the columns ({', '.join(columns) or 'none'}); "
                 "declare it in the class attribute columns"
             )
     twice = {each.metric for each in found if [o.metric for o in found].count(each.metric) > 1}

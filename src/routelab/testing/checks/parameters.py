@@ -10,18 +10,18 @@ from routelab.api import Composition, InputError, UnsupportedError
 from routelab.registry.instances import Routing, canonical
 from routelab.registry.names import Name
 from routelab.registry.parameters import fields
-from routelab.testing.checks.common import listed
-from routelab.testing.inputs.examples import declared, read
+from routelab.testing.checks.common import list_some
+from routelab.testing.inputs.examples import example_values, parse_plugin_name
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Subject, asked, instance, run
+from routelab.testing.subjects import Subject, load_instance, run_plugin, support_answer
 
 UNKNOWN = "no_such_parameter"
 OF_ITS_PARTS = "its parameters are those of its parts, and are checked there"
 
 
 def name_round_trip(subject: Subject) -> str:
-    """Its canonical name, and its name with all parameters spelled out, lead back to it."""
+    """Check that parsing the canonical name and the full name gives the same plugin."""
     _require_round_trip(subject, subject.text, subject.plugin)
     plugin = _own(subject)
     if plugin is None or not fields(plugin.Parameters):
@@ -32,7 +32,7 @@ def name_round_trip(subject: Subject) -> str:
 
 
 def unknown_parameter(subject: Subject) -> str:
-    """A parameter that it does not have is refused."""
+    """Check that an unknown parameter is rejected."""
     plugin = _own(subject)
     if plugin is None:
         raise Skipped(OF_ITS_PARTS)
@@ -44,21 +44,21 @@ def unknown_parameter(subject: Subject) -> str:
 
 
 def declared_values(subject: Subject) -> str:
-    """Every choice and limit that a parameter declares is accepted, and works where it can be low.
+    """Check that every declared choice and limit of a parameter is accepted.
 
-    Choices, truth values and lower limits are also run on one input.
+    Choices, truth values and lower limits also run on one input.
     """
     plugin = _own(subject)
     if plugin is None:
         raise Skipped(OF_ITS_PARTS)
-    name = read(subject.kind, subject.text)
+    name = parse_plugin_name(subject.kind, subject.text)
     assert isinstance(name, Name)
-    tried, problems = 0, []
+    count, problems = 0, []
     for key, field in fields(plugin.Parameters).items():
-        low = declared(field, upper=False)
-        for value in declared(field):
+        low = example_values(field, upper=False)
+        for value in example_values(field):
             text = str(Name(name.key, tuple({**dict(name.parameters), key: value}.items())))
-            tried += 1
+            count += 1
             try:
                 variant = _variant(subject, text)
                 if value in low:
@@ -66,18 +66,18 @@ def declared_values(subject: Subject) -> str:
             except Failed as problem:
                 problems.append(f"{key}={value}: {problem}")
     if problems:
-        raise Failed(listed(problems))
-    if not tried:
+        raise Failed(list_some(problems))
+    if not count:
         raise Skipped("no parameter declares choices or limits")
-    return f"{tried} values"
+    return f"{count} values"
 
 
 def _own(subject: Subject) -> Any:
-    """The plugin whose parameters the name has; None if they are those of parts."""
+    """Return the plugin whose parameters the name has; None if they belong to parts."""
     if not isinstance(subject.plugin, Routing):
         return subject.plugin
     if subject.plugin.hops is not None:
-        # routings that its parameters name are among its plugins
+        # its plugins include the routings that its parameters name
         return subject.plugin.hops
     first = subject.plugin.plugins[0]
     return None if len(subject.plugin.plugins) > 1 or isinstance(first, Composition) else first
@@ -85,7 +85,7 @@ def _own(subject: Subject) -> Any:
 
 def _variant(subject: Subject, text: str) -> Any:
     try:
-        variant = instance(subject.kind, text, subject.catalogue)
+        variant = load_instance(subject.kind, text, subject.catalogue)
     except InputError as error:
         raise Failed(f"is declared and refused: {error}") from None
     _require_round_trip(subject, text, variant)
@@ -95,7 +95,7 @@ def _variant(subject: Subject, text: str) -> Any:
 def _require_round_trip(subject: Subject, text: str, plugin: Any) -> None:
     try:
         short = canonical(subject.kind, text, subject.catalogue)
-        again = instance(subject.kind, short, subject.catalogue)
+        again = load_instance(subject.kind, short, subject.catalogue)
     except InputError as error:
         raise Failed(f"{text} cannot be read back: {error}") from None
     if _values(again) != _values(plugin):
@@ -110,20 +110,20 @@ def _values(plugin: Any) -> list[dict[str, Any]]:
 
 
 def _try(subject: Subject, variant: Any) -> None:
-    """Run a variant on the example; what it does not support is not asked of it."""
+    """Run a variant on the example, unless it does not support it."""
     if subject.kind == "topology":
         try:
             variant.build()
         except (InputError, UnsupportedError):
-            # values that are right one by one need not fit together
+            # values that are valid separately may not be valid together
             return
         except Exception as error:
             raise Failed(f"build() raised {type(error).__name__}: {error}") from None
         return
     trial = subject.example()
     try:
-        if asked(variant, trial.value) is None:
-            check_form(subject.kind, trial.value, run(variant, trial.value))
+        if support_answer(variant, trial.value) is None:
+            check_form(subject.kind, trial.value, run_plugin(variant, trial.value))
     except Skipped:
         return
     except Failed as problem:

@@ -1,4 +1,4 @@
-"""Checks of selections: their routes against the rules."""
+"""Checks of the routes of selections against the rules."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from routelab.testing.subjects import Trial
 
 
 def every_legal_pair(trial: Trial) -> str:
-    """Every pair that has a legal route gets one."""
+    """Check that every pair with a legal route gets one."""
     table: RouteTable = trial.result
-    lost = np.flatnonzero((_legal_lengths(trial) >= 0) & (np.diff(table.pair_start) == 0))
-    if lost.size:
-        pair = table.describe_pair(int(lost[0]))
-        raise Failed(f"{len(lost)} pairs have a legal route and get none, such as {pair}")
+    without_route = np.flatnonzero((_legal_lengths(trial) >= 0) & (np.diff(table.pair_start) == 0))
+    if without_route.size:
+        pair = table.describe_pair(int(without_route[0]))
+        raise Failed(f"{len(without_route)} pairs have a legal route and get none, such as {pair}")
     return ""
 
 
 def legal(trial: Trial) -> str:
-    """Every route is a path of the routing graph."""
+    """Check that every route is a path of the routing graph."""
     table: RouteTable = trial.result
     graph: RoutingGraph = trial.value
     path = first_illegal_path(
@@ -41,7 +41,7 @@ def legal(trial: Trial) -> str:
 
 
 def as_short_as_legal(trial: Trial) -> str:
-    """Routes are the shortest legal ones, if it claims to be minimal or the rules demand it."""
+    """Check that routes are shortest legal ones, if claimed or required by the rules."""
     table: RouteTable = trial.result
     graph: RoutingGraph = trial.value
     if not (trial.subject.capabilities.minimal or graph.minimal_only):
@@ -55,7 +55,7 @@ def as_short_as_legal(trial: Trial) -> str:
 
 
 def _legal_lengths(trial: Trial) -> Int32Array:
-    """Hops of the shortest legal route of each pair of the table, −1 where there is none."""
+    """Return the hops of each pair's shortest legal route, −1 for pairs without a route."""
     graph: RoutingGraph = trial.value
     table: RouteTable = trial.result
     lengths: Int32Array = route_lengths(graph.arrays, graph.topology.endpoints)

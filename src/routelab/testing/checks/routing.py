@@ -1,4 +1,4 @@
-"""Checks of whole routings."""
+"""Checks of complete routings."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from routelab.testing.subjects import Trial
 
 
 def reachable(trial: Trial) -> str:
-    """On whole connected networks of two-way links every pair has a route.
+    """Check that every pair has a route on undamaged connected networks with two-way links.
 
-    On others the pairs without one are counted. One that decides hop by hop has a candidate for
-    every packet whose ends the network joins.
+    On other networks, count the pairs without a route. A routing that decides hop by hop must have
+    a candidate for every packet whose ends the network connects.
     """
     if hops.decides(trial):
         return hops.dead_ends(trial)
     table: RouteTable = trial.result
     source, target = _ends(table, np.flatnonzero(np.diff(table.pair_start) == 0))
-    lost = np.zeros((len(table.topology.endpoints),) * 2, dtype=np.bool_)
-    lost[source, target] = True
-    return require_routes(table.topology, lost, "route")
+    without_route = np.zeros((len(table.topology.endpoints),) * 2, dtype=np.bool_)
+    without_route[source, target] = True
+    return require_routes(table.topology, without_route, "route")
 
 
 def minimal(trial: Trial) -> str:
-    """Routes are as short as the bare network allows, if it claims so."""
+    """Check, if claimed, that routes are as short as the bare network allows."""
     table: RouteTable = trial.result
     if not trial.subject.capabilities.minimal:
         raise Skipped("no claim to be minimal")
@@ -40,6 +40,6 @@ def minimal(trial: Trial) -> str:
 
 
 def _ends(table: RouteTable, pairs: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Endpoints at both ends of pairs."""
+    """Return the endpoints at both ends of pairs."""
     source, destination = np.divmod(pairs, table.num_destinations)
     return source, table.destination_endpoint[destination]

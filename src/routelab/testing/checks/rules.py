@@ -6,14 +6,14 @@ from routelab.api import RoutingGraph
 from routelab.kernels.graph import route_lengths
 from routelab.testing.bare_network import require_minimal, require_routes
 from routelab.testing.checks.claims import require_proof
-from routelab.testing.legal_routes import every_turn, shortest_routes
+from routelab.testing.legal_routes import shortest_legal_routes, turn_routes
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 from routelab.toolkit import determinized
 
 
 def begins(trial: Trial) -> str:
-    """A packet to a terminal of its own switch may stop where it begins."""
+    """Check that a packet to a terminal of its own switch may stop where it begins."""
     graph: RoutingGraph = trial.result
     ends = graph.topology.endpoints
     refused = ends[~graph.accepting[graph.begin[ends]]]
@@ -24,9 +24,9 @@ def begins(trial: Trial) -> str:
 
 
 def reachable(trial: Trial) -> str:
-    """On whole connected networks of two-way links every pair has a legal route.
+    """Check that every pair has a legal route on undamaged connected networks, links both ways.
 
-    On others the pairs without one are counted.
+    On other networks, count the pairs without a legal route.
     """
     graph: RoutingGraph = trial.result
     lengths = route_lengths(graph.arrays, graph.topology.endpoints)
@@ -34,7 +34,7 @@ def reachable(trial: Trial) -> str:
 
 
 def minimal(trial: Trial) -> str:
-    """Legal routes are as short as the bare network allows, if it claims so."""
+    """Check, if claimed, that legal routes are as short as the bare network allows."""
     graph: RoutingGraph = trial.result
     if not trial.subject.capabilities.minimal:
         raise Skipped("no claim to be minimal")
@@ -43,13 +43,15 @@ def minimal(trial: Trial) -> str:
 
 
 def deadlock_free(trial: Trial) -> str:
-    """All legal routes together are free of deadlock under the flow control that it claims."""
+    """Check that all legal routes together are deadlock-free under the claimed flow control."""
     graph: RoutingGraph = trial.result
     claim = trial.subject.capabilities.flow_control
     if claim is None:
         raise Skipped("no claim to be free of deadlock")
     if graph.minimal_only:
-        require_proof(shortest_routes(determinized(graph), claim), "all shortest legal routes")
+        require_proof(
+            shortest_legal_routes(determinized(graph), claim), "all shortest legal routes"
+        )
         return f"{claim}, all shortest legal routes"
-    require_proof(every_turn(graph, claim), "all legal routes")
+    require_proof(turn_routes(graph, claim), "all legal routes")
     return f"{claim}, all legal routes"

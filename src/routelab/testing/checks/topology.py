@@ -15,7 +15,7 @@ from routelab.toolkit.rings import complete_rings
 
 
 def connected(trial: Trial) -> str:
-    """Every terminal reaches every other, unless parts failed or it says that it is in parts."""
+    """Check that terminals reach each other, unless parts failed or it is declared unconnected."""
     topology: Topology = trial.result
     if not topology.num_terminals:
         raise Failed("there is no terminal, so there is nothing to route")
@@ -31,7 +31,7 @@ def connected(trial: Trial) -> str:
 
 
 def links(trial: Trial) -> str:
-    """Every channel has one back, unless it says that the network is directed."""
+    """Check that every channel has one back, unless the network is declared directed."""
     topology: Topology = trial.result
     alone = one_way_channels(topology)
     if not alone:
@@ -45,7 +45,7 @@ def links(trial: Trial) -> str:
 
 
 def rings(trial: Trial) -> str:
-    """Channels that are claimed to form a ring form one complete ring."""
+    """Check that the channels of each declared ring form one complete ring."""
     topology: Topology = trial.result
     claimed = np.unique(topology.channel_ring[topology.channel_ring >= 0])
     if not claimed.size:
@@ -60,9 +60,9 @@ def rings(trial: Trial) -> str:
 
 
 def directions(trial: Trial) -> str:
-    """A channel with a direction changes the coordinate of that dimension and no other.
+    """Check that a channel with a direction changes only the coordinate of that dimension.
 
-    By one in the direction's sign, or round the end of the dimension.
+    The change is one step in the direction's sign, or wraps around the dimension.
     """
     topology: Topology = trial.result
     labelled = np.flatnonzero(topology.channel_direction >= 0)
@@ -89,7 +89,7 @@ def directions(trial: Trial) -> str:
 
 
 def _from_a_file(trial: Trial) -> bool:
-    """What a file says of its network is the business of whoever wrote the file."""
+    """Whether the network comes from a file, which may have any attributes."""
     return bool(trial.subject.plugin.input_files())
 
 
@@ -97,5 +97,5 @@ def _sound(label: Direction, dimensions: int) -> bool:
     return 0 <= label.dimension < dimensions and label.sign in (1, -1)
 
 
-def _same_place(moved: NDArray[Any], found: NDArray[Any], size: NDArray[Any]) -> bool:
-    return bool(np.array_equal(moved % size, found % size))
+def _same_place(moved: NDArray[Any], target_place: NDArray[Any], size: NDArray[Any]) -> bool:
+    return bool(np.array_equal(moved % size, target_place % size))

@@ -8,14 +8,14 @@ from routelab.api import Demand, Messages
 from routelab.api.topology import Topology
 from routelab.testing.result_form import check_form
 from routelab.testing.results import Failed, Skipped
-from routelab.testing.subjects import Trial, sent
+from routelab.testing.subjects import Trial, demand_and_messages
 
 SEEDS = (0, 1, 2**32 + 1)
-"""Seeds that are tried besides that of the other checks."""
+"""Seeds in addition to the seed of the other checks."""
 
 
 def convention(trial: Trial) -> str:
-    """The demand says in words what the pattern means here."""
+    """Check that the demand describes the pattern in words."""
     demand: Demand = trial.result[0]
     if not isinstance(demand.convention, str) or not demand.convention.strip():
         raise Failed(
@@ -26,7 +26,7 @@ def convention(trial: Trial) -> str:
 
 
 def senders(trial: Trial) -> str:
-    """Somebody sends, and nobody more than a flit a cycle at load 1."""
+    """Check that a terminal sends, and that none sends more than one flit per cycle at load 1."""
     rate = trial.result[0].rate
     if not rate.any():
         raise Failed("nobody sends anything; refuse such a network in supports()")
@@ -39,31 +39,33 @@ def senders(trial: Trial) -> str:
 
 
 def seeds(trial: Trial) -> str:
-    """Every seed leads to a well-formed demand."""
+    """Check that every seed leads to a well-formed demand."""
     topology: Topology = trial.value
     trial.result  # noqa: B018 - skips where there is none
     for seed in SEEDS:
         try:
-            check_form("traffic", topology, sent(trial.subject.plugin, topology, seed))
+            check_form(
+                "traffic", topology, demand_and_messages(trial.subject.plugin, topology, seed)
+            )
         except Failed as problem:
             raise Failed(f"with seed {seed}: {problem}") from None
     return f"{len(SEEDS)} seeds"
 
 
 def messages(trial: Trial) -> str:
-    """Messages to finish are some, and go where the demand goes."""
+    """Check that messages to finish, if any, only go to targets of the demand."""
     demand: Demand = trial.result[0]
-    listed: Messages | None = trial.result[1]
-    if listed is None:
+    messages_: Messages | None = trial.result[1]
+    if messages_ is None:
         raise Skipped("messages are drawn from the demand")
-    if not len(listed.target):
+    if not len(messages_.target):
         raise Failed("messages() lists none; return None to have them drawn from the demand")
-    source = np.repeat(np.arange(len(demand.rate)), np.diff(listed.start))
-    strange = np.flatnonzero(demand.between_terminals()[source, listed.target] == 0)
+    source = np.repeat(np.arange(len(demand.rate)), np.diff(messages_.start))
+    strange = np.flatnonzero(demand.between_terminals()[source, messages_.target] == 0)
     if strange.size:
         one = strange[0]
         raise Failed(
             f"{len(strange)} messages, such as one from terminal {source[one]} to "
-            f"{listed.target[one]}, are for pairs that demand() leaves out"
+            f"{messages_.target[one]}, are for pairs that demand() leaves out"
         )
-    return f"{len(listed.target)} messages"
+    return f"{len(messages_.target)} messages"

@@ -7,11 +7,11 @@ from functools import partial
 from routelab.api import ALL, IRECV, ISEND, RECV, SEND, WAIT, Block, Collective, Program
 from routelab.simulation.flow.collectives import collective_block
 from routelab.testing.results import Failed
-from routelab.testing.subjects import Trial, guarded
+from routelab.testing.subjects import Trial, call_plugin
 
 
 def convention(trial: Trial) -> str:
-    """The program says in words what the workload means here."""
+    """Check that the program describes the workload in words."""
     program: Program = trial.result
     if not isinstance(program.convention, str) or not program.convention.strip():
         raise Failed(
@@ -22,7 +22,7 @@ def convention(trial: Trial) -> str:
 
 
 def timed(trial: Trial) -> str:
-    """There is something to be timed."""
+    """Check that the timed part of the program is not empty."""
     program: Program = trial.result
     whole = Program(program.ranks, program.timed, program.convention)
     blocks = sum(
@@ -34,20 +34,20 @@ def timed(trial: Trial) -> str:
 
 
 def calls(trial: Trial) -> str:
-    """Collective calls name ranks that there are, and fit together."""
+    """Check that collective calls name existing ranks and fit together."""
     program: Program = trial.result
     steps = [step for step, _ in program.walk() if isinstance(step, Collective)]
     for step in steps:
-        guarded("a collective", partial(collective_block, step, program.ranks))
+        call_plugin("a collective", partial(collective_block, step, program.ranks))
     return f"{len(steps)} calls in the text of the program"
 
 
 def ends(trial: Trial) -> str:
-    """No rank waits for ever for a message that can only be sent after it."""
+    """Check that no rank waits forever for a message that can only be sent later."""
     program: Program = trial.result
     seen: dict[int, Block] = {}
     for step, _ in program.walk():
-        # blocks are closed: where each of them comes to an end, any sequence does
+        # blocks are closed: if each of them ends, any sequence ends
         if isinstance(step, Block) and id(step) not in seen:
             seen[id(step)] = step
             stuck = _stuck(step)
@@ -60,7 +60,7 @@ def ends(trial: Trial) -> str:
 
 
 def _stuck(block: Block) -> list[int]:
-    """Ranks that never come to the end, even if no send has to wait."""
+    """Return the ranks that never finish, even if no send has to wait."""
     sent = [False] * len(block.kind)
     kinds, peers = block.kind.tolist(), block.peer.tolist()
     met, start = block.receive_of.tolist(), block.start.tolist()

@@ -1,1 +1,1 @@
-"""The networks, tables, jobs and parameters that plugins are checked with."""
+"""Inputs of the checks: networks, tables, jobs and parameters."""

@@ -1,4 +1,4 @@
-"""Values for parameters: those that a plugin declares, and stand-ins for those it asks for."""
+"""Example values of parameters: declared values, and guesses for required parameters."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from routelab.registry.parameters import default_problems, fields
 from routelab.testing.results import Skipped
 
 GUESSES = ("4x3", "4", "3", "2", "1", "0", "0.5", "true", "a")
-"""What a parameter without a default is tried with, in this order, after its declared values."""
+"""Values to try for a parameter without a default, in this order, after its declared values."""
 
 
-def split(kind: str, text: str) -> tuple[str, str]:
-    """Kind and instance name from ``"kind", "name"`` or from ``"kind/name", ""``."""
+def split_name(kind: str, text: str) -> tuple[str, str]:
+    """Return kind and instance name from ``"kind", "name"`` or from ``"kind/name", ""``."""
     if text:
         return kind, text
     before, _, after = kind.partition("/")
     return before, after
 
 
-def read(kind: str, text: str) -> Name | CompositionName:
-    """A name as text, parsed; only a routing may be made of parts.
+def parse_plugin_name(kind: str, text: str) -> Name | CompositionName:
+    """Parse an instance name; only the name of a routing may have parts.
 
     Raises
     ------
@@ -39,37 +39,37 @@ def read(kind: str, text: str) -> Name | CompositionName:
     return parse_routing(text) if kind == "routing" else parse_name(text)
 
 
-def parts(kind: str, name: Name | CompositionName) -> list[tuple[str, Name]]:
-    """The plugins that a name mentions: kind and name of each."""
+def name_parts(kind: str, name: Name | CompositionName) -> list[tuple[str, Name]]:
+    """Return kind and name of each plugin in a name."""
     if isinstance(name, Name):
         return [(kind, name)]
     named = [("selection", name.selection), ("rules", name.rules)]
     return [*named, *([("layers", name.layers)] if name.layers else [])]
 
 
-def completed(kind: str, text: str, catalogue: Catalogue) -> str:
-    """The name with a value for every parameter that has no default.
+def complete_name(kind: str, text: str, catalogue: Catalogue) -> str:
+    """Return the name with a value for every parameter without a default.
 
     Raises
     ------
     Skipped
         If no value can be guessed.
     """
-    name = read(kind, text)
+    name = parse_plugin_name(kind, text)
     if isinstance(name, CompositionName):
         return text
     model = catalogue.plugin(kind, name.key).Parameters
-    given = dict(name.parameters)
+    values = dict(name.parameters)
     for key, field in fields(model).items():
-        if field.is_required() and key not in given:
-            given[key] = _guess(model, key, field, text)
-    return str(Name(name.key, tuple(given.items())))
+        if field.is_required() and key not in values:
+            values[key] = _guess(model, key, field, text)
+    return str(Name(name.key, tuple(values.items())))
 
 
 def _guess(model: type[Parameters], key: str, field: FieldInfo, text: str) -> str:
-    # no file that could be named here has the right content
+    # no existing file has the right content
     guesses: tuple[str, ...] = () if field.annotation is Path else GUESSES
-    for value in [*declared(field), *guesses]:
+    for value in [*example_values(field), *guesses]:
         if not default_problems(model, {key: value}):
             return value
     raise Skipped(
@@ -78,19 +78,19 @@ def _guess(model: type[Parameters], key: str, field: FieldInfo, text: str) -> st
     )
 
 
-def declared(field: FieldInfo, *, upper: bool = True) -> list[str]:
-    """The values that a parameter's declaration names, as they are written in instance names.
+def example_values(field: FieldInfo, *, upper: bool = True) -> list[str]:
+    """Return the values in a parameter's declaration, as text for instance names.
 
     Parameters
     ----------
     field : FieldInfo
     upper : bool
-        Also the greatest value that is allowed.
+        Whether to include the largest allowed value.
 
     Returns
     -------
     list of str
-        Choices, truth values, none, and limits that are themselves allowed.
+        Choices, truth values, none, and inclusive limits.
     """
     names = ("ge", "le") if upper else ("ge",)
     limits = [getattr(constraint, name, None) for constraint in field.metadata for name in names]

@@ -1,4 +1,4 @@
-"""The kit's own rules, so that selections can be checked where no rules are installed."""
+"""The kit's rules, for checks of selections without installed rules."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 from routelab.api import RoutingGraph, Topology
 
 
-def walks(topology: Topology) -> RoutingGraph:
-    """Every walk is legal: shortest routes are those of the bare network."""
+def all_walks(topology: Topology) -> RoutingGraph:
+    """Return a graph in which every walk is legal."""
     return RoutingGraph.of_walks(topology)
 
 
-def shortest(topology: Topology) -> RoutingGraph:
-    """Every shortest route is legal, and longer ones are not, though the graph spells them."""
-    return replace(walks(topology), minimal_only=True)
+def shortest_walks(topology: Topology) -> RoutingGraph:
+    """Return a graph in which shortest routes only are legal, though it contains longer ones."""
+    return replace(all_walks(topology), minimal_only=True)
 
 
-def ordered(topology: Topology) -> RoutingGraph:
-    """To lower switches first and to higher ones afterwards; some pairs have no legal route."""
+def down_up_walks(topology: Topology) -> RoutingGraph:
+    """Return a graph of walks to lower switches, then to higher; some pairs have no route."""
     count = topology.num_switches
     switches, channels = np.arange(count), np.arange(topology.num_channels)
     source, target = topology.channel_source, topology.channel_target
@@ -37,8 +37,8 @@ def ordered(topology: Topology) -> RoutingGraph:
     )
 
 
-def even(topology: Topology) -> RoutingGraph:
-    """Only routes with an even number of hops: half of the states do not accept."""
+def even_walks(topology: Topology) -> RoutingGraph:
+    """Return a graph of routes with an even number of hops; half of its states do not accept."""
     count = topology.num_switches
     switches, channels = np.arange(count), np.arange(topology.num_channels)
     source, target = topology.channel_source, topology.channel_target
@@ -54,9 +54,9 @@ def even(topology: Topology) -> RoutingGraph:
 
 
 GRAPHS: Mapping[str, Callable[[Topology], RoutingGraph]] = {
-    "walks": walks,
-    "shortest": shortest,
-    "ordered": ordered,
-    "even": even,
+    "walks": all_walks,
+    "shortest": shortest_walks,
+    "ordered": down_up_walks,
+    "even": even_walks,
 }
 """Rules by name."""

@@ -1,4 +1,4 @@
-"""Tasks that benchmarks are asked about; nothing is ever launched."""
+"""Tasks for checks of benchmarks, which are never launched."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ TASKS: Mapping[str, Callable[[], BenchmarkTask]] = {
 
 
 def launch(plugin: Any, task: BenchmarkTask) -> tuple[Any, Any, Any]:
-    """Names of the program, command and files."""
+    """Return names of the program, command and files."""
     return plugin.executables(task.ranks), plugin.command(task), plugin.files(task)

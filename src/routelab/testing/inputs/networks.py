@@ -1,4 +1,4 @@
-"""The kit's own networks, from tiny to small; none needs a plugin."""
+"""The kit's networks, from tiny to small; none needs a plugin."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from routelab.api import Topology
 from routelab.toolkit import build_grid
 
 
-def _linked(num_switches: int, links: Sequence[tuple[int, int]], **more: Any) -> Topology:
-    """A network with two channels for each link."""
+def _network(num_switches: int, links: Sequence[tuple[int, int]], **more: Any) -> Topology:
+    """Return a network with two channels for each link."""
     return Topology.create(
         num_switches=num_switches,
         channel_source=[end for a, b in links for end in (a, b)],
@@ -36,27 +36,27 @@ def _one_way_ring() -> Topology:
 def _petersen() -> Topology:
     spokes = [(i, i + 5) for i in range(5)]
     star = [(5 + i, 5 + (i + 2) % 5) for i in range(5)]
-    return _linked(10, [*_ring(5), *spokes, *star])
+    return _network(10, [*_ring(5), *spokes, *star])
 
 
 def _transit_switches() -> Topology:
     links = [(leaf, spine) for leaf in range(4) for spine in (4, 5)]
-    return _linked(6, links, terminal_switch=range(4))
+    return _network(6, links, terminal_switch=range(4))
 
 
 NETWORKS: Mapping[str, Callable[[], Topology]] = {
-    "one-switch": lambda: _linked(1, []),
-    "two-switches": lambda: _linked(2, [(0, 1)]),
-    "no-channels": lambda: _linked(3, []),
-    "two-components": lambda: _linked(6, [*_ring(3), *_ring(3, first=3)]),
+    "one-switch": lambda: _network(1, []),
+    "two-switches": lambda: _network(2, [(0, 1)]),
+    "no-channels": lambda: _network(3, []),
+    "two-components": lambda: _network(6, [*_ring(3), *_ring(3, first=3)]),
     "one-way-line": lambda: Topology.create(
         num_switches=3, channel_source=[0, 1], channel_target=[1, 2]
     ),
     "one-way-ring": _one_way_ring,
-    "parallel-links": lambda: _linked(4, [*_ring(4), (0, 1), (2, 3)]),
-    "several-terminals": lambda: _linked(3, [(0, 1), (1, 2)], terminal_switch=[0, 0, 1, 2, 2, 2]),
+    "parallel-links": lambda: _network(4, [*_ring(4), (0, 1), (2, 3)]),
+    "several-terminals": lambda: _network(3, [(0, 1), (1, 2)], terminal_switch=[0, 0, 1, 2, 2, 2]),
     "transit-switches": _transit_switches,
-    "complete": lambda: _linked(5, [(a, b) for a in range(5) for b in range(a)]),
+    "complete": lambda: _network(5, [(a, b) for a in range(5) for b in range(a)]),
     "petersen": _petersen,
     "mesh": lambda: build_grid("mesh", (3, 3), wrap=False),
     "cut-mesh": lambda: build_grid("mesh", (4, 2), wrap=False, failed_links=("2-4", "3-5")),
@@ -71,15 +71,15 @@ NETWORKS: Mapping[str, Callable[[], Topology]] = {
 SEVERAL_TERMINALS: Mapping[str, Callable[[], Topology]] = {
     "torus-with-two": lambda: build_grid("torus", (4, 2), wrap=True, terminals=2),
 }
-"""More networks for routings, whose packets may go by terminal."""
+"""More networks for routings, whose packets may depend on terminals."""
 
 WITH_TERMINALS: Mapping[str, Callable[[], Topology]] = {
-    "one-switch-with-four": lambda: _linked(1, [], terminal_switch=[0] * 4),
-    "unordered-terminals": lambda: _linked(4, _ring(4), terminal_switch=[3, 1, 0, 2]),
+    "one-switch-with-four": lambda: _network(1, [], terminal_switch=[0] * 4),
+    "unordered-terminals": lambda: _network(4, _ring(4), terminal_switch=[3, 1, 0, 2]),
     **SEVERAL_TERMINALS,
     "square-torus": lambda: build_grid("torus", (4, 4), wrap=True),
 }
-"""More networks for patterns of traffic: numbers of terminals that some of them need."""
+"""More networks for patterns of traffic, with the numbers of terminals that some need."""
 
-WHOLE_AND_FAILED = {"torus": "failed-torus", "mesh": "cut-mesh"}
-"""Whole networks, each with one of its kind that lacks some parts."""
+FAILED_VARIANTS = {"torus": "failed-torus", "mesh": "cut-mesh"}
+"""Damaged variants of networks, by name of the undamaged one."""

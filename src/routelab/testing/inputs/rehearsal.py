@@ -1,4 +1,4 @@
-"""Fabrics rehearsed: what they would run for a table."""
+"""Dry runs of fabrics: the commands that they would run for a table."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from routelab.api import FabricJob, RouteTable
 from routelab.testing.results import Failed
 
 FOLDER = "/the/folder"
-"""In the place of the job's folder in what is noted, so that commands are repeatable."""
+"""Replaces the job's folder in recorded commands, so that they are repeatable."""
 
 
 class Notes:
-    """A dry switch that notes commands."""
+    """A switch that records commands and runs none."""
 
     dry = True
 
@@ -24,7 +24,7 @@ class Notes:
         self._folder = str(folder)
 
     def run(self, arguments: Sequence[str], seconds: float) -> str:
-        """Note a command; it prints nothing."""
+        """Record a command; return an empty output."""
         if isinstance(arguments, str) or not all(isinstance(text, str) for text in arguments):
             raise Failed(f"switch.run() takes a list of texts, it got {arguments!r}")
         if not seconds > 0:
@@ -33,13 +33,13 @@ class Notes:
         return ""
 
 
-def rehearsed(plugin: Any, table: RouteTable, *, problems: bool = False) -> Any:
-    """What a fabric says is missing; or the commands of `apply`, `restore` and `restore` again.
+def rehearse(plugin: Any, table: RouteTable, *, problems: bool = False) -> Any:
+    """Return the commands of `apply`, `restore` and a second `restore`; or the problems.
 
     Raises
     ------
     Failed
-        If it wrote files although nothing may be changed.
+        If it wrote files in a dry run.
     """
     hosts = tuple(f"n{terminal}" for terminal in range(table.topology.num_terminals))
     with tempfile.TemporaryDirectory() as name:
@@ -49,7 +49,7 @@ def rehearsed(plugin: Any, table: RouteTable, *, problems: bool = False) -> Any:
             notes = Notes(job.folder)
             act(job, notes)
             found.append(notes.commands)
-        written = sorted(path.name for path in job.folder.iterdir())
-    if written:
-        raise Failed(f"it wrote {', '.join(written)}; in a dry run, and beforehand, it may not")
+        files = sorted(path.name for path in job.folder.iterdir())
+    if files:
+        raise Failed(f"it wrote {', '.join(files)}; in a dry run, and beforehand, it may not")
     return found if problems else tuple(found)

@@ -1,4 +1,4 @@
-"""The kit's own route tables, for layers and metrics."""
+"""The kit's route tables, for layers and metrics."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from functools import partial
 import numpy as np
 
 from routelab.api import RouteTable, Topology
-from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.graphs import all_walks
 from routelab.testing.inputs.networks import NETWORKS, WITH_TERMINALS
-from routelab.testing.legal_routes import first_routes, shortest_routes
+from routelab.testing.legal_routes import first_paths, shortest_legal_routes
 
 
 def table_on(topology: Topology) -> RouteTable:
-    """One shortest route a pair."""
-    return first_routes(shortest_routes(walks(topology)))
+    """Return a table with one shortest route per pair."""
+    return first_paths(shortest_legal_routes(all_walks(topology)))
 
 
 def _single(network: str) -> RouteTable:
@@ -23,12 +23,12 @@ def _single(network: str) -> RouteTable:
 
 
 def _multipath(network: str) -> RouteTable:
-    return shortest_routes(walks(NETWORKS[network]()))
+    return shortest_legal_routes(all_walks(NETWORKS[network]()))
 
 
 def table_to_terminals(topology: Topology) -> RouteTable:
-    """One shortest route to each terminal; those of one switch are reached in different ways."""
-    several = shortest_routes(walks(topology))
+    """Return a table with a route per terminal; terminals of a switch have different routes."""
+    several = shortest_legal_routes(all_walks(topology))
     targets = topology.terminal_switch.tolist()
     lengths, hops = [], [np.empty(0, np.int32)]
     for source in topology.endpoints.tolist():
@@ -45,7 +45,7 @@ def table_to_terminals(topology: Topology) -> RouteTable:
 
 
 def table_like(table: RouteTable, topology: Topology) -> RouteTable:
-    """One shortest route a pair on another network, to terminals if `table` leads there."""
+    """Return a table on another network, with routes per terminal if `table` has them."""
     return table_to_terminals(topology) if table.per_terminal else table_on(topology)
 
 
@@ -60,7 +60,7 @@ def _two_channels() -> RouteTable:
 
 
 def _once_more_round() -> RouteTable:
-    """Routes on a one-way ring that pass their target once: channels are crossed twice."""
+    """Return routes on a one-way ring that pass their target once and cross channels twice."""
     topology = NETWORKS["one-way-ring"]()
     size = topology.num_switches
     hops = [

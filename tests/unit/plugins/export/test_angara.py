@@ -23,10 +23,16 @@ from routelab.registry.instances import load, load_routing
 from routelab.simulation.flow.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
-from routelab_plugins.export.angara import Angara
-from routelab_plugins.export.angara.entries import Entry, entry_text, read_entry, spelled, steps
+from routelab_plugins.export.angara import AngaraExport
+from routelab_plugins.export.angara.entries import (
+    RouteEntry,
+    entry_of_route,
+    entry_text,
+    parse_entry,
+    steps,
+)
 
-PLUGIN = Angara()
+PLUGIN = AngaraExport()
 ALGORITHMS = ("angara-sssp", "angara-bfs", "angara-balanced", "sssp@angara~turns=exact")
 
 
@@ -181,13 +187,13 @@ def entries(draw):
     bits = frozenset(d if count > 0 else d + n for d, count in enumerate(hops) if count)
     first = draw(st.none() | st.integers(0, n - 1)) if bits else draw(st.integers(0, n - 1))
     last = draw(st.none() | st.integers(n, 2 * n - 1)) if bits else None
-    return dims, Entry(first, bits, hops, last)
+    return dims, RouteEntry(first, bits, hops, last)
 
 
 @given(entries())
 def test_every_entry_is_written_and_followed(drawn):
     dims, entry = drawn
-    assert read_entry(entry_text(entry).split(" "), dims) == entry
+    assert parse_entry(entry_text(entry).split(" "), dims) == entry
     # by the rules in words: first step, then ascending directions, then the last step
     route = list(steps(entry))
     whole = sum(map(abs, entry.hops)) + (entry.first is not None) + (entry.last is not None)
@@ -196,8 +202,8 @@ def test_every_entry_is_written_and_followed(drawn):
     ordered = route[begin : whole - (entry.last is not None)]
     assert ordered == sorted(ordered)
     # another spelling of the same hops may have fewer extra steps, and never other hops
-    again = spelled(route, dims)
-    assert isinstance(again, Entry)
+    again = entry_of_route(route, dims)
+    assert isinstance(again, RouteEntry)
     assert list(steps(again)) == route
     extras = [(each.first is not None) + (each.last is not None) for each in (again, entry)]
     assert extras[0] <= extras[1]
@@ -208,7 +214,7 @@ def test_a_route_is_spelled_if_any_entry_spells_it(data):
     """The naive twin looks through all entries there are."""
     dims = (3, 3)
     route = tuple(data.draw(st.lists(st.integers(0, 3), min_size=1, max_size=5)))
-    assert isinstance(spelled(route, dims), Entry) == (route in _all_routes(dims))
+    assert isinstance(entry_of_route(route, dims), RouteEntry) == (route in _all_routes(dims))
 
 
 @cache
@@ -246,7 +252,7 @@ def test_a_route_against_the_order_is_refused_by_name():
     ],
 )
 def test_why_a_route_is_none(route, dims, said):
-    assert spelled(route, dims) == said
+    assert entry_of_route(route, dims) == said
 
 
 def two_rings(closed):
@@ -401,12 +407,12 @@ def test_no_mutation_of_a_field_passes(field, word, hops):
     node, line, place = field
     lines = files[f"node-{node}.txt"].splitlines()
     words = lines[line].split(" ")
-    entry = read_entry(words[1:], (4, 2))
+    entry = parse_entry(words[1:], (4, 2))
     words[place] = ",".join(f"{n:+d}" if n else "0" for n in hops) if place == 3 else word
     lines[line] = " ".join(words)
     mutated = files | {f"node-{node}.txt": "\n".join(lines) + "\n"}
     try:
-        same = list(steps(read_entry(words[1:], (4, 2)))) == list(steps(entry))
+        same = list(steps(parse_entry(words[1:], (4, 2)))) == list(steps(entry))
     except InputError:
         same = False
     try:
@@ -425,6 +431,6 @@ def test_a_writer_that_errs_is_caught(monkeypatch):
         ({"node-0.0.txt": written["node-0.0.txt"].replace("2.0 - +X +2", "2.0 - -X -2")}, "take"),
         ({"node-0.0.txt": written["node-0.0.txt"].replace("2.0 - +X +2", "2.0 - +X +3")}, "ends"),
     ):
-        monkeypatch.setattr(Angara, "export", lambda *_, wrong=wrong: written | wrong)
+        monkeypatch.setattr(AngaraExport, "export", lambda *_, wrong=wrong: written | wrong)
         with pytest.raises(PluginError, match=rf"export/angara: .*0\.0 to 2\.0.* {said}"):
             exported(load("export", "angara"), table, Machine())

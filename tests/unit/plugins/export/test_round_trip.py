@@ -14,7 +14,7 @@ from random_tables import networks, tables
 from routelab.api import InputError, RouteTable, Topology
 from routelab.simulation.flow.machine import Machine
 from routelab.toolkit import build_grid
-from routelab_plugins.export.angara import Angara
+from routelab_plugins.export.angara import AngaraExport
 from routelab_plugins.export.booksim import BookSim
 from routelab_plugins.export.codes import Codes
 from routelab_plugins.export.simgrid import SimGrid
@@ -126,7 +126,7 @@ def test_angara_has_routes_to_switches_only_and_says_so():
     ring = build_grid("torus", (4,), wrap=True, terminals=2)
     steps = np.tile(np.flatnonzero(ring.channel_direction == 0)[:, None], 8)
     table = RouteTable.from_next_hops(ring, steps, per_terminal=True)
-    assert "the routes lead to terminals" in Angara().supports(table)
+    assert "the routes lead to terminals" in AngaraExport().supports(table)
 
 
 def test_matrices_of_codes_know_the_routes_of_each_terminal():

@@ -15,7 +15,7 @@ from routelab.bench.fabric.files import problems
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
-from routelab_plugins.fabric.command import Command
+from routelab_plugins.fabric.command import CommandFabric
 from routelab_plugins.fabric.none import NoFabric
 
 HOSTS = ("a", "b")
@@ -45,7 +45,7 @@ def job(hosts=HOSTS, topology="torus~dims=2", folder=Path("/work dir/$(id)"), **
 
 def ran(arguments, **more):
     switch = Recorder()
-    plugin = Command(apply=arguments, restore=["false"], seconds=7)
+    plugin = CommandFabric(apply=arguments, restore=["false"], seconds=7)
     plugin.apply(job(**more), switch)
     ((found, seconds),) = switch.ran
     assert seconds == 7
@@ -100,13 +100,13 @@ def test_any_text_is_one_argument(arguments):
 )
 def test_arguments_that_mean_nothing_are_refused(arguments, said):
     with pytest.raises(ValidationError) as told:
-        Command(apply=arguments, restore=["true"])
+        CommandFabric(apply=arguments, restore=["true"])
     assert said in str(told.value)
 
 
 def test_restore_and_check_run_their_own_commands():
     switch = Recorder()
-    plugin = Command(apply=["on"], restore=["off", "{routing}"], check=["look", "{hosts}"])
+    plugin = CommandFabric(apply=["on"], restore=["off", "{routing}"], check=["look", "{hosts}"])
     plugin.check(job(), switch)
     plugin.restore(job(), switch)
     plugin.restore(job(), switch)
@@ -116,14 +116,14 @@ def test_restore_and_check_run_their_own_commands():
         ["off", "sssp@angara"],
     ]
     silent = Recorder()
-    Command(apply=["on"], restore=["off"]).check(job(), silent)
+    CommandFabric(apply=["on"], restore=["off"]).check(job(), silent)
     assert silent.ran == []
 
 
 def test_what_is_missing_is_told_beforehand(tmp_path):
     plain = tmp_path / "plain"
     plain.write_text("#!/bin/sh\n")
-    plugin = Command(
+    plugin = CommandFabric(
         apply=[str(plain), "{topology}"],
         restore=[str(tmp_path / "none"), "{hosts}"],
         check=["no-such-program-here"],
@@ -136,22 +136,22 @@ def test_what_is_missing_is_told_beforehand(tmp_path):
         "check: there is no program no-such-program-here on the PATH",
     ]
     plain.chmod(0o755)
-    good = Command(apply=[str(plain)], restore=["true"], check=["true"])
+    good = CommandFabric(apply=[str(plain)], restore=["true"], check=["true"])
     assert good.problems(job()) == []
     assert good.problems(job(hosts=("a",))) == ["there are 1 hosts and 2 terminals"]
     # a folder of that name is no program
-    assert Command(apply=[str(tmp_path)], restore=["true"]).problems(job()) == [
+    assert CommandFabric(apply=[str(tmp_path)], restore=["true"]).problems(job()) == [
         f"apply: there is no program {tmp_path}"
     ]
 
 
 def test_routes_that_no_file_can_hold_are_told_beforehand():
     wrong = job(hosts=(), table=table((4, 4), "dor"))
-    (said,) = problems(Command(apply=["true"], restore=["true"]), wrong)
+    (said,) = problems(CommandFabric(apply=["true"], restore=["true"]), wrong)
     assert said.startswith("angara: the route from 0.0 to 2.1 is no Angara route: -X before +Y")
     # another format has room for them
-    assert problems(Command(apply=["true"], restore=["true"], export="booksim"), wrong) == []
-    assert problems(Command(apply=["true"], restore=["true"], export=""), wrong) == []
+    assert problems(CommandFabric(apply=["true"], restore=["true"], export="booksim"), wrong) == []
+    assert problems(CommandFabric(apply=["true"], restore=["true"], export=""), wrong) == []
 
 
 def test_none_does_nothing():
@@ -163,4 +163,4 @@ def test_none_does_nothing():
     assert switch.ran == []
     assert not plugin.changes
     assert plugin.export == ""
-    assert Command(apply=["a"], restore=["a"]).changes
+    assert CommandFabric(apply=["a"], restore=["a"]).changes

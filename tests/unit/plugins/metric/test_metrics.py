@@ -9,7 +9,7 @@ from routelab.toolkit import build_grid
 from routelab_plugins.metric.channel_load import ChannelLoad
 from routelab_plugins.metric.phase_load import PhaseLoad
 from routelab_plugins.metric.reachability import Reachability
-from routelab_plugins.metric.route_diversity import RouteDiversity
+from routelab_plugins.metric.route_diversity import RouteDiversityMetric
 from routelab_plugins.metric.route_length import RouteLength
 
 
@@ -120,12 +120,12 @@ def test_pairs_that_are_joined_and_not_routed_or_not_minimal_count_apart(ring):
 
 
 def test_route_diversity(table, graph):
-    assert measured(RouteDiversity(), table, graph) == {
+    assert measured(RouteDiversityMetric(), table, graph) == {
         "single_route_share": (pytest.approx(2 / 3), "", "lower"),
         "mean_routes": (pytest.approx(4 / 3), "routes", "higher"),
         "total_routes": (16, "routes", "higher"),
     }
-    assert measured(RouteDiversity(), table, None) == {}
+    assert measured(RouteDiversityMetric(), table, None) == {}
 
 
 def test_what_has_no_meaning_is_not_given(apart):

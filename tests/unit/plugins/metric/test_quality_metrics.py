@@ -7,7 +7,7 @@ from routelab.api import RouteTable, Topology, UnsupportedError
 from routelab.toolkit import build_grid
 from routelab_plugins.metric.effective_bisection import EffectiveBisection
 from routelab_plugins.metric.traffic_load import TrafficLoad
-from routelab_plugins.metric.worst_permutation import WorstPermutation
+from routelab_plugins.metric.worst_permutation import WorstPermutationMetric
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +34,11 @@ def measured(plugin, table):
 
 def test_worst_permutation(table, alone):
     # all two ahead: every +X channel carries its own switch's message and the one before
-    assert measured(WorstPermutation(), table) == {"worst_permutation": (2, "messages", "lower")}
-    assert measured(WorstPermutation(), alone) == {}
-    assert measured(WorstPermutation(max_terminals=3), table) == {}
+    assert measured(WorstPermutationMetric(), table) == {
+        "worst_permutation": (2, "messages", "lower")
+    }
+    assert measured(WorstPermutationMetric(), alone) == {}
+    assert measured(WorstPermutationMetric(max_terminals=3), table) == {}
 
 
 def test_effective_bisection(table, alone):
@@ -90,4 +92,4 @@ def test_all_to_all_as_a_matrix_is_the_channel_load(table, tmp_path):
 
 
 def test_they_run_only_where_they_are_asked_for():
-    assert not any(p.by_default for p in (WorstPermutation, EffectiveBisection, TrafficLoad))
+    assert not any(p.by_default for p in (WorstPermutationMetric, EffectiveBisection, TrafficLoad))

@@ -15,10 +15,10 @@ from routelab.deadlock import check
 from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
 from routelab.toolkit import build_grid, determinized, merged
-from routelab_plugins.rules.angara import Angara, safe_turns
+from routelab_plugins.rules.angara import AngaraRules, safe_turns
 from routelab_plugins.rules.angara.automata import (
     bits_allow,
-    in_order,
+    keeps_order,
     may_be_first_step,
     may_be_last_step,
     needs_permission,
@@ -73,9 +73,9 @@ def damaged_tori(max_switches: int = 12):
 
 def test_every_rule_of_the_hardware_is_what_its_name_says() -> None:
     # two dimensions: +X 0, +Y 1, -X 2, -Y 3
-    assert in_order(0, 2)
-    assert in_order(1, 1)
-    assert not in_order(2, 1)
+    assert keeps_order(0, 2)
+    assert keeps_order(1, 1)
+    assert not keeps_order(2, 1)
     assert with_bit((1, 0), 3) == (1, -1)
     assert bits_allow((1, 0), 0)
     assert not bits_allow((1, 0), 2)
@@ -92,9 +92,9 @@ def test_reduced_graphs_have_the_literal_one_s_shortest_routes(n: int) -> None:
         if n >= 4 and dims not in {tuple(sorted(dims)), tuple(sorted(dims, reverse=True))}:
             continue
         topology = build_grid("torus", dims, True)
-        literal = listed(determinized(Angara(form="literal").routing_graph(topology)))
+        literal = listed(determinized(AngaraRules(form="literal").routing_graph(topology)))
         for form in ("merged", "minimal"):
-            graph = Angara(form=form).routing_graph(topology)
+            graph = AngaraRules(form=form).routing_graph(topology)
             assert graph.deterministic
             for expected, found in zip(literal, listed(graph), strict=True):
                 np.testing.assert_array_equal(expected, found)
@@ -105,7 +105,7 @@ def test_states_a_node(n: int, merged_states: int, minimal_states: int) -> None:
     # without extra turns and bits no route needs the state after a last step
     topology = build_grid("torus", (4,) * n, True)
     for form, states in (("merged", merged_states), ("minimal", minimal_states)):
-        graph = Angara(form=form, turns="none").routing_graph(topology)
+        graph = AngaraRules(form=form, turns="none").routing_graph(topology)
         assert graph.num_vertices == states * topology.num_switches
 
 
@@ -113,9 +113,9 @@ def test_states_a_node(n: int, merged_states: int, minimal_states: int) -> None:
 @given(damaged_tori(), st.sampled_from(["theorem2", "exact", "none"]))
 def test_generic_merging_of_the_literal_graph_is_as_small_as_our_merged_one(topology, turns):
     # Moore's refinement finds the least deterministic graph; ours leaves U-turns out
-    literal = Angara(form="literal", turns=turns).routing_graph(topology)
+    literal = AngaraRules(form="literal", turns=turns).routing_graph(topology)
     least = merged(determinized(literal))
-    ours = Angara(form="merged", turns=turns).routing_graph(topology)
+    ours = AngaraRules(form="merged", turns=turns).routing_graph(topology)
     for expected, found in zip(listed(least), listed(ours), strict=True):
         np.testing.assert_array_equal(expected, found)
 
@@ -141,7 +141,7 @@ def test_safe_turns_are_those_of_the_naive_twin(topology) -> None:
 def test_routes_are_the_hardware_s_shortest_ones(topology, turns) -> None:
     hardware = Hardware(topology)
     hardware.turns = getattr(hardware, turns)()
-    graph = Angara(turns=turns).routing_graph(topology)
+    graph = AngaraRules(turns=turns).routing_graph(topology)
     ours = shortest_routes(graph)
     for source in range(topology.num_switches):
         expected = hardware.shortest(source, limit=7)
@@ -152,7 +152,7 @@ def test_routes_are_the_hardware_s_shortest_ones(topology, turns) -> None:
 @settings(max_examples=40)
 @given(damaged_tori(max_switches=27), st.sampled_from(["theorem2", "exact"]), st.integers(0, 5))
 def test_emitted_routes_obey_the_hardware_and_are_proven(topology, turns, tie_seed) -> None:
-    graph = Angara(turns=turns).routing_graph(topology)
+    graph = AngaraRules(turns=turns).routing_graph(topology)
     hardware = Hardware(topology)
     hardware.turns = getattr(hardware, turns)()
     for selection in (Bfs, First, Sssp):
@@ -167,7 +167,7 @@ def test_all_orders_of_a_system_with_failures_are_proven() -> None:
     for dims in set(permutations((2, 3, 4))):
         topology = build_grid("torus", dims, True, fail_links=3, seed=1)
         for turns in ("theorem2", "exact"):
-            table = Sssp().select(Angara(turns=turns).routing_graph(topology))
+            table = Sssp().select(AngaraRules(turns=turns).routing_graph(topology))
             assert check(table, "bubble").proven
 
 
@@ -175,9 +175,9 @@ def test_a_network_without_directions_is_not_supported() -> None:
     from routelab.api import Topology
 
     ring = Topology.create(num_switches=3, channel_source=[0, 1, 2], channel_target=[1, 2, 0])
-    assert "direction labels" in Angara().supports(ring)
+    assert "direction labels" in AngaraRules().supports(ring)
 
 
 def test_unknown_turn_sets_are_refused() -> None:
     with pytest.raises(ValueError, match="turns"):
-        Angara(turns="all")
+        AngaraRules(turns="all")

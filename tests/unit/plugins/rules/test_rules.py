@@ -13,7 +13,7 @@ from naive_selection import shortest_routes
 from routelab.api import InputError, Topology
 from routelab.deadlock import check
 from routelab.toolkit import build_grid
-from routelab_plugins.rules.dimension_order import DimensionOrder
+from routelab_plugins.rules.dimension_order import DimensionOrderRules
 from routelab_plugins.rules.direction_order import DirectionOrder
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown
@@ -70,7 +70,7 @@ def _end(topology: Topology, source: int, walk: list[int]) -> int:
 )
 def test_dimension_order_follows_its_order(order: str, sequence: list[int]) -> None:
     topology = build_grid("torus", (2, 4, 3), True)
-    routes = shortest_routes(DimensionOrder(order=order).routing_graph(topology))
+    routes = shortest_routes(DimensionOrderRules(order=order).routing_graph(topology))
     for options in routes.values():
         for route in options:
             places = [sequence.index(d % 3) for d in directions_of(topology, route)]
@@ -80,11 +80,11 @@ def test_dimension_order_follows_its_order(order: str, sequence: list[int]) -> N
 
 def test_dimension_order_takes_an_order_of_the_right_length_only() -> None:
     with pytest.raises(InputError, match="lists 3 dimensions, the network has 2"):
-        DimensionOrder(order="0+1+2").routing_graph(build_grid("torus", (2, 2), True))
+        DimensionOrderRules(order="0+1+2").routing_graph(build_grid("torus", (2, 2), True))
     with pytest.raises(ValueError, match="must name every dimension"):
-        DimensionOrder(order="0+0")
+        DimensionOrderRules(order="0+0")
     with pytest.raises(ValueError, match="no order"):
-        DimensionOrder(order="up")
+        DimensionOrderRules(order="up")
 
 
 @st.composite

@@ -13,23 +13,23 @@ from small_graphs import graphs
 from routelab.api import RoutingGraph
 from routelab.metrics import channel_loads, perfect_load, phase_load, sigma
 from routelab.toolkit import build_grid, route_choices
-from routelab_plugins.rules.angara import Angara
+from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.selection.balanced import Balanced, foldings
 from routelab_plugins.selection.balanced.kernels import (
     Rows,
     balance,
+    bin_loads,
     deviation,
     dual_bound,
     even_out,
     objective,
     price_bins,
-    put_down,
-    sweep,
+    sweep_rows,
 )
 
 
 def angara(*dims: int, **more: int) -> RoutingGraph:
-    return Angara(turns="exact").routing_graph(build_grid("torus", dims, wrap=True, **more))
+    return AngaraRules(turns="exact").routing_graph(build_grid("torus", dims, wrap=True, **more))
 
 
 def fullest(graph: RoutingGraph, **parameters: object) -> int:
@@ -117,7 +117,7 @@ def test_where_phases_end() -> None:
 
 
 def test_a_network_of_one_switch_has_nothing_to_balance() -> None:
-    graph = Angara(turns="exact").routing_graph(build_grid("torus", (2, 2), True, nodes=[0]))
+    graph = AngaraRules(turns="exact").routing_graph(build_grid("torus", (2, 2), True, nodes=[0]))
     assert Balanced().select(graph).num_paths == 1
 
 
@@ -147,7 +147,7 @@ def problems(draw: st.DrawFn, repeats: bool = False) -> tuple[Rows, np.ndarray]:
 def best_by_brute_force(rows: Rows, base: np.ndarray) -> int:
     every = product(*(range(n) for n in rows.routes))
     return min(
-        int(put_down(rows, base, np.array(choice, dtype=np.int32)).max()) for choice in every
+        int(bin_loads(rows, base, np.array(choice, dtype=np.int32)).max()) for choice in every
     )
 
 
@@ -157,7 +157,7 @@ def test_small_problems_are_solved(problem: tuple[Rows, np.ndarray], seed: int) 
     rows, base = problem
     choice = np.zeros(len(rows.first), dtype=np.int32)
     _, proven = balance(rows, base, choice, 20, 60, seed)
-    value, best = put_down(rows, base, choice).max(), best_by_brute_force(rows, base)
+    value, best = bin_loads(rows, base, choice).max(), best_by_brute_force(rows, base)
     assert value >= best
     if proven:
         assert value == best
@@ -179,11 +179,11 @@ def test_a_sweep_never_worsens_its_potential(
     rows, base = problem
     emphasis = np.array([1 + draw.random() for _ in base])
     choice = np.array([draw.randrange(int(n)) for n in rows.routes], dtype=np.int32)
-    load, price, beta = put_down(rows, base, choice), np.empty(len(base)), 0.7
+    load, price, beta = bin_loads(rows, base, choice), np.empty(len(base)), 0.7
     before = (emphasis * np.exp(beta * load)).sum()
     price_bins(load, rows.segment, emphasis, beta, price)
-    sweep(rows, load, choice, price, beta, True, np.uint64(seed))
-    assert np.array_equal(load, put_down(rows, base, choice))
+    sweep_rows(rows, load, choice, price, beta, True, np.uint64(seed))
+    assert np.array_equal(load, bin_loads(rows, base, choice))
     assert (emphasis * np.exp(beta * load)).sum() <= before * (1 + 1e-9)
 
 
@@ -192,10 +192,10 @@ def test_a_sweep_never_worsens_its_potential(
 def test_evening_out_keeps_the_maximum(problem: tuple[Rows, np.ndarray], draw) -> None:
     rows, base = problem
     choice = np.array([draw.randrange(int(n)) for n in rows.routes], dtype=np.int32)
-    load = put_down(rows, base, choice)
+    load = bin_loads(rows, base, choice)
     highest, mean = objective(load, rows.segment), float(load.mean())
     before = deviation(load, mean)
     even_out(rows, load, choice, np.full(len(base), highest), mean, 10, 5, 3)
-    assert np.array_equal(load, put_down(rows, base, choice))
+    assert np.array_equal(load, bin_loads(rows, base, choice))
     assert load.max() <= highest
     assert deviation(load, mean) <= before * (1 + 1e-9)

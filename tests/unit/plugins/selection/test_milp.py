@@ -16,7 +16,7 @@ from small_graphs import SPEEDS, graphs
 
 from routelab.metrics import as_fraction, channel_loads, relative_loads
 from routelab.toolkit import build_grid
-from routelab_plugins.rules.angara import Angara
+from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.selection.milp import Milp
 
@@ -58,7 +58,7 @@ def test_no_table_has_a_smaller_maximum_load(graph) -> None:
 
 
 def test_a_search_that_is_cut_short_keeps_its_start_and_an_honest_bound() -> None:
-    graph = Angara(turns="exact").routing_graph(build_grid("torus", (4, 2, 2, 2), True))
+    graph = AngaraRules(turns="exact").routing_graph(build_grid("torus", (4, 2, 2, 2), True))
     table = Milp(seconds=1e-9).select(graph)
     load = channel_loads(table).max()
     assert table.counters["milp_optimal"] == 0
@@ -80,7 +80,7 @@ def test_a_wide_gap_ends_early_and_is_not_called_optimal(speeds, least) -> None:
     torus = build_grid("torus", (4, 2, 2, 2), True)
     # the first dimension is the slow one: 32 x 32 hops there on 64 channels, times 4
     capacity = np.array(speeds, dtype=float)[(torus.channel_direction % 4 > 0).astype(int)]
-    graph = Angara(turns="exact").routing_graph(replace(torus, channel_capacity=capacity))
+    graph = AngaraRules(turns="exact").routing_graph(replace(torus, channel_capacity=capacity))
     table = Milp(gap=0.5).select(graph)
     load = relative_loads(graph.topology, channel_loads(table)).max()
     bound = table.counters["milp_bound"]
@@ -89,7 +89,7 @@ def test_a_wide_gap_ends_early_and_is_not_called_optimal(speeds, least) -> None:
 
 
 def test_it_is_the_same_every_time() -> None:
-    graph = Angara(turns="exact").routing_graph(build_grid("torus", (4, 3, 2), True))
+    graph = AngaraRules(turns="exact").routing_graph(build_grid("torus", (4, 3, 2), True))
     first, second = (Milp().select(graph) for _ in range(2))
     np.testing.assert_array_equal(first.hop_channel, second.hop_channel)
 

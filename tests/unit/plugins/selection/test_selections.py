@@ -16,8 +16,8 @@ from routelab.kernels.graph import route_lengths
 from routelab.metrics import channel_loads, perfect_load, sigma
 from routelab.toolkit import build_grid, determinized
 from routelab.toolkit.ties import backwards_at, endpoint_order, tie_order
-from routelab_plugins.rules.angara import Angara
-from routelab_plugins.rules.dimension_order import DimensionOrder
+from routelab_plugins.rules.angara import AngaraRules
+from routelab_plugins.rules.dimension_order import DimensionOrderRules
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.rules.up_down import UpDown
 from routelab_plugins.selection.bfs import Bfs
@@ -54,7 +54,7 @@ def grids():
 def graphs():
     on_grid = st.builds(
         lambda rules, topology: rules.routing_graph(topology),
-        st.sampled_from([Angara(), Angara(turns="exact"), DimensionOrder()]),
+        st.sampled_from([AngaraRules(), AngaraRules(turns="exact"), DimensionOrderRules()]),
         grids(),
     )
     on_any = st.builds(
@@ -136,7 +136,8 @@ def test_first_is_its_naive_twin(graph, tie_seed, balanced) -> None:
 @given(grids(), st.integers(0, 3), st.sampled_from([Sssp, PSssp, P2Sssp, First]))
 def test_routes_do_not_depend_on_how_the_rules_are_spelled(topology, tie_seed, plugin) -> None:
     forms = [
-        determinized(Angara(form=form).routing_graph(topology)) for form in ("literal", "merged")
+        determinized(AngaraRules(form=form).routing_graph(topology))
+        for form in ("literal", "merged")
     ]
     tables = [chosen(plugin(tie_seed=tie_seed).select(graph)) for graph in forms]
     assert tables[0] == tables[1]
@@ -159,14 +160,14 @@ def test_every_pair_gets_a_shortest_legal_route(graph, sort, seed, plugin) -> No
 
 def test_breadth_first_search_sends_an_end_to_the_first_discovery() -> None:
     # 4-ring: loads make the routes of opposite nodes alternate, so that all channels carry 2
-    graph = Angara().routing_graph(build_grid("torus", (4,), True))
+    graph = AngaraRules().routing_graph(build_grid("torus", (4,), True))
     assert channel_loads(Bfs().select(graph)).tolist() == [2.0] * 8
     assert channel_loads(Bfs(sort="none").select(graph)).max() == 3
 
 
 def test_genetic_is_deterministic_by_seed_and_better_than_its_first_generation() -> None:
     topology = build_grid("torus", (4, 2, 2), True)
-    graph = Angara().routing_graph(topology)
+    graph = AngaraRules().routing_graph(topology)
     tables = [Genetic(seed=3).select(graph) for _ in range(2)]
     np.testing.assert_array_equal(tables[0].hop_channel, tables[1].hop_channel)
     one = Genetic(seed=3, max_generations=1).select(graph)
@@ -176,7 +177,7 @@ def test_genetic_is_deterministic_by_seed_and_better_than_its_first_generation()
 
 
 def test_genetic_stops_at_once_on_a_perfect_table() -> None:
-    graph = Angara().routing_graph(build_grid("torus", (4, 2), True))
+    graph = AngaraRules().routing_graph(build_grid("torus", (4, 2), True))
     table = Genetic(seed=0).select(graph)
     assert sigma(channel_loads(table), perfect_load(graph.topology)) == 0
     patient = Genetic(seed=0, solved=0).select(graph)
@@ -209,20 +210,20 @@ def test_destination_trees_over_one_state_are_destination_based() -> None:
 def test_balanced_dimension_order_is_perfect_on_desmos() -> None:
     # two independent programs: 16/16; all ties positive is far from it
     topology = build_grid("torus", (4, 2, 2, 2), True)
-    graph = DimensionOrder().routing_graph(topology)
+    graph = DimensionOrderRules().routing_graph(topology)
     assert set(channel_loads(First().select(graph))) == {16.0}
     assert channel_loads(First(ties="positive").select(graph)).max() > 16
 
 
 @pytest.mark.parametrize("k", [4, 6, 8])
 def test_balanced_ties_on_an_even_ring_differ_by_one_at_most(k: int) -> None:
-    graph = DimensionOrder().routing_graph(build_grid("torus", (k,), True))
+    graph = DimensionOrderRules().routing_graph(build_grid("torus", (k,), True))
     loads = channel_loads(First().select(graph))
     assert loads.max() - loads.min() <= 1
 
 
 def test_sssp_counts_its_trees() -> None:
-    graph = Angara().routing_graph(build_grid("torus", (4, 2), True))
+    graph = AngaraRules().routing_graph(build_grid("torus", (4, 2), True))
     with_unique = Sssp().select(graph).counters
     without = Sssp(unique_first=False).select(graph).counters
     assert with_unique["unique_trees"] == 8

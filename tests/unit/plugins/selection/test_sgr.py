@@ -11,7 +11,7 @@ from small_graphs import SPEEDS, graphs
 from routelab.api import UnsupportedError
 from routelab.metrics import channel_loads, relative_loads
 from routelab.toolkit import build_grid
-from routelab_plugins.rules.angara import Angara
+from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.selection.milp import Milp
 from routelab_plugins.selection.sgr import Sgr
@@ -67,18 +67,18 @@ def test_splitting_pays_where_one_path_each_cannot_be_even() -> None:
 
 
 def test_time_that_runs_out_is_told_of() -> None:
-    graph = Angara(turns="exact").routing_graph(build_grid("torus", (4, 4, 4), True))
+    graph = AngaraRules(turns="exact").routing_graph(build_grid("torus", (4, 4, 4), True))
     with pytest.raises(UnsupportedError, match="seconds=1e-09: give it more"):
         Sgr(seconds=1e-9).select(graph)
 
 
 def test_it_is_the_same_every_time() -> None:
-    graph = Angara(turns="exact").routing_graph(build_grid("torus", (4, 2, 2, 2), True))
+    graph = AngaraRules(turns="exact").routing_graph(build_grid("torus", (4, 2, 2, 2), True))
     first, second = (Sgr().select(graph) for _ in range(2))
     np.testing.assert_array_equal(first.hop_channel, second.hop_channel)
     np.testing.assert_array_equal(first.path_weight, second.path_weight)
 
 
 def test_it_says_where_it_ends() -> None:
-    graph = Angara().routing_graph(build_grid("torus", (4, 4, 4, 4), True))
+    graph = AngaraRules().routing_graph(build_grid("torus", (4, 4, 4, 4), True))
     assert "the linear program has" in Sgr().supports(graph)

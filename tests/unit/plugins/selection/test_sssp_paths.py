@@ -10,7 +10,7 @@ from small_graphs import graphs
 
 from routelab.api import RoutingGraph
 from routelab.toolkit import build_grid
-from routelab_plugins.rules.angara import Angara
+from routelab_plugins.rules.angara import AngaraRules
 from routelab_plugins.rules.unrestricted import Unrestricted
 from routelab_plugins.selection import sssp
 from routelab_plugins.selection.sssp import Sssp
@@ -48,7 +48,7 @@ def test_comparing_listed_routes_finds_what_trees_find(
 @pytest.mark.parametrize("terminals", [1, 3])
 def test_on_tori(dims: tuple[int, ...], failed: int, terminals: int) -> None:
     topology = build_grid("torus", dims, True, fail_links=failed, seed=5, terminals=terminals)
-    graph = Angara().routing_graph(topology)
+    graph = AngaraRules().routing_graph(topology)
     assert_same(Sssp().select(graph), grown(Sssp(), graph))
 
 

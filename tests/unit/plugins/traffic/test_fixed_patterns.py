@@ -10,10 +10,10 @@ from routelab.api import Topology
 from routelab.toolkit import build_grid
 from routelab_plugins.traffic.bit_complement import BitComplement
 from routelab_plugins.traffic.bit_reversal import BitReversal
-from routelab_plugins.traffic.neighbor import Neighbor
+from routelab_plugins.traffic.neighbor import NeighborTraffic
 from routelab_plugins.traffic.shuffle import Shuffle
-from routelab_plugins.traffic.tornado import Tornado
-from routelab_plugins.traffic.transpose import Transpose
+from routelab_plugins.traffic.tornado import TornadoTraffic
+from routelab_plugins.traffic.transpose import TransposeTraffic
 
 dimensions = st.lists(st.integers(2, 5), min_size=1, max_size=3).map(tuple)
 
@@ -57,13 +57,13 @@ def test_bits_need_a_power_of_two(pattern, count):
 
 @pytest.mark.parametrize(
     ("pattern", "count", "silent"),
-    [(BitComplement(), 1, 1), (BitReversal(), 2, 2), (Shuffle(), 2, 2), (Transpose(), 1, 1)],
+    [(BitComplement(), 1, 1), (BitReversal(), 2, 2), (Shuffle(), 2, 2), (TransposeTraffic(), 1, 1)],
 )
 def test_nobody_is_kept_silent_altogether(pattern, count, silent):
     assert pattern.supports(switches(count)) == "every terminal would send to itself"
 
 
-@pytest.mark.parametrize("pattern", [BitComplement(), BitReversal(), Transpose()])
+@pytest.mark.parametrize("pattern", [BitComplement(), BitReversal(), TransposeTraffic()])
 @pytest.mark.parametrize("dims", [(4, 4), (2, 2, 2, 2), (16,)])
 def test_twice_the_pattern_leads_back(pattern, dims):
     once = np.array(targets(pattern, build_grid("torus", dims, wrap=True)))
@@ -82,34 +82,34 @@ def test_as_many_shuffles_as_there_are_bits_lead_back():
 @pytest.mark.parametrize("dims", [(4, 4), (8, 8), (2, 4, 2, 4)])
 def test_transpose_by_coordinates_swaps_the_halves_of_the_address(dims):
     network = build_grid("torus", dims, wrap=True)
-    assert targets(Transpose(), network) == naive.transpose(network.num_terminals)
-    assert "by coordinates" in Transpose().demand(network, 0).convention
+    assert targets(TransposeTraffic(), network) == naive.transpose(network.num_terminals)
+    assert "by coordinates" in TransposeTraffic().demand(network, 0).convention
 
 
 @pytest.mark.parametrize("dims", [(8, 2), (2, 8), (4, 2, 2), (16,)])
 def test_transpose_by_rank_does_the_same(dims):
     network = build_grid("mesh", dims, wrap=False)
-    assert targets(Transpose(), network) == naive.transpose(16)
-    assert "by rank" in Transpose().demand(network, 0).convention
+    assert targets(TransposeTraffic(), network) == naive.transpose(16)
+    assert "by rank" in TransposeTraffic().demand(network, 0).convention
 
 
 def test_transpose_of_sizes_that_are_no_powers_of_two():
-    found = targets(Transpose(), build_grid("torus", (3, 3), wrap=True))
+    found = targets(TransposeTraffic(), build_grid("torus", (3, 3), wrap=True))
     assert found == [0, 3, 6, 1, 4, 7, 2, 5, 8]
-    assert found == targets(Transpose(), switches(9))
+    assert found == targets(TransposeTraffic(), switches(9))
 
 
 def test_transpose_says_both_reasons():
-    reason = Transpose().supports(build_grid("torus", (4, 3), wrap=True))
+    reason = TransposeTraffic().supports(build_grid("torus", (4, 3), wrap=True))
     assert "this network has 12 (the two halves of the dimensions 4x3 are not the same)" in reason
-    assert "this network has 7 (needs coordinates" in Transpose().supports(switches(7))
+    assert "this network has 7 (needs coordinates" in TransposeTraffic().supports(switches(7))
 
 
 @given(dims=dimensions, terminals=st.integers(1, 3), data=st.data())
 def test_shifts_are_sums_modulo_the_sizes(dims, terminals, data):
     network = build_grid("torus", dims, wrap=True, terminals=terminals)
     shift = data.draw(st.tuples(*(st.integers(0, 2 * size) for size in dims)))
-    pattern = Tornado(shift=shift)
+    pattern = TornadoTraffic(shift=shift)
     if not any(s % k for s, k in zip(shift, dims, strict=True)):
         assert pattern.supports(network) == "every terminal would send to itself"
         return
@@ -124,27 +124,27 @@ def test_shifts_are_sums_modulo_the_sizes(dims, terminals, data):
 )
 def test_tornado_is_half_of_the_way_round_rounded_up_less_one(dims, shift):
     network = build_grid("torus", dims, wrap=True)
-    assert targets(Tornado(), network) == naive.shifted(dims, shift)
-    assert "x".join(map(str, shift)) in Tornado().demand(network, 0).convention
+    assert targets(TornadoTraffic(), network) == naive.shifted(dims, shift)
+    assert "x".join(map(str, shift)) in TornadoTraffic().demand(network, 0).convention
 
 
 @pytest.mark.parametrize("dims", [(2,), (2, 2)])
 def test_tornado_goes_nowhere_in_small_rings(dims):
-    assert "to itself" in Tornado().supports(build_grid("torus", dims, wrap=True))
+    assert "to itself" in TornadoTraffic().supports(build_grid("torus", dims, wrap=True))
 
 
 def test_a_shift_is_for_as_many_dimensions_as_there_are():
-    reason = Tornado(shift="3x0").supports(build_grid("torus", (4, 4, 4), wrap=True))
+    reason = TornadoTraffic(shift="3x0").supports(build_grid("torus", (4, 4, 4), wrap=True))
     assert reason == "shift=3x0 is for 2 dimensions, this network has 3"
 
 
 @given(dims=dimensions)
 def test_neighbor_is_one_further_in_every_dimension(dims):
     network = build_grid("mesh", dims, wrap=False)
-    assert targets(Neighbor(), network) == naive.shifted(dims, [1] * len(dims))
+    assert targets(NeighborTraffic(), network) == naive.shifted(dims, [1] * len(dims))
 
 
-@pytest.mark.parametrize("pattern", [Neighbor(), Tornado()])
+@pytest.mark.parametrize("pattern", [NeighborTraffic(), TornadoTraffic()])
 def test_coordinates_are_needed_and_have_to_fill_a_grid(pattern):
     assert "needs coordinates" in pattern.supports(switches(4))
     holed = build_grid("torus", (4, 4), wrap=True, failed_switches=(5,))
@@ -160,4 +160,4 @@ def test_coordinates_are_needed_and_have_to_fill_a_grid(pattern):
 def test_terminals_need_not_be_in_the_order_of_their_switches():
     """Switch 0 has terminals 1 and 2, switch 1 terminal 0 and 3."""
     pair = switches(2, coordinates=[[0], [1]], terminal_switch=[1, 0, 0, 1])
-    assert targets(Neighbor(), pair) == [1, 0, 3, 2]
+    assert targets(NeighborTraffic(), pair) == [1, 0, 3, 2]

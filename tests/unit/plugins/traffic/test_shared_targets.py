@@ -10,7 +10,7 @@ from routelab.api import InputError, Topology, UnsupportedError
 from routelab_plugins.traffic import alltoall
 from routelab_plugins.traffic.alltoall import AllToAll
 from routelab_plugins.traffic.hotspot import Hotspot
-from routelab_plugins.traffic.matrix import Matrix
+from routelab_plugins.traffic.matrix import MatrixTraffic
 from routelab_plugins.traffic.uniform import Uniform
 
 
@@ -88,7 +88,7 @@ def written(folder, text):
 
 def test_a_matrix_gives_rates_and_shares(tmp_path):
     file = written(tmp_path, "7,3,1\n2,9,0\n0,0,5\n")
-    demand = Matrix(file=file).demand(switches(4), 0)
+    demand = MatrixTraffic(file=file).demand(switches(4), 0)
     assert demand.rate.tolist() == [1, 0.5, 0, 0]
     assert demand.between_terminals().tolist() == [
         [0, 0.75, 0.25, 0],
@@ -104,7 +104,7 @@ def test_traffic_is_in_proportion_to_its_matrix(matrix, tmp_path_factory):
     file = written(
         tmp_path_factory.getbasetemp(), "\n".join(",".join(map(str, row)) for row in matrix)
     )
-    pattern, given_ = Matrix(file=file), np.array(matrix) * (1 - np.eye(4))
+    pattern, given_ = MatrixTraffic(file=file), np.array(matrix) * (1 - np.eye(4))
     if not given_.any():
         assert "no rank sends to another" in pattern.supports(switches(4))
         return
@@ -114,9 +114,9 @@ def test_traffic_is_in_proportion_to_its_matrix(matrix, tmp_path_factory):
 def test_a_matrix_has_to_fit_in(tmp_path):
     file = written(tmp_path, "source,target,bytes\n0,4,1\n")
     assert "traffic of 5 ranks, and the network has 4 terminals; take a network with 5 or more" in (
-        Matrix(file=file).supports(switches(4))
+        MatrixTraffic(file=file).supports(switches(4))
     )
-    assert Matrix(file=file).supports(switches(6)) is None
-    assert Matrix(file=file).input_files() == [file]
+    assert MatrixTraffic(file=file).supports(switches(6)) is None
+    assert MatrixTraffic(file=file).input_files() == [file]
     with pytest.raises(InputError, match="cannot be read"):
-        Matrix(file=tmp_path / "absent.csv").supports(switches(4))
+        MatrixTraffic(file=tmp_path / "absent.csv").supports(switches(4))

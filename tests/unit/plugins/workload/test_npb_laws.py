@@ -159,7 +159,7 @@ def test_mg_borders_come_from_whoever_has_the_next_point(points, ranks):
             edges = np.arange(count + 1) * size // count
             owner = np.searchsorted(edges, np.arange(size), side="right") - 1
             stride = int(np.prod(parts[:axis]))
-            for rank in grid.working:
+            for rank in grid.ranks_with_points:
                 here = place[axis][rank]
                 for way, point in ((1, edges[here + 1] % size), (-1, (edges[here] - 1) % size)):
                     expected = rank + (owner[point] - here) * stride
@@ -184,7 +184,7 @@ def test_mg_gives_borders_to_just_those_that_had_no_points(ranks):
 @pytest.mark.parametrize("ranks", [1, 2, 4, 8, 16, 32, 64, 128, 512])
 def test_cg_pieces_are_the_columns_of_whom_they_go_to(class_, ranks):
     order = npb_cg.PROBLEMS[class_][0]
-    part = npb_cg.Division.of(order, ranks)
+    part = npb_cg.MatrixDivision.of(order, ranks)
     grid = np.arange(ranks).reshape(part.rows, part.columns)
     # columns of the matrix: one after the other along a row of ranks, the same in all rows
     last_column = np.cumsum(part.width[grid], axis=1)
@@ -202,7 +202,7 @@ def test_cg_pieces_are_the_columns_of_whom_they_go_to(class_, ranks):
 
 @pytest.mark.parametrize("ranks", [2, 8, 64, 128])
 def test_cg_sums_reach_all_of_a_row(ranks):
-    part = npb_cg.Division.of(1400, ranks)
+    part = npb_cg.MatrixDivision.of(1400, ranks)
     known = np.eye(ranks, dtype=bool)
     for step in range(part.steps):
         known |= known[part.partner(step)]

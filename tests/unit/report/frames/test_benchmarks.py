@@ -18,12 +18,12 @@ from routelab.config.bench_settings import BenchSettings
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.figures.omissions import absent_series
 from routelab.report.frames.bench_rows import BenchRecord
-from routelab.report.frames.benchmarks import NOT_SWITCHED
+from routelab.report.frames.benchmarks import SWITCH_WARNING
 from routelab.report.frames.views import Views
 from routelab.report.labels import label
-from routelab.report.page.benchmark_summary import measured_sentences
+from routelab.report.page.benchmark_summary import benchmark_sentences
 from routelab.report.page.commands import bench_command
-from routelab.report.page.measurements import NOT_RESTORED
+from routelab.report.page.measurements import RESTORE_ALARM
 from routelab.report.page.site import write_study_report
 from routelab.report.table_formats import to_latex, to_markdown
 from routelab.report.tables import build_table
@@ -167,7 +167,7 @@ def views(world, measured):
 def table(world, records, **spec):
     made = Table(of="benchmarks", **spec)
     seen = views(world, records)
-    return build_table("t", made, seen.asked(made), None, "here: ")
+    return build_table("t", made, seen.view_for(made), None, "here: ")
 
 
 def two(world, **more):
@@ -289,7 +289,7 @@ def test_numbers_of_fewer_runs_than_were_made_are_told_below_the_table(world):
 def test_the_summary_tells_the_greatest_differences_that_are_no_noise(world):
     cells = {("dor", "A"): SLOW, ("same", "A"): SLOW}
     cells |= {(f"fast{k}", "A"): [value / k for value in SLOW] for k in (2, 3, 4, 5)}
-    (sentence,) = measured_sentences(views(world, Comparison(world, cells).records).merits)
+    (sentence,) = benchmark_sentences(views(world, Comparison(world, cells).records).merits)
     assert sentence.startswith(
         "Of 5 measured differences from the baseline, 4 are more than noise: +400 % by fast5 over "
         "dor in A on torus~dims=4x2 (+400 to +400 %); +300 % by fast4"
@@ -322,7 +322,7 @@ def test_a_fabric_that_was_not_switched_makes_differences_noise_and_is_told_loud
     found = table(world, made.records, rows=["routing"], values=["within_noise"])
     assert found.rows[1]["within_noise"] is True
     (warning,) = found.warnings
-    assert warning.startswith(NOT_SWITCHED)
+    assert warning.startswith(SWITCH_WARNING)
     markdown = to_markdown(found)
     assert markdown.index("was not switched") < markdown.index("| routing")
     assert "% The fabric was not switched" in to_latex(found)
@@ -352,7 +352,7 @@ def test_predictions_stand_beside_measurements(world):
     assert [row["predicted"] for row in rows] == [3, 2]
     assert [row["predicted_improvement_percent"] for row in rows] == [0, 50]
     spec = Figure(kind="scatter", of="benchmarks", x="predicted", y="median")
-    drawn = draw_figure(spec, views(world, records).asked(spec), (), "here: ")
+    drawn = draw_figure(spec, views(world, records).view_for(spec), (), "here: ")
     assert drawn.data["predicted"].tolist() == [3, 2]
     assert drawn.data["median_low"].tolist() == [10, 8]
 
@@ -380,7 +380,7 @@ def test_bars_have_intervals_and_a_sign_for_noise(world):
     cells = {("dor", "A"): SLOW, ("fast", "A"): FAST, ("same", "A"): [*SLOW[1:], SLOW[0]]}
     seen = views(world, Comparison(world, cells).records)
     spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="improvement_percent")
-    drawn = draw_figure(spec, seen.asked(spec), (), "here: ")
+    drawn = draw_figure(spec, seen.view_for(spec), (), "here: ")
     rows = {row["routing"]: row for row in drawn.data.to_dict("records")}
     jobs = seen.of("benchmarks").jobs.set_index("routing")
     for name in ("fast", "same"):
@@ -396,12 +396,12 @@ def test_bars_have_intervals_and_a_sign_for_noise(world):
 def test_lines_have_bands_boxes_single_runs_and_axes_units(world):
     seen = views(world, two(world, sizes=[8, 1024]).records)
     spec = Figure(kind="line", of="benchmarks", x="size", y="median")
-    drawn = draw_figure(spec, seen.asked(spec), (), "here: ")
+    drawn = draw_figure(spec, seen.view_for(spec), (), "here: ")
     first = drawn.data.iloc[0]
     assert (first["median_low"], first["median"], first["median_high"]) == (80, 88, 96)
     assert drawn.figure.axes[0].get_ylabel() == "median, seconds (s)"
     box = Figure(kind="box", of="benchmarks", x="routing", y="value", where={"size": 8})
-    drawn = draw_figure(box, seen.asked(box), (), "here: ")
+    drawn = draw_figure(box, seen.view_for(box), (), "here: ")
     assert drawn.data["count"].tolist() == [5, 5]
     assert drawn.data["max"].tolist() == [96, pytest.approx(67.2)]
     assert "of all runs" in drawn.description
@@ -415,8 +415,8 @@ def test_below_a_figure_stands_what_was_not_measured(world):
     made = Comparison(world, cells)
     seen = views(world, made.records)
     spec = Figure(kind="bar", of="benchmarks", x="benchmark", y="median")
-    drawn = draw_figure(spec, seen.asked(spec), (), "here: ")
-    notes = absent_series(spec, seen.asked(spec), (), "here: ", drawn.data)
+    drawn = draw_figure(spec, seen.view_for(spec), (), "here: ")
+    notes = absent_series(spec, seen.view_for(spec), (), "here: ", drawn.data)
     assert notes == ["Without a value: bad in B (no result: reached a limit)."]
 
 
@@ -482,7 +482,7 @@ def written(world, write_study, **more):
     views(world, made.records)
     study = write_study(STUDY)
     folder = world.results / "report" / study.name
-    write_study_report(study, world.records, world.results, folder, measured=made.records)
+    write_study_report(study, world.records, world.results, folder, benchmarks=made.records)
     return folder
 
 
@@ -542,8 +542,8 @@ def test_a_cell_without_a_result_stands_in_the_table_with_its_cause(world, write
 def test_a_fabric_that_was_not_restored_is_a_banner_at_the_top(world, write_study):
     folder = written(world, write_study, facts={"restored": False}, status="failed")
     text = (folder / "index.html").read_text()
-    assert text.count(NOT_RESTORED) == 2
-    assert text.index(NOT_RESTORED) < text.index('id="summary"')
+    assert text.count(RESTORE_ALARM) == 2
+    assert text.index(RESTORE_ALARM) < text.index('id="summary"')
     assert "Not all was measured: the allocation ended" in text
 
 
@@ -552,7 +552,7 @@ def test_what_was_not_switched_is_told_above_the_table(world, write_study):
     text = (folder / "index.html").read_text()
     assert text.index('class="alarm"') < text.index("<caption>")
     assert "none is more than noise" in text
-    assert NOT_SWITCHED in Path(folder / "tables" / "gains.md").read_text()
+    assert SWITCH_WARNING in Path(folder / "tables" / "gains.md").read_text()
 
 
 def test_columns_have_names_for_people():

@@ -8,7 +8,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.commands import simulate
-from routelab.commands._shared.settings import read_settings
+from routelab.commands._shared.settings import settings_from_options
 from routelab.config import Figure, Reference, Source, Table
 from routelab.report.figures.kinds import draw_figure
 from routelab.report.frames.views import Views
@@ -189,7 +189,7 @@ def test_the_command_of_a_row_means_its_settings(world):
     simulate.add_parser(_Subparsers(parser))
     words = command.split()[2:]
     parsed = vars(parser.parse_args(words))
-    assert read_settings(FlowSettings, parsed) == FlowSettings(**settings)
+    assert settings_from_options(FlowSettings, parsed) == FlowSettings(**settings)
 
 
 class _Subparsers:

@@ -6,7 +6,7 @@ import pytest
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.report.frames.runs import Frames
-from routelab.report.frames.view import in_order, key_text
+from routelab.report.frames.view import key_text, sort_texts
 
 
 def test_one_row_a_run_with_facts_metrics_and_parameters(world):
@@ -164,8 +164,8 @@ def test_metrics_say_what_is_better(world):
 
 
 def test_texts_are_in_order():
-    assert in_order(["32", "4", "", "8", "4"]) == ["4", "8", "32", ""]
-    assert in_order(["b", "a", "b", "10"]) == ["b", "a", "10"]
+    assert sort_texts(["32", "4", "", "8", "4"]) == ["4", "8", "32", ""]
+    assert sort_texts(["b", "a", "b", "10"]) == ["b", "a", "10"]
 
 
 @pytest.mark.parametrize(

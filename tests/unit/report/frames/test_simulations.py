@@ -12,7 +12,7 @@ from matplotlib.markers import MarkerStyle
 
 from routelab.api import InputError
 from routelab.commands import simulate
-from routelab.commands._shared.settings import read_settings
+from routelab.commands._shared.settings import settings_from_options
 from routelab.config import Figure, Table
 from routelab.report.figures.curve import MARKS
 from routelab.report.figures.kinds import draw_figure
@@ -357,7 +357,7 @@ def test_commands_simulate_the_same_again(world):
     words = simulate_command(record, record.engine).split()
     assert words[:5] == ["routelab", "simulate", "torus~dims=4x2", "dor", "uniform"]
     given = vars(parser.parse_args(words[5:]))
-    assert read_settings(SimulationSettings, given) == record.engine.parameters
+    assert settings_from_options(SimulationSettings, given) == record.engine.parameters
 
     spec = Table(of="loads", rows=["routing", "load"], values=["latency_mean"])
     shown = views(world).loads

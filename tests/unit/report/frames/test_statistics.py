@@ -49,7 +49,7 @@ def test_statistics_are_over_all_networks(three):
         }
     ]
     # the third and the last network's run
-    assert table.attained == ({"max_load_min": 3, "max_load_max": 6},)
+    assert table.value_runs == ({"max_load_min": 3, "max_load_max": 6},)
 
 
 def test_extremes_name_their_networks(three):

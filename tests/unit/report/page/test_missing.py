@@ -12,9 +12,9 @@ import pytest
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.report.frames.runs import Frames
-from routelab.report.frames.survey import kept_records
+from routelab.report.frames.survey import survey_records
 from routelab.report.frames.views import Views
-from routelab.report.page.missing import absent_things, as_sentence, losses_of
+from routelab.report.page.missing import absent_kinds, as_sentence, losses_of
 from routelab.report.page.site import write_index, write_study_report
 from routelab.report.page.summary import runs_sentence, tiles
 
@@ -205,19 +205,19 @@ def test_tables_that_only_do_not_apply_leave_the_finding_to_simulations(world):
     world.add("r0", status="unsupported")
     world.simulate("r0")
     views = Views(world.records, world.simulated)
-    assert absent_things(views) == []
+    assert absent_kinds(views) == []
     # beside nothing else it is what the study found
-    assert absent_things(Views(world.records)) == ["route table"]
+    assert absent_kinds(Views(world.records)) == ["route table"]
     world.records.clear()
     world.add("r1", status="failed")
-    assert absent_things(Views(world.records, world.simulated)) == ["route table"]
+    assert absent_kinds(Views(world.records, world.simulated)) == ["route table"]
 
 
 def test_each_kind_of_work_is_judged_alone(world):
     world.simulate("a")
     world.flow("a", status="unsupported")
     views = Views((), world.simulated, world.flows)
-    assert absent_things(views) == ["flow simulation"]
+    assert absent_kinds(views) == ["flow simulation"]
     assert [loss.sentence for loss in losses_of("s", views)] == [
         "1 of 1 flow simulation of s does not apply to its network: because"
     ]
@@ -257,7 +257,7 @@ def test_runs_that_a_survey_has_no_row_of_have_not_run(world, tmp_path):
         world.add(routing)
     row = {"topology": "torus~dims=4", "routing": "a", "status": "ok", "reason": ""}
     write_survey_table(SurveyTable([row], {}, {}), tmp_path / "1.csv")
-    records = kept_records(world.records, [tmp_path / "1.csv", tmp_path / "2.csv"])
+    records = survey_records(world.records, [tmp_path / "1.csv", tmp_path / "2.csv"])
     assert [outcome.status for outcome in Frames(records).outcomes] == ["ok", "not-run"]
 
 

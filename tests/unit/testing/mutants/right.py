@@ -51,8 +51,8 @@ from routelab.api import (
 )
 from routelab.metrics import channel_load_bound
 from routelab.testing.bare_network import bare_lengths
-from routelab.testing.inputs.graphs import walks
-from routelab.testing.legal_routes import first_routes, shortest_routes
+from routelab.testing.inputs.graphs import all_walks
+from routelab.testing.legal_routes import first_paths, shortest_legal_routes
 from routelab.toolkit import BlockBuilder, route_lines, table_from_lines
 
 
@@ -123,7 +123,7 @@ class AnyWalk(RightRules):
         return None
 
     def routing_graph(self, topology):
-        return walks(topology)
+        return all_walks(topology)
 
 
 class SelectionParameters(Parameters):
@@ -140,7 +140,7 @@ class RightSelection(SelectionPlugin):
     Parameters = SelectionParameters
 
     def select(self, graph):
-        return first_routes(shortest_routes(graph))
+        return first_paths(shortest_legal_routes(graph))
 
 
 class RightLayers(LayersPlugin):
@@ -180,7 +180,7 @@ class RightRouting(RoutingPlugin):
     )
 
     def route(self, topology):
-        return RightLayers().assign(first_routes(shortest_routes(walks(topology))))
+        return RightLayers().assign(first_paths(shortest_legal_routes(all_walks(topology))))
 
 
 class RightHops(HopRoutingPlugin):

@@ -9,8 +9,8 @@ from right import RightRouting
 from wrong_selections import LosesAPair, Strolls
 
 from routelab.api import Capabilities, Composition
-from routelab.testing.inputs.graphs import walks
-from routelab.testing.legal_routes import first_routes, shortest_routes
+from routelab.testing.inputs.graphs import all_walks
+from routelab.testing.legal_routes import first_paths, shortest_legal_routes
 
 
 class LosesARoute(RightRouting):
@@ -18,7 +18,7 @@ class LosesARoute(RightRouting):
     caught = "reachable", "pairs have no route, such as 0 to 1"
 
     def route(self, topology):
-        return LosesAPair().select(walks(topology))
+        return LosesAPair().select(all_walks(topology))
 
 
 class TakesDetours(RightRouting):
@@ -26,7 +26,7 @@ class TakesDetours(RightRouting):
     caught = "minimal", "3 hops, 1 are enough"
 
     def route(self, topology):
-        return Strolls().select(walks(topology))
+        return Strolls().select(all_walks(topology))
 
 
 class GivesAll(RightRouting):
@@ -34,7 +34,7 @@ class GivesAll(RightRouting):
     caught = "multipath", "and it does not claim multipath"
 
     def route(self, topology):
-        return shortest_routes(walks(topology))
+        return shortest_legal_routes(all_walks(topology))
 
 
 class ClaimsOne(RightRouting):
@@ -48,7 +48,7 @@ class CanDeadlock(RightRouting):
     caught = "deadlock-free", "the table, under plain flow control"
 
     def route(self, topology):
-        return first_routes(shortest_routes(walks(topology)))
+        return first_paths(shortest_legal_routes(all_walks(topology)))
 
 
 class OnlyWhole(RightRouting):

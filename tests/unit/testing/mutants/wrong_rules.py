@@ -10,7 +10,7 @@ import numpy as np
 from right import AnyWalk
 
 from routelab.api import Capabilities, RoutingGraph, UnsupportedError
-from routelab.testing.inputs.graphs import walks
+from routelab.testing.inputs.graphs import all_walks
 from routelab.toolkit import build_grid
 
 
@@ -53,7 +53,7 @@ class CrashesOnNothing(AnyWalk):
 
     def routing_graph(self, topology):
         topology.channel_source[0]
-        return walks(topology)
+        return all_walks(topology)
 
 
 class OfAnother(AnyWalk):
@@ -61,7 +61,7 @@ class OfAnother(AnyWalk):
     caught = "result", "another topology"
 
     def routing_graph(self, topology):
-        return walks(build_grid("torus", (3, 3), wrap=True))
+        return all_walks(build_grid("torus", (3, 3), wrap=True))
 
 
 class WrongChannel(AnyWalk):
@@ -69,7 +69,7 @@ class WrongChannel(AnyWalk):
     caught = "result", "does not join its vertices"
 
     def routing_graph(self, topology):
-        right = walks(topology)
+        right = all_walks(topology)
         return RoutingGraph.create(
             topology,
             vertex_switch=right.vertex_switch,
@@ -88,7 +88,7 @@ class UncheckedOrder(AnyWalk):
     caught = "result", "RoutingGraph.create refuses it"
 
     def routing_graph(self, topology):
-        right = walks(topology)
+        right = all_walks(topology)
         channel = right.edge_channel[::-1].copy()
         channel.setflags(write=False)
         return replace(right, edge_channel=channel)
@@ -102,7 +102,7 @@ class ChangesItsInput(AnyWalk):
         topology.channel_latency.setflags(write=True)
         topology.channel_latency[:] += 1
         topology.channel_latency.setflags(write=False)
-        return walks(topology)
+        return all_walks(topology)
 
 
 class WritesToItsInput(AnyWalk):
@@ -111,7 +111,7 @@ class WritesToItsInput(AnyWalk):
 
     def routing_graph(self, topology):
         topology.channel_latency[:] = 1
-        return walks(topology)
+        return all_walks(topology)
 
 
 class NothingBegins(AnyWalk):
@@ -139,7 +139,7 @@ class LeavesOneOut(AnyWalk):
     caught = "reachable", "no legal route, such as 1 to 0"
 
     def routing_graph(self, topology):
-        right = walks(topology)
+        right = all_walks(topology)
         kept = right.edge_target != 0
         return RoutingGraph.create(
             topology,
@@ -185,7 +185,7 @@ class ClaimsBubble(AnyWalk):
     caught = "deadlock-free", "all shortest legal routes, under bubble flow control"
 
     def routing_graph(self, topology):
-        return replace(walks(topology), minimal_only=True)
+        return replace(all_walks(topology), minimal_only=True)
 
 
 class RefusesAll(AnyWalk):
@@ -226,4 +226,4 @@ class NeverEnds(AnyWalk):
     def routing_graph(self, topology):
         while topology.num_switches == 2:
             time.sleep(0.1)
-        return walks(topology)
+        return all_walks(topology)

@@ -12,8 +12,8 @@ from right import RightLayers, RightSelection
 
 from routelab.api import Capabilities, RouteTable
 from routelab.kernels.rooted_trees import routes_by_root
-from routelab.testing.inputs.graphs import walks
-from routelab.testing.legal_routes import first_routes, shortest_routes
+from routelab.testing.inputs.graphs import all_walks
+from routelab.testing.legal_routes import first_paths, shortest_legal_routes
 from routelab.toolkit import TieParameters, search_arrays
 
 
@@ -22,9 +22,9 @@ class Dice(RightSelection):
     caught = "repeatable", "hop_channel"
 
     def select(self, graph):
-        table = shortest_routes(graph)
+        table = shortest_legal_routes(graph)
         if table.num_paths == table.num_pairs or random() < 0.5:
-            return first_routes(table)
+            return first_paths(table)
         return last_routes(table)
 
 
@@ -56,7 +56,7 @@ class IgnoresTheRules(RightSelection):
     caught = "legal", "the rules forbid its route"
 
     def select(self, graph):
-        return first_routes(shortest_routes(walks(graph.topology)))
+        return first_paths(shortest_legal_routes(all_walks(graph.topology)))
 
 
 class Strolls(RightSelection):
@@ -99,7 +99,7 @@ class GivesAll(RightSelection):
     caught = "multipath", "and it does not claim multipath"
 
     def select(self, graph):
-        return shortest_routes(graph)
+        return shortest_legal_routes(graph)
 
 
 class ClaimsNextHops(RightSelection):
@@ -172,7 +172,7 @@ class OtherRoutes(RightLayers):
     caught = "same-routes", "it changed the routes"
 
     def assign(self, table):
-        routes = first_routes(shortest_routes(walks(table.topology)))
+        routes = first_paths(shortest_legal_routes(all_walks(table.topology)))
         return super().assign(routes)
 
 

@@ -1,4 +1,4 @@
-"""The inputs of each kind of plugin, by name; nothing is built before it is asked for."""
+"""The inputs of each kind of plugin, by name; they are built on demand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from routelab.api import Job, RouteTable, RoutingGraph, Topology
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import load
 from routelab.testing.inputs.engines import GROUNDS
-from routelab.testing.inputs.graphs import GRAPHS, walks
+from routelab.testing.inputs.graphs import GRAPHS, all_walks
 from routelab.testing.inputs.jobs import JOBS, job_on
 from routelab.testing.inputs.launches import TASKS
 from routelab.testing.inputs.networks import NETWORKS, SEVERAL_TERMINALS, WITH_TERMINALS
@@ -21,29 +21,29 @@ from routelab.toolkit import determinized
 Makers = Mapping[str, Callable[[], Any]]
 
 WITH_ALL_GRAPHS = ("two-components", "one-way-ring", "petersen", "torus")
-"""Networks on which selections meet all rules of the kit; elsewhere every walk is legal."""
+"""Networks on which selections run with all rules of the kit; elsewhere every walk is legal."""
 WITH_INSTALLED_RULES = ("failed-torus", "torus")
-"""Networks on which selections meet the installed rules."""
+"""Networks on which selections run with the installed rules."""
 WITHOUT_RULES = ("one-switch", "torus", "torus+multipath")
-"""Tables that metrics also measure without rules, as those of complete algorithms are."""
+"""Tables that metrics also measure without rules, like tables of complete algorithms."""
 
 
 def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue) -> Makers:
-    """Makers of the inputs that a plugin of `kind` is checked on, from tiny to small.
+    """Return makers of the inputs for a plugin of `kind`, from tiny to small.
 
     Parameters
     ----------
     kind : str
     text : str
-        The plugin's name; a topology, which has no input, is its own.
+        The plugin's name; the input of a topology is its own name.
     topologies : sequence of str
         Instances of installed topologies to add.
     catalogue : Catalogue
-        Where rules and topologies are looked up.
+        Catalogue of rules and topologies.
     """
     if kind == "topology":
         return {text: lambda: None}
-    added_networks = {name: _installed(name, catalogue) for name in topologies}
+    added_networks = {name: _installed_topology(name, catalogue) for name in topologies}
     if kind == "workload":
         return dict(JOBS) | {name: _job(network) for name, network in added_networks.items()}
     if kind == "benchmark":
@@ -61,10 +61,10 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
         return dict(_graphs(networks, topologies, catalogue))
     added = {name: _table(networks[name]) for name in topologies}
     tables = dict(TABLES) | added
-    return tables if kind in ("layers", "export", "fabric") else dict(_measured(tables))
+    return tables if kind in ("layers", "export", "fabric") else dict(_metric_inputs(tables))
 
 
-def _installed(name: str, catalogue: Catalogue) -> Callable[[], Topology]:
+def _installed_topology(name: str, catalogue: Catalogue) -> Callable[[], Topology]:
     return lambda: load("topology", name, catalogue).build()
 
 
@@ -107,7 +107,7 @@ def _rules(key: str, catalogue: Catalogue) -> Callable[[Topology], RoutingGraph]
     return lay
 
 
-def _measured(
+def _metric_inputs(
     tables: Mapping[str, Callable[[], RouteTable]],
 ) -> Iterator[tuple[str, Callable[[], tuple[RouteTable, RoutingGraph | None]]]]:
     for name, make in tables.items():
@@ -119,8 +119,8 @@ def _measured(
 def _pair(
     make: Callable[[], RouteTable], *, with_rules: bool
 ) -> Callable[[], tuple[RouteTable, RoutingGraph | None]]:
-    def made() -> tuple[RouteTable, RoutingGraph | None]:
+    def make_pair() -> tuple[RouteTable, RoutingGraph | None]:
         table = make()
-        return table, walks(table.topology) if with_rules else None
+        return table, all_walks(table.topology) if with_rules else None
 
-    return made
+    return make_pair
