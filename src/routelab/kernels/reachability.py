@@ -6,7 +6,7 @@ from numba import njit
 
 @njit(cache=True)
 def reachable(edge_start, edge_target, roots):
-    """Vertices that some root reaches, roots included.
+    """Mark the vertices that some root reaches, including roots.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Routings made of parts: which parameters of the parts are open, and who gets which value."""
+"""Routings made of parts: their open parameters, and the values of each part."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Part:
     kind : str
     plugin : class
     fixed : mapping
-        Values that the part's own name gives to its parameters.
+        Values of parameters in the part's name.
     """
 
     kind: str
@@ -36,36 +36,38 @@ class Part:
 
     @property
     def open(self) -> list[str]:
-        """Parameters that the part's name leaves open."""
+        """Parameters without a value in the part's name."""
         return [name for name in fields(self.plugin.Parameters) if name not in self.fixed]
 
 
-def part(kind: str, name: Name, catalogue: Catalogue) -> Part:
-    """The part that a name stands for.
+def make_part(kind: str, name: Name, catalogue: Catalogue) -> Part:
+    """Return the part with a name.
 
     Raises
     ------
     InputError
-        If there is no such plugin or it cannot be used.
+        If the plugin does not exist or cannot be used.
     """
     return Part(kind, catalogue.plugin(kind, name.key), dict(name.parameters))
 
 
-def parts_of(composition: type[Composition], catalogue: Catalogue) -> list[Part]:
-    """The parts of a named composition, in the order selection, rules, layers.
+def composition_parts(composition: type[Composition], catalogue: Catalogue) -> list[Part]:
+    """Return the parts of a named composition, in the order selection, rules, layers.
 
     Raises
     ------
     InputError
         If a part does not exist or cannot be used.
     """
-    return [part(kind, name, catalogue) for kind, name in composition_names(composition).items()]
+    return [
+        make_part(kind, name, catalogue) for kind, name in composition_names(composition).items()
+    ]
 
 
-def shown_names(parts: list[Part]) -> dict[tuple[str, str], str]:
-    """How users write each open parameter, by (kind, parameter).
+def parameter_names(parts: list[Part]) -> dict[tuple[str, str], str]:
+    """Return the name of each open parameter for users, by (kind, parameter).
 
-    The bare name; qualified by the kind where two parts have an open parameter of that name.
+    The name is qualified by the kind if two parts have an open parameter of that name.
     """
     names = [name for each in parts for name in each.open]
     return {
@@ -78,20 +80,20 @@ def shown_names(parts: list[Part]) -> dict[tuple[str, str], str]:
 def forward(
     parts: list[Part], values: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Hand values to the parts whose parameters they are meant for.
+    """Assign values to the parameters of the parts.
 
     Parameters
     ----------
     parts : list of Part
     values : mapping
-        By bare or qualified name.
+        Values by plain or qualified name.
 
     Returns
     -------
     given : dict
-        By kind, the values of the part's open parameters.
+        Values of the part's open parameters, by kind.
     problems : list of str
-        One for each value that has no one place to go to.
+        One for each value that matches no parameter or several.
     """
     given: dict[str, dict[str, Any]] = {each.kind: {} for each in parts}
     problems = []
@@ -112,8 +114,8 @@ def forward(
 
 
 def part_rows(parts: list[Part]) -> list[ParameterRow]:
-    """The open parameters of the parts, described, under the names that users write."""
-    shown = shown_names(parts)
+    """Describe the open parameters of the parts, under the names for users."""
+    shown = parameter_names(parts)
     return [
         replace(row, name=shown[each.kind, row.name])
         for each in parts
@@ -132,4 +134,4 @@ def _takers(parts: list[Part], written: str, fixed: bool) -> Iterator[tuple[Part
 def _no_taker(parts: list[Part], written: str) -> str:
     for each, name in _takers(parts, written, fixed=True):
         return f"{written!r} is fixed: the routing uses {each.label} with {name}={each.fixed[name]}"
-    return unknown_parameter(written, shown_names(parts).values())
+    return unknown_parameter(written, parameter_names(parts).values())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.testing.fingerprints import fingerprint
 from routelab.testing.inputs.examples import completed
 from routelab.testing.inputs.inputs import inputs
@@ -19,7 +19,7 @@ from routelab.testing.subjects import instance, run
 def main() -> None:
     """Run, and print the fingerprint."""
     kind, text, topologies, name = json.load(sys.stdin)
-    catalogue = installed()
+    catalogue = installed_catalogue()
     made = inputs(kind, text, topologies, catalogue)[name]()
     plugin = instance(kind, completed(kind, text, catalogue), catalogue)
     print(json.dumps(fingerprint(run(plugin, made))))

@@ -99,5 +99,5 @@ def conformance(
 
 
 def _suite(kind: str, text: str, topologies: Sequence[str], only: Collection[str]) -> Suite:
-    catalogue = catalogues.installed()
+    catalogue = catalogues.installed_catalogue()
     return Suite(*split(kind, text), catalogue, tuple(topologies), tuple(only))

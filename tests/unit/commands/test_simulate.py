@@ -14,7 +14,7 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.cli import main, make_parser
 from routelab.commands._shared.settings import OPTIONS, PREFIX, in_options, option, read_settings
 from routelab.jobs.batches import write_jobs
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.stages.kinds.simulations import SimulationJob
 
@@ -297,7 +297,7 @@ def broken(site):
         {"routing": {"fragile": "broken:Fragile"}, "traffic": {"silent": "broken:Silent"}},
         {"broken.py": BROKEN},
     )
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
     return site
 
 

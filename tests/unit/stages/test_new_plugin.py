@@ -17,7 +17,7 @@ from routelab.api import KINDS, InputError
 from routelab.cli import main
 from routelab.config import load_study
 from routelab.config.cluster.file import found_cluster, load_cluster
-from routelab.registry.contract import checked
+from routelab.registry.contract import check_contract
 from routelab.stages import new_plugin
 from routelab.stages.new_plugin import (
     EXAMPLES,
@@ -82,7 +82,7 @@ def test_there_is_a_template_for_every_kind():
 def test_the_package_registers_a_plugin_that_keeps_the_contract(template, key, tmp_path):
     new = new_of(template, key, 'Ada "O\'Ex" Ä <ada@example.org>')
     texts = new.texts()
-    checked(loaded(new, texts, tmp_path), new.kind, key, "the new plugin")
+    check_contract(loaded(new, texts, tmp_path), new.kind, key, "the new plugin")
     project = tomllib.loads(texts["pyproject.toml"])["project"]
     assert project["authors"] == [{"name": 'Ada "O\'Ex" Ä', "email": "ada@example.org"}]
     assert (project["name"], project["dependencies"]) == (new.distribution, ["routelab"])

@@ -22,7 +22,7 @@ class Reachability(MetricPlugin):
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the table; of what is true or not, 1 says that it is true, 0 that it is not."""
         reachable = metrics.reachable_pairs(table)
-        connected, minimal = metrics.joined_pairs(table)
+        connected, minimal = metrics.connected_pairs(table)
         found = [
             Measurement("pairs", float(metrics.pairs(table.topology))),
             Measurement("connected_pairs", float(connected)),

@@ -17,17 +17,17 @@ from __future__ import annotations
 from routelab.api import Capabilities, Citation, HopProgram, Topology
 from routelab.toolkit.families.grid_hops import (
     bubble_classes,
+    count_ring_classes,
     grid_diameter,
     grid_tables,
-    ring_classes,
     whole_grid,
 )
-from routelab.toolkit.families.grid_routing import DUATO_1993, EscapingRouting
+from routelab.toolkit.families.grid_routing import DUATO_1993, EscapeRouting
 
 from .kernels import hop
 
 
-class Rdr(EscapingRouting):
+class Rdr(EscapeRouting):
     """A random walk that comes nearer with every step."""
 
     name = "rdr"
@@ -60,7 +60,7 @@ class Rdr(EscapingRouting):
             If the network is no whole torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        escapes = ring_classes(grid, options.escape)
+        escapes = count_ring_classes(grid, options.escape)
         return HopProgram(
             hop=hop,
             tables=grid_tables(

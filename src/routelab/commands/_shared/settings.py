@@ -106,10 +106,12 @@ def read_settings(model: type[Model], arguments: Mapping[str, Any]) -> Model:
         If values are invalid; the message has one line for each.
     """
     from routelab.api.errors import InputError
-    from routelab.registry.parameters import read
+    from routelab.registry.parameters import read_parameters
 
     given = {name: arguments[_key(name)] for name in model.model_fields if _key(name) in arguments}
-    made, problems = read(model, given, {name: option(name) for name in model.model_fields})
+    made, problems = read_parameters(
+        model, given, {name: option(name) for name in model.model_fields}
+    )
     if made is None or problems:
         raise InputError(in_options("\n".join(problems), model))
     return cast("Model", made)

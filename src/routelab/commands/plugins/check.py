@@ -64,10 +64,10 @@ def _positive(text: str) -> float:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check plugins; nothing checked is a failure, as it hides that nothing is installed."""
-    from routelab.registry.catalogue import installed
+    from routelab.registry.catalogue import installed_catalogue
     from routelab.testing import run_checks
 
-    catalogue = installed()
+    catalogue = installed_catalogue()
     names = [_named(catalogue, arguments.plugin)] if arguments.plugin else _all(catalogue)
     form = arguments.format
     results: dict[str, list[CheckResult]] = {}

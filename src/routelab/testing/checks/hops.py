@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import HopProgram, needed_classes
-from routelab.deadlock.hop_by_hop import judged
+from routelab.deadlock.hop_by_hop import judge_states
 from routelab.deadlock.hop_states import Exploration
 from routelab.testing.bare_network import bare_lengths
 from routelab.testing.checks.common import listed
@@ -126,7 +126,7 @@ def deadlock_free(trial: Trial) -> str:
     for found in explorations:
         if found.problems:
             raise Skipped("its candidates are wrong, see the other checks")
-        verdict = judged(found, routing.proof)
+        verdict = judge_states(found, routing.proof)
         if not verdict.proven:
             cycle = verdict.describe_cycle()
             raise Failed(f"proof {verdict.proof}: {verdict.reason}: {listed(cycle)}")

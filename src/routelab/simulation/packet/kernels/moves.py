@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels import hops as of
-from routelab.kernels.bits import draw, mark, marked, prefetch, u
+from routelab.kernels.bits import draw, is_marked, mark, prefetch, u
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.buffers import pop, push
 from routelab.simulation.packet.kernels.decisions import note_move
@@ -214,7 +214,7 @@ def _move(engine, queue, port, packet, out, place, now):
     pop(engine, queue, now + max(hold, 1))
     credit_at = now + max(hold, 1) - 1 + inputs[u(port)].credit_delay
     # one credit of a queue a cycle
-    while marked(engine.credits, credit_at & mask, queue):
+    while is_marked(engine.credits, credit_at & mask, queue):
         credit_at += 1
     mark(engine.credits, credit_at & mask, queue)
     # under cut-through every unit is a packet, and nobody counts
