@@ -69,9 +69,9 @@ class Block:
         tags = frozen_array(tag, np.int32)
         _check_arrays(first, kinds, peers, amounts, tags)
         ranks = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
-        met = _matches(ranks, kinds, peers, amounts, tags)
+        match = _matches(ranks, kinds, peers, amounts, tags)
         _check_requests(first, kinds, peers)
-        return cls(first, kinds, peers, amounts, tags, frozen_array(met, np.int64))
+        return cls(first, kinds, peers, amounts, tags, frozen_array(match, np.int64))
 
     @property
     def ranks(self) -> int:
@@ -123,9 +123,9 @@ def _matches(
             f"block: rank {rank[one[0]]} sends {amount[one[0]]:g} bytes to rank {peer[one[0]]}, "
             f"which receives {amount[one[1]]:g}"
         )
-    met = np.full(len(kind), -1, dtype=np.int64)
-    met[sends] = receives
-    return met
+    match = np.full(len(kind), -1, dtype=np.int64)
+    match[sends] = receives
+    return match
 
 
 def _describe_mismatch(rank: Int32Array, kind: Int8Array, peer: Int32Array, tag: Int32Array) -> str:

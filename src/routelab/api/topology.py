@@ -450,9 +450,12 @@ class Topology:
         # index -1 (no channel back) reads the last entry
         known = np.append(named, False)
         for pair in self.links[known[self.links].any(axis=1)].tolist():
-            lost = [channel for channel in pair if known[channel]]
-            ends = (self.channel_source[lost[0]], self.channel_target[lost[0]])
-            mark = "-" if len(lost) == 2 else ">"
+            failed_channels = [channel for channel in pair if known[channel]]
+            ends = (
+                self.channel_source[failed_channels[0]],
+                self.channel_target[failed_channels[0]],
+            )
+            mark = "-" if len(failed_channels) == 2 else ">"
             yield mark.join(self.switch_names[end] for end in ends)
 
     def channel_name(self, channel: int) -> str:

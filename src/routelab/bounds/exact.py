@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from routelab.api import RoutingGraph
-from routelab.bounds.solver import LinearProgram, minimise
+from routelab.bounds.solver import LinearProgram, solve_program
 from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
 from routelab.metrics import channel_factors, least_attainable, terminal_pairs
@@ -40,7 +40,7 @@ def least_whole_load(graph: RoutingGraph, at_least: Fraction, seconds: float) ->
     program = _route_program(graph, at_least)
     if program is None:
         return None
-    found = minimise(program, seconds, mip_rel_gap=0.0, mip_abs_gap=0.0)
+    found = solve_program(program, seconds, mip_rel_gap=0.0, mip_abs_gap=0.0)
     if found is None:
         return None
     less = min(TOLERANCE * max(found.objective, 1.0), 0.5)

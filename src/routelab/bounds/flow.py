@@ -16,7 +16,7 @@ import numpy as np
 
 from routelab.api import RoutingGraph
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
-from routelab.bounds.solver import LinearProgram, minimise
+from routelab.bounds.solver import LinearProgram, solve_program
 from routelab.kernels.route_dag import shortest_route_edges
 from routelab.metrics import channel_factors
 from routelab.toolkit import SourceSymmetry
@@ -52,7 +52,7 @@ def flow_weights(
         return None
     methods = ("simplex",) if program.num_variables <= SIMPLEX_VARIABLES else ("ipm", "simplex")
     for method in methods:
-        solution = minimise(program, end - monotonic(), solver=method, run_crossover="off")
+        solution = solve_program(program, end - monotonic(), solver=method, run_crossover="off")
         if solution is not None:
             classes = int(symmetry.channel_class.max()) + 1
             return np.maximum(-solution.row_dual[:classes], 0.0)

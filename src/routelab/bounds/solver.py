@@ -91,7 +91,7 @@ class LinearProgram:
 _BY_VARIABLE = ("cost", "lower", "upper", "integer")
 
 
-def minimise(program: LinearProgram, seconds: float, **options: Any) -> Optimum | None:
+def solve_program(program: LinearProgram, seconds: float, **options: Any) -> Optimum | None:
     """Return the optimum, or None if HiGHS does not find it in time.
 
     Parameters

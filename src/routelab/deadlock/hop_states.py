@@ -95,7 +95,7 @@ class Exploration:
     @cached_property
     def problems(self) -> dict[str, str]:
         """Violations of the contract, by the names of `PROBLEMS`; one example each."""
-        told = {}
+        problems = {}
         for name, (row, message) in PROBLEMS.items():
             example = self._example(row)
             if example is None or (name == "max-hops" and self.program.max_hops is None):
@@ -107,8 +107,8 @@ class Exploration:
                 max_hops=self.program.max_hops,
                 cause=self._against_waypoint(example),
             )
-            told[name] = f"{text}: {self._location(example)}"
-        return told
+            problems[name] = f"{text}: {self._location(example)}"
+        return problems
 
     @property
     def without_escape(self) -> str:

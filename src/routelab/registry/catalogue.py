@@ -240,10 +240,10 @@ def _label(kind: str, point: EntryPoint) -> str:
 def _duplicates(kind: str, points: list[EntryPoint]) -> list[CatalogueEntry]:
     owners = " and ".join(f"{' '.join(_origin(point))} ({point.value})" for point in points)
     cause = f"plugin {kind}/{points[0].name} is registered more than once, by {owners}"
-    mend = "uninstall all but one"
+    fix = "uninstall all but one"
     return [
         CatalogueEntry(
-            kind, point.name, *_origin(point), point.value, "duplicate", f"{cause}; {mend}"
+            kind, point.name, *_origin(point), point.value, "duplicate", f"{cause}; {fix}"
         )
         for point in points
     ]
@@ -263,7 +263,8 @@ def _import(point: EntryPoint, label: str) -> object:
         ]
         place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames[1:] else ""
         raise PluginError(
-            f"{label}: expected an importable class, found {_describe(error)}{place}{abi_hint(error)}"
+            f"{label}: expected an importable class, found {_describe(error)}{place}"
+            f"{abi_hint(error)}"
         ) from error
 
 

@@ -10,7 +10,7 @@ from routelab.api import Composition, Plugin
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.contract import composition_names
 from routelab.registry.names import Name
-from routelab.registry.parameters import ParameterRow, fields, rows, unknown_parameter
+from routelab.registry.parameters import ParameterRow, fields, no_such_parameter, rows
 
 
 @dataclass(frozen=True)
@@ -97,16 +97,16 @@ def forward(
     """
     given: dict[str, dict[str, Any]] = {each.kind: {} for each in parts}
     problems = []
-    for written, value in values.items():
-        takers = list(_takers(parts, written, fixed=False))
+    for name_text, value in values.items():
+        takers = list(_takers(parts, name_text, fixed=False))
         if not takers:
-            problems.append(_no_taker(parts, written))
+            problems.append(_no_taker(parts, name_text))
         elif len(takers) > 1:
             owners = " and ".join(each.label for each, _ in takers)
-            mend = " or ".join(f"{each.kind}.{name}=" for each, name in takers)
-            problems.append(f"{written!r} is a parameter of {owners}; write {mend}")
+            names = " or ".join(f"{each.kind}.{name}=" for each, name in takers)
+            problems.append(f"{name_text!r} is a parameter of {owners}; write {names}")
         elif takers[0][1] in given[takers[0][0].kind]:
-            problems.append(f"parameter {written!r} is given twice")
+            problems.append(f"parameter {name_text!r} is given twice")
         else:
             each, name = takers[0]
             given[each.kind][name] = value
@@ -124,14 +124,16 @@ def part_rows(parts: list[Part]) -> list[ParameterRow]:
     ]
 
 
-def _takers(parts: list[Part], written: str, fixed: bool) -> Iterator[tuple[Part, str]]:
-    kind, _, bare = written.rpartition(".")
+def _takers(parts: list[Part], name_text: str, fixed: bool) -> Iterator[tuple[Part, str]]:
+    kind, _, bare = name_text.rpartition(".")
     for each in parts:
         if kind in ("", each.kind) and bare in (each.fixed if fixed else each.open):
             yield each, bare
 
 
-def _no_taker(parts: list[Part], written: str) -> str:
-    for each, name in _takers(parts, written, fixed=True):
-        return f"{written!r} is fixed: the routing uses {each.label} with {name}={each.fixed[name]}"
-    return unknown_parameter(written, parameter_names(parts).values())
+def _no_taker(parts: list[Part], name_text: str) -> str:
+    for each, name in _takers(parts, name_text, fixed=True):
+        return (
+            f"{name_text!r} is fixed: the routing uses {each.label} with {name}={each.fixed[name]}"
+        )
+    return no_such_parameter(name_text, parameter_names(parts).values())

@@ -257,10 +257,10 @@ def _unnamed_composition(
         raise QuarantinedError(str(refusal)) if only_broken else refusal
     takes = {part.label: rows(part.plugin.Parameters) for part in parts}
     plugins = _make_parts(parts, values, str(name), [], takes)
-    written = [name_of(plugin) for plugin in plugins.values()]
-    if written[-1] == NO_LAYERS:
-        written.pop()
-    return _assemble("@".join(written), plugins, ())
+    plugin_names = [name_of(plugin) for plugin in plugins.values()]
+    if plugin_names[-1] == NO_LAYERS:
+        plugin_names.pop()
+    return _assemble("@".join(plugin_names), plugins, ())
 
 
 def _make_parts(

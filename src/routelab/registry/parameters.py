@@ -77,7 +77,7 @@ def read_parameters(
         All problems, in plain words.
     """
     known = fields(model)
-    problems = [unknown_parameter(name, known) for name in values if name not in known]
+    problems = [no_such_parameter(name, known) for name in values if name not in known]
     try:
         parameters = model(**{name: value for name, value in values.items() if name in known})
     except ValidationError as error:
@@ -86,7 +86,7 @@ def read_parameters(
     return (None if problems else parameters), problems
 
 
-def unknown_parameter(name: str, known: Iterable[str]) -> str:
+def no_such_parameter(name: str, known: Iterable[str]) -> str:
     """Return the message about a parameter that does not exist."""
     return f"unknown parameter {name!r}{did_you_mean(name, known)}"
 
@@ -104,7 +104,7 @@ def name_fields(model: type[Parameters]) -> dict[str, str]:
 def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list[str]:
     """List the problems of a model's defaults and of `values`, except missing values."""
     known = fields(model)
-    problems = [unknown_parameter(name, known) for name in values if name not in known]
+    problems = [no_such_parameter(name, known) for name in values if name not in known]
     try:
         model(**{name: value for name, value in values.items() if name in known})
     except ValidationError as error:

@@ -19,8 +19,8 @@ Result = TypeVar("Result")
 
 def allowed_threads() -> int:
     """Return the number of threads that this process may use."""
-    told = os.environ.get("NUMBA_NUM_THREADS", "")
-    return int(told) if told.isdecimal() and int(told) else os.cpu_count() or 1
+    setting = os.environ.get("NUMBA_NUM_THREADS", "")
+    return int(setting) if setting.isdecimal() and int(setting) else os.cpu_count() or 1
 
 
 def over_ranges(work: Callable[[int, int], Result], count: int, least: int = 64) -> list[Result]:

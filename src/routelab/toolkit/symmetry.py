@@ -89,10 +89,10 @@ class SourceSymmetry:
             A divisor of the ring length for each dimension; 1 for dimensions without translations.
         """
         arrays = self.arrays
-        wanted = np.asarray(step, dtype=np.int32)
-        if np.any(wanted < 1) or np.any(arrays.period % wanted):
-            raise ValueError(f"steps {wanted} do not divide the periods {arrays.period}")
-        return SourceSymmetry(self.topology, _classes(self.topology, arrays.period, wanted, arrays))
+        steps = np.asarray(step, dtype=np.int32)
+        if np.any(steps < 1) or np.any(arrays.period % steps):
+            raise ValueError(f"steps {steps} do not divide the periods {arrays.period}")
+        return SourceSymmetry(self.topology, _classes(self.topology, arrays.period, steps, arrays))
 
     def images(self, source: int) -> tuple[Int32Array, Int32Array]:
         """Return the images of switches and channels if the representative moves to `source`.

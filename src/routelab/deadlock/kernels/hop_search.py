@@ -290,8 +290,8 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
         answer = digest(out, answered, row)
         if k % WORDS == 0:
             copy(row, before)
-            told = hop(tables, packets, 1, queues, switch, channel, vc, word, out)
-            if told != answered or digest(out, told, row) != answer:
+            repeated_count = hop(tables, packets, 1, queues, switch, channel, vc, word, out)
+            if repeated_count != answered or digest(out, repeated_count, row) != answer:
                 record_problem(problems[OWN_RANDOM], before, place, vc)
                 continue
         new = True

@@ -217,16 +217,16 @@ class ShiftWorkload(PatternWorkload):
             return [targets], f"by rank: r to r + {step}, modulo {job.ranks}"
         grid = RankGrid.of(job)
         steps = np.array([self.distance(size) for size in grid.dims])
-        shown = "x".join(map(str, steps))
+        steps_text = "x".join(map(str, steps))
         if self.parameters.digits == "all":
-            parts, words = [steps], f"{shown} further in all dimensions at once"
+            parts, words = [steps], f"{steps_text} further in all dimensions at once"
         elif self.parameters.digits == "longest":
             longest = int(np.argmax(grid.dims))
             parts = [np.where(np.arange(len(steps)) == longest, steps, 0)]
             words = f"{steps[longest]} further in dimension {longest}, the longest"
         else:
             parts = [row for row in np.diag(steps) if row.any()]
-            words = f"{shown} further, a message for each dimension"
+            words = f"{steps_text} further, a message for each dimension"
         dims = np.array(grid.dims)
         moved = [grid.at_places((grid.place + part) % dims) for part in parts]
         return moved, f"by coordinates: {words}, modulo {'x'.join(map(str, grid.dims))}"
