@@ -18,7 +18,7 @@ from routelab.api.topology import (
     Int32Array,
     Int64Array,
     Topology,
-    adopted_array,
+    adopt_array,
     frozen_array,
 )
 from routelab.kernels.routes import (
@@ -438,11 +438,11 @@ def _check_counters(counters: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def _adopt(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """Return a read-only array of one dimension; see `adopted_array`."""
+    """Return a read-only array of one dimension; see `adopt_array`."""
     given = _numbers(name, values, dtype)
     if given.ndim != 1:
         raise PluginError(f"route table: {name} has shape {given.shape}, expected one dimension")
-    return adopted_array(given, dtype)
+    return adopt_array(given, dtype)
 
 
 def _numbers(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:

@@ -34,7 +34,7 @@ def frozen_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
     return array
 
 
-def adopted_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
+def adopt_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
     """Return a read-only, C-contiguous array: `values` itself if possible, else a copy.
 
     Use this for large arrays. An array of the right type that owns its memory becomes read-only

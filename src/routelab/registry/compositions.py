@@ -35,7 +35,7 @@ class Part:
         return f"{self.kind}/{self.plugin.name}"
 
     @property
-    def open(self) -> list[str]:
+    def open_parameters(self) -> list[str]:
         """Parameters without a value in the part's name."""
         return [name for name in fields(self.plugin.Parameters) if name not in self.fixed]
 
@@ -69,11 +69,11 @@ def parameter_names(parts: list[Part]) -> dict[tuple[str, str], str]:
 
     The name is qualified by the kind if two parts have an open parameter of that name.
     """
-    names = [name for each in parts for name in each.open]
+    names = [name for each in parts for name in each.open_parameters]
     return {
         (each.kind, name): name if names.count(name) == 1 else f"{each.kind}.{name}"
         for each in parts
-        for name in each.open
+        for name in each.open_parameters
     }
 
 
@@ -127,7 +127,7 @@ def part_rows(parts: list[Part]) -> list[ParameterRow]:
 def _takers(parts: list[Part], name_text: str, fixed: bool) -> Iterator[tuple[Part, str]]:
     kind, _, bare = name_text.rpartition(".")
     for each in parts:
-        if kind in ("", each.kind) and bare in (each.fixed if fixed else each.open):
+        if kind in ("", each.kind) and bare in (each.fixed if fixed else each.open_parameters):
             yield each, bare
 
 

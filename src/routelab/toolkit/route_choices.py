@@ -74,7 +74,7 @@ class RouteChoices:
         )
         return load
 
-    def refine(self, symmetry: SourceSymmetry) -> RouteChoices:
+    def refined(self, symmetry: SourceSymmetry) -> RouteChoices:
         """Return the same routes for the classes of a subgroup, of which there are more."""
         if symmetry.order == self.symmetry.order:
             return self
@@ -82,10 +82,10 @@ class RouteChoices:
 
     def each_source(self) -> RouteChoices:
         """Return the same routes with one class per endpoint: row ``i * P + j`` is a pair."""
-        return self.refine(self.symmetry.subgroup(self.symmetry.arrays.period))
+        return self.refined(self.symmetry.subgroup(self.symmetry.arrays.period))
 
     def rows_of(self, finer: RouteChoices) -> Int64Array:
-        """Return the row of which each row of `finer`, from `refine`, is an image; int64."""
+        """Return the row of which each row of `finer`, from `refined`, is an image; int64."""
         rows: Int64Array = image_rows(
             self.symmetry.arrays,
             finer.symmetry.arrays.representative,

@@ -210,7 +210,7 @@ def test_the_command_says_what_comes_next(tmp_path, monkeypatch, capsys):
 
 
 def test_a_key_that_is_taken_is_warned_of(zoo, site, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(new_plugin, "installed", site.catalogue)
+    monkeypatch.setattr(new_plugin, "installed_catalogue", site.catalogue)
     folder = str(tmp_path / "new")
     assert main(["plugins", "new", "rules", "turns", "--directory", folder]) == 0
     assert "zoo-plugins 1.0 has a rules 'turns' already" in capsys.readouterr().err

@@ -175,14 +175,14 @@ class Balanced(SelectionPlugin):
     def _balance_sum(self, choices: RouteChoices) -> tuple[RouteChoices, Int32Array, int]:
         """Search under one group after another, as long as that is cheap and nothing is proven."""
         first, *smaller = foldings(choices.symmetry)
-        folded = choices.refine(first)
+        folded = choices.refined(first)
         problem = _all_at_once(folded)
         chosen, sweeps, proven = self._search(problem, None)
         for group in smaller:
             growth = folded.symmetry.order // group.order
             if problem.hops * growth > CHEAP:
                 break
-            finer = choices.refine(group)
+            finer = choices.refined(group)
             chosen = chosen[folded.rows_of(finer)]
             folded, problem = finer, _all_at_once(finer)
             if proven:

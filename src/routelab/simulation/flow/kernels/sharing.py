@@ -150,7 +150,7 @@ def _spread(flow, begin, taken, touched, far):
 
 @njit(_nrt=False)
 def _reset_resources(flow, touched):
-    """Compute the free capacity of each resource, and its number of messages."""
+    """Reset each resource to its free capacity and its number of messages."""
     epoch = np.int32(flow.ints[at.EPOCH])
     for k in range(touched):
         resource = flow.shared[u(k)]

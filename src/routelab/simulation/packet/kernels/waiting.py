@@ -27,7 +27,7 @@ def wake(queues, sleepers, heads, row, first, last):
 
 @njit(_nrt=False, forceinline=True)
 def idle_time(outputs, out):
-    """Return when a channel, or its queue, is free of other packets."""
+    """Return the time at which a channel, or its queue, is free of other packets."""
     idle = np.int64(outputs[u(out)].free_at - outputs[u(out)].slack)
     return max(idle, np.int64(outputs[u(out)].taken_until))
 
