@@ -14,10 +14,10 @@ from pathlib import Path
 
 from routelab.api import Composition, Plugin
 from routelab.cli import make_parser
-from routelab.registry.catalogue import Catalogue, Entry, installed
+from routelab.registry.catalogue import Catalogue, CatalogueEntry, installed_catalogue
 from routelab.registry.column_page import column_page
 from routelab.registry.columns import core_columns
-from routelab.registry.contract import CLAIMING, composition_names
+from routelab.registry.contract import CLAIM_KINDS, composition_names
 from routelab.registry.instances import parameter_rows
 from routelab.registry.works import find_work
 
@@ -128,7 +128,7 @@ def gallery_page(catalogue: Catalogue) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _plugin(entry: Entry, plugin: type[Plugin], catalogue: Catalogue) -> Iterator[str]:
+def _plugin(entry: CatalogueEntry, plugin: type[Plugin], catalogue: Catalogue) -> Iterator[str]:
     key = f"{entry.kind}/{entry.key}"
     yield from (f"### {entry.key}", "", f"{plugin.summary}.", "")
     if issubclass(plugin, Composition):
@@ -138,7 +138,7 @@ def _plugin(entry: Entry, plugin: type[Plugin], catalogue: Catalogue) -> Iterato
         network, routing = SHOWN[key]
         shown = f"{routing} on {network if '/' not in network else 'Abilene'}"
         yield from (f"![{shown}](../images/gallery/{entry.kind}-{entry.key}.png)", "")
-    if entry.kind in CLAIMING:
+    if entry.kind in CLAIM_KINDS:
         yield from (f"Claims: {_claims(plugin)}.", "")
     rows = parameter_rows(plugin, catalogue)
     if rows:
@@ -169,7 +169,7 @@ def columns_page() -> str:
     """Return the reference page of all columns of the core and the built-in plugins."""
     plugins = [
         entry.plugin
-        for entry in installed().entries()
+        for entry in installed_catalogue().entries()
         if entry.distribution == "routelab" and entry.plugin is not None
     ]
     found = [*core_columns(), *(column for plugin in plugins for column in plugin.columns)]
@@ -192,7 +192,7 @@ def pages() -> dict[Path, str]:
     """All generated pages by file."""
     return {
         DOCS / "reference" / "commands.md": commands_page(),
-        DOCS / "reference" / "gallery.md": gallery_page(installed()),
+        DOCS / "reference" / "gallery.md": gallery_page(installed_catalogue()),
         DOCS / "reference" / "columns.md": columns_page(),
     }
 

@@ -26,7 +26,7 @@ STAGES = {
     "routelab_plugins.selection.sssp:choose_routes_sssp": "selection: choice",
     "routelab_plugins.selection.balanced:balance": "selection: choice",
     "routelab_plugins.selection.balanced:even_out": "selection: evening out",
-    "routelab.toolkit.route_choices:write_chosen": "writing of the table",
+    "routelab.toolkit.route_choices:write_chosen_routes": "writing of the table",
     "routelab.stages.chain:determinized": "rules",
     "routelab.stages.chain:first_illegal_path": "legality",
     "routelab.stages.chain:source_symmetry": "legality",

@@ -34,13 +34,13 @@ tables:
 
 LOOP = """\
 import json, sys, time
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.stages.route import compute
 from routelab.stages.topology import obtain
 
 dims, seeds = sys.argv[1].split(","), int(sys.argv[2])
-metrics = [load("metric", e.key) for e in installed().entries("metric") if e.plugin]
+metrics = [load("metric", e.key) for e in installed_catalogue().entries("metric") if e.plugin]
 routings = [load_routing(f"angara-sssp~tie_seed={i}" if i else "angara-sssp") for i in range(seeds)]
 compute(obtain(f"torus~dims={dims[0]}")[1], routings[0], metrics)
 begin = time.process_time()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import Topology
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
@@ -66,6 +66,6 @@ def test_routing_time(benchmark, routing: str, dims: str) -> None:
 def test_proof_time(benchmark, dims: str) -> None:
     table = apply_routing(network(dims), load_routing("dor")).table
     benchmark.group = "deadlock check of dor"
-    check(table)
-    verdict = benchmark.pedantic(lambda: check(table), rounds=3)
+    check_table(table)
+    verdict = benchmark.pedantic(lambda: check_table(table), rounds=3)
     assert verdict.proven

@@ -1,8 +1,8 @@
-"""What long work tells of itself while it runs.
+"""Progress reports of long work.
 
-It goes through the logger ``routelab.progress`` at level DEBUG, with the attributes ``task``,
-``phase`` and ``ended`` on each record. Nobody hears it who does not listen: the command line
-shows it on a terminal, ``--verbose`` prints it, notebooks and tests stay silent.
+They are records of the logger ``routelab.progress`` at level DEBUG, with the attributes ``task``,
+``phase`` and ``ended``. The command line shows them on a terminal, ``--verbose`` prints them,
+notebooks and tests ignore them.
 """
 
 from __future__ import annotations
@@ -16,15 +16,14 @@ logging.getLogger("routelab").addHandler(logging.NullHandler())
 
 
 def tell(task: str, phase: str, ended: bool = False) -> None:
-    """Tell which phase a task is in.
+    """Report the phase of a task.
 
     Parameters
     ----------
     task : str
-        What people know it by, e.g. the name of a routing.
+        Name for users, e.g. that of a routing.
     phase : str
-        What is being done, or, of a task that has ended, what became of it; `WAITING` before it
-        begins.
+        Current phase, or the result of a finished task; `WAITING` before the start.
     ended : bool
     """
     extra = {"task": task, "phase": phase, "ended": ended}

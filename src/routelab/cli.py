@@ -1,7 +1,7 @@
-"""The command line: one module of `routelab.commands` a command, one exit code an outcome.
+"""The command line: one module of `routelab.commands` per command, one exit code per outcome.
 
-Everything here is imported on every call, so nothing heavy is: a command imports what it needs
-when it runs.
+Every call imports this module, so it imports nothing heavy: a command imports its modules when it
+runs.
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Arguments without the program's name; those of the process by default.
+        Arguments without the program's name (default: those of the process).
 
     Returns
     -------
     code : int
-        0: done; 1: the work failed; 2: the input is wrong; 130: interrupted; 141: the reader of
-        the output went away.
+        0: success; 1: the work failed; 2: the input is wrong; 130: interrupted; 141: the reader of
+        the output closed it.
     """
     # Numba makes millions of objects that stay: to look for garbage less often saves 7 %
     gc.set_threshold(50_000)
     _fill_closed()
     try:
         arguments = make_parser().parse_args(argv)
-        # importing logging takes as long as all of the above
+        # an import of logging takes as long as all other imports
         from routelab.commands._shared.logging import log_to_stderr
 
         with log_to_stderr(arguments):
@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _drop_output()
         return 141
     except OSError as error:
-        # of files, errors name which one
+        # errors about files name the file
         if error.filename is not None or error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
             raise
         _drop_output()
@@ -82,7 +82,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _drop_output() -> None:
-    # the interpreter flushes once more when it ends and would complain
+    # the interpreter flushes once more at its end and would print an error
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -98,12 +98,12 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser, of the command line or of a command, that knows the options of all commands.
+    """A parser of the command line or of a command, with the options of all commands.
 
     Parameters
     ----------
     later : function, optional
-        Adds options that take long to find out; it is called when the command has been chosen.
+        Adds options that take long to determine; called when the command is known.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class _Parser(argparse.ArgumentParser):
     ) -> None:
         super().__init__(**settings)
         self._later = later
-        # without a default, so that a command's parser leaves alone what stood before the command
+        # without a default, so that a command's parser keeps the values before the command
         unset: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
         group = self.add_argument_group("messages, on standard error")
         group.add_argument("-v", "--verbose", help="tell each step", **unset)
@@ -119,26 +119,26 @@ class _Parser(argparse.ArgumentParser):
         group.add_argument("--log-json", help="one JSON object a line", **unset)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, with all options."""
+        """Parse arguments with all options."""
         self.complete()
         return super().parse_known_args(args, namespace)
 
     def complete(self) -> None:
-        """Add the options that were put off."""
+        """Add the options of `later`."""
         if self._later is not None:
             later, self._later = self._later, None
             later(self)
 
 
 def _fill_closed() -> None:
-    """Put nothing in the place of standard output and error that were closed (``>&-``)."""
+    """Replace closed standard output and error (``>&-``) by the null device."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - pathlib costs time
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of the command line with all commands."""
+    """Return the parser of the command line with all commands."""
     parser = _Parser(
         prog="routelab", description="Experiments with routing algorithms for HPC interconnects."
     )

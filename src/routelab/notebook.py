@@ -1,7 +1,7 @@
 """Networks, routings, simulations and pictures in a notebook, without files and Snakemake.
 
-The five functions are there as ``routelab.evaluate`` and so on. They say nothing while they work;
-``logging.basicConfig(level="DEBUG")`` shows what they are doing.
+The five functions are available as ``routelab.evaluate`` and so on. They print nothing;
+``logging.basicConfig(level="DEBUG")`` shows their progress.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pandas as pd
 from routelab.api import InputError, RouteTable, Topology
 from routelab.deadlock import Verdict
 from routelab.metrics import channel_loads, relative_loads
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.engines import engine_class
 from routelab.registry.instances import load_routing
 from routelab.registry.suggest import did_you_mean
@@ -43,11 +43,11 @@ SHOWN = (
     "deadlock",
     "virtual_channels",
 )
-"""Facts that a routed network shows of itself; `RoutedNetwork.facts` has all."""
+"""Facts in the display of a routed network; `RoutedNetwork.facts` has all."""
 
 
 def evaluate(topology: str | Topology, routings: str | Iterable[str]) -> pd.DataFrame:
-    """Route a network in several ways, prove and measure.
+    """Route a network with several routings, prove and measure.
 
     Parameters
     ----------
@@ -60,16 +60,16 @@ def evaluate(topology: str | Topology, routings: str | Iterable[str]) -> pd.Data
     Returns
     -------
     frame : DataFrame
-        One row a routing. The columns are those of ``routelab evaluate --format csv``; where a
-        routing does not apply or breaks, ``status`` and ``reason`` say so and its facts are
+        One row per routing. The columns are those of ``routelab evaluate --format csv``; if a
+        routing does not apply or fails, ``status`` and ``reason`` say why and its facts are
         missing. ``frame.attrs["topology"]`` is the network's canonical name, and further facts,
         e.g. why a table is not proven free of deadlock, are in ``frame.attrs["facts"]``, one
-        mapping a row.
+        mapping per row.
 
     Raises
     ------
     InputError
-        If a name is wrong; all wrong routings are named.
+        If a name is wrong; the message lists all wrong routings.
     """
     names = [routings] if isinstance(routings, str) else list(routings)
     rows = stage.evaluate(topology, names)
@@ -93,7 +93,7 @@ def topology(name: str) -> Topology:
     Raises
     ------
     InputError
-        If the name is wrong or there is no such network.
+        If the name is wrong or the network does not exist.
     """
     return obtain(name)[1]
 
@@ -147,9 +147,9 @@ def simulate(
     Raises
     ------
     InputError
-        If a name or a setting is wrong; all that is wrong is told.
+        If a name or a setting is wrong; the message lists all problems.
     UnsupportedError
-        If routing, traffic and routers do not go with the network; the text is the reason.
+        If routing, traffic or routers do not support the network; the text is the reason.
     PluginError
         If a plugin breaks its contract.
     """
@@ -170,7 +170,7 @@ def simulate(
 
 
 def plugins(kind: str | None = None) -> pd.DataFrame:
-    """All installed plugins, or those of one kind; a broken one is a row like any other.
+    """List all installed plugins, including broken ones, or those of one kind.
 
     Returns
     -------
@@ -180,7 +180,7 @@ def plugins(kind: str | None = None) -> pd.DataFrame:
     Raises
     ------
     InputError
-        If there is no such kind.
+        If the kind does not exist.
     """
     rows = [
         (
@@ -192,7 +192,7 @@ def plugins(kind: str | None = None) -> pd.DataFrame:
             entry.status,
             entry.cause,
         )
-        for entry in installed().entries(kind)
+        for entry in installed_catalogue().entries(kind)
     ]
     names = ["kind", "key", "summary", "distribution", "version", "status", "cause"]
     return pd.DataFrame(rows, columns=names)
@@ -207,9 +207,9 @@ class RoutedNetwork:
     table : RouteTable
         All routes as arrays, and in ``table.topology`` the network.
     verdict : Verdict
-        What the independent deadlock checker says.
+        Verdict of the independent deadlock checker.
     facts : dict
-        The fields of ``routelab evaluate`` and further ones.
+        Fields of ``routelab evaluate`` and further ones.
     """
 
     table: RouteTable
@@ -223,7 +223,7 @@ class RoutedNetwork:
 
     @cached_property
     def loads(self) -> pd.DataFrame:
-        """Channel loads: one row a channel, ``source, target, direction, load``.
+        """Channel loads: one row per channel, ``source, target, direction, load``.
 
         A load is the number of ordered terminal pairs whose route crosses the channel, times
         greatest capacity / capacity of the channel.
@@ -251,19 +251,19 @@ class RoutedNetwork:
         source : str or int
             Name of a switch, or its number.
         target : str or int
-            Likewise; of a table that is made per terminal, name of a terminal, or its number.
+            Likewise; for a table per terminal, name of a terminal, or its number.
 
         Returns
         -------
         frame : DataFrame
-            One row a path: ``weight`` (share of the packets), ``hops``, ``switches`` on the way
-            (tuple of names), ``channels`` (tuple of numbers, see `loads`) and
-            ``virtual_channels`` (tuple). No row: the target cannot be reached.
+            One row per path: ``weight`` (share of the packets), ``hops``, ``switches`` on the route
+            (tuple of names), ``channels`` (tuple of numbers, see `loads`) and ``virtual_channels``
+            (tuple). No row: the target is unreachable.
 
         Raises
         ------
         InputError
-            If there is no such switch or terminal, or the switch has no terminal.
+            If the switch or terminal does not exist, or the switch has no terminal.
         """
         table, names = self.table, self.topology.switch_names
         start = self._switch(source)
@@ -287,12 +287,12 @@ class RoutedNetwork:
         return pd.DataFrame(rows, columns=columns)
 
     def picture(self) -> Figure:
-        """The network with its channels coloured by load, as in reports.
+        """Draw the network with its channels coloured by load, as in reports.
 
         Raises
         ------
         InputError
-            If the network is too large to be drawn.
+            If the network is too large to draw.
         """
         from routelab.report.figures.network import draw_network
 
@@ -345,7 +345,7 @@ class SimulatedNetwork:
     Attributes
     ----------
     facts : dict
-        Of network, routing, work and settings, and what was found; of packets at the highest load.
+        Facts of network, routing, work, settings and results; for packets at the highest load.
     tables : dict of str to DataFrame
         The tables that the engine returned. Their columns are those of the files in a simulation's
         folder.
@@ -383,7 +383,7 @@ class SimulatedNetwork:
         return self.tables.get(name, pd.DataFrame())
 
     def _shown(self) -> list[str]:
-        """Columns of a load to show."""
+        """Return the columns of a load to display."""
         columns = engine_class(self.facts["engine"]).columns
         return [one.name for one in columns if "loads" in one.of and "simulate" in one.shown]
 

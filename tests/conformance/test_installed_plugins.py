@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import KINDS
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.simulation.smpi import simgrid as smpi
 from routelab.testing import run_checks
 from routelab.testing.checks import CHECKS
@@ -53,7 +53,7 @@ VARIANTS = (
 NEEDS = {"engine/smpi": smpi.PROGRAM}
 """Programs without which a plugin supports nothing."""
 
-PLUGINS = [f"{kind}/{key}" for kind in KINDS for key in installed().keys(kind)]
+PLUGINS = [f"{kind}/{key}" for kind in KINDS for key in installed_catalogue().keys(kind)]
 QUICK = [
     "result",
     "bounds",

@@ -6,7 +6,15 @@ import numpy as np
 
 from routelab.api import Topology
 from routelab.api.traffic import Demand
-from routelab.simulation.packet.counts import BINS, EXACT, STEPS, Blocked, Counts, Histogram, Sample
+from routelab.simulation.packet.counts import (
+    BINS,
+    EXACT,
+    STEPS,
+    Blockage,
+    Counts,
+    CycleCounts,
+    Histogram,
+)
 
 
 def histogram(values):
@@ -57,7 +65,7 @@ class Queues:
         )
         self.now += cycles
         total = int(self.sums[ejected[1]] - self.sums[ejected[0]])
-        return Sample(
+        return CycleCounts(
             cycles=cycles,
             generated_flits=int(np.diff(generated)[0]),
             injected_flits=int(np.diff(injected)[0]),
@@ -120,7 +128,7 @@ class Stuck(Queues):
     def blocked(self):
         if self.now < self.at:
             return None
-        return Blocked("deadlock", ((0, 0), (1, 0)), "0 waits for 1, 1 for 0", self.at)
+        return Blockage("deadlock", ((0, 0), (1, 0)), "0 waits for 1, 1 for 0", self.at)
 
 
 class Batch(Queues):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab.registry.catalogue import Catalogue, installed
+from routelab.registry.catalogue import Catalogue, installed_catalogue
 
 ZOO = """
 from pathlib import Path
@@ -188,9 +188,9 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     folder.mkdir()
     monkeypatch.syspath_prepend(folder)
     site = Site(folder)
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
     yield site
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
     for name in list(sys.modules):
         if name.partition(".")[0] in site.modules:
             del sys.modules[name]

@@ -7,7 +7,7 @@ import pytest
 
 from routelab.cli import main
 from routelab.registry import catalogue as catalogue_module
-from routelab.registry.catalogue import Catalogue, installed
+from routelab.registry.catalogue import Catalogue, installed_catalogue
 
 COLUMNS = ["kind", "key", "distribution", "version", "status", "summary"]
 
@@ -17,7 +17,7 @@ def plugins(zoo, site, monkeypatch):
     """The zoo and one broken plugin are all that is installed."""
     site.install("bad", {"topology": {"bad": "nowhere_to_be_found:Bad"}}, {}, "0.4")
     catalogue = site.catalogue()
-    monkeypatch.setattr(catalogue_module, "installed", lambda: catalogue)
+    monkeypatch.setattr(catalogue_module, "installed_catalogue", lambda: catalogue)
     return catalogue
 
 
@@ -108,7 +108,7 @@ def test_show_of_what_cannot_be_shown_is_refused(plugins, capsys, name, said):
 def test_a_name_in_two_kinds_needs_its_kind(zoo, site, capsys, monkeypatch):
     source = (site.folder / "zoo.py").read_text().replace('name = "turns"', 'name = "grid"')
     site.install("more", {"rules": {"grid": "zoo_two:Turns"}}, {"zoo_two.py": source})
-    monkeypatch.setattr(catalogue_module, "installed", site.catalogue)
+    monkeypatch.setattr(catalogue_module, "installed_catalogue", site.catalogue)
     assert main(["plugins", "show", "grid"]) == 2
     assert "write rules/grid or topology/grid" in capsys.readouterr().err
     assert "turn sets" in printed(capsys, "show", "rules/grid")
@@ -142,7 +142,7 @@ def metrics(site, monkeypatch):
     """A sound, a wrong and a broken plugin."""
     points = {"sound": "few:Sound", "needy": "few:Needy", "lost": "nowhere_to_be_found:Lost"}
     site.install("few", {"metric": points}, {"few.py": METRICS})
-    monkeypatch.setattr(catalogue_module, "installed", site.catalogue)
+    monkeypatch.setattr(catalogue_module, "installed_catalogue", site.catalogue)
 
 
 def test_check_of_a_sound_plugin_tells_what_was_checked(metrics, capsys):
@@ -203,18 +203,18 @@ def test_check_of_what_cannot_be_checked_is_refused(metrics, capsys, arguments, 
 
 def test_check_of_a_duplicate_fails(zoo, site, capsys, monkeypatch):
     site.install("copy", {"topology": {"grid": "zoo:Grid"}}, {})
-    monkeypatch.setattr(catalogue_module, "installed", site.catalogue)
+    monkeypatch.setattr(catalogue_module, "installed_catalogue", site.catalogue)
     assert "is registered more than once" in printed(capsys, "check", "grid", code=1)
 
 
 def test_check_of_nothing_fails(monkeypatch, capsys):
-    monkeypatch.setattr(catalogue_module, "installed", lambda: Catalogue([]))
+    monkeypatch.setattr(catalogue_module, "installed_catalogue", lambda: Catalogue([]))
     assert main(["plugins", "check"]) == 1
     assert "nothing was checked" in capsys.readouterr().err
 
 
 def test_what_is_on_the_path_is_listed_without_any_help(zoo, capsys):
-    assert "grid" in installed().keys("topology")
+    assert "grid" in installed_catalogue().keys("topology")
     rows = json.loads(printed(capsys, "list", "topology", "--format", "json"))
     assert ("grid", "zoo-plugins", "ok") in {
         (row["key"], row["distribution"], row["status"]) for row in rows

@@ -29,8 +29,8 @@ def test_generated_pages_are_in_step(generator) -> None:
 
 
 def test_every_plugin_and_command_has_its_place(generator) -> None:
-    gallery = generator.gallery_page(generator.installed())
-    for entry in generator.installed().entries():
+    gallery = generator.gallery_page(generator.installed_catalogue())
+    for entry in generator.installed_catalogue().entries():
         if entry.distribution == "routelab":
             assert f"\n### {entry.key}\n" in gallery
     for name in re.findall(r"images/gallery/(\S+\.png)", gallery):

@@ -12,7 +12,7 @@ import pytest
 from routelab.api import HopRoutingPlugin, Topology
 from routelab.api.traffic import Demand
 from routelab.deadlock.hop_by_hop import check_hop_routing
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
 from routelab.testing.inputs.networks import NETWORKS
@@ -153,7 +153,7 @@ def test_the_page_lists_the_algorithms_that_there_are() -> None:
     listed = set(re.findall(r"`([a-z-]+)`", algorithms))
     hop_by_hop = {
         entry.key
-        for entry in installed().entries("routing")
+        for entry in installed_catalogue().entries("routing")
         if entry.plugin is not None and issubclass(entry.plugin, HopRoutingPlugin)
     }
     assert hop_by_hop <= listed

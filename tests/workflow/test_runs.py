@@ -9,7 +9,7 @@ import signal
 
 import pytest
 
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 
 pytestmark = [pytest.mark.workflow, pytest.mark.builtins]
 
@@ -67,7 +67,7 @@ def test_a_batch_is_told_all_about_its_jobs(finished_run):
     for name in ("fingerprint", "digest", "network_digest"):
         assert re.fullmatch("[0-9a-f]{64}", first.pop(name))
     metrics = first.pop("metrics")
-    assert list(metrics) == sorted(installed().default_metrics())
+    assert list(metrics) == sorted(installed_catalogue().default_metrics())
     assert all(re.fullmatch("[0-9a-f]{64}", digest) for digest in metrics.values())
     assert [name.rpartition(":")[2] for name in first.pop("classes")] == [
         "PSssp",

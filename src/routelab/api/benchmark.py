@@ -21,14 +21,14 @@ Failure = Literal[
     "killed",
     "unreadable",
 ]
-"""Ways in which a run that ended has no figures: nothing was printed; it stops in the middle;
-another number of processes took part than was asked for; another benchmark, class or size ran; the
-program's own check failed or was not done; it, or the launcher, printed an error; it was ended by
-a signal; what it printed is not of its form."""
+"""Reasons why a finished run has no figures: it printed nothing; its output is truncated; the
+number of processes, the benchmark, the class or the size differs from the request; the program's
+own check failed or did not run; the program or the launcher printed an error; a signal ended it;
+the output has an unknown form."""
 
 
 class BenchmarkError(RoutelabError):
-    """A run gave no figures that can be trusted.
+    """A run produced no trustworthy figures.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class BenchmarkError(RoutelabError):
 
 @dataclass(frozen=True)
 class BenchmarkTask:
-    """What a benchmark runs on.
+    """Processes, hosts, program and folder of one run of a benchmark.
 
     Attributes
     ----------
@@ -53,7 +53,7 @@ class BenchmarkTask:
     executable : Path
         The program, found by one of the names that `BenchmarkPlugin.executables` gives.
     folder : Path
-        Working directory of the run, seen by all hosts; `BenchmarkPlugin.files` lie in it.
+        Working directory of the run, visible to all hosts; contains `BenchmarkPlugin.files`.
     """
 
     ranks: int
@@ -69,14 +69,14 @@ class BenchmarkTask:
 
 @dataclass(frozen=True)
 class RunOutput:
-    """What a run left.
+    """Output and exit code of a run.
 
     Attributes
     ----------
     stdout, stderr : str
-        With the undecodable replaced.
+        Undecodable bytes are replaced.
     exit_code : int or None
-        Of the launcher; negative: the signal that ended it; None: not known.
+        Exit code of the launcher; negative: the signal that ended it; None: unknown.
     """
 
     stdout: str
@@ -96,9 +96,9 @@ class FigureOfMerit:
         Finite.
     unit : str
     better : {"lower", "higher", ""}
-        "": it is no merit (a count of iterations, say).
+        "": no preferred direction (a count of iterations, for example).
     size : int or None
-        Bytes of a message, where the benchmark has a row for each size.
+        Bytes of a message, if the benchmark has a row for each size.
     """
 
     metric: str
@@ -110,16 +110,16 @@ class FigureOfMerit:
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """What a run measured.
+    """Figures that a run measured.
 
     Attributes
     ----------
     figures : tuple of FigureOfMerit
         At least one; the pairs of metric and size differ.
     version : str
-        Of the benchmark, as it says; empty if it does not.
+        Version that the benchmark prints; empty if it prints none.
     facts : mapping
-        What else it says of itself: class, processes, iterations. Texts and numbers.
+        Other values that it prints: class, processes, iterations. Texts and numbers.
     """
 
     figures: tuple[FigureOfMerit, ...]
@@ -129,14 +129,14 @@ class BenchmarkResult:
 
 @dataclass(frozen=True)
 class WorkloadModel:
-    """What predicts a benchmark.
+    """Workload that predicts a benchmark.
 
     Attributes
     ----------
     workload : str
         Instance name of a workload plugin.
     iterations : int
-        As in the settings of the flow engine; 0: all.
+        Iterations to simulate, as in the settings of the flow engine; 0: all.
     """
 
     workload: str
@@ -149,49 +149,49 @@ class BenchmarkPlugin(Plugin):
     Class attributes
     ----------------
     figure : str
-        The figure of merit that is meant where one number is to stand for the benchmark.
+        The figure of merit that represents the benchmark where one number is needed.
     """
 
     kind = "benchmark"
     figure: ClassVar[str]
 
     def supports(self, ranks: int, ranks_per_node: int) -> str | None:
-        """Why it cannot run with that many processes; None if it can."""
+        """Return why the benchmark cannot run with that many processes; None if it can."""
         return None
 
     @abstractmethod
     def executables(self, ranks: int) -> tuple[str, ...]:
-        """Names of the program's file, the best one first."""
+        """Return the possible names of the program's file, the best one first."""
 
     @abstractmethod
     def command(self, task: BenchmarkTask) -> tuple[str, ...]:
-        """The program and its arguments, without launcher; no shell reads them."""
+        """Return the program and its arguments, without launcher; no shell reads them."""
 
     def files(self, task: BenchmarkTask) -> Mapping[str, str]:
-        """Text by name of the files that lie in the run's folder before it starts."""
+        """Return the files that the run's folder must contain before it starts, text by name."""
         return {}
 
     @abstractmethod
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
-        """What the run measured.
+        """Return the figures that the run measured.
 
         Parameters
         ----------
         output : RunOutput
         task : BenchmarkTask or None
-            None where nothing is known of what was asked for; the plugin's parameters say nothing
-            of it then, either.
+            None if the request is unknown; then the plugin's parameters do not describe it
+            either.
 
         Raises
         ------
         BenchmarkError
-            If there are no figures that can be trusted. Nothing else, whatever the output is.
+            If there are no trustworthy figures. No other error, whatever the output is.
         """
 
     def model(self, task: BenchmarkTask) -> WorkloadModel | None:
-        """The workload that predicts it; None: there is none."""
+        """Return the workload that predicts the benchmark; None if no workload does."""
         return None
 
     def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
-        """Those of its figures that follow from what the flow engine found (its facts)."""
+        """Return the figures that follow from the facts of the flow engine."""
         return ()

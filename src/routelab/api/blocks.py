@@ -19,7 +19,7 @@ ALL = -1
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Operations of all ranks, each rank's one after the other.
+    """Operations of all ranks, rank by rank.
 
     Attributes
     ----------
@@ -28,13 +28,13 @@ class Block:
     kind : int8 array, shape (K,)
         COMPUTE, SEND, ISEND, RECV, IRECV or WAIT.
     peer : int32 array, shape (K,)
-        The other rank; of WAIT, the request; of COMPUTE, −1.
+        The other rank; the request for WAIT; −1 for COMPUTE.
     amount : float64 array, shape (K,)
-        Bytes of a message; operations of COMPUTE; 0 of WAIT.
+        Bytes of a message; operations for COMPUTE; 0 for WAIT.
     tag : int32 array, shape (K,)
-        The k-th send from one rank to another with a tag meets the k-th receive with it.
+        The k-th send from one rank to another with a tag matches the k-th receive with it.
     receive_of : int64 array, shape (K,)
-        Of a send, the place of the receive that it meets; −1 elsewhere.
+        Index of the receive that matches a send; −1 for other operations.
     """
 
     start: Int64Array
@@ -59,8 +59,8 @@ class Block:
         Raises
         ------
         PluginError
-            If arrays do not fit, a peer is no rank, an amount is negative, sends and receives do
-            not match in number or bytes, or a request is never waited for.
+            If arrays do not fit, a peer is not a rank, an amount is negative, sends and receives
+            do not match in number or bytes, or a request is never waited for.
         """
         first = frozen_array(start, np.int64)
         kinds = frozen_array(kind, np.int8)
@@ -69,13 +69,13 @@ class Block:
         tags = frozen_array(tag, np.int32)
         _check_arrays(first, kinds, peers, amounts, tags)
         ranks = np.repeat(np.arange(len(first) - 1, dtype=np.int32), np.diff(first))
-        met = _matches(ranks, kinds, peers, amounts, tags)
+        match = _matches(ranks, kinds, peers, amounts, tags)
         _check_requests(first, kinds, peers)
-        return cls(first, kinds, peers, amounts, tags, frozen_array(met, np.int64))
+        return cls(first, kinds, peers, amounts, tags, frozen_array(match, np.int64))
 
     @property
     def ranks(self) -> int:
-        """How many."""
+        """Number of ranks."""
         return len(self.start) - 1
 
     def rank_of(self) -> Int32Array:
@@ -103,7 +103,7 @@ def _check_arrays(
 def _matches(
     rank: Int32Array, kind: Int8Array, peer: Int32Array, amount: Float64Array, tag: Int32Array
 ) -> NDArray[np.int64]:
-    """The receive that each send meets."""
+    """Return the receive that matches each send."""
     sends = np.flatnonzero((kind == SEND) | (kind == ISEND))
     receives = np.flatnonzero((kind == RECV) | (kind == IRECV))
     # in the order of source, destination, tag, and then as the program has them
@@ -115,7 +115,7 @@ def _matches(
         and (tag[sends] == tag[receives]).all()
     )
     if not same:
-        raise PluginError("block: " + _unmatched(rank, kind, peer, tag))
+        raise PluginError("block: " + _describe_mismatch(rank, kind, peer, tag))
     differ = np.flatnonzero(amount[sends] != amount[receives])
     if len(differ):
         one = sends[differ[0]], receives[differ[0]]
@@ -123,13 +123,13 @@ def _matches(
             f"block: rank {rank[one[0]]} sends {amount[one[0]]:g} bytes to rank {peer[one[0]]}, "
             f"which receives {amount[one[1]]:g}"
         )
-    met = np.full(len(kind), -1, dtype=np.int64)
-    met[sends] = receives
-    return met
+    match = np.full(len(kind), -1, dtype=np.int64)
+    match[sends] = receives
+    return match
 
 
-def _unmatched(rank: Int32Array, kind: Int8Array, peer: Int32Array, tag: Int32Array) -> str:
-    """The first pair of ranks whose sends and receives differ in number."""
+def _describe_mismatch(rank: Int32Array, kind: Int8Array, peer: Int32Array, tag: Int32Array) -> str:
+    """Describe the first pair of ranks whose sends and receives differ in number."""
     balance: dict[tuple[int, int, int], int] = {}
     for r, k, p, t in zip(rank.tolist(), kind.tolist(), peer.tolist(), tag.tolist(), strict=True):
         if k in (SEND, ISEND):

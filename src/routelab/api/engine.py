@@ -85,7 +85,7 @@ class Judge(Protocol):
         """
 
 
-def _unchecked(
+def _no_verdict(
     virtual_channels: int, *, switching: str, packets_per_buffer: int
 ) -> Mapping[str, str]:
     return {
@@ -122,7 +122,7 @@ class EngineCase:
     network: Topology
     routing: RoutingPart
     work: TrafficPlugin | WorkloadPlugin | Path
-    judge: Judge = _unchecked
+    judge: Judge = _no_verdict
     store: Store = field(default_factory=NoStore)
     tell: Callable[..., None] = tell
 

@@ -1,6 +1,6 @@
 """Errors that routelab and its plugins raise on purpose.
 
-Anything else that escapes is a defect and keeps its traceback.
+Any other exception is a defect and keeps its traceback.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 class RoutelabError(Exception):
     """Base of every error raised on purpose; its text is one clear message.
 
-    It comes out of a child process as it was, whatever the arguments of a subclass are: pickle
-    would call the subclass with the text alone.
+    A child process returns it unchanged for any arguments of a subclass, because pickle would call
+    the subclass with the text alone.
     """
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -23,7 +23,7 @@ class RoutelabError(Exception):
 class InputError(RoutelabError):
     """The user's input is wrong; the command ends with exit code 2.
 
-    The message names the thing, the place and the mend.
+    The message names the problem, the location and the fix.
     """
 
 
@@ -35,4 +35,4 @@ class UnsupportedError(RoutelabError):
 
 
 class PluginError(RoutelabError):
-    """A plugin breaks its contract; the text names the plugin, what was expected and found."""
+    """A plugin breaks its contract; the text names the plugin, the expected and actual value."""

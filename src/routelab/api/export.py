@@ -13,36 +13,36 @@ from routelab.api.route_table import RouteTable
 class MachineSpeeds(Protocol):
     """Speeds of links, nodes and the message layer; see `routelab.simulation.flow.machine`.
 
-    Bandwidths are in bytes per second, 0 for no limit (but of links); latencies in seconds.
+    Bandwidths are in bytes per second, 0 for no limit (except links); latencies in seconds.
     """
 
     @property
     def link_bandwidth(self) -> float:
-        """Of a channel of capacity 1, in its one direction."""
+        """Bandwidth of a channel of capacity 1, in its one direction."""
 
     @property
     def injection_bandwidth(self) -> float:
-        """From a terminal into the network."""
+        """Bandwidth from a terminal into the network."""
 
     @property
     def ejection_bandwidth(self) -> float:
-        """From the network into a terminal."""
+        """Bandwidth from the network into a terminal."""
 
     @property
     def memory_bandwidth(self) -> float:
-        """Of all messages together between ranks of one terminal."""
+        """Total bandwidth of the messages between ranks of one terminal."""
 
     @property
     def latency(self) -> float:
-        """Of a message through the network, without its hops."""
+        """Latency of a message through the network, without its hops."""
 
     @property
     def hop_latency(self) -> float:
-        """Of a channel."""
+        """Latency of a channel."""
 
     @property
     def memory_latency(self) -> float:
-        """Of a message between ranks of one terminal."""
+        """Latency of a message between ranks of one terminal."""
 
     @property
     def compute_rate(self) -> float:
@@ -50,20 +50,20 @@ class MachineSpeeds(Protocol):
 
 
 class ExportPlugin(Plugin):
-    """Writes a network with its routes as files of another program."""
+    """Write a network with its routes as files of another program."""
 
     kind = "export"
 
     def supports(self, table: RouteTable) -> str | None:
-        """Why the format cannot hold `table`; None if it can."""
+        """Return why the format cannot hold `table`; None if it can."""
         return None
 
     @abstractmethod
     def export(self, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
-        """The text of every file, by file name."""
+        """Return the text of every file, by file name."""
 
     def read(self, files: Mapping[str, str]) -> RouteTable | None:
-        """What files that `export` wrote say; None: nothing of this format is read back.
+        """Read files that `export` wrote; return None if the format cannot be read back.
 
         Parameters
         ----------

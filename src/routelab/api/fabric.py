@@ -14,12 +14,12 @@ from routelab.api.route_table import RouteTable
 
 
 class FabricError(RoutelabError):
-    """The routing of the fabric could not be changed or put back; the text says why."""
+    """The routing of the fabric could not be changed or restored; the text is the reason."""
 
 
 @dataclass(frozen=True, eq=False)
 class FabricJob:
-    """Which routing goes where.
+    """A routing to apply, and the hosts that it is for.
 
     Attributes
     ----------
@@ -28,11 +28,11 @@ class FabricJob:
     table : RouteTable
         Its routes; terminals are in the order of `hosts`.
     hosts : tuple of str
-        Host of each terminal; empty where everything runs on this machine.
+        Host of each terminal; empty if everything runs on this machine.
     folder : Path
-        Exists and is kept beside the results; files for the fabric's tools are written here.
+        Existing folder, stored with the results; files for the fabric's tools go here.
     topology : str
-        Instance name of the network; empty where it has none.
+        Instance name of the network; empty if it has none.
     """
 
     routing: str
@@ -43,11 +43,11 @@ class FabricJob:
 
 
 class Switch(Protocol):
-    """How a fabric plugin acts: everything goes through here, so that it is logged and limited."""
+    """Interface through which a fabric plugin runs commands, with a log and time limits."""
 
     @property
     def dry(self) -> bool:
-        """Whether commands are only printed; then nothing may be changed in any other way."""
+        """Whether commands are only printed; then the plugin must not change anything either."""
 
     def run(self, arguments: Sequence[str], seconds: float) -> str:
         """Run a command without a shell, and return what it printed.
@@ -55,18 +55,18 @@ class Switch(Protocol):
         Raises
         ------
         FabricError
-            If it is not there, ends with another code than 0, or takes longer than `seconds`; it
-            is killed then, with all that it started.
+            If the command is missing, ends with another code than 0, or takes longer than
+            `seconds`; it is killed then, with all processes that it started.
         """
 
 
 class FabricPlugin(Plugin):
-    """Changes the routing of a real system, and puts it back.
+    """Change the routing of a real system, and restore it.
 
     Class attributes
     ----------------
     changes : bool
-        Whether it changes anything; then it has to be allowed.
+        Whether the plugin changes anything; then the user must allow it.
     """
 
     kind = "fabric"
@@ -74,15 +74,15 @@ class FabricPlugin(Plugin):
 
     @property
     def export(self) -> str:
-        """Instance name of the export plugin whose files it needs; empty: none.
+        """Instance name of the export plugin whose files the fabric needs; empty: none.
 
-        They lie in the job's folder, read back and compared with the routes, before `apply` or
-        `restore` is called.
+        The files are in the job's folder before `apply` or `restore` is called, and have been
+        read back and compared with the routes.
         """
         return ""
 
     def problems(self, job: FabricJob) -> list[str]:
-        """What is missing, found out without changing or running anything; a line each."""
+        """List what is missing, without changing or running anything; one line each."""
         return []
 
     def check(self, job: FabricJob, switch: Switch) -> None:
@@ -102,17 +102,17 @@ class FabricPlugin(Plugin):
         Raises
         ------
         FabricError
-            If that failed; what the fabric does then is not known, and it is restored.
+            If that failed; the state of the fabric is then unknown, and it is restored.
         """
 
     @abstractmethod
     def restore(self, job: FabricJob, switch: Switch) -> None:
-        """Make the fabric route as it did before anything was applied; may be called twice.
+        """Make the fabric route as before the first `apply`; may be called twice.
 
         Parameters
         ----------
         job : FabricJob
-            What was applied last, or begun to be.
+            The job that was applied last, completely or in part.
 
         Raises
         ------

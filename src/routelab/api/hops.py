@@ -34,7 +34,7 @@ Proof = Literal["acyclic", "bubble", "duato", "recovery", "none"]
 
 - ``acyclic``: no cycle of virtual channels that packets may wait for in turn.
 - ``bubble``: every such cycle is a complete ring under bubble flow control.
-- ``duato``: every packet always has an escape candidate, and the escapes are proven by themselves.
+- ``duato``: every packet always has an escape candidate, and the escapes alone are proven.
 - ``recovery``: deadlocks may form and are resolved at run time.
 - ``none``: it may deadlock.
 """

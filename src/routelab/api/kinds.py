@@ -34,4 +34,4 @@ KINDS: dict[str, tuple[type[Plugin], ...]] = {
     "benchmark": (BenchmarkPlugin,),
     "fabric": (FabricPlugin,),
 }
-"""Kinds of plugin, each with the classes that a plugin of it may be derived from."""
+"""Kinds of plugin, each with the base classes of its plugins."""

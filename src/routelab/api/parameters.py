@@ -41,7 +41,7 @@ def _alias(field: str) -> str:
 
 
 class Parameters(BaseModel):
-    """Base of every plugin's parameters: frozen, typed, unknown keys refused.
+    """Base of every plugin's parameters: frozen, typed, unknown keys are errors.
 
     Declare fields with `parameter(default, description=...)` and pydantic's constraints
     (``ge``, ``le``, ``Literal``). A field whose name is a Python keyword gets a trailing
@@ -60,7 +60,7 @@ class Parameters(BaseModel):
     @field_validator("*", mode="before")
     @classmethod
     def _read_none(cls, value: Any, info: ValidationInfo) -> Any:
-        """``none`` in a name means None where that is a value and text is not."""
+        """Read ``none`` in a name as None if the field allows None and not text."""
         if not isinstance(value, str) or value != "none" or info.field_name is None:
             return value
         allowed = get_args(cls.model_fields[info.field_name].annotation)
@@ -69,7 +69,7 @@ class Parameters(BaseModel):
     @field_validator("*", mode="after")
     @classmethod
     def _expand_home(cls, value: Any) -> Any:
-        """``~/file`` is a file in the user's home folder, as shells have it."""
+        """Expand ``~/file`` to a file in the user's home folder, as shells do."""
         if not isinstance(value, Path):
             return value
         try:
@@ -78,14 +78,14 @@ class Parameters(BaseModel):
             raise ValueError(f"there is no home folder for {value}; write the whole path") from None
 
     def texts(self) -> dict[str, str]:
-        """All fields as they are written in an instance name, in order of declaration."""
+        """Return all fields as they are written in an instance name, in order of declaration."""
         return {
-            _alias(name): value_text(getattr(self, name), self._dumped(name))
+            _alias(name): value_text(getattr(self, name), self._dump(name))
             for name in type(self).model_fields
         }
 
     def non_defaults(self) -> dict[str, str]:
-        """Those `texts` whose field differs from its default."""
+        """Return the `texts` of fields that differ from their defaults."""
         texts = self.texts()
         for name, field in type(self).model_fields.items():
             default = field.get_default(call_default_factory=True)
@@ -94,18 +94,18 @@ class Parameters(BaseModel):
         return texts
 
     def canonical(self) -> str:
-        """What differs from the defaults, as ``vcs=2,packet_flits=16``; empty if nothing does."""
+        """Return the values that differ from the defaults, as ``vcs=2,packet_flits=16``."""
         return ",".join(
             f"{name}=[{value}]" if "=" in value else f"{name}={value}"
             for name, value in self.non_defaults().items()
         )
 
-    def _dumped(self, name: str) -> Any:
+    def _dump(self, name: str) -> Any:
         return self.model_dump(mode="json", include={name})[name]
 
 
 def value_text(value: Any, dumped: Any) -> str:
-    """A parameter's value as it is written in an instance name."""
+    """Return a parameter's value as it is written in an instance name."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
@@ -116,7 +116,7 @@ def value_text(value: Any, dumped: Any) -> str:
 
 
 def parse_dims(value: Any) -> Any:
-    """Dimensions from ``"4x2x2"``, an integer or a sequence, for pydantic."""
+    """Read dimensions from ``"4x2x2"``, an integer or a sequence, for pydantic."""
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,)
     if isinstance(value, str):
@@ -156,7 +156,7 @@ UNITS = {
 
 
 def parse_bytes(value: Any) -> Any:
-    """Bytes from ``"1MiB"``, ``"1.5 MB"`` or a number, for pydantic."""
+    """Read bytes from ``"1MiB"``, ``"1.5 MB"`` or a number, for pydantic."""
     if not isinstance(value, str):
         return value
     match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([A-Za-z]*)", value)
@@ -170,7 +170,7 @@ def parse_bytes(value: Any) -> Any:
 
 
 def bytes_text(value: int) -> str:
-    """The shortest text that `parse_bytes` reads as `value`: with the largest unit that fits."""
+    """Return the shortest text that `parse_bytes` reads as `value`: the largest unit that fits."""
     for unit in ("GiB", "MiB", "KiB", "GB", "MB", "kB"):
         if value and value % UNITS[unit] == 0:
             return f"{value // UNITS[unit]}{unit}"
@@ -192,7 +192,7 @@ Words = Annotated[tuple[str, ...], BeforeValidator(_split)]
 
 @dataclass(frozen=True)
 class NameOf:
-    """Marks a text that is the instance name of a plugin; the registry reads and hands it in."""
+    """Mark of a text that is the instance name of a plugin; the registry loads and passes it."""
 
     kind: str
 
@@ -200,6 +200,6 @@ class NameOf:
 RoutingName = Annotated[str, NameOf("routing")]
 """A routing by its name, in brackets if it has parameters: ``valiant~base=[dor~ties=positive]``.
 
-What it names is in the `parts` of the plugin (`routelab.api.HopRoutingPlugin`), under the field's
-name. The default, where there is one, has to be a canonical name.
+The routing is in the `parts` of the plugin (`routelab.api.HopRoutingPlugin`), under the field's
+name. A default must be a canonical name.
 """

@@ -1,4 +1,4 @@
-"""The plugin contract: what every kind of plugin states and does.
+"""The plugin contract: the base classes of all kinds of plugin.
 
 A plugin is a class that a distribution names under the entry-point group ``routelab.<kind>``;
 the entry point's name is the plugin's key. Nothing else registers a plugin, built-in or not.
@@ -23,61 +23,61 @@ from routelab.kernels.hops import ABI
 
 
 class TopologyPlugin(Plugin):
-    """Makes a network."""
+    """Build a network."""
 
     kind = "topology"
 
     @abstractmethod
     def build(self) -> Topology:
-        """The network.
+        """Return the network.
 
         Raises
         ------
         InputError
-            If parameters that are right one by one do not fit together.
+            If parameters that are valid one by one do not fit together.
         """
 
 
 class RulesPlugin(Plugin):
-    """States which routes are legal on a network."""
+    """Define which routes are legal on a network."""
 
     kind = "rules"
 
     def supports(self, topology: Topology) -> str | None:
-        """Why these rules cannot be stated on `topology`; None if they can."""
+        """Return why these rules do not apply to `topology`; None if they do."""
         return None
 
     @abstractmethod
     def routing_graph(self, topology: Topology) -> RoutingGraph:
-        """The automaton of legal routes."""
+        """Return the automaton of legal routes."""
 
 
 class SelectionPlugin(Plugin):
-    """Chooses one legal route (or several) for each pair. Serves any rules."""
+    """Choose one legal route (or several) for each pair, for any rules."""
 
     kind = "selection"
 
     def supports(self, graph: RoutingGraph) -> str | None:
-        """Why routes cannot be selected on `graph`; None if they can."""
+        """Return why routes cannot be selected on `graph`; None if they can."""
         return None
 
     @abstractmethod
     def select(self, graph: RoutingGraph) -> RouteTable:
-        """Routes that are paths of `graph`, which is deterministic."""
+        """Return routes that are paths of `graph`, which is deterministic."""
 
 
 class LayersPlugin(Plugin):
-    """Assigns virtual channels to routes."""
+    """Assign virtual channels to routes."""
 
     kind = "layers"
 
     def supports(self, table: RouteTable) -> str | None:
-        """Why virtual channels cannot be assigned to `table`; None if they can."""
+        """Return why virtual channels cannot be assigned to `table`; None if they can."""
         return None
 
     @abstractmethod
     def assign(self, table: RouteTable) -> RouteTable:
-        """The same routes with a virtual channel for every hop, and the flow control they need.
+        """Return the routes with a virtual channel for every hop, and the flow control they need.
 
         Raises
         ------
@@ -92,16 +92,16 @@ class RoutingPlugin(Plugin):
     kind = "routing"
 
     def supports(self, topology: Topology) -> str | None:
-        """Why the algorithm does not apply to `topology`; None if it does."""
+        """Return why the algorithm does not apply to `topology`; None if it does."""
         return None
 
     @abstractmethod
     def route(self, topology: Topology) -> RouteTable:
-        """The routes."""
+        """Return the routes."""
 
 
 class RoutingPart(Protocol):
-    """A routing that another one is built on, be it hop by hop or a table."""
+    """A routing that another one uses: hop by hop or a table."""
 
     @property
     def name(self) -> str:
@@ -109,31 +109,31 @@ class RoutingPart(Protocol):
 
     @property
     def hop_by_hop(self) -> bool:
-        """Whether it decides hop by hop and has no table."""
+        """Whether the routing decides hop by hop and has no table."""
 
     @property
     def proof(self) -> Proof:
-        """Why it cannot deadlock."""
+        """Why the routing cannot deadlock."""
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Why it does not apply; None if it does. Makes the table of a routing that has one."""
+        """Return why the routing does not apply; None if it does. May compute its table."""
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Its program.
+        """Return the routing's program.
 
         Raises
         ------
         UnsupportedError
-            If it does not apply.
+            If the routing does not apply.
         """
 
     def table(self, topology: Topology) -> RouteTable:
-        """Its routes.
+        """Return the routing's routes.
 
         Raises
         ------
         UnsupportedError
-            If it does not apply, or decides hop by hop.
+            If the routing does not apply, or decides hop by hop.
         """
 
 
@@ -143,13 +143,13 @@ class HopRoutingPlugin(Plugin):
     Attributes
     ----------
     abi : int
-        Version of the signatures that it was written for.
+        Version of the signatures that the plugin was written for.
     proof : str
-        Why it cannot deadlock; the checker verifies it on small networks. Stated by the class; an
-        instance may state another where it depends on parameters.
+        Why the routing cannot deadlock; the checker verifies it on small networks. Set by the
+        class; an instance may set another value if it depends on parameters.
     parts : mapping
-        The routings that parameters of type `RoutingName` name, by field; `supports` and
-        `prepare` may use them.
+        The routings that parameters of type `RoutingName` name, by field, for `supports` and
+        `prepare`.
     """
 
     kind = "routing"
@@ -158,11 +158,11 @@ class HopRoutingPlugin(Plugin):
     parts: Mapping[str, RoutingPart] = MappingProxyType({})
 
     def hand_in(self, parts: Mapping[str, RoutingPart]) -> None:
-        """Take the routings that parameters name; called before anything is asked."""
+        """Receive the routings that parameters name; called before all other methods."""
         self.parts = parts
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Why the algorithm does not apply; None if it does.
+        """Return why the algorithm does not apply; None if it does.
 
         Parameters
         ----------
@@ -174,18 +174,18 @@ class HopRoutingPlugin(Plugin):
 
     @abstractmethod
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The algorithm for one network.
+        """Return the program of the algorithm for one network.
 
         Parameters
         ----------
         topology : Topology
         virtual_channels : int
-            Virtual channels of every channel, at least as many as it needs.
+            Virtual channels of every channel, at least as many as the algorithm needs.
         """
 
 
 class Composition(Plugin):
-    """A published name for rules × selection × layers; it holds no code of its own.
+    """A published name for rules × selection × layers, without code.
 
     The three attributes are instance names of plugins (``"angara~turns=theorem2"``). Parameters
     of a composition are those of its parts that the attributes leave open; a name that two parts
@@ -199,43 +199,43 @@ class Composition(Plugin):
 
 
 class TrafficPlugin(Plugin):
-    """Says which terminals send to which."""
+    """Define which terminals send to which."""
 
     kind = "traffic"
 
     def supports(self, topology: Topology) -> str | None:
-        """Why the pattern is not defined on `topology`; None if it is."""
+        """Return why the pattern is not defined on `topology`; None if it is."""
         return None
 
     @abstractmethod
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Destinations of every terminal, for open-loop runs.
+        """Return the destinations of every terminal, for open-loop runs.
 
         Parameters
         ----------
         topology : Topology
         seed : int
-            Of the run; for patterns that are drawn at random (a permutation, say) and do not fix
-            a seed of their own.
+            Seed of the run, for random patterns (a permutation, for example) that do not have a
+            seed as parameter.
         """
 
     def messages(self, topology: Topology, seed: int) -> Messages | None:
-        """The messages of a closed-loop run; None: as many as asked for, drawn from `demand`."""
+        """Return the messages of a closed-loop run; None: the engine draws them from `demand`."""
         return None
 
 
 class WorkloadPlugin(Plugin):
-    """Says what the ranks of an application do."""
+    """Define what the ranks of an application do."""
 
     kind = "workload"
 
     def supports(self, job: Job) -> str | None:
-        """Why the workload cannot run as `job`; None if it can."""
+        """Return why the workload cannot run as `job`; None if it can."""
         return None
 
     @abstractmethod
     def program(self, job: Job) -> Program:
-        """What all ranks of `job` do."""
+        """Return the program of all ranks of `job`."""
 
 
 @dataclass(frozen=True)
@@ -245,7 +245,7 @@ class Measurement:
     Attributes
     ----------
     metric : str
-        Name of a column that the metric declares; that has the unit and the preferred direction.
+        Name of a column that the metric declares, with unit and preferred direction.
     value : float
     """
 
@@ -255,7 +255,7 @@ class Measurement:
 
 @dataclass(frozen=True, eq=False)
 class MetricContext:
-    """What a metric may look at.
+    """Input of a metric.
 
     Attributes
     ----------
@@ -263,8 +263,8 @@ class MetricContext:
     graph : RoutingGraph or None
         The rules that the routes were chosen from; None for a complete algorithm.
     reroute : function
-        The table of the same routing on another `Topology`, such as ``table.topology`` without a
-        link. Raises UnsupportedError if the routing does not apply to it.
+        Returns the table of the same routing on another `Topology`, such as ``table.topology``
+        without a link. Raises UnsupportedError if the routing does not apply to it.
     """
 
     table: RouteTable
@@ -273,14 +273,15 @@ class MetricContext:
 
 
 class ContextMetricPlugin(Plugin):
-    """Measures a route table, and what the routing does elsewhere.
+    """Measure a route table, and the same routing on other networks.
 
     Most metrics look at the table and the rules only: derive them from `MetricPlugin`.
 
     Class attributes
     ----------------
     by_default : bool
-        Whether it runs where no metrics are named; False for what takes much longer than routing.
+        Whether the metric runs if no metrics are named; False if it takes much longer than
+        routing.
     """
 
     kind = "metric"
@@ -288,19 +289,19 @@ class ContextMetricPlugin(Plugin):
 
     @abstractmethod
     def measure_in(self, context: MetricContext) -> list[Measurement]:
-        """Numbers about ``context.table``."""
+        """Return numbers about ``context.table``."""
 
 
 class MetricPlugin(ContextMetricPlugin):
-    """Measures a route table."""
+    """Measure a route table."""
 
     def measure_in(self, context: MetricContext) -> list[Measurement]:
-        """Numbers about ``context.table``: `measure`."""
+        """Return numbers about ``context.table``: those of `measure`."""
         return self.measure(context.table, context.graph)
 
     @abstractmethod
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
-        """Numbers about `table`.
+        """Return numbers about `table`.
 
         Parameters
         ----------

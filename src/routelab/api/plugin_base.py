@@ -1,4 +1,4 @@
-"""What every kind of plugin states, and how it takes its parameters."""
+"""The base class of all kinds of plugin, and the capabilities that plugins claim."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ FlowControl = Literal["plain", "bubble"]
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a plugin claims; the conformance kit and the deadlock checker verify it.
+    """Claims of a plugin, which the conformance kit and the deadlock checker verify.
 
     Attributes
     ----------
     families : tuple of str
-        Topology families it is made for; empty: any.
+        Topology families that the plugin supports; empty: any.
     minimal : bool or None
-        Routes are as short as the bare network allows; None: depends.
+        Routes are as short as the bare network allows; None: this depends on the network.
     deterministic : bool
         The same input and seed give the same output.
     multipath : bool
@@ -33,11 +33,11 @@ class Capabilities:
         Works on networks with missing switches and links.
     flow_control : {"plain", "bubble"} or None
         Flow control under which the routes are free of deadlock on one virtual channel; None:
-        no such claim, a layers plugin has to see to it.
+        no such claim, a layers plugin must ensure it.
     virtual_channels : int or None
         Virtual channels needed; None: depends on the network.
     max_switches : int or None
-        Largest network it is meant for; None: no limit known.
+        Largest supported network; None: no known limit.
     destination_based : bool
         Tables have one next hop for each switch and destination.
     """
@@ -69,8 +69,8 @@ class Plugin(ABC):
     Parameters : class
         A frozen model of the parameters; the empty one by default.
     columns : sequence of Column
-        Of the results that the plugin has a part in: what a metric or engine measures, what a
-        selection counts.
+        Columns of results that the plugin produces: measurements of a metric or engine,
+        counters of a selection.
     """
 
     kind: ClassVar[str]
@@ -96,5 +96,5 @@ class Plugin(ABC):
         return self.columns
 
     def input_files(self) -> list[Path]:
-        """Files that the parameters name; a change of one makes the results stale."""
+        """Return the files that the parameters name; a change of one makes the results stale."""
         return []

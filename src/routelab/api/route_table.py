@@ -1,4 +1,4 @@
-"""Route tables: which channels every pair's packets cross."""
+"""Route tables: the channels that the packets of every pair cross."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from routelab.api.topology import (
     Int32Array,
     Int64Array,
     Topology,
-    adopted_array,
+    adopt_array,
     frozen_array,
 )
 from routelab.kernels.routes import (
@@ -33,14 +33,14 @@ from routelab.kernels.routes import (
 
 @dataclass(frozen=True, eq=False)
 class RouteTable:
-    """The routes from all endpoints to all destinations; arrays are read-only.
+    """Routes from all endpoints to all destinations; arrays are read-only.
 
     Endpoints are the P switches with terminals (`Topology.endpoints`). They are the D destinations
-    too, unless the table is made per terminal: then every terminal is a destination of its own, as
-    in InfiniBand, where terminals of one switch have their own entries in every forwarding table.
+    too, unless the table is per terminal: then every terminal is a separate destination, as in
+    InfiniBand, where each terminal of a switch has an entry in every forwarding table.
     Pair ``i * D + j`` goes from endpoint i to destination j. A pair may have several weighted
-    paths; none means unreachable; from an endpoint to itself, or to a terminal of its own, there is
-    one path of no hops.
+    paths; none means unreachable; an endpoint has one path of no hops to itself and to its own
+    terminals.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ class RouteTable:
     hop_vc : int16 array, shape (H,)
         Virtual channel of each hop.
     flow_control : str
-        ``"plain"`` or ``"bubble"``: what the table claims to be deadlock-free under.
+        ``"plain"`` or ``"bubble"``: the table claims to be deadlock-free under it.
     counters : mapping of str to number
-        What the algorithm tells of its own work, e.g. ``{"group_trees": 210}``.
+        Statistics of the algorithm's work, e.g. ``{"group_trees": 210}``.
     per_terminal : bool
         Whether the destinations are terminals.
     """
@@ -88,32 +88,32 @@ class RouteTable:
     ) -> RouteTable:
         """Build a table and check its form (lengths, ranges, weights) and every path's course.
 
-        Arrays of the right type are taken over and become read-only; others are copied. Keep no
-        views of them that you write to.
+        Arrays of the right type are used without a copy and become read-only; others are copied.
+        Do not write to views of them afterwards.
 
         Raises
         ------
         PluginError
             If an array does not hold numbers of its kind, offsets do not fit, a hop names a
             channel that does not exist, a path does not lead from its source to its target, a
-            pair's weights do not add up to 1, or a counter is no number.
+            pair's weights do not add up to 1, or a counter is not a number.
         """
-        hops = _adopted("hop_channel", hop_channel, np.int32)
+        hops = _adopt("hop_channel", hop_channel, np.int32)
         # zeros cost no memory before they are written to
         layers = np.zeros(len(hops), dtype=np.int16) if hop_vc is None else hop_vc
-        paths = _adopted("path_start", path_start, np.int64)
+        paths = _adopt("path_start", path_start, np.int64)
         if not len(paths):
             raise PluginError("route table: path_start is empty, expected a 0 to begin with")
         weights = np.ones(len(paths) - 1) if path_weight is None else path_weight
         table = cls(
             topology=topology,
-            pair_start=_adopted("pair_start", pair_start, np.int64),
+            pair_start=_adopt("pair_start", pair_start, np.int64),
             path_start=paths,
-            path_weight=_adopted("path_weight", weights, np.float64),
+            path_weight=_adopt("path_weight", weights, np.float64),
             hop_channel=hops,
-            hop_vc=_adopted("hop_vc", layers, np.int16),
+            hop_vc=_adopt("hop_vc", layers, np.int16),
             flow_control=flow_control,
-            counters=_counted(counters or {}),
+            counters=_check_counters(counters or {}),
             per_terminal=per_terminal,
         )
         table._check_form()
@@ -128,7 +128,7 @@ class RouteTable:
     def from_lengths(
         cls, topology: Topology, lengths: ArrayLike, hop_channel: ArrayLike, **more: Any
     ) -> RouteTable:
-        """A table with at most one path a pair.
+        """Build a table with at most one path per pair.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class RouteTable:
             Further arguments of `create`, such as ``per_terminal=True``.
         """
         flat = np.ascontiguousarray(_numbers("lengths", lengths, np.int64)).reshape(-1)
-        # numpy's arrays, unlike those that compiled code makes, come in few large pages
+        # numpy allocates arrays in few large pages, compiled code does not
         pair_start = np.empty(len(flat) + 1, dtype=np.int64)
         path_start = np.empty(np.count_nonzero(flat >= 0) + 1, dtype=np.int64)
         single_path_offsets(flat, pair_start, path_start)
@@ -156,7 +156,7 @@ class RouteTable:
     def from_next_hops(
         cls, topology: Topology, table: ArrayLike, *, per_terminal: bool = False, **more: Any
     ) -> RouteTable:
-        """A destination-based table from its next hops.
+        """Build a destination-based table from its next hops.
 
         Parameters
         ----------
@@ -170,8 +170,8 @@ class RouteTable:
         Raises
         ------
         PluginError
-            If the table has another shape, is not one of integers, names a channel that does not
-            exist, or following the next hops runs in a loop.
+            If the table has another shape, does not hold integers, names a channel that does not
+            exist, or its next hops form a loop.
         """
         steps = np.ascontiguousarray(_numbers("next hops", table, np.int32))
         destinations = topology.terminal_switch if per_terminal else topology.endpoints
@@ -227,10 +227,10 @@ class RouteTable:
     def _check_weights(self) -> None:
         if not len(self.path_weight):
             return
-        # a path's weight is a share: prefix sums tell every pair's total at once
+        # a path's weight is a share: differences of prefix sums are the totals of the pairs
         shares = np.diff(np.concatenate(([0.0], np.cumsum(self.path_weight)))[self.pair_start])
         used = np.diff(self.pair_start) > 0
-        # of weights that are no numbers neither comparison holds
+        # for weights that are not numbers, neither comparison holds
         if not (self.path_weight.min() > 0 and np.abs(shares[used] - 1).max() <= 1e-6):
             raise PluginError(
                 "route table: the weights of a pair's paths must be positive and add up to 1"
@@ -255,7 +255,7 @@ class RouteTable:
 
     @property
     def num_pairs(self) -> int:
-        """Pairs of an endpoint and a destination, those at one switch included."""
+        """Number of pairs of an endpoint and a destination, including those at one switch."""
         return len(self.pair_start) - 1
 
     @property
@@ -270,14 +270,14 @@ class RouteTable:
 
     @cached_property
     def destination_endpoint(self) -> Int64Array:
-        """Place of each destination's switch among the endpoints; int64, shape (D,)."""
+        """Index of each destination's switch among the endpoints; int64, shape (D,)."""
         if self.per_terminal:
             return self.topology.terminal_endpoint
         return frozen_array(np.arange(self.num_destinations), np.int64)
 
     @cached_property
     def destination_demand(self) -> Int64Array:
-        """Terminals that each destination stands for; int64, shape (D,)."""
+        """Number of terminals of each destination; int64, shape (D,)."""
         if self.per_terminal:
             return frozen_array(np.ones(self.num_destinations), np.int64)
         return self.topology.demand
@@ -290,7 +290,7 @@ class RouteTable:
         return self.topology.terminal_endpoint
 
     def pair_between(self, source: Int64Array, target: Int64Array) -> Int64Array:
-        """The pairs that packets from terminals `source` to terminals `target` belong to."""
+        """Return the pairs of packets from terminals `source` to terminals `target`."""
         rows: Int64Array = self.topology.terminal_endpoint[source] * self.num_destinations
         return rows + self.terminal_destination[target]
 
@@ -306,12 +306,12 @@ class RouteTable:
 
     @property
     def num_paths(self) -> int:
-        """Paths of all pairs together."""
+        """Number of paths of all pairs."""
         return len(self.path_start) - 1
 
     @property
     def virtual_channels(self) -> int:
-        """Virtual channels that the table uses on its busiest hop's channel."""
+        """Number of virtual channels that the table uses: the largest of `hop_vc` plus 1."""
         return int(self.hop_vc.max()) + 1 if len(self.hop_vc) else 1
 
     @cached_property
@@ -327,28 +327,28 @@ class RouteTable:
         return frozen_array(np.diff(self.path_start), np.int64)
 
     def pair_switches(self, pair: int) -> tuple[int, int]:
-        """The switches at both ends of a pair."""
+        """Return the switches at both ends of a pair."""
         source, target = divmod(pair, self.num_destinations)
         return int(self.topology.endpoints[source]), int(self.destination_switch[target])
 
     def describe_pair(self, pair: int) -> str:
-        """The ends of a pair for people, e.g. ``switch 3 to 4``."""
+        """Describe the ends of a pair, e.g. ``switch 3 to 4``."""
         return _pair_text(self.topology, self.per_terminal, *divmod(pair, self.num_destinations))
 
     def describe_path(self, path: int) -> str:
-        """The channels of one path for people."""
+        """Describe the channels of one path."""
         hops = self.hop_channel[self.path_start[path] : self.path_start[path + 1]]
         return ", ".join(self.topology.channel_name(int(hop)) for hop in hops) or "no hops"
 
     def pair(self, source: int, target: int) -> int:
-        """The pair of a switch with terminals and a destination.
+        """Return the pair of a switch with terminals and a destination.
 
         Parameters
         ----------
         source : int
             Switch.
         target : int
-            Switch, or terminal if the table is made per terminal.
+            Switch, or terminal if the table is per terminal.
 
         Raises
         ------
@@ -373,7 +373,7 @@ class RouteTable:
         return int(where[0]) * self.num_destinations + int(destination)
 
     def paths(self, source: int, target: int) -> list[list[int]]:
-        """The paths from a switch to a destination, as lists of channels; see `pair`.
+        """Return the paths from a switch to a destination, as lists of channels; see `pair`.
 
         Raises
         ------
@@ -387,10 +387,10 @@ class RouteTable:
         ]
 
     def with_vcs(self, hop_vc: ArrayLike, flow_control: str | None = None) -> RouteTable:
-        """The same routes on other virtual channels."""
+        """Return the same routes on other virtual channels."""
         table = replace(
             self,
-            hop_vc=_adopted("hop_vc", hop_vc, np.int16),
+            hop_vc=_adopt("hop_vc", hop_vc, np.int16),
             flow_control=self.flow_control if flow_control is None else flow_control,
         )
         table._check_form()
@@ -401,7 +401,7 @@ class RouteTable:
         """Next hops, int32 of shape (S, D), or None if the table is not destination-based.
 
         A table is destination-based if the channel that a packet takes out of a switch depends
-        on nothing but the switch and the target. −1 where no route for the target comes by.
+        only on the switch and the target. −1 where no route to the target passes.
         """
         ok, steps = next_hops(
             self.pair_start,
@@ -415,7 +415,7 @@ class RouteTable:
 
     @cached_property
     def destination_based(self) -> bool:
-        """Whether one next hop for each switch and destination says it all; see `next_hops`."""
+        """Whether each switch has one next hop for each destination; see `next_hops`."""
         return self.next_hops() is not None
 
 
@@ -428,8 +428,8 @@ def _pair_text(topology: Topology, per_terminal: bool, source: int, target: int)
     return f"{start} to terminal {topology.terminal_name(target)} at {at}"
 
 
-def _counted(counters: Mapping[str, float]) -> Mapping[str, float]:
-    """Read-only counters; they become facts of a run."""
+def _check_counters(counters: Mapping[str, float]) -> Mapping[str, float]:
+    """Check counters, which become facts of a run, and make them read-only."""
     own = dict(counters)
     for name, value in own.items():
         if not (isinstance(name, str) and isinstance(value, int | float | np.number | np.bool_)):
@@ -437,16 +437,16 @@ def _counted(counters: Mapping[str, float]) -> Mapping[str, float]:
     return MappingProxyType(own)
 
 
-def _adopted(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """A read-only array of one dimension; see `adopted_array`."""
+def _adopt(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """Return a read-only array of one dimension; see `adopt_array`."""
     given = _numbers(name, values, dtype)
     if given.ndim != 1:
         raise PluginError(f"route table: {name} has shape {given.shape}, expected one dimension")
-    return adopted_array(given, dtype)
+    return adopt_array(given, dtype)
 
 
 def _numbers(name: str, values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """`values` as an array of that type, in which no entry was cut off or wrapped around."""
+    """Return `values` as an array of that type; refuse entries that the type cannot hold."""
     try:
         given = np.asarray(values)
     except ValueError:

@@ -30,9 +30,9 @@ class RoutingGraph:
     vertex_switch : int32 array, shape (V,)
         Switch of each vertex.
     accepting : bool array, shape (V,)
-        Where a route may stop (be ejected to a terminal of the vertex's switch).
+        Whether a route may stop at the vertex (be ejected to a terminal of its switch).
     begin : int32 array, shape (S,)
-        Vertex in which routes from each switch start.
+        Vertex at which routes from each switch start.
     edge_start : int32 array, shape (V + 1,)
         CSR offsets: edges ``edge_start[v]:edge_start[v + 1]`` leave vertex v.
     edge_target, edge_channel : int32 array, shape (E,)
@@ -75,7 +75,7 @@ class RoutingGraph:
         ------
         InputError
             If an index is out of range, or an edge's channel does not join the switches of the
-            edge's vertices, or a begin vertex lies on another switch.
+            edge's vertices, or a begin vertex belongs to another switch.
         """
         switch = np.asarray(vertex_switch, dtype=np.int32)
         source = np.asarray(edge_source, dtype=np.int32)
@@ -116,7 +116,7 @@ class RoutingGraph:
 
     @classmethod
     def of_walks(cls, topology: Topology, turn_set: str = "") -> RoutingGraph:
-        """The bare network as an automaton: one vertex a switch, every walk is legal."""
+        """Return the bare network as an automaton: one vertex per switch, every walk is legal."""
         switches = np.arange(topology.num_switches)
         return cls.create(
             topology,
@@ -131,12 +131,12 @@ class RoutingGraph:
 
     @property
     def num_vertices(self) -> int:
-        """Vertices without the implied end vertices (one a switch)."""
+        """Number of vertices, without the implied end vertices (one per switch)."""
         return len(self.vertex_switch)
 
     @property
     def num_edges(self) -> int:
-        """Edges that use a channel; the implied ejections are not counted."""
+        """Number of edges that use a channel; the implied ejections are not counted."""
         return len(self.edge_target)
 
     @cached_property
@@ -148,17 +148,17 @@ class RoutingGraph:
 
     @cached_property
     def deterministic(self) -> bool:
-        """No vertex has two edges over one channel: one path is one physical route."""
+        """Whether no vertex has two edges over one channel: one path is one physical route."""
         source, channel = self.edge_source, self.edge_channel
         return not bool(np.any((source[1:] == source[:-1]) & (channel[1:] == channel[:-1])))
 
     @cached_property
     def arrays(self) -> GraphArrays:
-        """The graph as kernels take it, edges of a vertex in the natural order (by channel)."""
+        """Arrays of the graph for kernels, edges of a vertex in the natural order (by channel)."""
         return self.ordered(None)
 
     def ordered(self, channel_rank: ArrayLike | None) -> GraphArrays:
-        """The graph as kernels take it, edges of a vertex in ascending rank of their channel.
+        """Return the arrays for kernels, edges of a vertex in ascending rank of their channel.
 
         Parameters
         ----------

@@ -1,7 +1,7 @@
 """Networks: switches, terminals and directed channels.
 
-A `Topology` is any directed multigraph. Nothing in it knows about one family of networks: a
-torus, a tree and a stranger's edge list differ only in the optional labels they carry.
+A `Topology` is any directed multigraph. It does not depend on the family of the network: a torus,
+a tree and a list of edges from a file differ only in their optional labels.
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ BoolArray = NDArray[np.bool_]
 
 
 def frozen_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """A read-only, C-contiguous copy of `values` with the given dtype."""
+    """Return a read-only, C-contiguous copy of `values` with the given dtype."""
     array = np.array(values, dtype=dtype, order="C", copy=True)
     array.setflags(write=False)
     return array
 
 
-def adopted_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """A read-only, C-contiguous array: `values` itself if it is one already or can become one.
+def adopt_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
+    """Return a read-only, C-contiguous array: `values` itself if possible, else a copy.
 
-    An array of the right type that has its memory for itself is taken over and becomes read-only
-    in place; views and arrays over foreign memory (a buffer, a mapped file, what compiled code
-    returned twice) are copied. For arrays too large to be copied for safety. Views that the
-    caller has made of an array before stay writable: nobody can tell, so none may be kept.
+    Use this for large arrays. An array of the right type that owns its memory becomes read-only
+    in place; views and arrays over foreign memory (a buffer, a mapped file, memory that compiled
+    code returned twice) are copied. Views that the caller made of an array before stay writable,
+    which cannot be detected: do not use them afterwards.
     """
     if (
         type(values) is np.ndarray
@@ -57,8 +57,8 @@ def _has_own_memory(array: NDArray[Any]) -> bool:
     memory: Any = array.base
     if memory is None:
         return True
-    # what compiled code returns lies in memory of numba, which counts the arrays over it, and
-    # names the array that it was borrowed from
+    # compiled code returns arrays in numba's memory, which counts the arrays over it and names
+    # the array that it was borrowed from
     return getattr(memory, "refcount", None) == 1 and getattr(memory, "parent", memory) is None
 
 
@@ -80,7 +80,7 @@ class Topology:
     Attributes
     ----------
     family : str
-        What kind of network it is, for people and for ``supports()`` messages.
+        Kind of network, for reports and for ``supports()`` messages.
     num_switches : int
     channel_source, channel_target : int32 array, shape (C,)
         Switch at each end of a directed channel. An undirected link is two channels; parallel
@@ -88,31 +88,31 @@ class Topology:
     terminal_switch : int32 array, shape (T,)
         Switch of each terminal, in ascending order of terminal (= rank).
     source_port, target_port : int32 array, shape (C,)
-        Port numbers at both ends; −1 where unknown.
+        Port numbers at both ends; −1 if unknown.
     channel_direction : int16 array, shape (C,)
-        Index into `directions`; −1 where a channel has no direction label.
+        Index into `directions`; −1 if a channel has no direction label.
     channel_ring : int32 array, shape (C,)
         Channels with one non-negative id are *claimed* to form one complete unidirectional
-        ring; −1: no claim. Whoever relies on it verifies it (see `routelab.deadlock`).
+        ring; −1: no claim. Code that relies on a claim verifies it (see `routelab.deadlock`).
     channel_latency : float64 array, shape (C,)
-        Seconds for a bit to cross the channel; 0 where unknown.
+        Seconds for a bit to cross the channel; 0 if unknown.
     channel_capacity : float64 array, shape (C,)
-        Bytes per second relative to a common unit, more than 0; 1 where unknown.
+        Bytes per second relative to a common unit, more than 0; 1 if unknown.
     directions : tuple of Direction
         The direction labels in use, in the order that direction-ordered algorithms follow.
     coordinates : int32 array, shape (S, n), or None
     switch_names : tuple of str
     terminal_names : tuple of str
-        Name of each terminal (a host), "" where unknown; empty if no terminal has one.
+        Name of each terminal (a host), "" if unknown; empty if no terminal has one.
     terminal_guids, switch_guids : tuple of str
-        Identifiers that the hardware has for life, as a network's tools print them; "" where
-        unknown, empty if none is known.
+        Permanent identifiers of the hardware, as the network's tools print them; "" if unknown,
+        empty if none is known.
     terminal_port : int32 array, shape (T,)
-        Port of its switch that each terminal uses; −1 where unknown.
+        Port of its switch that each terminal uses; −1 if unknown.
     failed_switches, failed_links : tuple of str
-        What was taken away from the whole network, by name; it is not in the arrays any more.
+        Names of the parts that were removed from the whole network; the arrays lack them.
     attributes : mapping
-        Further facts by name (JSON values), e.g. ``{"dims": [4, 2]}``; for people and reports.
+        Further facts by name (JSON values), e.g. ``{"dims": [4, 2]}``, for reports.
     """
 
     family: str
@@ -163,7 +163,7 @@ class Topology:
         failed_links: Sequence[str] = (),
         attributes: Mapping[str, Any] | None = None,
     ) -> Topology:
-        """Build a topology, fill in what is not given, and check that it is consistent.
+        """Build a topology, fill in defaults, and check that it is consistent.
 
         Without `terminal_switch` every switch gets one terminal.
 
@@ -199,9 +199,9 @@ class Topology:
             switch_names=tuple(
                 map(str, range(num_switches)) if switch_names is None else map(str, switch_names)
             ),
-            terminal_names=_known(terminal_names),
-            terminal_guids=_known(terminal_guids),
-            switch_guids=_known(switch_guids),
+            terminal_names=_unless_empty(terminal_names),
+            terminal_guids=_unless_empty(terminal_guids),
+            switch_guids=_unless_empty(switch_guids),
             terminal_port=frozen_array(
                 np.full(len(terminals), -1) if terminal_port is None else terminal_port, np.int32
             ),
@@ -277,7 +277,7 @@ class Topology:
             ("two terminals have the name", self.terminal_names),
             ("two devices have the GUID", self.terminal_guids + self.switch_guids),
         ):
-            twice = _repeated(given)
+            twice = _find_duplicate(given)
             if twice:
                 raise InputError(f"topology: {what} {twice!r}; each must have its own")
         if self.terminal_port.shape != (terminals,):
@@ -328,25 +328,25 @@ class Topology:
     def demand(self) -> Int64Array:
         """Terminals at each endpoint; int64, shape (P,).
 
-        The routes of two endpoints serve as many terminal pairs as the product of theirs.
+        The routes between two endpoints serve as many terminal pairs as the product of theirs.
         """
         return frozen_array(self.terminals_per_switch[self.endpoints], np.int64)
 
     @cached_property
     def terminal_endpoint(self) -> Int64Array:
-        """Place of each terminal's switch among the endpoints; int64, shape (T,)."""
+        """Index of each terminal's switch among the endpoints; int64, shape (T,)."""
         return frozen_array(np.searchsorted(self.endpoints, self.terminal_switch), np.int64)
 
     def terminal_name(self, terminal: int) -> str:
-        """A terminal for people: its name, or its number if it has none."""
+        """Return the name of a terminal, or its number if it has none."""
         name = self.terminal_names[terminal] if self.terminal_names else ""
         return name or str(terminal)
 
     @cached_property
     def host_names(self) -> tuple[str, ...]:
-        """Names of all terminals for files: t0, t1, and so on, unless each has its own.
+        """Return names of all terminals for files: t0, t1, and so on, unless each has a name.
 
-        Names with spaces do not count: programs read lists of hosts word by word.
+        Names with spaces are not used, because programs read lists of hosts word by word.
         """
         if self.terminal_names and all(len(name.split()) == 1 for name in self.terminal_names):
             return self.terminal_names
@@ -366,7 +366,7 @@ class Topology:
     def parity(self) -> Int8Array:
         """Sum of a switch's coordinates (its index where it has none) modulo 2; int8, shape (S,).
 
-        Selections alternate ties by it, so that neighbours break them in opposite ways.
+        Selections alternate ties by it, so that neighbours break ties in opposite ways.
         """
         if self.coordinates is None:
             return frozen_array(np.arange(self.num_switches) % 2, np.int8)
@@ -376,8 +376,8 @@ class Topology:
     def links(self) -> Int32Array:
         """The two channels of every link, ascending by the first; int32, shape (L, 2).
 
-        A channel goes with the first one back that is still free; −1 stands for the way back of
-        a channel that has none.
+        A channel is paired with the first unpaired channel in the opposite direction; −1 if none
+        exists.
         """
         waiting: dict[tuple[int, int], deque[int]] = {}
         links: list[list[int]] = []
@@ -392,25 +392,25 @@ class Topology:
         return frozen_array(np.array(links).reshape(-1, 2), np.int32)
 
     def without(self, *, switches: Sequence[int] = (), channels: Sequence[int] = ()) -> Topology:
-        """The network after failures, e.g. ``without(channels=topology.links[3])``.
+        """Return the network after failures, e.g. ``without(channels=topology.links[3])``.
 
-        What is left keeps its order and its names; switches and channels are numbered anew. With
-        a switch go its terminals and channels. The channels of a ring that lost one claim to be
-        a ring no more. `failed_switches` and `failed_links` grow by what was named: a link that
-        lost both channels as ``a-b``, a single channel as ``a>b``.
+        The remaining parts keep their order and names; switches and channels are renumbered. A
+        switch fails with its terminals and channels. The channels of a ring that lost one no
+        longer claim to be a ring. `failed_switches` and `failed_links` are extended: by ``a-b``
+        for a link that lost both channels, by ``a>b`` for a single channel.
 
         Parameters
         ----------
         switches, channels : sequence of int
-            Indices of what failed; a channel of −1 is passed over, as `links` has them.
+            Indices of the failed parts; a channel of −1, as in `links`, is ignored.
 
         Raises
         ------
         InputError
-            If an index does not exist or no switch with a terminal is left.
+            If an index does not exist or no switch with a terminal remains.
         """
-        gone_switch = _marked("switch", switches, self.num_switches)
-        named = _marked("channel", [c for c in channels if c != -1], self.num_channels)
+        gone_switch = _mark("switch", switches, self.num_switches)
+        named = _mark("channel", [c for c in channels if c != -1], self.num_channels)
         keep_switch = ~gone_switch
         keep = ~named & keep_switch[self.channel_source] & keep_switch[self.channel_target]
         keep_terminal = keep_switch[self.terminal_switch]
@@ -436,9 +436,9 @@ class Topology:
             directions=self.directions,
             coordinates=None if self.coordinates is None else self.coordinates[keep_switch],
             switch_names=names[keep_switch].tolist(),
-            terminal_names=_those(self.terminal_names, keep_terminal),
-            terminal_guids=_those(self.terminal_guids, keep_terminal),
-            switch_guids=_those(self.switch_guids, keep_switch),
+            terminal_names=_select_texts(self.terminal_names, keep_terminal),
+            terminal_guids=_select_texts(self.terminal_guids, keep_terminal),
+            switch_guids=_select_texts(self.switch_guids, keep_switch),
             terminal_port=self.terminal_port[keep_terminal],
             failed_switches=[*self.failed_switches, *names[gone_switch].tolist()],
             failed_links=[*self.failed_links, *self._link_names(named)],
@@ -446,42 +446,45 @@ class Topology:
         )
 
     def _link_names(self, named: BoolArray) -> Iterator[str]:
-        """Names of the links that lost the channels `named` (bool, shape (C,))."""
-        # entry -1 answers for ways back that there are not
+        """Yield the names of the links that lost the channels `named` (bool, shape (C,))."""
+        # index -1 (no channel back) reads the last entry
         known = np.append(named, False)
         for pair in self.links[known[self.links].any(axis=1)].tolist():
-            lost = [channel for channel in pair if known[channel]]
-            ends = (self.channel_source[lost[0]], self.channel_target[lost[0]])
-            mark = "-" if len(lost) == 2 else ">"
+            failed_channels = [channel for channel in pair if known[channel]]
+            ends = (
+                self.channel_source[failed_channels[0]],
+                self.channel_target[failed_channels[0]],
+            )
+            mark = "-" if len(failed_channels) == 2 else ">"
             yield mark.join(self.switch_names[end] for end in ends)
 
     def channel_name(self, channel: int) -> str:
-        """A channel for people, e.g. ``(0,1)>(0,2) +Y``."""
+        """Describe a channel, e.g. ``(0,1)>(0,2) +Y``."""
         source, target = int(self.channel_source[channel]), int(self.channel_target[channel])
         text = f"{self.switch_names[source]}>{self.switch_names[target]}"
         direction = int(self.channel_direction[channel])
         return text if direction < 0 else f"{text} {self.directions[direction].name}"
 
 
-def _known(texts: Sequence[str]) -> tuple[str, ...]:
-    """The texts; none at all if each of them is empty."""
+def _unless_empty(texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the texts; an empty tuple if all of them are empty."""
     given = tuple(map(str, texts))
     return given if any(given) else ()
 
 
-def _those(texts: tuple[str, ...], keep: BoolArray) -> tuple[str, ...]:
+def _select_texts(texts: tuple[str, ...], keep: BoolArray) -> tuple[str, ...]:
     return tuple(compress(texts, keep.tolist()))
 
 
-def _repeated(texts: Sequence[str]) -> str:
-    """A text that stands twice, apart from empty ones; "" if none does."""
+def _find_duplicate(texts: Sequence[str]) -> str:
+    """Return the first text that occurs twice, except empty ones; "" if none does."""
     given = [text for text in texts if text]
     if len(set(given)) == len(given):
         return ""
     return next(text for text, count in Counter(given).items() if count > 1)
 
 
-def _marked(kind: str, indices: Sequence[int], size: int) -> BoolArray:
+def _mark(kind: str, indices: Sequence[int], size: int) -> BoolArray:
     """Mark the entries at `indices`; bool, shape (size,)."""
     mask: BoolArray = np.zeros(size, dtype=np.bool_)
     for index in indices:

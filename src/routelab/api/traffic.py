@@ -1,4 +1,4 @@
-"""Traffic: who sends to whom, as rates (open loop) or as messages to finish (closed loop)."""
+"""Traffic between terminals, as rates (open loop) or as messages to finish (closed loop)."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from routelab.api.topology import Float64Array, Int32Array, Int64Array, Topology
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """Where each terminal's messages go, and how many it sends.
+    """Destinations of each terminal's messages, and its rate.
 
     A source draws a *part* by the parts' shares and then one terminal of the part's *set*
-    uniformly. Sets are shared: uniform traffic is one set of all terminals, whatever their number.
+    uniformly. Sets are shared: uniform traffic is one set of all terminals.
 
     Attributes
     ----------
     rate : float64 array, shape (T,)
-        Relative to the offered load: at load x a terminal of rate 1 offers x flits a cycle; one of
-        rate 0 is silent.
+        Relative to the offered load: at load x a terminal of rate 1 offers x flits per cycle; a
+        terminal of rate 0 is silent.
     part_start : int64 array, shape (T + 1,)
         Parts ``part_start[t]:part_start[t + 1]`` belong to terminal t.
     part_share : float64 array, shape (K,)
@@ -32,9 +32,9 @@ class Demand:
     members : int32 array
         Terminals ``members[set_start[m]:set_start[m + 1]]`` of set m.
     to_self : bool
-        Whether a terminal may send to itself; where not, another one of the set is drawn.
+        Whether a terminal may send to itself; if not, another one of the set is drawn.
     convention : str
-        What the pattern means here, for people: rank or coordinate, self-traffic, who is silent.
+        Meaning of the pattern, for reports: rank or coordinate, self-traffic, silent terminals.
     """
 
     rate: Float64Array
@@ -65,7 +65,7 @@ class Demand:
         ------
         PluginError
             If lengths or ranges do not fit, shares of a sender do not add up to 1, or a sender
-            can only send to itself and must not.
+            can only send to itself without `to_self`.
         """
         demand = cls(
             rate=frozen_array(rate, np.float64),
@@ -132,7 +132,7 @@ class Demand:
 
     @classmethod
     def uniform(cls, topology: Topology, convention: str, *, to_self: bool = False) -> Demand:
-        """Every terminal sends to all (others) alike."""
+        """Return a demand in which every terminal sends to all (others) alike."""
         count = topology.num_terminals
         senders = count if count > 1 or to_self else 0
         return cls.create(
@@ -148,12 +148,12 @@ class Demand:
 
     @classmethod
     def permutation(cls, target: ArrayLike, convention: str, *, to_self: bool = False) -> Demand:
-        """Every terminal sends to one.
+        """Return a demand in which every terminal sends to one terminal.
 
         Parameters
         ----------
         target : int array, shape (T,)
-            −1 where a terminal is silent; so is one that would send to itself, unless `to_self`.
+            −1 for a silent terminal; one that would send to itself is silent unless `to_self`.
         """
         to = np.asarray(target, dtype=np.int64)
         sends = (to >= 0) & (to_self | (to != np.arange(len(to))))
@@ -169,7 +169,7 @@ class Demand:
         )
 
     def between_terminals(self) -> Float64Array:
-        """Flits a cycle from terminal to terminal at load 1; shape (T, T), for small networks."""
+        """Return flits per cycle between terminals at load 1; shape (T, T), for small networks."""
         count = len(self.rate)
         matrix = np.zeros((count, count))
         for t in np.flatnonzero(self.rate > 0):
@@ -184,14 +184,14 @@ class Demand:
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """Messages of a closed-loop run; a terminal sends its own one after the other.
+    """Messages of a closed-loop run; each terminal sends its messages one after the other.
 
     Attributes
     ----------
     start : int64 array, shape (T + 1,)
         Messages ``start[t]:start[t + 1]`` are sent by terminal t, in this order.
     target : int32 array, shape (M,)
-        Terminal that receives each.
+        Terminal that receives each message.
     """
 
     start: Int64Array
@@ -199,7 +199,7 @@ class Messages:
 
     @classmethod
     def create(cls, start: ArrayLike, target: ArrayLike) -> Messages:
-        """Build and check.
+        """Build messages and check them.
 
         Raises
         ------

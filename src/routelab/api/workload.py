@@ -1,6 +1,6 @@
-"""Programs of MPI-like ranks: what they compute, send, wait for and call together.
+"""Programs of MPI-like ranks: computations, messages, waits and collective calls.
 
-Loops are kept as loops: a benchmark of millions of messages is a few arrays.
+Loops are stored as loops: a benchmark of millions of messages is a few arrays.
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ CollectiveName = Literal[
 
 @dataclass(frozen=True, eq=False)
 class Collective:
-    """A call that all ranks of a group make together.
+    """A collective call of all ranks of a group.
 
     Attributes
     ----------
     name : str
     bytes : int
-        As given to the call: to each peer (alltoall), of a rank's own part (allgather), of the
+        Argument of the call: to each peer (alltoall), of a rank's own part (allgather), of the
         whole vector (allreduce, bcast, reduce); 0 (barrier, alltoallv).
     root : int
-        Place in each group of the rank that a bcast starts from, that a reduce ends at.
+        Index in each group of the rank at which a bcast starts or a reduce ends.
     matrix : int64 array, shape (P, P), optional
         Bytes from rank to rank of alltoallv.
     groups : tuple of int32 arrays
-        Ranks of each communicator that makes the call; empty: all ranks are one.
+        Ranks of each communicator that makes the call; empty: one of all ranks.
     algorithm : str
-        How it is to be done unless the study says otherwise; empty: as the engine chooses.
+        Default algorithm, which a study may change; empty: the engine chooses.
     """
 
     name: CollectiveName
@@ -53,13 +53,13 @@ class Collective:
     algorithm: str = ""
 
     def members(self, ranks: int) -> tuple[Int32Array, ...]:
-        """The groups, of a program with so many ranks."""
+        """Return the groups in a program with that many ranks."""
         return self.groups or (np.arange(ranks, dtype=np.int32),)
 
 
 @dataclass(frozen=True, eq=False)
 class Loop:
-    """Steps that are done so many times."""
+    """Steps that are repeated."""
 
     steps: tuple[Step, ...]
     times: int
@@ -70,7 +70,7 @@ Step: TypeAlias = Block | Collective | Loop
 
 @dataclass(frozen=True, eq=False)
 class PointToPoint:
-    """Messages between ranks, added up; pairs ascending, none without messages.
+    """Total messages between ranks; pairs ascending, none without messages.
 
     Attributes
     ----------
@@ -92,11 +92,11 @@ class Calls:
     ----------
     name : str
     bytes : int
-        As given to the call; of alltoallv, all bytes that all ranks send in one call.
+        Argument of the call; for alltoallv, all bytes that all ranks send in one call.
     ranks : int
-        In each group.
+        Ranks in each group.
     calls : int
-        That each rank makes.
+        Calls that each rank makes.
     """
 
     name: str
@@ -107,19 +107,19 @@ class Calls:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """What all ranks of a job do.
+    """Program of all ranks of a job.
 
     Attributes
     ----------
     ranks : int
     timed : tuple of Step
-        What counts for the time that is reported.
+        Steps whose time is reported.
     convention : str
-        What the workload means here, for people: by rank or by coordinate, one way or both.
+        Meaning of the workload, for reports: by rank or by coordinate, one way or both.
     before, after : tuple of Step
     operations : float
-        What the timed part does in the benchmark's own count, for operations per second; 0 if
-        it has none.
+        Operations of the timed part as the benchmark counts them, for operations per second; 0
+        if it has no count.
     """
 
     ranks: int
@@ -140,15 +140,15 @@ class Program:
 
     @property
     def steps(self) -> tuple[Step, ...]:
-        """All, in order."""
+        """All steps, in order."""
         return (*self.before, *self.timed, *self.after)
 
     def walk(self) -> Iterator[tuple[Block | Collective, int]]:
-        """Every block and collective of the program text, and how many times it is done."""
+        """Yield every block and collective of the program text, and its number of repetitions."""
         return _walk(self.steps, 1)
 
     def point_to_point(self) -> PointToPoint:
-        """What ranks send to each other, collectives left out, messages to oneself included.
+        """Return the messages between ranks, without collectives, with messages to oneself.
 
         Raises
         ------
@@ -185,7 +185,7 @@ class Program:
         )
 
     def calls(self) -> tuple[Calls, ...]:
-        """The collectives by name, bytes and size of group."""
+        """Return the number of collective calls by name, bytes and size of group."""
         found: dict[tuple[str, int, int], int] = {}
         for step, times in self.walk():
             if isinstance(step, Collective):
@@ -206,13 +206,13 @@ def _walk(steps: Iterable[Step], times: int) -> Iterator[tuple[Block | Collectiv
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What a workload is told about the job that it runs in.
+    """Job that a workload runs in.
 
     Attributes
     ----------
     ranks : int
     terminal : int32 array, shape (ranks,), optional
-        Terminal that each rank runs on; None where that is not known.
+        Terminal that each rank runs on; None if unknown.
     topology : Topology, optional
     """
 
@@ -222,6 +222,6 @@ class Job:
 
     @classmethod
     def placed(cls, terminal: Sequence[int] | Int32Array, topology: Topology) -> Job:
-        """A job whose ranks run on terminals of a network."""
+        """Return a job whose ranks run on terminals of a network."""
         place = frozen_array(terminal, np.int32)
         return cls(len(place), place, topology)

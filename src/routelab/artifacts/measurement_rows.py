@@ -10,14 +10,14 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 
 from routelab.artifacts.json_files import plain
-from routelab.simulation.measuring.result import Measured
+from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
 
 _OUTSIDE = "settings"
 """The field that is not kept: who reads a row knows it."""
 
 
-def to_row(measured: Measured) -> dict[str, Any]:
+def to_row(measured: LoadResult) -> dict[str, Any]:
     """All that was found and counted, without the settings."""
     return {
         field.name: _plain(getattr(measured, field.name))
@@ -26,10 +26,10 @@ def to_row(measured: Measured) -> dict[str, Any]:
     }
 
 
-def from_row(row: dict[str, Any], settings: SimulationSettings) -> Measured:
+def from_row(row: dict[str, Any], settings: SimulationSettings) -> LoadResult:
     """What `to_row` was given, if it was measured with these settings."""
-    made = {name: _read(kind, row[name]) for name, kind in _hints(Measured) if name != _OUTSIDE}
-    return Measured(settings=settings, **made)
+    made = {name: _read(kind, row[name]) for name, kind in _hints(LoadResult) if name != _OUTSIDE}
+    return LoadResult(settings=settings, **made)
 
 
 def _plain(value: Any) -> Any:

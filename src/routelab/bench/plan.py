@@ -26,7 +26,7 @@ from routelab.bench.launchers import Launcher
 from routelab.bench.order import orders, rotated
 from routelab.bench.store import fingerprint_of
 from routelab.config.cluster.file import ClusterFile
-from routelab.deadlock import routes_digest, topology_digest
+from routelab.deadlock import network_digest, routes_digest
 
 HERE = Path()
 """Working directory of a run, as its command names it."""
@@ -219,7 +219,7 @@ def _digest(table: RouteTable) -> str:
 
 
 def _made_digest(table: RouteTable) -> str:
-    parts = topology_digest(table.topology), routes_digest(table)
+    parts = network_digest(table.topology), routes_digest(table)
     weights = np.ascontiguousarray(table.path_weight).tobytes()
     return hashlib.sha256(" ".join(parts).encode() + weights).hexdigest()
 

@@ -1,12 +1,12 @@
-"""Weights by multiplicative updates, where the linear program is too large.
+"""Weights by multiplicative updates, for graphs with too large a linear program.
 
-Every channel has a share, which add up to 1, and its weight is the share times its factor, greatest
-capacity / capacity. The bound that the weights prove is a concave function of the shares, and the
-relative loads of lightest routes are its slope. So every round routes all pairs by lightest routes
-and multiplies the share of a channel by the more, the more it is loaded. That is entropic mirror
-ascent: Nemirovsky, Yudin, *Problem Complexity and Method Efficiency in Optimization*, 1983; as
-multiplicative weights: Arora, Hazan, Kale, Theory of Computing 8 (2012). The mean of the shares
-converges at the rate 1/sqrt(rounds); the best of all weights on the way is kept.
+Every channel has a share; the shares add up to 1. The weight of a channel is its share times its
+factor, greatest capacity / capacity. The bound that the weights prove is a concave function of the
+shares, and the relative loads of lightest routes are its slope. So every round routes all pairs by
+lightest routes and multiplies the share of each channel by a factor that grows with its load. That
+is entropic mirror ascent: Nemirovsky, Yudin, *Problem Complexity and Method Efficiency in
+Optimization*, 1983; as multiplicative weights: Arora, Hazan, Kale, Theory of Computing 8 (2012).
+The mean of the shares converges at the rate 1/sqrt(rounds); the search returns its best weights.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from routelab.toolkit import SourceSymmetry
 
 ROUNDS = 1000
 WORK = 2_000_000_000
-"""Most edges that all rounds look at: some 20 s."""
+"""Largest number of edges that all rounds visit: about 20 s."""
 
 SCALE = 1_000_000
 STEP = 0.5
 
 
 class Ascent:
-    """The search for weights of the channel classes that prove much.
+    """Search for weights of the channel classes that prove a large bound.
 
     Parameters
     ----------
     graph : RoutingGraph
     symmetry : SourceSymmetry
-        The graph's.
+        Symmetry of the graph.
     """
 
     def __init__(self, graph: RoutingGraph, symmetry: SourceSymmetry) -> None:
@@ -50,9 +50,9 @@ class Ascent:
         self.weights: Int64Array = np.ones(self._classes, dtype=np.int64)
 
     def run(self, seconds: float) -> Int64Array:
-        """The best weights of a number of rounds that depends on the graph's size.
+        """Return the best weights of a number of rounds that depends on the graph's size.
 
-        The time limit is for safety: the same graph has the same weights unless it strikes.
+        The time limit is for safety: the same graph has the same weights unless it is reached.
         """
         end = monotonic() + seconds
         self._try(np.ones(self._classes))
@@ -76,7 +76,7 @@ class Ascent:
         return self.weights
 
     def _try(self, weights: Float64Array) -> Float64Array:
-        """Keep weights that prove more than all before; the routes over each class of channels."""
+        """Store weights that prove a larger bound; return the routes over each channel class."""
         rounded = np.rint(weights / weights.max() * SCALE).astype(np.int64)
         loads = np.zeros(self._classes, dtype=np.int64)
         least = tree_loads(
@@ -96,7 +96,7 @@ class Ascent:
 def _by_direction(
     topology: Topology, channel_class: np.ndarray, classes: int
 ) -> list[Float64Array]:
-    """For every direction the weights that count its channels alone."""
+    """Return weights for every direction that count only its channels."""
     chosen = []
     for direction in range(len(topology.directions)):
         own = np.zeros(classes)

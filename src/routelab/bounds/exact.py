@@ -1,4 +1,4 @@
-"""The mixed-integer program: least maximum load if every pair takes one of its routes."""
+"""Mixed-integer program for the least maximum load if every pair takes one of its routes."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from fractions import Fraction
 import numpy as np
 
 from routelab.api import RoutingGraph
-from routelab.bounds.solver import LinearProgram, solve
+from routelab.bounds.solver import LinearProgram, solve_program
 from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
 from routelab.metrics import channel_factors, least_attainable, terminal_pairs
 
 MAX_HOPS = 200_000
-"""Most hops of all routes together; more are not listed."""
+"""Largest total number of hops of all routes that are listed."""
 
 TOLERANCE = 1e-6
-"""Relative distance from the optimum that the solver takes for nothing."""
+"""Relative distance from the optimum that the solver ignores."""
 
 
 def least_whole_load(graph: RoutingGraph, at_least: Fraction, seconds: float) -> Fraction | None:
-    """The least maximum relative load of tables with one shortest legal route a pair.
+    """Find the least maximum relative load of tables with one shortest legal route per pair.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ def least_whole_load(graph: RoutingGraph, at_least: Fraction, seconds: float) ->
     Returns
     -------
     load : Fraction or None
-        The least that whole routes attain within the solver's tolerance. None if the graph has
-        too many routes or the solver does not come to an end.
+        The least load of whole routes within the solver's tolerance. None if the graph has too
+        many routes or the solver does not finish.
     """
     program = _route_program(graph, at_least)
     if program is None:
         return None
-    found = solve(program, seconds, mip_rel_gap=0.0, mip_abs_gap=0.0)
+    found = solve_program(program, seconds, mip_rel_gap=0.0, mip_abs_gap=0.0)
     if found is None:
         return None
     less = min(TOLERANCE * max(found.objective, 1.0), 0.5)
@@ -48,9 +48,9 @@ def least_whole_load(graph: RoutingGraph, at_least: Fraction, seconds: float) ->
 
 
 def _route_program(graph: RoutingGraph, at_least: Fraction) -> LinearProgram | None:
-    """One integer variable a route of every pair with a choice; variable 0 is the maximum load.
+    """Build a program with one integer variable per route of pairs that have several.
 
-    On a network of one speed that is an integer, too.
+    Variable 0 is the maximum load. On a network of one speed it is an integer, too.
     """
     topology = graph.topology
     ends = topology.endpoints

@@ -1,4 +1,4 @@
-"""Bounds beside what a route table reaches: the facts of a run."""
+"""Facts of a run that compare a route table with bounds."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from routelab.bounds.load_bound import LoadBound
 from routelab.metrics import as_fraction
 
 BOUND_FIELDS = tuple(column.name for column in COLUMNS)
-"""What `bound_facts` tells, in order."""
+"""Keys of `bound_facts`, in order."""
 
 
 def bound_numbers(bound: LoadBound) -> dict[str, Any]:
-    """A bound as facts that a file can hold, without the weights."""
+    """Return a bound as JSON values, without the weights."""
     return {
         "bound_value": bound.value,
         "bound_load": _plain(bound.load),
@@ -27,8 +27,8 @@ def bound_numbers(bound: LoadBound) -> dict[str, Any]:
     }
 
 
-def bound_of(numbers: Mapping[str, Any]) -> LoadBound:
-    """The bound that `bound_numbers` told of, without the weights."""
+def bound_from_numbers(numbers: Mapping[str, Any]) -> LoadBound:
+    """Return the bound that `bound_numbers` described, without the weights."""
     return LoadBound(
         value=float(numbers["bound_value"]),
         load=as_fraction(numbers["bound_load"]),
@@ -48,29 +48,29 @@ def _method(bound: LoadBound | None, finer: bool) -> str | None:
 def bound_facts(
     facts: Mapping[str, Any], rules: LoadBound | None, topology: LoadBound | None
 ) -> dict[str, Any]:
-    """Put bounds beside the maximum load of a table.
+    """Compare bounds with the maximum load of a table.
 
-    Both bounds are given as they hold for the table: as loads of whole routes where it has one
-    path a pair, otherwise as the proven quotients. The rest is about the narrower one, that of
-    the rules; for a complete algorithm, which has none, about that of the network. Whole routes
-    are compared as fractions, so that ``optimal`` does not depend on rounding.
+    Both bounds are given as they hold for the table: as loads of whole routes if it has one path
+    per pair, otherwise as the proven quotients. The other facts are about the narrower bound, that
+    of the rules, or of the network for a complete algorithm. Whole routes are compared as
+    fractions, so that ``optimal`` does not depend on rounding.
 
     Parameters
     ----------
     facts : mapping
-        Of the table, as `routelab.stages.facts.routing_facts` makes them: ``max_load``,
+        Facts of the table from `routelab.stages.facts.routing_facts`: ``max_load``,
         ``multipath``, ``per_terminal``, ``minimal``, ``shortest_legal``.
     rules : LoadBound or None
-        Of the rules that the routes were chosen from; None for a complete algorithm.
+        Bound of the rules that the routes were chosen from; None for a complete algorithm.
     topology : LoadBound or None
-        Of the bare network; None if not known.
+        Bound of the bare network; None if unknown.
 
     Returns
     -------
     facts : dict
-        By `BOUND_FIELDS`; None where there is no value. ``gap`` and ``optimal`` have none for
-        tables with detours or without some of the pairs, of which the bound tells nothing;
-        ``optimal`` has none for tables that split pairs.
+        Values by `BOUND_FIELDS`, or None. ``gap`` and ``optimal`` are None for tables with detours
+        or missing pairs, because the bound does not apply; ``optimal`` is None for tables that
+        split pairs.
     """
     whole, finer = not facts.get("multipath"), facts.get("per_terminal")
 
@@ -78,7 +78,7 @@ def bound_facts(
         if bound is None:
             return None
         if finer and bound.method == "milp":
-            # the program took all terminals of a switch to share one route
+            # in the program all terminals of a switch share one route
             return bound.value
         return _plain(bound.load) if whole else bound.value
 
@@ -100,5 +100,5 @@ def bound_facts(
 
 
 def _plain(load: Fraction) -> float | int:
-    """A load as a file holds it: an integer where it is one."""
+    """Return a load as a JSON number: an integer if it is one."""
     return int(load) if load == int(load) else float(load)

@@ -1,10 +1,10 @@
-"""The linear program: least maximum load if pairs may be split among their shortest legal routes.
+"""Linear program for the least maximum load if pairs may use several shortest legal routes.
 
-Routes of one source are one flow that runs along the shortest routes to all terminals; the
-relative load of a channel is what the flows of all sources send over it times its factor
-(`routelab.metrics.capacity`). Translations that keep the routes and capacities leave one source,
-and one channel, of every class: averaged over them, a solution stays one and its maximum load does
-not grow. The dual values of the channels are weights that prove the optimum
+Routes of one source are one flow along the shortest routes to all terminals; the relative load of a
+channel is the sum of the flows of all sources over it times its factor
+(`routelab.metrics.capacity`). With translations that preserve the routes and capacities, one source
+and one channel of every class suffice: the average of a solution over them is a solution, and its
+maximum load is not larger. The dual values of the channels are weights that prove the optimum
 (`routelab.bounds.load_bound`).
 """
 
@@ -16,35 +16,35 @@ import numpy as np
 
 from routelab.api import RoutingGraph
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
-from routelab.bounds.solver import LinearProgram, solve
-from routelab.kernels.route_dag import shortest_routes
+from routelab.bounds.solver import LinearProgram, solve_program
+from routelab.kernels.route_dag import shortest_route_edges
 from routelab.metrics import channel_factors
 from routelab.toolkit import SourceSymmetry
 
 MAX_VARIABLES = 200_000
-"""Largest program that is tried; one of 100,000 variables takes some 15 s."""
+"""Size of the largest program that is solved; one of 100,000 variables takes about 15 s."""
 
 SIMPLEX_VARIABLES = 5_000
-"""Up to here the simplex method is quick, and its dual values are small fractions."""
+"""Up to this size the simplex method is fast, and its dual values are small fractions."""
 
 
 def flow_weights(
     graph: RoutingGraph, symmetry: SourceSymmetry, seconds: float
 ) -> Float64Array | None:
-    """Weights of the channel classes that prove the optimum of the linear program.
+    """Find weights of the channel classes that prove the optimum of the linear program.
 
     Parameters
     ----------
     graph : RoutingGraph
     symmetry : SourceSymmetry
-        The graph's.
+        Symmetry of the graph.
     seconds : float
         Time limit.
 
     Returns
     -------
     weights : float64 array, shape (classes,), or None
-        None if the program is too large or the solver came to no end.
+        None if the program is too large or the solver did not finish.
     """
     end = monotonic() + seconds
     program = _flow_program(graph, symmetry)
@@ -52,7 +52,7 @@ def flow_weights(
         return None
     methods = ("simplex",) if program.num_variables <= SIMPLEX_VARIABLES else ("ipm", "simplex")
     for method in methods:
-        solution = solve(program, end - monotonic(), solver=method, run_crossover="off")
+        solution = solve_program(program, end - monotonic(), solver=method, run_crossover="off")
         if solution is not None:
             classes = int(symmetry.channel_class.max()) + 1
             return np.maximum(-solution.row_dual[:classes], 0.0)
@@ -60,10 +60,10 @@ def flow_weights(
 
 
 def _flow_program(graph: RoutingGraph, symmetry: SourceSymmetry) -> LinearProgram | None:
-    """The program, or None if it has too many variables.
+    """Build the program; return None if it has too many variables.
 
-    Variable 0 is the maximum load; the first rows are what crosses the channel classes minus that
-    over their factor.
+    Variable 0 is the maximum load; the first rows are the flow over the channel classes minus that
+    load over their factor.
     """
     classes = int(symmetry.channel_class.max()) + 1
     program = LinearProgram()
@@ -73,7 +73,7 @@ def _flow_program(graph: RoutingGraph, symmetry: SourceSymmetry) -> LinearProgra
     program.entries(np.arange(classes), np.zeros(classes, np.int64), -1.0 / factor)
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     for source in symmetry.representatives:
-        edges, stops = shortest_routes(graph.arrays, source, terminals)
+        edges, stops = shortest_route_edges(graph.arrays, source, terminals)
         _add_flow(program, graph, symmetry.channel_class, int(source), edges, stops)
         if program.num_variables > MAX_VARIABLES:
             return None
@@ -88,14 +88,14 @@ def _add_flow(
     edges: Int32Array,
     stops: Int32Array,
 ) -> None:
-    """Add the flow of one source: what enters a vertex leaves it or stops there."""
+    """Add the flow of one source: all flow into a vertex leaves it or stops there."""
     terminals = graph.topology.terminals_per_switch
     tail, head = graph.edge_source[edges], graph.edge_target[edges]
     vertices = np.unique(head)
     flow = program.variables(len(edges))
     program.entries(channel_class[graph.edge_channel[edges]], flow, 1.0)
 
-    # a switch with one vertex to stop in gets all its packets there
+    # a switch with one accepting vertex gets all its packets there
     switch = graph.vertex_switch[stops]
     alone = np.bincount(switch, minlength=graph.topology.num_switches)[switch] == 1
     stopping = np.zeros(len(vertices))
@@ -107,7 +107,7 @@ def _add_flow(
     program.entries(conserved[np.searchsorted(vertices, tail[inner])], flow[inner], -1.0)
     if alone.all():
         return
-    # elsewhere the flow chooses
+    # otherwise the flow chooses
     stopped = program.variables(int((~alone).sum()))
     program.entries(conserved[np.searchsorted(vertices, stops[~alone])], stopped, -1.0)
     _, first, choice = np.unique(switch[~alone], return_index=True, return_inverse=True)
@@ -116,7 +116,7 @@ def _add_flow(
 
 
 def integer_weights(weights: Float64Array) -> list[Int64Array]:
-    """Roundings of weights to integers, coarse ones first: solvers' values are often fractions."""
+    """Round weights to integers, coarsely first: values of solvers are often fractions."""
     top = float(weights.max(initial=0.0))
     if top <= 0:
         return []

@@ -1,7 +1,7 @@
-"""Searches behind lower bounds of the channel load.
+"""Searches for lower bounds of the channel load.
 
-Like everything in `routelab.kernels.graph` they look at *shortest legal* routes: hops first, the
-weights of the channels second.
+As in `routelab.kernels.graph`, they consider *shortest legal* routes: hops first, the weights of
+the channels second.
 """
 
 import numpy as np
@@ -27,7 +27,7 @@ def least_weights(graph, sources, terminals, weight):
     Returns
     -------
     least : int64 array, shape (Q,)
-        Over the terminals of other switches to which there is a legal route.
+        Over the terminals of other switches that have a legal route.
     """
     count = len(sources)
     least = np.zeros(count, np.int64)
@@ -53,12 +53,12 @@ def tree_loads(graph, sources, terminals, weight, channel_class, loads):
         As in `least_weights`.
     channel_class : int32 array, shape (C,)
     loads : int64 array, shape (classes,)
-        Added to: for each class of channels the terminal pairs whose route crosses one of it.
+        Increased by the terminal pairs whose route crosses a channel of each class.
 
     Returns
     -------
     least : int64
-        Weight of the routes, a terminal pair each.
+        Total weight of the routes of all terminal pairs.
     """
     size = len(graph.vertex_switch)
     tree = tree_scratch(size)
@@ -72,7 +72,7 @@ def tree_loads(graph, sources, terminals, weight, channel_class, loads):
         for t in range(len(best)):
             if t != s and best[t] >= 0:
                 flow[best[t]] = terminals[s] * terminals[t]
-        # the queue holds a vertex behind the one its route comes from
+        # in the queue a vertex follows the previous one on its route
         for k in range(visited - 1, 0, -1):
             v = tree.queue[k]
             e = tree.parent_edge[v]

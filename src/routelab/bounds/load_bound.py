@@ -1,14 +1,14 @@
-"""What a lower bound of the maximum channel load is, and how it is checked.
+"""Lower bounds of the maximum channel load, and their verification.
 
 Loads are relative (see `routelab.metrics.capacity`): routes that cross a channel times its factor
-f = greatest capacity / capacity. For any non-negative weights y of the channels the loads of a
-route table fulfil ::
+f = greatest capacity / capacity. For any non-negative weights y of the channels, the loads of a
+route table satisfy ::
 
     max load >= sum of y × routes / sum of (y / f)
              >= sum over pairs of demand × (least y-weight of an allowed route) / sum of (y / f)
 
-as a channel has at most (max load) / f routes, and the y-weight of a pair's routes is not less
-than the least one. The routes that are allowed here are the *shortest legal* ones. The second
+because a channel has at most (max load) / f routes, and the y-weight of a pair's routes is not less
+than the least one. The allowed routes are the *shortest legal* ones. The second
 quotient is a bound for any y, and a shortest-path routine can check it: y is the
 certificate. On a network of one speed all f are 1.
 """
@@ -26,11 +26,11 @@ from numpy.typing import ArrayLike
 from routelab.api import InputError, RoutingGraph
 from routelab.api.topology import Int64Array, Topology, frozen_array
 from routelab.bounds.kernels import least_weights
-from routelab.metrics import RouteDiversity, load_factors, route_diversity
+from routelab.metrics import RouteCounts, load_factors, route_diversity
 from routelab.toolkit import SourceSymmetry
 
 ALL_MINIMAL = "all minimal routes"
-"""Turn set of a bound that no rules limit."""
+"""Turn set of a bound without rules."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,22 +40,22 @@ class LoadBound:
     Attributes
     ----------
     value : float
-        The proven quotient: no table has a smaller maximum load, in how many parts it may split
-        a pair's packets.
+        The proven quotient: no table has a smaller maximum load, even if it splits the packets of
+        pairs.
     load : Fraction
-        No table with one path a pair has a smaller maximum load: the least relative load of
+        No table with one path per pair has a smaller maximum load: the least relative load of
         whole routes that is not below the quotient (on a network of one speed the least integer);
-        with method ``milp`` what the solver found to be the least.
+        with method ``milp`` the least load that the solver found.
     method : {"lp", "dual", "milp"}
-        Where the weights come from: a linear program, or multiplicative weights where that is
-        too large. ``milp``: a mixed-integer program raised `load` above the quotient, which is
-        the solver's word and no certificate.
+        Source of the weights: a linear program, or multiplicative weights if that is too large.
+        ``milp``: a mixed-integer program raised `load` above the quotient; this relies on the
+        solver and has no certificate.
     turn_set : str
         Set of turns that the allowed routes may take.
     seconds : float
-        Wall time of finding it.
+        Wall time of the search.
     weights : int64 array, shape (C,)
-        The certificate y: `certified` makes `value` of it.
+        The certificate y, from which `bound_from_weights` computes `value`.
     """
 
     value: float
@@ -66,11 +66,11 @@ class LoadBound:
     weights: Int64Array
 
 
-def certified(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
-    """The lower bound of the maximum channel load that some weights of the channels prove.
+def bound_from_weights(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
+    """Return the lower bound of the maximum channel load that channel weights prove.
 
-    Uses nothing but the graph, the capacities and shortest-path searches from every endpoint, in
-    integers and fractions.
+    Uses only the graph, the capacities and shortest-path searches from every endpoint, in integers
+    and fractions.
 
     Parameters
     ----------
@@ -81,12 +81,12 @@ def certified(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
     Returns
     -------
     bound : Fraction
-        0 if all weights are 0. Pairs without a legal route count nothing.
+        0 if all weights are 0. Pairs without a legal route do not count.
 
     Raises
     ------
     InputError
-        If there are other weights than one integer a channel, or a negative one.
+        If `weights` is not one non-negative integer per channel.
     """
     given = np.asarray(weights)
     if given.shape != (graph.topology.num_channels,) or not np.issubdtype(given.dtype, np.integer):
@@ -99,10 +99,10 @@ def certified(graph: RoutingGraph, weights: ArrayLike) -> Fraction:
     return _quotient(graph, frozen_array(given, np.int64), graph.topology.endpoints, 1)
 
 
-def certified_by_class(
+def symmetric_bound_from_weights(
     graph: RoutingGraph, weights: Int64Array, symmetry: SourceSymmetry
 ) -> Fraction:
-    """The same as `certified` for weights that translations keep, from one source a class."""
+    """Return `bound_from_weights` of weights with a symmetry, from one source per class."""
     return _quotient(graph, weights, symmetry.representatives, symmetry.order)
 
 
@@ -120,7 +120,7 @@ def _quotient(graph: RoutingGraph, weights: Int64Array, sources: Any, times: int
 
 
 def network_graph(topology: Topology) -> RoutingGraph:
-    """The routing graph of the bare network, all of whose minimal routes are legal."""
+    """Return the routing graph of the bare network, all of whose minimal routes are legal."""
     return RoutingGraph.of_walks(topology, ALL_MINIMAL)
 
 
@@ -128,11 +128,11 @@ def takes_shortest(
     graph: RoutingGraph,
     table_pairs: int,
     table_hops: float,
-    routes: RouteDiversity | None = None,
+    routes: RouteCounts | None = None,
 ) -> bool:
-    """Whether a table joins all pairs that it may, by shortest legal routes only.
+    """Return whether a table joins all pairs that it can, by shortest legal routes only.
 
-    Bounds hold for such tables alone: detours, and pairs left out, can get below them.
+    Bounds hold only for such tables: detours and missing pairs can lower the maximum load.
 
     Parameters
     ----------
@@ -141,9 +141,9 @@ def takes_shortest(
     table_pairs : int
         Ordered pairs of different terminals that the table joins.
     table_hops : float
-        Hops of their routes together, by the weight of each: the sum of all channel loads.
-    routes : RouteDiversity, optional
-        What `routelab.metrics.route_diversity` tells of the graph, if it has been asked.
+        Total hops of their routes, weighted: the sum of all channel loads.
+    routes : RouteCounts, optional
+        Result of `routelab.metrics.route_diversity` for the graph, if available.
     """
     terminals = graph.topology.terminals_per_switch.astype(np.int64)
     same_switch = int((terminals * (terminals - 1)).sum())

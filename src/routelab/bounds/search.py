@@ -1,4 +1,4 @@
-"""Lower bounds of routing graphs and networks, by whatever fits their size."""
+"""Lower bounds of routing graphs and networks, with a method that fits their size."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from routelab.api.topology import Int64Array, frozen_array
 from routelab.bounds.ascent import Ascent
 from routelab.bounds.exact import least_whole_load
 from routelab.bounds.flow import flow_weights, integer_weights
-from routelab.bounds.load_bound import LoadBound, certified_by_class, network_graph
+from routelab.bounds.load_bound import LoadBound, network_graph, symmetric_bound_from_weights
 from routelab.metrics import least_attainable
 from routelab.toolkit import SourceSymmetry, determinized, source_symmetry
 
 LP_SHARE = 0.6
-"""Part of the time that the linear program may take."""
+"""Share of the time that the linear program may take."""
 
 
 def lower_bound_rules(
@@ -27,18 +27,18 @@ def lower_bound_rules(
     """Bound the maximum channel load of all tables of shortest legal routes.
 
     Loads are relative, and counted over ordered pairs of terminals. The weights come from a linear
-    program (see `routelab.bounds.flow`), or from multiplicative weights where that has too many
-    variables (see `routelab.bounds.ascent`); what is reported is what they prove, exactly.
+    program (see `routelab.bounds.flow`), or from multiplicative weights if the program is too
+    large (see `routelab.bounds.ascent`); the result is exactly the bound that they prove.
 
     Parameters
     ----------
     graph : RoutingGraph
     seconds : float
-        About the longest wall time. How much work is done depends on the graph alone, and so
-        does the result, unless this limit strikes.
+        Approximate limit of the wall time. The work and the result depend only on the graph,
+        unless this limit is reached.
     exact : bool
-        Look in what is left of the time for the least maximum load of tables with one path a
-        pair, by a mixed-integer program, if there are few routes.
+        Use the rest of the time to find the least maximum load of tables with one path per pair,
+        by a mixed-integer program, if the graph has few routes.
 
     Returns
     -------
@@ -48,12 +48,12 @@ def lower_bound_rules(
     graph = determinized(graph)
     bound = _bound(graph, seconds)
     if exact:
-        bound = with_exact(graph, bound, seconds - (perf_counter() - begin))
+        bound = tighten_bound(graph, bound, seconds - (perf_counter() - begin))
     return replace(bound, seconds=perf_counter() - begin)
 
 
 def lower_bound_topology(topology: Topology, *, seconds: float = 60.0) -> LoadBound:
-    """Bound the maximum channel load of all tables of minimal routes, whatever the rules.
+    """Bound the maximum channel load of all tables of minimal routes, for any rules.
 
     Parameters
     ----------
@@ -69,13 +69,13 @@ def lower_bound_topology(topology: Topology, *, seconds: float = 60.0) -> LoadBo
     return lower_bound_rules(network_graph(topology), seconds=seconds)
 
 
-def with_exact(graph: RoutingGraph, bound: LoadBound, seconds: float) -> LoadBound:
-    """A bound with its `load` raised by a mixed-integer program, if that proves more in time.
+def tighten_bound(graph: RoutingGraph, bound: LoadBound, seconds: float) -> LoadBound:
+    """Raise the `load` of a bound by a mixed-integer program, if this succeeds in time.
 
     Parameters
     ----------
     graph : RoutingGraph
-        The one that `bound` was made for, deterministic.
+        The graph of `bound`, deterministic.
     bound : LoadBound
     seconds : float
         Time limit of the solver.
@@ -115,10 +115,10 @@ def _best(
     value: Fraction,
     weights: Int64Array,
 ) -> tuple[Fraction, Int64Array]:
-    """The weights that prove most; the first of equals."""
+    """Return the weights that prove the largest bound; the first of equals."""
     for candidate in candidates:
         own = candidate[symmetry.channel_class]
-        proven = certified_by_class(graph, own, symmetry)
+        proven = symmetric_bound_from_weights(graph, own, symmetry)
         if proven > value:
             value, weights = proven, own // max(int(np.gcd.reduce(own)), 1)
     return value, weights

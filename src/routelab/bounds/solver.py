@@ -1,4 +1,4 @@
-"""Linear and mixed-integer programs, put together piece by piece and given to HiGHS."""
+"""Linear and mixed-integer programs, and their solution by HiGHS."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from routelab.api.topology import Float64Array, Int64Array
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
-    """An optimum.
+class Optimum:
+    """Optimum of a linear program.
 
     Attributes
     ----------
@@ -57,14 +57,14 @@ class LinearProgram:
         return np.arange(self.num_rows - count, self.num_rows)
 
     def entries(self, row: ArrayLike, column: ArrayLike, value: ArrayLike) -> None:
-        """Set coefficients; those of one place add up."""
+        """Set coefficients; several values for the same row and column add up."""
         rows = np.asarray(row, dtype=np.int64)
         self._pieces["row"].append(rows)
         self._pieces["column"].append(np.asarray(column, dtype=np.int64))
         self._pieces["value"].append(np.broadcast_to(np.asarray(value, np.float64), rows.shape))
 
     def model(self) -> Any:
-        """The program as HiGHS takes it."""
+        """Return the program as a model of HiGHS."""
         import highspy
 
         part = {name: np.concatenate(pieces) for name, pieces in self._pieces.items()}
@@ -91,8 +91,8 @@ class LinearProgram:
 _BY_VARIABLE = ("cost", "lower", "upper", "integer")
 
 
-def solve(program: LinearProgram, seconds: float, **options: Any) -> Solution | None:
-    """The optimum, or None if HiGHS does not reach it in time.
+def solve_program(program: LinearProgram, seconds: float, **options: Any) -> Optimum | None:
+    """Return the optimum, or None if HiGHS does not find it in time.
 
     Parameters
     ----------
@@ -100,9 +100,9 @@ def solve(program: LinearProgram, seconds: float, **options: Any) -> Solution | 
     seconds : float
         Time limit.
     **options
-        Of HiGHS. It works on one thread, so that the same program has the same solution.
+        Options of HiGHS. It uses one thread, so that the same program has the same solution.
     """
-    import highspy  # here and above alone: it takes 0.1 s, and few commands need it
+    import highspy  # only in functions: it takes 0.1 s, and few commands need it
 
     highs: Any = highspy.Highs()  # type: ignore[no-untyped-call]
     fixed = {"output_flag": False, "threads": 1, "time_limit": max(float(seconds), 0.0)}
@@ -113,7 +113,7 @@ def solve(program: LinearProgram, seconds: float, **options: Any) -> Solution | 
     if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
         return None
     found = highs.getSolution()
-    return Solution(
+    return Optimum(
         float(highs.getInfo().objective_function_value),
         np.array(found.col_value),
         np.array(found.row_dual),

@@ -104,10 +104,10 @@ def _job(arguments: argparse.Namespace) -> RouteJob:
 
 
 def _metrics(arguments: argparse.Namespace) -> list[str]:
-    from routelab.registry.catalogue import installed
+    from routelab.registry.catalogue import installed_catalogue
 
     if arguments.metrics is None:
-        return installed().default_metrics()
+        return installed_catalogue().default_metrics()
     return [name for name in arguments.metrics.split("+") if name]
 
 

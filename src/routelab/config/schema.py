@@ -8,7 +8,7 @@ from typing import Any
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.simulation import engines_schema, settings_schema
 from routelab.config.study import BY_NAME, ENGINES, ENTRIES, Study
-from routelab.registry.catalogue import Catalogue, Entry
+from routelab.registry.catalogue import Catalogue, CatalogueEntry
 from routelab.registry.engines import engine_classes
 from routelab.registry.instances import parameter_rows
 from routelab.registry.parameters import ParameterRow
@@ -62,7 +62,7 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
     return {"$schema": DRAFT, "title": "A study of routelab", **schema}
 
 
-def _offered(catalogue: Catalogue, kind: str, distribution: str | None) -> list[Entry]:
+def _offered(catalogue: Catalogue, kind: str, distribution: str | None) -> list[CatalogueEntry]:
     return [
         entry
         for entry in catalogue.entries(kind)
@@ -71,7 +71,7 @@ def _offered(catalogue: Catalogue, kind: str, distribution: str | None) -> list[
 
 
 def _entry_schema(
-    named: dict[str, Any], entries: Iterable[Entry], catalogue: Catalogue
+    named: dict[str, Any], entries: Iterable[CatalogueEntry], catalogue: Catalogue
 ) -> dict[str, Any]:
     """An entry of a list: a name, a plugin with parameters, or an instance with an alias."""
     plugins = {

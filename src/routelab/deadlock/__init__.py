@@ -1,12 +1,12 @@
-"""Independent checker of deadlock freedom: a table or program in, a proof or named cycle out."""
+"""Independent checker that proves tables and programs free of deadlock, or finds a cycle."""
 
 from routelab.deadlock.certificate import (
     certificate,
+    network_digest,
     routes_digest,
-    topology_digest,
     write_certificate,
 )
-from routelab.deadlock.checker import check
+from routelab.deadlock.checker import check_table
 from routelab.deadlock.hop_by_hop import check_hop_routing, check_hops
 from routelab.deadlock.hop_verdict import HopStatus, HopVerdict
 from routelab.deadlock.verdict import Ring, Status, Switching, Verdict
@@ -19,10 +19,10 @@ __all__ = [
     "Switching",
     "Verdict",
     "certificate",
-    "check",
     "check_hop_routing",
     "check_hops",
+    "check_table",
+    "network_digest",
     "routes_digest",
-    "topology_digest",
     "write_certificate",
 ]

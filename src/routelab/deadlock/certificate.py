@@ -1,28 +1,29 @@
-"""Certificates: a proof as a file that anyone can check again.
+"""Certificates: proofs as files that anyone can verify.
 
 A certificate holds the network's channels, the routes, the dependencies, the rings and a rank for
-each resource: all that the proof needs and nothing to be trusted. ``docs/recheck_certificate.py``
-checks one with the standard library and shares no code with routelab.
+each resource. These suffice for the proof without trust in routelab.
+``docs/recheck_certificate.py`` verifies one with the standard library and shares no code with
+routelab.
 
-JSON fields, beside ``format``, ``provenance``, ``flow_control``, ``preconditions``:
+JSON fields, besides ``format``, ``provenance``, ``flow_control``, ``preconditions``:
 
 ``channels``
-    ``[name, source, target]`` each; a channel's number is its place in the list.
+    ``[name, source, target]`` each; a channel's number is its index in the list.
 ``rings``
     ``{"vc": vc, "channels": [...]}``: the complete rings that the proof needs, in order.
 ``resources``
     ``[channel, vc, rank]``: every resource that a route uses.
 ``dependencies``
-    ``[i, j]``: places in ``resources`` of two consecutive hops.
+    ``[i, j]``: indices in ``resources`` of two consecutive hops.
 ``endpoints``, ``destinations``, ``routes``
     Switches where routes begin, and where they end. ``routes[i * len(destinations) + j]`` goes from
     endpoint i to destination j: hops as ``channel`` or, on another virtual channel than 0,
-    ``channel:vc``, separated by spaces; several paths separated by ``;``; null where unreachable.
-    Where the destinations are terminals a switch is there once for each of its own; where they are
-    the endpoints, ``destinations`` is left out.
+    ``channel:vc``, separated by spaces; several paths separated by ``;``; null if unreachable.
+    If the destinations are terminals, a switch occurs once for each of its terminals; if they are
+    the endpoints, ``destinations`` is omitted.
 ``digests``
-    SHA-256 of the topology and of the routes (`topology_digest`, `routes_digest`), to tell which
-    table the certificate is about.
+    SHA-256 of the topology and of the routes (`network_digest`, `routes_digest`), which identify
+    the table of the certificate.
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ from routelab.deadlock.verdict import Verdict
 FORMAT = "deadlock-certificate/1"
 
 
-def topology_digest(topology: Topology) -> str:
-    """SHA-256 of a network's channels and endpoints, as little-endian 64-bit integers."""
+def network_digest(topology: Topology) -> str:
+    """Return the SHA-256 of a network's channels and endpoints, as little-endian int64."""
     return _digest(topology.channel_source, topology.channel_target, topology.endpoints)
 
 
 def routes_digest(table: RouteTable) -> str:
-    """SHA-256 of a table's paths and virtual channels, as little-endian 64-bit integers."""
+    """Return the SHA-256 of a table's paths and virtual channels, as little-endian int64."""
     ends = (table.destination_switch,) if table.per_terminal else ()
     return _digest(table.pair_start, table.path_start, table.hop_channel, table.hop_vc, *ends)
 
@@ -64,18 +65,18 @@ def _digest(*arrays: NDArray[Any]) -> str:
 
 
 def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
-    """A proof as JSON values; see the module's docstring for the fields.
+    """Return a proof as JSON values; see the module's docstring for the fields.
 
     Parameters
     ----------
     verdict : Verdict
-        What `check` said about `table`.
+        Result of `check_table` for `table`.
     table : RouteTable
 
     Raises
     ------
     InputError
-        If the verdict is no proof.
+        If the verdict is not a proof.
     """
     if verdict.rank is None:
         raise InputError(f"no certificate for a table whose verdict is {verdict.status}")
@@ -89,7 +90,7 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         "format": FORMAT,
         "flow_control": verdict.flow_control,
         "preconditions": list(verdict.preconditions),
-        "digests": {"topology": topology_digest(topology), "routes": routes_digest(table)},
+        "digests": {"topology": network_digest(topology), "routes": routes_digest(table)},
         "channels": [
             [topology.channel_name(channel), names[source], names[target]]
             for channel, (source, target) in enumerate(
@@ -127,22 +128,22 @@ def write_certificate(
     path: Path,
     provenance: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a proof to a file, whole or not at all.
+    """Write a proof to a file, atomically.
 
     Parameters
     ----------
     verdict : Verdict
-        What `check` said about `table`.
+        Result of `check_table` for `table`.
     table : RouteTable
     path : Path
         Its folder must exist.
     provenance : mapping, optional
-        Who made it, from what and when; not part of the proof.
+        Origin of the table, software and time; not part of the proof.
 
     Raises
     ------
     InputError
-        If the verdict is no proof.
+        If the verdict is not a proof.
     """
     content = certificate(verdict, table) | {"provenance": dict(provenance or {})}
     temporary = path.with_name(f".{path.name}.{os.getpid()}")

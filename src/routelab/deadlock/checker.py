@@ -1,26 +1,26 @@
-"""The check itself, and why it suffices.
+"""The check of tables, and the proof that it suffices.
 
 Model
 -----
 A *resource* is one virtual channel of one channel, with its own buffer at the channel's far end.
 A *dependency* (a, b) is a pair of resources that some path uses one after the other: the packet at
-the head of a may wait for room in b. All consecutive hops of all paths are kept, continuations
+the head of a may wait for room in b. All consecutive hops of all paths count, continuations
 along a ring included. A packet at its target is always consumed. Buffers are counted in packets
 of the largest size.
 
 A table is *free of deadlock* if no reachable state holds packets that can never move again. When
-injection stops, the remaining hops are finite in number, so the network comes to rest; hence it is
-enough that **in every reachable state with packets in it, some packet can move**. (A packet that
-is being transferred has room granted for all of it, so transfers end; look at states without any.)
+injection stops, the number of remaining hops is finite, so the network comes to rest; hence it is
+enough that **in every reachable state with packets in it, some packet can move**. (A packet in
+transfer has room for all its flits, so transfers end; consider states without any.)
 
 Criterion
 ---------
 *Plain* flow control (a packet moves if there is room): the graph of dependencies is acyclic.
 
 *Bubble* flow control (into a ring, by injection, a turn or a change of virtual channel, only with
-two free slots in the buffer that is entered; everywhere else with one): every strongly connected
-component with a cycle lies inside one complete unidirectional ring on one virtual channel. That is
-so if and only if every dependency inside a component leads from a channel to its successor in a
+two free slots in the buffer that is entered; otherwise with one): every strongly connected
+component with a cycle is part of one complete unidirectional ring on one virtual channel. This
+holds if and only if every dependency inside a component leads from a channel to its successor in a
 complete ring, on the same virtual channel.
 
 Both have one certificate: an integer rank for each resource, such that every dependency leads to
@@ -47,14 +47,14 @@ all of them are empty.)
   heads want to continue. Some buffer of the ring has a free slot; walk back from there to the first
   buffer that is not empty: its successor has a free slot, and its head can move along the ring.
 
-The bare minimum of two packets a buffer is needed because else no packet could ever enter a ring;
-virtual cut-through because under wormhole switching a packet holds flits in several buffers of
-the ring at rest, and the slots of the argument do not exist. For acyclic graphs the first case is
-all there is, and it holds under wormhole switching with any buffer too (Dally and Seitz, IEEE
-Trans. Comput. C-36, 1987). A ring that lacks a channel is a line, whatever its claim says: a
-complete ring is a set of channels that was verified to be one (`complete_rings`).
+A buffer needs room for two packets, because otherwise no packet could ever enter a ring. The proof
+needs virtual cut-through, because under wormhole switching a packet holds flits in several buffers
+of the ring at rest, and the slots of the argument do not exist. For acyclic graphs only the first
+case occurs, and it also holds under wormhole switching with any buffer (Dally and Seitz, IEEE
+Trans. Comput. C-36, 1987). A ring that lacks a channel is a line, even if its claim says otherwise:
+complete rings are verified (`complete_rings`).
 
-It does *not* suffice to ignore the continuations and to ask for an acyclic rest: a chain of turns
+It does *not* suffice that the dependencies without the continuations are acyclic: a chain of turns
 may go from ring to ring and use continuations in between.
 
 Bubble flow control: V. Puente et al., The adaptive bubble router, J. Parallel Distrib. Comput. 61
@@ -79,7 +79,7 @@ from routelab.kernels.dependency import (
 from routelab.toolkit.rings import complete_rings
 
 CYCLE_BUDGET = 50_000_000
-"""Dependencies to look at for a short cycle: well under a second."""
+"""Largest number of dependencies to visit for a short cycle: less than a second."""
 
 _PLAIN = (
     "packets follow the table's paths on the table's virtual channels",
@@ -98,14 +98,14 @@ BUBBLE_PRECONDITIONS = (
 )
 
 
-def check(
+def check_table(
     table: RouteTable,
     flow_control: str | None = None,
     *,
     packets_per_buffer: int = 2,
     switching: Switching = "virtual-cut-through",
 ) -> Verdict:
-    """Prove a table free of deadlock, or name a cycle of dependencies that stands in the way.
+    """Prove a table free of deadlock, or find a cycle of dependencies.
 
     No claim of a plugin, a table or a topology is trusted: rings are verified, and all
     dependencies are taken from the paths. The argument is in this module's docstring.
@@ -113,9 +113,9 @@ def check(
     Parameters
     ----------
     table : RouteTable
-        With its virtual channels; several paths a pair count with all their hops.
+        Table with virtual channels; all hops of all paths of a pair count.
     flow_control : {"plain", "bubble"}, optional
-        By default what the table declares.
+        Default: the flow control that the table declares.
     packets_per_buffer : int
         Packets of the largest size that fit into the buffer of one virtual channel.
     switching : {"virtual-cut-through", "wormhole"}
@@ -123,12 +123,12 @@ def check(
     Returns
     -------
     Verdict
-        ``not-proven`` says that the criterion fails, not that the table must deadlock.
+        ``not-proven`` means that the criterion fails, not that the table must deadlock.
 
     Raises
     ------
     InputError
-        If an option has a value that does not exist.
+        If an option has an invalid value.
     """
     flow = _options(flow_control or table.flow_control, packets_per_buffer, switching)
     vcs = table.virtual_channels
@@ -198,7 +198,7 @@ def _preconditions(flow: FlowControl) -> tuple[str, ...]:
 
 
 def ring_successors(topology: Topology, rings: list[list[int]], vcs: int) -> Int64Array:
-    """The next resource in its complete ring for every resource; −1 where there is none."""
+    """Return the next resource in the complete ring of every resource; −1 without a ring."""
     after = np.full((topology.num_channels, vcs), -1, dtype=np.int64)
     for ring in rings:
         following = np.roll(ring, -1)

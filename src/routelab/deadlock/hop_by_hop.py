@@ -1,40 +1,40 @@
-"""Prove hop-by-hop algorithms free of deadlock, by the kind of proof that they name.
+"""Prove hop-by-hop algorithms free of deadlock, by the kind of proof that they declare.
 
 Model
 -----
 A *resource* is a class of virtual channels of a channel. A packet at the front of a buffer has
 *candidates*, which are resources. The functions of an algorithm are called in every *state* that a
-packet can come to, for every pair of switches with terminals, or of terminals if the program is
-`by_terminal`. A state is where the packet is, the resource that it came over, and every column of
-the packet that functions may read: target, waypoint, phase, hops and the algorithm's own. So the
-checker relies on no claim of the algorithm (`hop_states`).
+packet can reach, for every pair of switches with terminals, or of terminals if the program is
+`by_terminal`. A state is the packet's switch, the resource that it came over, and every column of
+the packet that functions may read: target, waypoint, phase, hops and those of the algorithm. So the
+checker does not rely on claims of the algorithm (`hop_states`).
 
-What functions draw at random is tried out. Every first draw among up to 60 outcomes occurs for
-certain. Further draws, and what depends on the queues, are sampled: empty, full and partly filled
-buffers, channels and classes, and what waits inside switches.
+Random draws of functions are enumerated or sampled. Every first draw among up to 60 outcomes is
+enumerated. Further draws and the state of the queues are sampled: empty, full and partly filled
+buffers, channels and classes, and flits that wait inside switches.
 
 (a, b) is a *dependency* if a packet that came over resource a may have b among its candidates, in
 any outcome.
 
-Three things may change what a packet waits for:
+Three rules may change the candidates that a packet waits for:
 
 - *Ranking.* Under ``room`` a packet moves as soon as one of its candidates has room. Under
   ``best`` it waits for one of them. Under ``best-or-escape`` it waits for one of them, but moves
   as soon as an escape has room.
-- *Later looks.* If hop is called again while a packet waits, the candidates of one call replace
-  those of the call before. What hop writes into the packet makes a new state at the same place,
-  which is asked in turn. The candidates of all calls count as dependencies.
+- *Later calls.* If hop is called again while a packet waits, the candidates of one call replace
+  those of the call before. If hop changes the packet, this is a new state at the same switch,
+  which is explored in turn. The candidates of all calls count as dependencies.
 - *Waypoints.* Inject or hop may set one, and hop may change it in phase 0. The candidates of that
   call are resources of phase 0, as all before them; those of phase 1 follow behind the waypoint.
-  The dependency from the last resource of phase 0 to the first one of phase 1 is one like all
-  others. A waypoint that is changed again and again keeps the packet in phase 0, whose resources
-  may then form a cycle; the search finds it, because the changed target is part of the state.
+  The dependency from the last resource of phase 0 to the first one of phase 1 counts as any
+  other. A waypoint that changes repeatedly keeps the packet in phase 0, whose resources may then
+  form a cycle; the search finds it, because the new target is part of the state.
 
 Criteria
 --------
 ``acyclic``: the dependencies are acyclic.
 
-``bubble``: every strongly connected component of the dependencies that has a cycle lies inside one
+``bubble``: every strongly connected component of the dependencies that has a cycle is part of one
 complete ring on one class, and that class is one of the program's `bubble`.
 
 ``duato``: in every answer in every state some candidate is an escape (penalty from `ESCAPE` on).
@@ -52,11 +52,11 @@ component lies inside one complete ring as above.
 
 Why they suffice
 ----------------
-Suppose that from some cycle on no packet moves. Then nothing changes but what functions draw, and
-what they write into packets that wait. So it is enough to find one packet that moves the next time
-that it is examined, *whatever* its candidates are at that time. Each proof below finds a packet
-all of whose candidates, or all of whose escape candidates, have room, in every outcome. It makes
-no difference then whether candidates stand or are made again: those of every later look are among
+Suppose that from some cycle on no packet moves. Then only the random draws of functions change, and
+the columns that they write into waiting packets. So it is enough to find one packet that moves the
+next time that it is examined, for *any* candidates at that time. Each proof below finds a packet
+all of whose candidates, or all of whose escape candidates, have room, in every outcome. It makes no
+difference then whether candidates are stored or computed again: those of every later call are among
 the dependencies, too.
 
 ``acyclic`` and ``bubble`` are the criteria of `checker`, and the argument is the same. Take the
@@ -129,7 +129,7 @@ from routelab.api import (
 )
 from routelab.api.topology import BoolArray, Int32Array, Int64Array
 from routelab.deadlock.checker import BUBBLE_PRECONDITIONS, CYCLE_BUDGET, ring_successors
-from routelab.deadlock.hop_states import MAX_STATES, Exploration, explored, too_large
+from routelab.deadlock.hop_states import MAX_STATES, Exploration, explore_states, too_large
 from routelab.deadlock.hop_verdict import HopVerdict
 from routelab.deadlock.kernels.hop_states import ANY, AS_ESCAPE, LATER_AS_ESCAPE
 from routelab.deadlock.small_networks import small_network
@@ -147,7 +147,7 @@ _ALWAYS = (
     "packets at their destination are always consumed",
 )
 _STAND_INS = (64, 25)
-"""Most switches of the small networks that stand for large ones, one after the other."""
+"""Largest numbers of switches of the small networks to try in place of a large one."""
 _UNPROVEN = {
     "recovery": "deadlocks may form, and are resolved at run time: nothing to prove",
     "none": "it claims no proof",
@@ -165,16 +165,16 @@ def check_hop_routing(
     packets_per_buffer: int = 2,
     shared_buffers: bool = False,
 ) -> HopVerdict:
-    """The verdict about a routing on a network of any size, in seconds.
+    """Check a routing on a network of any size, within seconds.
 
-    A network that is too large is not checked (``not-checked``). The same algorithm is checked on
-    a small one of its kind instead, if there is one (`small_network`); the reason and ``small``
-    have the verdict on that.
+    A network that is too large is not checked (``not-checked``). Instead, the same algorithm is
+    checked on a small network of the same kind, if possible (`small_network`); the reason and
+    ``small`` hold that verdict.
 
     Parameters
     ----------
     routing : RoutingPart
-        One that supports `topology`; one with a table runs as a program, too.
+        A routing that supports `topology`; one with a table runs as a program, too.
     topology : Topology
     virtual_channels : int
     switching, packets_per_buffer, shared_buffers
@@ -187,7 +187,7 @@ def check_hop_routing(
         verdict = HopVerdict("not-checked", routing.proof, kind, large, topology)
     else:
         program = routing.prepare(topology, virtual_channels)
-        verdict = _checked(program, topology, routing.proof, options, virtual_channels)
+        verdict = _check_program(program, topology, routing.proof, options, virtual_channels)
     if verdict.status != "not-checked":
         return verdict
     for most in _STAND_INS:
@@ -197,14 +197,14 @@ def check_hop_routing(
         if routing.supports(small, virtual_channels) is not None:
             continue
         program = routing.prepare(small, virtual_channels)
-        other = _checked(program, small, routing.proof, options, virtual_channels)
+        other = _check_program(program, small, routing.proof, options, virtual_channels)
         if other.status != "not-checked":
-            return _stood_for(verdict, other)
+            return _add_small_verdict(verdict, other)
     return verdict
 
 
-def _stood_for(verdict: HopVerdict, small: HopVerdict) -> HopVerdict:
-    """The verdict about a network that was not checked, with that about a small one."""
+def _add_small_verdict(verdict: HopVerdict, small: HopVerdict) -> HopVerdict:
+    """Add the verdict on a small network to that on a network that was not checked."""
     dims = "x".join(map(str, small.topology.attributes["dims"]))
     shape = f"{small.topology.family} {dims}"
     return replace(
@@ -226,7 +226,7 @@ def check_hops(
     virtual_channels: int | None = None,
     max_states: int = MAX_STATES,
 ) -> HopVerdict:
-    """Prove a hop-by-hop algorithm free of deadlock, or name a cycle that stands in the way.
+    """Prove a hop-by-hop algorithm free of deadlock, or find a cycle.
 
     Parameters
     ----------
@@ -236,15 +236,15 @@ def check_hops(
     proof : {"acyclic", "bubble", "duato", "recovery", "none"}
         The kind of proof to look for.
     switching : {"virtual-cut-through", "wormhole"}
-        Packets of one flit are virtual cut-through in any case.
+        Packets of one flit always use virtual cut-through.
     packets_per_buffer : int
         Packets of the largest size that fit into the buffer of one virtual channel.
     shared_buffers : bool
         Under wormhole switching: a buffer may hold flits of several packets.
     virtual_channels : int, optional
-        That the program was prepared for; by default as many as it needs.
+        Virtual channels of the program (default: as many as it needs).
     max_states : int
-        Where the search breaks off; then the verdict is ``not-checked``.
+        Limit at which the search stops with the verdict ``not-checked``.
 
     Returns
     -------
@@ -256,10 +256,12 @@ def check_hops(
         If an option has a value that does not exist.
     """
     options = (switching, packets_per_buffer, shared_buffers)
-    return _checked(program, topology, proof, options, virtual_channels, max_states=max_states)
+    return _check_program(
+        program, topology, proof, options, virtual_channels, max_states=max_states
+    )
 
 
-def _checked(
+def _check_program(
     program: HopProgram,
     topology: Topology,
     proof: Proof,
@@ -271,14 +273,14 @@ def _checked(
     large = too_large(topology, needed_classes(program))
     if large:
         return HopVerdict("not-checked", proof, switching, large, topology)
-    exploration = explored(
+    exploration = explore_states(
         program,
         topology,
         virtual_channels,
         indirect=proof == "duato" and switching == "wormhole",
         max_states=max_states,
     )
-    return judged(exploration, proof, options)
+    return judge_states(exploration, proof, options)
 
 
 def _switching(proof: str, options: tuple[str, int, bool]) -> Switching:
@@ -295,20 +297,20 @@ def _switching(proof: str, options: tuple[str, int, bool]) -> Switching:
     return "wormhole" if switching == "wormhole" else "virtual-cut-through"
 
 
-def judged(
+def judge_states(
     exploration: Exploration,
     proof: Proof,
     options: tuple[Switching, int, bool] = ("virtual-cut-through", 2, False),
 ) -> HopVerdict:
-    """The verdict that the states of a program lead to.
+    """Derive the verdict from the states of a program.
 
     Parameters
     ----------
     exploration : Exploration
-        For ``duato`` under wormhole switching, with what is waited for indirectly.
+        For ``duato`` under wormhole switching, with indirect dependencies.
     proof : str
     options : tuple
-        Switching, packets a buffer, and whether buffers are shared: see `check_hops`.
+        Switching, packets per buffer, and whether buffers are shared: see `check_hops`.
     """
     switching = options[0]
     facts: dict[str, Any] = {
@@ -333,7 +335,7 @@ def judged(
         where = exploration.without_escape
         return HopVerdict("not-proven", reason=f"no candidate is an escape: {where}", **facts)
     facts["preconditions"] = _preconditions(proof, switching, exploration.program)
-    return _decided(exploration, _examples(exploration, proof, switching), facts)
+    return _decide(exploration, _examples(exploration, proof, switching), facts)
 
 
 def _not_applicable(
@@ -371,7 +373,7 @@ def _preconditions(proof: Proof, switching: Switching, program: HopProgram) -> t
 
 
 def _examples(exploration: Exploration, proof: Proof, switching: Switching) -> Int32Array:
-    """The pair that makes each dependency of the criterion, −1 for none; shape (R, R)."""
+    """Return the pair that causes each dependency of the criterion, −1 for none; (R, R)."""
     dependencies, used = exploration.findings.dependencies, exploration.findings.used
     if proof != "duato":
         every: Int32Array = dependencies[ANY]
@@ -380,8 +382,8 @@ def _examples(exploration: Exploration, proof: Proof, switching: Switching) -> I
     return np.where(used[1][:, np.newaxis], dependencies[row], np.int32(-1))
 
 
-def _decided(exploration: Exploration, examples: Int32Array, facts: dict[str, Any]) -> HopVerdict:
-    """Proof or cycle: the components of the dependencies, and the rings that they may be."""
+def _decide(exploration: Exploration, examples: Int32Array, facts: dict[str, Any]) -> HopVerdict:
+    """Find a proof or a cycle from the components of the dependencies and their rings."""
     topology, classes = exploration.topology, exploration.classes
     source, target = (ends.astype(np.int32) for ends in np.nonzero(examples >= 0))
     counts = np.bincount(source, minlength=len(examples))

@@ -1,4 +1,4 @@
-"""What packets of a hop-by-hop algorithm come to on a small network, and what goes wrong there."""
+"""Reachable states of a hop-by-hop algorithm on a small network, and violations of its contract."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from routelab.api import HopProgram, RunTables, Topology, needed_classes, run_tables
 from routelab.api.topology import Int32Array, Int64Array
 from routelab.deadlock.kernels import hop_states as kernel
-from routelab.deadlock.kernels.hop_search import compiled
-from routelab.deadlock.kernels.hop_states import ROUNDS, WORDS, Findings, Task
+from routelab.deadlock.kernels.hop_search import compile_search
+from routelab.deadlock.kernels.hop_states import ROUNDS, WORDS, Findings, SearchInput
 from routelab.kernels.distances import hop_distances
 from routelab.kernels.hops import (
     BUSY_UNTIL,
@@ -22,17 +22,17 @@ from routelab.kernels.hops import (
 )
 
 MAX_SWITCHES = 64
-"""Largest network that is explored by itself."""
+"""Switches of the largest network that is explored."""
 MAX_RESOURCES = 2560
-"""Most channels times classes; dependencies are kept as a full matrix of them."""
+"""Largest number of channels times classes; dependencies are a full matrix of them."""
 MAX_STATES = 250_000
-"""Most states of all pairs together: some seconds."""
+"""Largest total number of states of all pairs: a few seconds."""
 MAX_STATES_OF_A_PAIR = 50_000
 UNBOUNDED_HOPS = 64
-"""How far walks are followed of an algorithm that claims no bound."""
+"""Hops to follow for an algorithm without a bound."""
 
 UNITS = 8
-"""Flits that each buffer holds in the queues that functions are shown."""
+"""Size in flits of each buffer in the queues for functions."""
 _PICTURES = 16
 
 PROBLEMS = {
@@ -46,7 +46,7 @@ PROBLEMS = {
     "max-hops": (kernel.TOO_LONG, "{} hops are taken, the program claims at most {max_hops}"),
     "random": (kernel.OWN_RANDOM, "the same random word and queues give other candidates"),
 }
-"""Ways to break the contract: name, row of the kernel's findings, message."""
+"""Violations of the contract: name, row of the kernel's findings, message."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Exploration:
     topology : Topology
     program : HopProgram
     classes : int
-        Of all phases; resource ``channel * classes + class``.
+        Classes of all phases; resource ``channel * classes + class``.
     pairs : int32 array, shape (N, 2)
         Source and destination switch of every pair that the network joins; of every pair of
         terminals, if the program is `by_terminal`.
@@ -73,17 +73,17 @@ class Exploration:
 
     @property
     def states(self) -> int:
-        """How many there are, over all pairs."""
+        """Number of states of all pairs."""
         return int(self.findings.seen[0])
 
     @property
     def complete(self) -> bool:
-        """Whether the search came to its end."""
+        """Whether the search was complete."""
         return self._example(kernel.TOO_MANY_STATES) is None
 
     @property
     def coverage(self) -> str:
-        """What was looked at, for people."""
+        """Text about the extent of the search."""
         far = "" if self.program.max_hops is not None else f" up to {UNBOUNDED_HOPS} hops away"
         of = " of terminals" if self.program.by_terminal else ""
         return (
@@ -94,8 +94,8 @@ class Exploration:
 
     @cached_property
     def problems(self) -> dict[str, str]:
-        """How the program breaks its contract, by the names of `PROBLEMS`; one example each."""
-        told = {}
+        """Violations of the contract, by the names of `PROBLEMS`; one example each."""
+        problems = {}
         for name, (row, message) in PROBLEMS.items():
             example = self._example(row)
             if example is None or (name == "max-hops" and self.program.max_hops is None):
@@ -107,20 +107,20 @@ class Exploration:
                 max_hops=self.program.max_hops,
                 cause=self._against_waypoint(example),
             )
-            told[name] = f"{text}: {self._where(example)}"
-        return told
+            problems[name] = f"{text}: {self._location(example)}"
+        return problems
 
     @property
     def without_escape(self) -> str:
-        """A state in which no candidate is an escape, for people; empty if there is none."""
+        """Describe a state in which no candidate is an escape; empty if every state has one."""
         example = self._example(kernel.NO_ESCAPE)
-        return "" if example is None else self._where(example)
+        return "" if example is None else self._location(example)
 
     @property
     def several_ways(self) -> str:
-        """Where packets of a pair may go different ways, for people; empty if they never do."""
+        """Describe a state with a choice of routes for a pair; empty if routes are unique."""
         example = self._example(kernel.SEVERAL_WAYS)
-        return "" if example is None else self._where(example)
+        return "" if example is None else self._location(example)
 
     def _example(self, row: int) -> list[int] | None:
         example: list[int] = self.findings.problems[row].tolist()
@@ -135,7 +135,7 @@ class Exploration:
         there = destination if waypoint < 0 else waypoint
         return "the packet is there" if switch == there else "the packet is in phase 1"
 
-    def _where(self, example: list[int]) -> str:
+    def _location(self, example: list[int]) -> str:
         names = self.topology.switch_names
         source, destination, switch, channel, _, first, last = example
         came = "at injection" if channel < 0 else f"over {self.topology.channel_name(channel)}"
@@ -146,7 +146,7 @@ class Exploration:
 
 
 def too_large(topology: Topology, classes: int) -> str:
-    """Why a network is not explored with so many classes; empty if it is."""
+    """Return why a network with that many classes is not explored; empty if it is."""
     resources = topology.num_channels * classes
     if topology.num_switches > MAX_SWITCHES:
         return f"{topology.num_switches} switches, at most {MAX_SWITCHES} are looked at"
@@ -155,7 +155,7 @@ def too_large(topology: Topology, classes: int) -> str:
     return ""
 
 
-def explored(
+def explore_states(
     program: HopProgram,
     topology: Topology,
     virtual_channels: int | None = None,
@@ -170,15 +170,15 @@ def explored(
     program : HopProgram
         Prepared for `topology`.
     topology : Topology
-        One that is not `too_large`.
+        A network that is not `too_large`.
     virtual_channels : int, optional
-        That it was prepared for; by default as many as it needs.
+        Virtual channels of the program (default: as many as it needs).
     indirect : bool
-        Also find what packets wait for after further hops (wormhole switching).
+        Also find dependencies on resources after further hops (wormhole switching).
     max_states : int
-        Where the search breaks off.
+        Limit at which the search stops.
     """
-    pairs = _joined_pairs(topology, by_terminal=program.by_terminal)
+    pairs = _connected_pairs(topology, by_terminal=program.by_terminal)
     classes = needed_classes(program)
     vcs = max(virtual_channels or classes, classes)
     size = topology.num_channels * classes
@@ -190,7 +190,7 @@ def explored(
         longest=np.full(len(pairs), -1, dtype=np.int32),
         seen=np.zeros(1, dtype=np.int64),
     )
-    task = Task(
+    task = SearchInput(
         tables=given.tables,
         reals=program.reals.copy(),
         channel_source=topology.channel_source.copy(),
@@ -198,7 +198,7 @@ def explored(
         pictures=_pictures(given, vcs, waiting=program.waiting),
         limits=_limits(program, topology, max_states),
     )
-    explore, choose_nothing = compiled()
+    explore, choose_nothing = compile_search()
     explore(program.hop, program.inject or choose_nothing, task, pairs, findings)
     return Exploration(topology, program, classes, pairs[:, :2], findings)
 
@@ -216,8 +216,8 @@ def _limits(program: HopProgram, topology: Topology, max_states: int) -> Int64Ar
     return limits
 
 
-def _joined_pairs(topology: Topology, *, by_terminal: bool) -> Int32Array:
-    """Ordered pairs of different switches with terminals that the network joins.
+def _connected_pairs(topology: Topology, *, by_terminal: bool) -> Int32Array:
+    """Return the ordered pairs of different switches with terminals that the network joins.
 
     Returns
     -------
@@ -242,10 +242,10 @@ def _joined_pairs(topology: Topology, *, by_terminal: bool) -> Int32Array:
 
 
 def _pictures(given: RunTables, virtual_channels: int, *, waiting: bool) -> Int32Array:
-    """Queues as functions may find them: empty, full, and at random.
+    """Return possible contents of the queues: empty, full, and random.
 
     A random picture fills whole channels, or some virtual channels of all channels, or single
-    buffers; what waits inside the switches is drawn for each channel.
+    buffers; the flits that wait inside the switches are drawn for each channel.
     """
     rng = np.random.default_rng(0)
     pictures = np.repeat(given.queues[np.newaxis], _PICTURES, axis=0)

@@ -1,4 +1,4 @@
-"""What the checker says about a hop-by-hop algorithm."""
+"""Verdict on a hop-by-hop algorithm."""
 
 from __future__ import annotations
 
@@ -25,34 +25,34 @@ class HopVerdict:
     Attributes
     ----------
     status : {"proven", "not-proven", "not-applicable", "not-checked"}
-        ``not-proven`` says that the criterion fails, not that packets must deadlock.
+        ``not-proven`` means that the criterion fails, not that packets must deadlock.
     proof : str
-        The kind of proof that was asked for.
+        The requested kind of proof.
     switching : {"virtual-cut-through", "wormhole"}
     reason : str
-        One sentence for people.
+        One sentence for reports.
     topology : Topology
     classes : int
-        Of virtual channels, all phases; a resource is numbered ``channel * classes + class``.
+        Classes of virtual channels of all phases; resource ``channel * classes + class``.
     coverage : str
-        How many states were looked at, and how.
+        Number of explored states, and the method.
     preconditions : tuple of str
-        What the network's hardware has to guarantee for the verdict to hold.
+        Properties that the hardware must guarantee for the verdict to hold.
     dependencies : int32 array, shape (D, 2)
-        Pairs of resources of which the criterion speaks, ascending.
+        Pairs of resources in the criterion, ascending.
     rank : int32 array, shape (C, classes), or None
-        Only of a proof: every dependency leads to a higher rank, or along one of `rings` at the
-        same; −1 for resources that the criterion does not speak of.
+        Only for a proof: every dependency leads to a higher rank, or along one of `rings` at the
+        same rank; −1 for resources outside the criterion.
     rings : tuple of Ring
-        Only of a proof: complete rings on one class whose bubble it needs.
+        Only for a proof: complete rings on one class whose bubble it needs.
     cycle : tuple of (channel, class)
-        Only of a refusal: resources of which each waits for the next and the last for the first.
+        Only for a refusal: resources that wait for each other in cyclic order.
     cycle_routes : tuple of (source, destination)
-        For each dependency of the cycle a pair of switches whose packets make it.
+        A pair of switches whose packets cause each dependency of the cycle.
     problems : tuple of str
-        How the algorithm breaks its contract: one that does is never proven.
+        Violations of the contract; an algorithm with violations is never proven.
     small : HopVerdict or None
-        Where the network was too large: about the same algorithm on a small one of its kind.
+        Verdict on a small network of the same kind, if the network was too large.
     """
 
     status: HopStatus
@@ -73,11 +73,11 @@ class HopVerdict:
 
     @property
     def proven(self) -> bool:
-        """Whether the algorithm was shown to be free of deadlock on `topology`."""
+        """Whether the algorithm is proven free of deadlock on `topology`."""
         return self.status == "proven"
 
     def describe_cycle(self) -> list[str]:
-        """The cycle for people, that of the small network if it has the only one; a line each."""
+        """Describe the cycle, or else that of the small network, in one line per dependency."""
         if self.small is not None:
             return self.small.describe_cycle()
         names = self.topology.switch_names

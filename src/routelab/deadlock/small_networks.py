@@ -1,4 +1,4 @@
-"""Small networks that stand for large ones of the same kind."""
+"""Small networks of the same kind as large ones."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from routelab.toolkit import build_grid, full_grid
 
 
 def small_network(topology: Topology, most: int) -> Topology | None:
-    """A small network of the same kind; None if there is none.
+    """Build a small network of the same kind; return None if that is impossible.
 
-    Of a whole torus or mesh: rings and lines keep their parity, even ones get at most 4 switches
-    and odd ones at most 5, or 3 where that is too many together; then the last dimensions are left
-    out. Every switch has one terminal, or two where the network has more than one at a switch:
-    enough to tell whether packets that go by terminal share channels.
+    For a whole torus or mesh: rings and lines keep their parity, even ones get at most 4 switches
+    and odd ones at most 5, or 3 if the total is too large; then the last dimensions are omitted.
+    Every switch has one terminal, or two if the network has a switch with several, which suffices
+    to detect whether packets of different terminals share channels.
 
     Parameters
     ----------
     topology : Topology
     most : int
-        Switches that it may have.
+        Largest number of switches.
     """
     grid = full_grid(topology)
     if grid is None:

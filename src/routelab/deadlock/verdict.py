@@ -1,4 +1,4 @@
-"""What the checker says about a table."""
+"""Verdict on a table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Ring:
     ----------
     vc : int
     channels : tuple of int
-        Each followed by the next, the last by the first.
+        Channels in cyclic order.
     """
 
     vc: int
@@ -35,31 +35,30 @@ class Ring:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """The outcome of `routelab.deadlock.check`; arrays are read-only.
+    """The outcome of `routelab.deadlock.check_table`; arrays are read-only.
 
     Attributes
     ----------
     status : {"proven", "not-proven", "not-applicable"}
     flow_control : {"plain", "bubble"}
-        What the table was checked under.
+        Flow control of the check.
     reason : str
-        One sentence for people: what was shown, the cycle, or why the check does not apply.
+        One sentence for reports: the proof, the cycle, or why the check does not apply.
     preconditions : tuple of str
         What the network's hardware has to guarantee for the verdict to hold.
     virtual_channels : int
         A resource is numbered ``channel * virtual_channels + vc``.
     dependencies : int32 array, shape (D, 2)
-        Every pair of resources that some path uses one after the other, ascending; empty unless
-        the criterion was applied.
+        Every pair of resources that some path uses one after the other, ascending; empty if the
+        check does not apply.
     rank : int32 array, shape (C, V), or None
-        Only of a proof: the rank of every resource that a path uses, −1 for the others.
+        Only for a proof: the rank of every resource that a path uses, −1 for the others.
     rings : tuple of Ring
-        Only of a proof: the rings whose own dependencies are cyclic, so that the proof needs
-        their bubble.
+        Only for a proof: the rings with cyclic dependencies, whose bubble the proof needs.
     cycle : tuple of (channel, vc)
         Only of a refusal: resources of which each waits for the next and the last for the first.
     cycle_routes : tuple of (source, target)
-        For each dependency of the cycle the switches between which a route causes it.
+        Source and target switch of a route that causes each dependency of the cycle.
     """
 
     status: Status
@@ -75,11 +74,11 @@ class Verdict:
 
     @property
     def proven(self) -> bool:
-        """Whether the table was shown to be free of deadlock."""
+        """Whether the table is proven free of deadlock."""
         return self.status == "proven"
 
     def describe_cycle(self, topology: Topology) -> list[str]:
-        """The cycle for people, one line a dependency."""
+        """Describe the cycle in one line per dependency."""
         names = topology.switch_names
         after = (*self.cycle[1:], *self.cycle[:1])
         return [

@@ -1,4 +1,4 @@
-"""Small tools of the packet engine: bits, indices, random words, asking for memory ahead."""
+"""Helpers of the packet engine: bits, indices, random words, memory prefetch."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from numba.extending import intrinsic
 from routelab.kernels.jit import inline
 
 u = np.uint64
-"""For indices: an unsigned one is never counted from the end, which costs nothing to find out."""
+"""Type for indices: an unsigned index is never negative, so numba omits a check."""
 
 _ONE, _SIX, _LOW = u(1), u(6), u(63)
 
 
 @intrinsic
 def prefetch(context, array, place):
-    """Ask for an element of a one-dimensional array to be near when it is needed.
+    """Prefetch an element of a one-dimensional array into the cache.
 
-    A cycle's work is done in rounds over the same queues; what a round will read is asked for in
-    the round before, so that the waits for memory overlap.
+    The work of a cycle is done in rounds over the same queues; each round prefetches the data of
+    the next one, so that the waits for memory overlap.
     """
 
     def emit(code, builder, signature, values):
@@ -47,20 +47,20 @@ def mark(bits, row, item):
 
 
 @inline
-def marked(bits, row, item):
-    """Whether the bit of an item is set."""
+def is_marked(bits, row, item):
+    """Return whether the bit of an item is set."""
     return (bits[u(row), u(item) >> _SIX] >> (u(item) & _LOW)) & _ONE != np.uint64(0)
 
 
 @inline
 def lowest(bits):
-    """Number of the lowest bit that is set."""
+    """Return the number of the lowest bit that is set."""
     return np.int64(trailing_zeros(bits))
 
 
 @inline
 def draw(random, row, place):
-    """A random word of one of several streams (SplitMix64)."""
+    """Draw a random word of one of several streams (SplitMix64)."""
     random[row, place] += np.uint64(0x9E3779B97F4A7C15)
     z = random[row, place]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

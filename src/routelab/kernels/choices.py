@@ -1,4 +1,4 @@
-"""Distinct shortest legal routes from some switches: listed, or counted."""
+"""Lists and counts of distinct shortest legal routes from some switches."""
 
 from typing import NamedTuple
 
@@ -11,10 +11,10 @@ from routelab.kernels.jit import helper, jit
 class ChoiceArrays(NamedTuple):
     """Routes of the classes' representatives (Q classes, P endpoints); all read-only.
 
-    Row ``q * P + j`` of `length`, `routes` and `first_hop` is about the routes from the
-    representative of class q to endpoint j: their hops (−1: no route), how many there are, and
-    where the hops of the first one start; the others follow, in the order of the graph's edges.
-    ``sampled`` tells where there are more routes than are listed.
+    Row ``q * P + j`` of `length`, `routes` and `first_hop` describes the routes from the
+    representative of class q to endpoint j: their hops (−1: no route), their number, and the index
+    of the first one's hops; the others follow, in the order of the graph's edges. ``sampled`` marks
+    rows with more routes than are listed.
     """
 
     length: NDArray[np.int32]
@@ -26,7 +26,7 @@ class ChoiceArrays(NamedTuple):
 
 @helper()
 def _grow(array, needed):
-    """The array with room for at least `needed` entries."""
+    """Return the array with room for at least `needed` entries."""
     if needed <= len(array):
         return array
     larger = np.empty(max(needed, 2 * len(array)), array.dtype)
@@ -38,7 +38,7 @@ def _grow(array, needed):
 
 @helper()
 def _levels_from(graph, root, level, queue, ways, parent):
-    """Breadth-first search from a vertex; counts the shortest ways to every vertex.
+    """Count the shortest paths from a vertex to every other by breadth-first search.
 
     Returns the number of reached vertices, which `queue` lists in ascending order of level. A
     vertex's `parent` is a vertex one level before, an edge from there, and the edge's channel.
@@ -69,7 +69,7 @@ def _levels_from(graph, root, level, queue, ways, parent):
 
 @helper()
 def _sort_rows(rows, count, width, spare):
-    """Insertion sort of the first `count` rows, by all entries in turn."""
+    """Sort the first `count` rows lexicographically by insertion."""
     for i in range(1, count):
         for d in range(width):
             spare[d] = rows[i, d]
@@ -93,7 +93,7 @@ def _sort_rows(rows, count, width, spare):
 def _walk_back_all(
     in_start, in_edge, edge_source, level, ways, parent, vertex, rows, found, scratch
 ):
-    """Append all shortest ways from the root to `vertex` as rows of edges; return their number."""
+    """Append all shortest paths from the root to `vertex` as rows of edges; return their number."""
     length = level[vertex]
     place, at = scratch
     parent_vertex, parent_edge, _ = parent
@@ -112,11 +112,11 @@ def _walk_back_all(
             continue
         rows[found, depth - 1] = e
         if ways[u] == 1:
-            # the rest of the way is the only one
+            # the rest of the path is unique
             for d in range(depth - 2, -1, -1):
                 rows[found, d] = parent_edge[u]
                 u = parent_vertex[u]
-            # the next row shares what has not changed
+            # the next row shares the unchanged edges
             for d in range(1, length):
                 rows[found + 1, d] = rows[found, d]
             found += 1
@@ -129,7 +129,7 @@ def _walk_back_all(
 
 @helper()
 def _walk_back_one(graph, level, ways, vertex, pick, row):
-    """Write way number `pick` (0 … ways − 1) from the root to `vertex` as a row of edges."""
+    """Write path number `pick` (0 … ways − 1) from the root to `vertex` as a row of edges."""
     v = vertex
     while level[v] > 0:
         for i in range(graph.in_start[v], graph.in_start[v + 1]):
@@ -156,13 +156,13 @@ def list_routes(graph, roots, endpoints, most):
         Switches.
     endpoints : int32 array, shape (P,)
     most : int
-        Routes of a pair that are listed. Where there are more, `most` of them are: evenly spaced
+        Largest number of listed routes of a pair; of more, `most` evenly spaced ones are listed,
         in the order of the walk back from the target.
 
     Returns
     -------
     ChoiceArrays
-        ``hops`` is longer than what is used.
+        ``hops`` is longer than its used part.
     """
     size, ends = len(graph.vertex_switch), len(endpoints)
     switches = len(graph.begin)
@@ -179,7 +179,7 @@ def list_routes(graph, roots, endpoints, most):
     parent_vertex, parent_edge = np.empty(size, np.int32), np.empty(size, np.int32)
     parent_channel = np.empty(size, np.int32)
     parent = parent_vertex, parent_edge, parent_channel
-    # accepting vertices that were reached at their switch's shortest distance, as linked lists
+    # accepting vertices at their switch's shortest distance, as linked lists
     nearest = np.empty(switches, np.int32)
     head, following = np.empty(switches, np.int32), np.empty(size, np.int32)
     rows = np.empty((most + 1, 64), np.int32)
@@ -202,7 +202,7 @@ def list_routes(graph, roots, endpoints, most):
             rows = np.empty((most + 1, deepest), np.int32)
             scratch = np.empty(deepest + 1, np.int32), np.empty(deepest + 1, np.int32)
         if q == 1:
-            # the other roots' routes will need about as much room as the first one's
+            # the routes of the other roots need about as much room as those of the first
             hops = _grow(hops, used * len(roots) + used * len(roots) // 16)
         for j in range(ends):
             s = endpoints[j]
@@ -273,7 +273,7 @@ def list_routes(graph, roots, endpoints, most):
 
 @jit
 def count_routes_from(graph, roots, endpoints):
-    """Number and length of the shortest legal routes from some switches to all endpoints.
+    """Count the shortest legal routes from some switches to all endpoints, and their hops.
 
     Parameters
     ----------
@@ -286,9 +286,9 @@ def count_routes_from(graph, roots, endpoints):
     Returns
     -------
     counts : float64 array, shape (Q, P)
-        Exact up to 2^53; 0 where there is no route.
+        Exact up to 2^53; 0 for no route.
     lengths : int32 array, shape (Q, P)
-        Hops; −1 where there is no route.
+        Hops; −1 for no route.
     """
     size, ends = len(graph.vertex_switch), len(endpoints)
     counts = np.zeros((len(roots), ends), np.float64)

@@ -1,8 +1,8 @@
-"""Dependency graphs of route tables: who waits for whom, components, ranks, cycles.
+"""Dependency graphs of route tables: dependencies, components, ranks, cycles.
 
 A resource is a virtual channel of a channel, numbered ``channel * vcs + vc``. A packet that holds
-one resource and continues over another makes the second a *dependency* of the first; so the
-dependencies of a table are the consecutive hops of its paths, all of them.
+one resource and continues over another makes the second a *dependency* of the first. The
+dependencies of a table are all pairs of consecutive hops of its paths.
 """
 
 import numpy as np
@@ -12,10 +12,10 @@ from routelab.kernels.jit import jit
 
 @jit
 def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
-    """All dependencies of a table as a graph over its resources (R = C * vcs, D dependencies).
+    """Return all dependencies of a table as a graph over its R = C * vcs resources.
 
-    Beside the table, memory grows with the resources and the most dependencies of one of them
-    only, so that a table of a billion hops is checked in the room of some thousand channels.
+    Memory besides the table grows only with the resources and the largest number of dependencies
+    of one, so a table of a billion hops needs the memory for some thousand channels.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
         Dependencies of resource r are ``target[start[r]:start[r + 1]]``, ascending.
     """
     size = num_channels * vcs
-    # rows of distinct dependencies, as wide as the widest needs
+    # rows of distinct dependencies, as wide as the longest row
     width = 8
     following = np.empty((size, width), np.int32)
     found = np.zeros(size, np.int32)
@@ -87,7 +87,7 @@ def dependency_graph(path_start, hop_channel, hop_vc, num_channels, vcs):
 
 @jit
 def used_resources(hop_channel, hop_vc, num_channels, vcs):
-    """Which resources some path uses; bool, shape (R,). Arguments as in `dependency_graph`."""
+    """Mark resources on any path; bool, shape (R,). Arguments as in `dependency_graph`."""
     used = np.zeros(num_channels * vcs, np.bool_)
     for h in range(len(hop_channel)):
         used[hop_channel[h] * vcs + hop_vc[h]] = True
@@ -96,7 +96,7 @@ def used_resources(hop_channel, hop_vc, num_channels, vcs):
 
 @jit
 def strong_components(start, target):
-    """Strongly connected components, by Tarjan's algorithm without recursion.
+    """Find the strongly connected components by Tarjan's algorithm, without recursion.
 
     Source: R. Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1 (1972).
 
@@ -108,7 +108,7 @@ def strong_components(start, target):
     Returns
     -------
     component : int32 array, shape (R,)
-        Numbered against the arrows: an edge between two components leads to the lower number.
+        Numbered in reverse: an edge between two components leads to the lower number.
     """
     size = len(start) - 1
     component = np.full(size, -1, np.int32)
@@ -153,7 +153,7 @@ def strong_components(start, target):
 
 @jit
 def component_ranks(start, target, component):
-    """Rank of every resource: the longest chain of components that leads to its own.
+    """Compute each resource's rank: the longest chain of components that leads to its own.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def component_ranks(start, target, component):
     Returns
     -------
     rank : int32 array, shape (R,)
-        The same inside a component, strictly greater wherever an edge leaves one.
+        Equal inside a component; every edge between components leads to a greater rank.
     """
     level = np.zeros(len(component), np.int32)
     begin = np.zeros(len(component) + 1, np.int64)
@@ -190,20 +190,20 @@ def component_ranks(start, target, component):
 
 @jit
 def short_cycle(start, target, component, closing, budget):
-    """A short simple cycle that contains at least one of some wanted edges.
+    """Find a short simple cycle that contains at least one of some wanted edges.
 
     Parameters
     ----------
     closing : bool array, shape (D,)
         The wanted edges; both ends of each lie in one component.
     budget : int
-        Stop improving on a cycle after looking at this many edges: without it the cycle is a
-        shortest one, and the time may grow with the square of the edges.
+        Largest number of edges to visit while looking for a shorter cycle. Without a limit the
+        cycle is a shortest one, and the time may grow with the square of the edges.
 
     Returns
     -------
     cycle : int32 array, shape (n,)
-        Resources, each followed by the next and the last by the first; empty if nothing is wanted.
+        Resources in cyclic order; empty if no edge is wanted.
     """
     size = len(start) - 1
     wanted = np.zeros(size, np.bool_)
@@ -250,17 +250,17 @@ def short_cycle(start, target, component, closing, budget):
 
 @jit
 def example_paths(path_start, hop_channel, hop_vc, following, vcs):
-    """For some dependencies the first path that causes each.
+    """Find the first path that causes each of some dependencies.
 
     Parameters
     ----------
     following : int32 array, shape (R,)
-        For each resource the dependency that is asked about, −1 for none.
+        Wanted dependency of each resource, −1 for none.
 
     Returns
     -------
     example : int64 array, shape (R,)
-        Path, −1 where none is asked for.
+        Path, −1 if none is wanted.
     """
     example = np.full(len(following), -1, np.int64)
     for k in range(len(path_start) - 1):

@@ -3,12 +3,12 @@
 import numpy as np
 
 from routelab.kernels.jit import jit
-from routelab.kernels.routes import terminal_pairs
+from routelab.kernels.routes import count_terminal_pairs
 
 
 @jit
 def hop_distances(out_start, out_channel, channel_target, source, distance, queue):
-    """Hops from one switch to all others, by breadth-first search.
+    """Compute the hops from one switch to all others by breadth-first search.
 
     Parameters
     ----------
@@ -17,7 +17,7 @@ def hop_distances(out_start, out_channel, channel_target, source, distance, queu
     channel_target : int32 array, shape (C,)
     source : int
     distance : int32 array, shape (S,)
-        Overwritten: the hops, −1 where there is no way.
+        Overwritten: the hops, −1 if unreachable.
     queue : int32 array, shape (S,)
         Scratch; the first n entries are the reached switches in ascending order of distance.
 
@@ -43,7 +43,7 @@ def hop_distances(out_start, out_channel, channel_target, source, distance, queu
 
 @jit
 def demand_distance(out_start, out_channel, channel_target, demand):
-    """Hops of all shortest ways together, a pair's hops times the demand of both ends.
+    """Sum the hops of all shortest paths, each times the demands of both ends.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def demand_distance(out_start, out_channel, channel_target, demand):
     Returns
     -------
     total : int
-        Ordered pairs without a way between them count nothing.
+        Unreachable ordered pairs do not count.
     """
     size = len(demand)
     distance = np.empty(size, np.int32)
@@ -73,9 +73,9 @@ def demand_distance(out_start, out_channel, channel_target, demand):
 
 @jit
 def eccentricities(out_start, out_channel, channel_target):
-    """Hops from every switch to the farthest one; int32, shape (S,).
+    """Return the hops from every switch to the farthest one; int32, shape (S,).
 
-    A switch that does not reach all others counts as farther than any.
+    A switch that does not reach all others gets a value larger than any distance.
     """
     count = len(out_start) - 1
     result = np.empty(count, np.int32)
@@ -88,8 +88,8 @@ def eccentricities(out_start, out_channel, channel_target):
 
 
 @jit
-def joined_demand(out_start, out_channel, channel_target, ends, routes):
-    """Terminal pairs that the network joins, and those of them with shortest routes only.
+def connected_demand(out_start, out_channel, channel_target, ends, routes):
+    """Count terminal pairs that the network joins, and those with shortest routes only.
 
     Parameters
     ----------
@@ -102,9 +102,9 @@ def joined_demand(out_start, out_channel, channel_target, ends, routes):
     Returns
     -------
     joined : int
-        Ordered pairs of different terminals with a way between them.
+        Ordered pairs of different terminals with a path between them.
     shortest : int
-        Those that have routes, all of them as short as the network allows.
+        Those that have routes, all as short as the network allows.
     """
     pair_start, path_start = routes
     size, count = len(out_start) - 1, len(ends.destination_switch)
@@ -118,7 +118,7 @@ def joined_demand(out_start, out_channel, channel_target, ends, routes):
             hops = distance[ends.destination_switch[j]]
             if hops < 0:
                 continue
-            pairs = terminal_pairs(ends, i, j)
+            pairs = count_terminal_pairs(ends, i, j)
             joined += pairs
             p = i * count + j
             short = pair_start[p + 1] > pair_start[p]

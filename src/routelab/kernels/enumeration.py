@@ -1,4 +1,4 @@
-"""All shortest legal routes of every pair."""
+"""Enumeration of the shortest legal routes of all pairs."""
 
 import numpy as np
 from numba import njit
@@ -24,7 +24,7 @@ def enumerate_routes(graph, endpoints, counts, lengths):
     pair_start : int64 array, shape (P * P + 1,)
         Routes ``pair_start[p]:pair_start[p + 1]`` belong to pair p, in the graph's edge order.
     hop_start : int64 array, shape (P * P + 1,)
-        Where the hops of a pair's first route start; its routes follow one another.
+        Index of the hops of a pair's first route; its other routes follow.
     hops : int32 array
     """
     count = len(endpoints)
@@ -51,7 +51,7 @@ def enumerate_routes(graph, endpoints, counts, lengths):
             at = hop_start[i * count + j]
             depth = 0
             edge[0] = graph.edge_start[graph.begin[endpoints[i]]]
-            # a depth-first walk over the edges that come nearer; edge[d] is the next to try
+            # a depth-first walk over the edges towards the target; edge[d] is the next to try
             v = graph.begin[endpoints[i]]
             while depth >= 0:
                 if edge[depth] == graph.edge_start[v + 1]:

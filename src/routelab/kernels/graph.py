@@ -1,10 +1,10 @@
 """Searches on a routing graph: levels, route counts, turns, and lightest shortest trees.
 
-Everything here looks at *shortest legal* routes. A route's hops come first and its weight (the
+All functions consider *shortest legal* routes. A route's hops come first and its weight (the
 load of its channels) second, so the |N|² offset that the Angara paper gives to every edge is not
-needed. Where several routes are equal in both, the one whose channels come first in the graph's
-edge order, compared hop by hop from the source, wins; the choice does not depend on how many
-states the graph spends on the same physical route.
+needed. Of several routes that are equal in both, the one whose channels come first in the graph's
+edge order, compared hop by hop from the source, is chosen; the choice does not depend on the number
+of states that the graph has for the same physical route.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ class GraphArrays(NamedTuple):
     """A routing graph as plain arrays (V vertices, E edges, S switches); all read-only.
 
     `edge_*` are in CSR order by the vertex they leave, `in_edge` lists the edges that enter each
-    vertex. Made by `routelab.api.RoutingGraph.ordered`.
+    vertex. Built by `routelab.api.RoutingGraph.ordered`.
     """
 
     num_channels: int
@@ -35,12 +35,12 @@ class GraphArrays(NamedTuple):
 
 
 class SearchArrays(NamedTuple):
-    """What selections that grow trees start from (P endpoints); all read-only.
+    """Input of selections that grow trees (P endpoints); all arrays are read-only.
 
     ``lengths``: hops of the shortest legal route of every ordered pair, −1 for none; ``demand``:
-    terminals at each endpoint (a route counts the product of both ends'); ``order``: endpoints
-    in tie order; ``backwards``: endpoints whose searches run through the tie order backwards.
-    Made by `routelab.api.search_arrays`.
+    terminals at each endpoint (a route counts as the product of both ends'); ``order``: endpoints
+    in tie order; ``backwards``: endpoints whose searches use the reverse tie order. Built by
+    `routelab.toolkit.search_arrays`.
     """
 
     graph: GraphArrays
@@ -53,7 +53,7 @@ class SearchArrays(NamedTuple):
 
 @jit
 def reverse_adjacency(edge_target, num_vertices):
-    """Edges that enter each vertex, ascending.
+    """List the edges that enter each vertex, ascending.
 
     Parameters
     ----------
@@ -81,14 +81,14 @@ def reverse_adjacency(edge_target, num_vertices):
 
 @jit
 def levels_to(graph, switch, level, queue):
-    """Hops from every vertex to the nearest accepting vertex of `switch`.
+    """Compute the hops from every vertex to the nearest accepting vertex of `switch`.
 
     Parameters
     ----------
     graph : GraphArrays
     switch : int
     level : int32 array, shape (V,)
-        Overwritten: the hops, −1 where the switch cannot be reached.
+        Overwritten: the hops, −1 if the switch is unreachable.
     queue : int32 array, shape (V,)
         Scratch; the first n entries are the reached vertices in ascending order of level.
 
@@ -118,12 +118,12 @@ def levels_to(graph, switch, level, queue):
 
 @jit
 def route_lengths(graph, endpoints):
-    """Hops of the shortest legal route of every ordered pair of endpoints.
+    """Compute the hops of the shortest legal route of every ordered pair of endpoints.
 
     Returns
     -------
     lengths : int32 array, shape (P, P)
-        Row: source, column: target; −1 where there is no legal route.
+        Row: source, column: target; −1 for no legal route.
     """
     count = len(endpoints)
     lengths = np.empty((count, count), np.int32)
@@ -138,14 +138,14 @@ def route_lengths(graph, endpoints):
 
 @jit
 def count_routes(graph, endpoints):
-    """Number of shortest legal routes of every ordered pair of endpoints.
+    """Count the shortest legal routes of every ordered pair of endpoints.
 
     The graph must be deterministic: then paths are physical routes and nothing is counted twice.
 
     Returns
     -------
     counts : float64 array, shape (P, P)
-        Exact up to 2^53; 1 for a pair of an endpoint with itself, 0 where unreachable.
+        Exact up to 2^53; 1 for a pair of an endpoint with itself, 0 if unreachable.
     """
     count = len(endpoints)
     counts = np.zeros((count, count), np.float64)
@@ -173,18 +173,18 @@ def count_routes(graph, endpoints):
 
 @jit
 def fewest_turns(graph, endpoints, channel_direction, num_directions):
-    """Fewest changes of direction on a shortest legal route of every ordered pair.
+    """Find the fewest changes of direction on a shortest legal route of every ordered pair.
 
     Parameters
     ----------
     channel_direction : int16 array, shape (C,)
-        −1 (no label) counts as a direction of its own.
+        −1 (no label) counts as a separate direction.
     num_directions : int
 
     Returns
     -------
     turns : int32 array, shape (P, P)
-        0 for a pair of an endpoint with itself, −1 where unreachable.
+        0 for a pair of an endpoint with itself, −1 if unreachable.
     """
     count = len(endpoints)
     size = len(graph.vertex_switch)
@@ -222,10 +222,10 @@ def fewest_turns(graph, endpoints, channel_direction, num_directions):
 
 
 class TreeScratch(NamedTuple):
-    """Work arrays of `grow_tree`; make them with `tree_scratch`.
+    """Work arrays of `grow_tree`; `tree_scratch` allocates them.
 
-    After a call, ``queue[:n]`` holds the visited vertices level by level, in the order in which
-    their best routes sort; ``level``, ``cost`` and ``parent_edge`` describe those routes.
+    After a call, ``queue[:n]`` holds the visited vertices level by level, sorted by their best
+    routes; ``level``, ``cost`` and ``parent_edge`` describe those routes.
     """
 
     level: NDArray[np.int32]
@@ -236,7 +236,7 @@ class TreeScratch(NamedTuple):
 
 @jit
 def tree_scratch(num_vertices):
-    """Work arrays for `grow_tree` on a graph with `num_vertices` vertices."""
+    """Allocate work arrays for `grow_tree` on a graph with `num_vertices` vertices."""
     return TreeScratch(
         np.empty(num_vertices, np.int32),
         np.empty(num_vertices, np.int64),
@@ -247,10 +247,10 @@ def tree_scratch(num_vertices):
 
 @jit
 def grow_tree(graph, root, weight, backwards, last_level, tree):
-    """Lightest shortest routes from one vertex: Algorithm 4 of the Angara paper.
+    """Find the lightest shortest routes from one vertex: Algorithm 4 of the Angara paper.
 
     A breadth-first search with relaxation inside each level. Every edge costs one hop first and
-    its channel's weight second, so a level is settled once it has been looked at.
+    its channel's weight second, so a level is final after one visit.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
     backwards : bool
         Break ties by the reversed edge order.
     last_level : int
-        Do not look beyond this many hops.
+        Largest number of hops to search.
     tree : TreeScratch
         Overwritten.
 
@@ -292,8 +292,8 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
                     level[v] = depth
                     cost[v] = price
                     parent_edge[v] = e
-        # a second pass puts the level in the order of its routes: that is what makes ties
-        # independent of the number of states a physical route is spelled with
+        # a second pass sorts the level by its routes: this makes ties independent of the
+        # number of states of a physical route
         for k in range(head, end):
             u = queue[k]
             first, last = graph.edge_start[u], graph.edge_start[u + 1]
@@ -309,16 +309,16 @@ def grow_tree(graph, root, weight, backwards, last_level, tree):
 
 @jit
 def settle_switches(graph, tree, visited, best):
-    """Pick each switch's best accepting vertex in a grown tree.
+    """Find each switch's best accepting vertex in a tree.
 
     Parameters
     ----------
     graph : GraphArrays
     tree : TreeScratch
     visited : int
-        What `grow_tree` returned.
+        Result of `grow_tree`.
     best : int32 array, shape (S,)
-        Overwritten: the vertex in which the best route to each switch stops, −1 for none.
+        Overwritten: the last vertex of the best route to each switch, −1 for none.
     """
     best[:] = -1
     for k in range(visited):

@@ -1,4 +1,4 @@
-"""Ways on whole tori and meshes from coordinates alone, for hop-by-hop routing functions.
+"""Routes on whole tori and meshes from coordinates, for hop-by-hop routing functions.
 
 The tables are those of `routelab.toolkit.families.grid_hops.grid_tables`; no array grows with the
 square of the number of switches. A *step* count is signed: +3 is three hops in the positive
@@ -16,17 +16,17 @@ HEAD = 0
 SIZES = 1
 """Switches along each dimension."""
 RINGS = 2
-"""1 where a dimension's lines are closed to rings."""
+"""1 if a dimension's lines are rings."""
 COORDINATES = 3
-"""Of each switch, by (switch, dimension)."""
+"""Coordinate by (switch, dimension)."""
 OUT = 4
 """Channel by (switch, positive directions, then negative ones); −1 at the end of a line."""
 PARITY = 5
-"""Of the sum of a switch's coordinates."""
+"""Parity of the sum of a switch's coordinates."""
 ORDERS = 6
-"""Orders of the dimensions, by (order, place)."""
+"""Orders of the dimensions, by (order, position)."""
 SWITCHES = 7
-"""Switch at each place, row-major over the coordinates."""
+"""Switch at each grid point, row-major over the coordinates."""
 OWN = 8
 
 TIES_POSITIVE, TIES_BALANCED, TIES_RANDOM = 0, 1, 2
@@ -34,25 +34,25 @@ TIES_POSITIVE, TIES_BALANCED, TIES_RANDOM = 0, 1, 2
 
 @njit(cache=True)
 def dimensions(tables):
-    """Number of dimensions."""
+    """Return the number of dimensions."""
     return np.int64(tables[table(tables, HEAD)])
 
 
 @njit(cache=True)
 def ring_classes(tables):
-    """Classes of virtual channels that keep rings free of cycles: 2 with a dateline, else 1."""
+    """Return the number of classes that break ring deadlocks: 2 with a dateline, else 1."""
     return np.int64(tables[table(tables, HEAD) + 1])
 
 
 @njit(cache=True)
 def order_count(tables):
-    """Number of orders of the dimensions in the tables."""
+    """Return the number of orders of the dimensions in the tables."""
     return np.int64(tables[table(tables, HEAD) + 3])
 
 
 @njit(cache=True)
 def ring_size(tables, dimension):
-    """Switches on the rings of a dimension; 0 if it has lines."""
+    """Return the number of switches on the rings of a dimension; 0 if it has lines."""
     if tables[table(tables, RINGS) + dimension] == 0:
         return np.int64(0)
     return np.int64(tables[table(tables, SIZES) + dimension])
@@ -60,13 +60,13 @@ def ring_size(tables, dimension):
 
 @njit(cache=True)
 def coordinate(tables, switch, dimension):
-    """Of a switch."""
+    """Return a coordinate of a switch."""
     return np.int64(tables[table(tables, COORDINATES) + switch * dimensions(tables) + dimension])
 
 
 @njit(cache=True)
 def shortest_steps(tables, dimension, here, there):
-    """Steps from one switch to the coordinate of another; half a ring counts as positive."""
+    """Return the steps from one switch to the coordinate of another; half a ring is positive."""
     steps = coordinate(tables, there, dimension) - coordinate(tables, here, dimension)
     size = ring_size(tables, dimension)
     if size:
@@ -79,9 +79,9 @@ def shortest_steps(tables, dimension, here, there):
 
 @njit(cache=True)
 def steps_with_sign(tables, dimension, here, there, sign):
-    """Steps to the coordinate of another switch in the direction of `sign`; on lines as they are.
+    """Return the steps to the coordinate of another switch in the direction of `sign`.
 
-    Less than the size of the ring; 0 if the coordinates are equal.
+    Fewer than the size of the ring; 0 if the coordinates are equal. On lines `sign` is ignored.
     """
     steps = shortest_steps(tables, dimension, here, there)
     if steps * sign < 0:
@@ -91,17 +91,16 @@ def steps_with_sign(tables, dimension, here, there, sign):
 
 @njit(cache=True)
 def is_half_ring(tables, dimension, steps):
-    """Whether as many steps in the other direction lead to the same switch."""
+    """Return whether as many steps in the other direction lead to the same switch."""
     return steps != 0 and 2 * abs(steps) == ring_size(tables, dimension)
 
 
 @njit(cache=True)
 def tie_sign(tables, source, target, here, random, dimension):
-    """Direction in which half a ring is crossed: +1 or −1.
+    """Return the direction in which half a ring is crossed: +1 or −1.
 
-    Balanced ties look at the parity of the coordinates of source, target and this switch together,
-    as selections do (`routelab.toolkit.ties`); random ones at a bit of their own for each
-    dimension.
+    Balanced ties depend on the parity of all coordinates of source, target and this switch, as in
+    selections (`routelab.toolkit.ties`); random ones on a separate bit for each dimension.
     """
     ties = tables[table(tables, HEAD) + 2]
     if ties == TIES_BALANCED:
@@ -109,7 +108,7 @@ def tie_sign(tables, source, target, here, random, dimension):
         odd = (tables[parity + source] + tables[parity + target] + tables[parity + here]) & 1
         return np.int64(1 - 2 * odd)
     if ties == TIES_RANDOM:
-        # pick takes the upper half of the random bits
+        # pick uses the upper half of the random bits
         bit = np.int64((random >> np.uint64(dimension)) & np.uint64(1))
         return np.int64(1 - 2 * bit)
     return np.int64(1)
@@ -117,7 +116,7 @@ def tie_sign(tables, source, target, here, random, dimension):
 
 @njit(cache=True)
 def minimal_steps(tables, dimension, source, target, here, random):
-    """The shortest steps from here towards the target, ties decided by `tie_sign`."""
+    """Return the shortest steps from here towards the target, with ties by `tie_sign`."""
     steps = shortest_steps(tables, dimension, here, target)
     if is_half_ring(tables, dimension, steps):
         steps *= tie_sign(tables, source, target, here, random, dimension)
@@ -126,7 +125,7 @@ def minimal_steps(tables, dimension, source, target, here, random):
 
 @njit(cache=True)
 def channel_towards(tables, here, dimension, steps):
-    """The channel that takes the first of those steps; `steps` is not 0."""
+    """Return the channel of the first of those steps; `steps` is not 0."""
     count = dimensions(tables)
     slot = dimension if steps > 0 else dimension + count
     return np.int64(tables[table(tables, OUT) + here * (2 * count) + slot])
@@ -134,13 +133,13 @@ def channel_towards(tables, here, dimension, steps):
 
 @njit(cache=True)
 def ring_class(tables, here, dimension, steps):
-    """Class of the virtual channel of the first of those steps, free of cycles on every ring.
+    """Return the class of the first of those steps, which is free of cycles on every ring.
 
-    With a dateline: 0 as long as the rest of the way in this ring still crosses the channel
-    between its last and its first switch (that channel included), 1 behind it and for ways that
-    never cross it. So the first class is never used behind the dateline and the second never on
-    it: neither closes a ring, and no packet goes back from the second to the first. It looks at
-    nothing but the place and the rest of the way. 0 without a dateline.
+    With a dateline: 0 as long as the rest of the route in this ring crosses the channel between
+    its last and its first switch (that channel included), 1 behind it and for routes that never
+    cross it. So the first class is never used behind the dateline and the second never on it:
+    neither closes a ring, and no packet returns from the second to the first. The class depends
+    only on the switch and the rest of the route. 0 without a dateline.
     """
     last = ring_classes(tables) - 1
     size = ring_size(tables, dimension)
@@ -152,12 +151,12 @@ def ring_class(tables, here, dimension, steps):
 
 @njit(cache=True)
 def order_step(tables, order, source, target, here, random):
-    """The next hop of dimension-order routing on a shortest way.
+    """Return the next hop of dimension-order routing on a shortest route.
 
     Parameters
     ----------
     order : int
-        Which of the orders of the tables.
+        Number of the order in the tables.
 
     Returns
     -------
@@ -170,7 +169,7 @@ def order_step(tables, order, source, target, here, random):
     to = table(tables, COORDINATES) + target * count
     for place in range(count):
         dimension = np.int64(tables[base + place])
-        # most calls find some coordinates alike, and this is all that they cost
+        # fast path: in most calls some coordinates are equal
         if tables[from_ + dimension] == tables[to + dimension]:
             continue
         steps = minimal_steps(tables, dimension, source, target, here, random)
@@ -181,7 +180,7 @@ def order_step(tables, order, source, target, here, random):
 
 @njit(cache=True)
 def directed_order_step(tables, order, backwards, target, here):
-    """The next hop of dimension-order routing with a direction fixed for every dimension.
+    """Return the next hop of dimension-order routing with a fixed direction in every dimension.
 
     Parameters
     ----------
@@ -208,17 +207,17 @@ def directed_order_step(tables, order, backwards, target, here):
 
 @njit(cache=True)
 def switch_in_quadrant(tables, source, target, backwards, random):
-    """One of the switches between two, all alike.
+    """Draw a switch between two, uniformly.
 
     Parameters
     ----------
     backwards : int
-        Bit d is set if the quadrant lies in the negative direction of dimension d.
+        Bit d is set if the quadrant is in the negative direction of dimension d.
 
     Returns
     -------
     switch : int
-        Both ends are in the quadrant, too.
+        The quadrant includes both ends.
     """
     place = np.int64(0)
     for dimension in range(dimensions(tables)):
@@ -234,7 +233,7 @@ def switch_in_quadrant(tables, source, target, backwards, random):
 
 @njit(cache=True)
 def minimal_directions(tables, source, target, random):
-    """Bits of the dimensions in which the shortest way is backwards; half a ring is at random."""
+    """Return bits of the dimensions whose shortest direction is negative; ties are random."""
     backwards = np.int64(0)
     for dimension in range(dimensions(tables)):
         steps = shortest_steps(tables, dimension, source, target)
@@ -248,15 +247,15 @@ def minimal_directions(tables, source, target, random):
 
 @njit(cache=True)
 def weighted_directions(tables, source, target, random, local):
-    """Bits of the dimensions that are crossed backwards, directions weighted by their distances.
+    """Draw bits of the dimensions to cross in the negative direction, weighted by distance.
 
-    On a ring of k switches a distance of D <= k / 2 is gone the short way with probability
-    (k - D) / k and the long way with D / k. On a line there is one way.
+    On a ring of k switches a distance of D <= k / 2 takes the short direction with probability
+    (k - D) / k and the long one with D / k. A line has one direction.
 
     Parameters
     ----------
     local : bool
-        Distances below k / 4 always go the short way.
+        Distances below k / 4 always take the short direction.
     """
     backwards = np.int64(0)
     for dimension in range(dimensions(tables)):

@@ -1,4 +1,4 @@
-"""What compiled hop-by-hop routing functions see and call.
+"""Data and helpers of compiled hop-by-hop routing functions.
 
 A hop-by-hop algorithm is two compiled functions of fixed signature, which the packet engine calls
 through pointers: so one compiled engine serves every algorithm. Both get rows of integers; the
@@ -23,11 +23,11 @@ ABI = 2
 """Changes whenever a signature or a column does."""
 
 # Columns of a packet's row. A routing function may read all of them. It may write STATE … and, in
-# inject and in phase 0, WAYPOINT; what is not listed here is the engine's own.
+# inject and in phase 0, WAYPOINT; the other columns belong to the engine.
 SOURCE = 0
 """Switch where the packet entered."""
 TARGET = 1
-"""Switch that the packet is heading for: its waypoint, then its destination."""
+"""Next target of the packet: its waypoint, then its destination."""
 DESTINATION = 2
 """Switch where the packet will leave."""
 WAYPOINT = 3
@@ -39,7 +39,7 @@ HOPS = 5
 SOURCE_TERMINAL = 6
 """Terminal that sends the packet."""
 STATE = 8
-"""First of `STATES` columns that are the algorithm's own; 0 at injection and in a new phase."""
+"""First of `STATES` columns for the algorithm; 0 at injection and in a new phase."""
 STATES = 4
 TARGET_TERMINAL = 12
 """Terminal where the packet will leave."""
@@ -53,14 +53,14 @@ CREDITS = 1
 """Units that the switch before the channel knows to be free."""
 QUEUE_COLUMNS = 2
 
-# If a program asks for what waits (`HopProgram.waiting`), one row for each channel follows the
-# queues, and one row more.
+# If a program needs waiting flits (`HopProgram.waiting`), one row for each channel follows the
+# queues, and one more row.
 FRONT_FLITS = 0
-"""Of a channel: flits inside the switch that have yet to move to its output."""
+"""Flits inside the switch that have yet to move to the channel's output."""
 BUSY_UNTIL = 1
-"""Of a channel: cycle in which it has sent all flits that moved to its output."""
+"""Cycle in which the channel has sent all flits that moved to its output."""
 NOW = 0
-"""Of the row behind those of the channels: the cycle."""
+"""The cycle, in the row behind those of the channels."""
 
 # The engine block of the tables, from tables[0] on: numbers, then arrays one behind the other.
 (
@@ -69,14 +69,14 @@ NOW = 0
     BLOCK_ALL_CLASSES,  # of all phases
     BLOCK_UNIT_FLITS,  # flits of a unit
     BLOCK_PACKET_FLITS,  # flits of a packet
-    BLOCK_WAITING,  # row of channel 0 among those of what waits; −1: not kept
+    BLOCK_WAITING,  # row of channel 0 among those of waiting flits; −1: none
     BLOCK_QUEUES,  # (channels,): row of the first virtual channel of each channel,
 ) = range(7)
 """Then (channels,) cycles that each channel takes for a unit; for each class of all phases its
-first virtual channel; and how many it has."""
+first virtual channel; and its number of virtual channels."""
 
 ESCAPE = 1 << 20
-"""Penalty from which on a candidate is an escape: taken only if no other can be taken."""
+"""Least penalty of an escape, which is taken only if no other candidate can be taken."""
 
 _TABLES = types.Array(types.int32, 1, "C")
 _ROWS = types.Array(types.int32, 2, "C")
@@ -93,7 +93,7 @@ HOP = types.int64(
     types.uint64,  # random: 64 fresh random bits
     _ROWS,  # out: rows of (channel, class of virtual channel, penalty) to be written
 )
-"""Candidates of a packet at a switch: writes rows of `out` and returns how many."""
+"""Signature of hop: write the candidates of a packet at a switch to `out`; return their number."""
 
 INJECT = types.int64(
     _TABLES,
@@ -101,11 +101,11 @@ INJECT = types.int64(
     _ROWS,  # packets
     types.int64,  # packet
     _ROWS,  # queues
-    types.FunctionType(HOP),  # hop: the program's own, to be asked with `offers`
+    types.FunctionType(HOP),  # hop: that of the program, to be called with `offers`
     types.uint64,  # random
     _ROWS,  # out: scratch for the candidates that hop writes
 )
-"""Choices made once, as a packet enters the network; the returned number has no meaning yet."""
+"""Signature of inject: make choices once, at injection; the returned number has no meaning yet."""
 
 
 def hop_kernel(function: Callable[..., Any]) -> Any:
@@ -118,7 +118,7 @@ def hop_kernel(function: Callable[..., Any]) -> Any:
     numba.core.errors.NumbaError
         If the function cannot be compiled.
     """
-    return _compiled("hop", HOP, function)
+    return _compile("hop", HOP, function)
 
 
 def inject_kernel(function: Callable[..., Any]) -> Any:
@@ -131,7 +131,7 @@ def inject_kernel(function: Callable[..., Any]) -> Any:
     numba.core.errors.NumbaError
         If the function cannot be compiled.
     """
-    return _compiled("inject", INJECT, function)
+    return _compile("inject", INJECT, function)
 
 
 _ARGUMENTS = {
@@ -140,7 +140,7 @@ _ARGUMENTS = {
 }
 
 
-def _compiled(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
+def _compile(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
     code = function.__code__
     arguments = code.co_varnames[: code.co_argcount]
     if len(arguments) != len(signature.args):
@@ -151,27 +151,27 @@ def _compiled(kind: str, signature: Any, function: Callable[..., Any]) -> Any:
     try:
         return njit(signature, cache=True, nogil=True)(function)
     except RuntimeError:
-        # numba finds no place for a cache beside code that was typed in
+        # numba cannot cache code that has no file
         return njit(signature, nogil=True)(function)
 
 
 @inline
 def table(tables, number):
-    """Where the plugin's array of that number begins in `tables`."""
+    """Return where the plugin's array of that number begins in `tables`."""
     return tables[1 + number]
 
 
 @inline
 def appended(tables, number):
-    """Where an array begins that `routelab.api.append_tables` put behind another program's."""
+    """Return where an array begins that `routelab.api.append_tables` appended."""
     return tables[tables[0] - 1 - number]
 
 
 @njit(_nrt=False, forceinline=True)
 def class_flits(tables, queues, channel, phase, vc):
-    """Flits in the buffers of a class of virtual channels and on their way there.
+    """Return the flits in the buffers of a class of virtual channels and on their way there.
 
-    As the credits tell that the switch before the channel knows of.
+    They follow from the credits at the switch before the channel.
 
     Parameters
     ----------
@@ -195,40 +195,40 @@ def class_flits(tables, queues, channel, phase, vc):
         return np.int64(0)
     place = block + BLOCK_QUEUES + 2 * channels + name
     first, count = tables[place], tables[place + tables[block + BLOCK_ALL_CLASSES]]
-    return _taken_flits(tables, queues, block, channel, first, count)
+    return _occupied_flits(tables, queues, block, channel, first, count)
 
 
 @njit(_nrt=False, forceinline=True)
 def class_packets(tables, queues, channel, phase, vc):
-    """Packets in the buffers of a class and on their way there, rounded up; see `class_flits`."""
+    """Return `class_flits` in packets, rounded up."""
     return _whole_packets(tables, class_flits(tables, queues, channel, phase, vc))
 
 
 @njit(_nrt=False, forceinline=True)
 def channel_flits(tables, queues, channel):
-    """Flits in all buffers behind a channel and on their way there; see `class_flits`."""
+    """Return the flits in all buffers behind a channel and on their way; see `class_flits`."""
     block = np.int64(tables[0])
     channels, classes = tables[block + BLOCK_CHANNELS], tables[block + BLOCK_ALL_CLASSES]
     if not 0 <= channel < channels:
         return np.int64(0)
     # classes follow each other from virtual channel 0 on
     last = block + BLOCK_QUEUES + 2 * channels + classes - 1
-    return _taken_flits(tables, queues, block, channel, 0, tables[last] + tables[last + classes])
+    return _occupied_flits(tables, queues, block, channel, 0, tables[last] + tables[last + classes])
 
 
 @njit(_nrt=False, forceinline=True)
 def channel_packets(tables, queues, channel):
-    """Packets in all buffers behind a channel and on their way there, rounded up."""
+    """Return `channel_flits` in packets, rounded up."""
     return _whole_packets(tables, channel_flits(tables, queues, channel))
 
 
 @njit(_nrt=False, forceinline=True)
 def waiting_flits(tables, queues, channel):
-    """Flits that wait for a channel inside the switch that it leaves.
+    """Return the flits that wait for a channel inside the switch that it leaves.
 
-    Those that were moved to the channel's output and not sent yet, and those of packets at the
+    These are flits in the channel's output that are not sent yet, and those of packets at the
     fronts of input buffers whose decision is this channel. A packet with several candidates under
-    the ranking ``room`` has not decided.
+    the ranking ``room`` has no decision yet.
 
     Returns
     -------
@@ -249,12 +249,12 @@ def waiting_flits(tables, queues, channel):
 
 @njit(_nrt=False, forceinline=True)
 def waiting_packets(tables, queues, channel):
-    """Packets that wait for a channel inside its switch, rounded up; see `waiting_flits`."""
+    """Return `waiting_flits` in packets, rounded up."""
     return _whole_packets(tables, waiting_flits(tables, queues, channel))
 
 
 @inline
-def _taken_flits(tables, queues, block, channel, first, count):
+def _occupied_flits(tables, queues, block, channel, first, count):
     row = np.int64(tables[block + BLOCK_QUEUES + channel]) + first
     units = np.int64(0)
     for queue in range(row, row + count):
@@ -270,23 +270,23 @@ def _whole_packets(tables, flits):
 
 @njit(_nrt=False, forceinline=True)
 def offers(hop, tables, packets, packet, queues, switch, target, random, out):
-    """Ask hop what it would offer a packet that enters at a switch, without leaving a trace.
+    """Compute the candidates of a packet as if it entered at a switch, and restore the packet.
 
     Parameters
     ----------
     hop : compiled function
         The argument of inject.
     switch : int
-        Where the packet is; not `target`.
+        Switch where the packet would be; not `target`.
     target : int
-        Switch that the packet would head for.
+        Target of the packet.
     out : int32 array
         The argument of inject; gets the candidates (channel, class, penalty).
 
     Returns
     -------
     int
-        Number of candidates. WAYPOINT, TARGET and STATE of the packet are what they were.
+        Number of candidates. WAYPOINT, TARGET and STATE of the packet are restored.
 
     Notes
     -----
@@ -306,13 +306,13 @@ def offers(hop, tables, packets, packet, queues, switch, target, random, out):
 
 @njit(_nrt=False, forceinline=True)
 def pick(random, count):
-    """One of 0 … count−1, uniformly, from the upper bits of a random word."""
+    """Return one of 0 … count−1, uniformly, from the upper bits of a random word."""
     return np.int64(((random >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
 
 
 @njit(_nrt=False, forceinline=True)
 def another(random):
-    """The next random word: a function that needs more than one draws them with this.
+    """Return the next random word, for functions that need more than one.
 
     SplitMix64: Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, OOPSLA
     2014, doi 10.1145/2660193.2660195.

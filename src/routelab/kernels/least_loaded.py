@@ -1,4 +1,4 @@
-"""One path a pair, chosen by the loads so far."""
+"""Greedy choice of one path per pair by the loads so far."""
 
 import numpy as np
 from numba import njit
@@ -6,10 +6,10 @@ from numba import njit
 
 @njit(cache=True)
 def least_loaded_paths(pair_start, path_start, hops, demand, factor):
-    """Give each pair the path whose busiest channel has the least relative load so far.
+    """Choose for each pair the path whose busiest channel has the least relative load so far.
 
-    Pairs with fewer paths come first, so that those with more can give way to them; of equal pairs
-    and equal paths the first comes first.
+    Pairs with fewer paths come first, so that pairs with more paths can avoid them; of equal pairs
+    and equal paths the first is first.
 
     Parameters
     ----------
@@ -20,9 +20,9 @@ def least_loaded_paths(pair_start, path_start, hops, demand, factor):
     hops : int32 array
         Channels.
     demand : int64 array, shape (pairs,)
-        What a path of each pair adds to the load of its channels.
+        Load that a path of each pair adds to its channels.
     factor : float64 array, shape (C,)
-        Load of each channel relative to what crosses it.
+        Relative load per unit that crosses each channel.
 
     Returns
     -------

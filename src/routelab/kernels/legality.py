@@ -1,4 +1,4 @@
-"""Which routes a routing graph spells."""
+"""Check whether routes are paths of a routing graph."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from routelab.kernels.jit import jit
 
 @jit
 def first_illegal_path(graph, pair_start, path_start, hop_channel, sources, num_destinations):
-    """The first path of a table that a deterministic routing graph does not spell; −1 if none.
+    """Find the first path of a table that is illegal in a deterministic graph; −1 if none.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Hop functions of dimension-order routing, which several algorithms send their packets by."""
+"""Hop functions of dimension-order routing, for several algorithms."""
 
 from routelab.kernels.grid_hops import (
     OWN,
@@ -21,16 +21,16 @@ from routelab.kernels.hops import (
     table,
 )
 
-# What packets of a randomized quadrant keep in STATE.
+# State of packets of randomized quadrants.
 _BACKWARDS, _BETWEEN, _ORDERS, _BEHIND = STATE, STATE + 1, STATE + 2, STATE + 3
 
 
 @hop_kernel
 def order_hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """The next hop of a shortest way in the packet's order of dimensions.
+    """Offer the next hop of a shortest route in the packet's order of dimensions.
 
-    STATE is 1 + the number of the order, which is drawn at the first switch. Each order has its
-    own `ring_classes` classes of virtual channels.
+    STATE is 1 + the number of the order, which is drawn at the first switch. Each order has
+    `ring_classes` separate classes of virtual channels.
     """
     if packets[packet, STATE] == 0:
         packets[packet, STATE] = 1 + pick(random, order_count(tables))
@@ -47,12 +47,12 @@ def order_hop(tables, packets, packet, queues, switch, channel, vc, random, out)
 def quadrant_inject(tables, reals, packets, packet, queues, hop, random, out):
     """Draw directions by distance, a switch in their quadrant, and an order for both halves.
 
-    The plugin's own array holds 1 if distances below a quarter of a ring go the short way.
+    The plugin's array holds 1 if distances below a quarter of a ring take the short direction.
     """
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     local = tables[table(tables, OWN)] != 0
     backwards = weighted_directions(tables, source, target, random, local)
-    # the directions took at most one word a dimension from this one on
+    # the directions used at most one word per dimension from this one on
     random = another(~random)
     packets[packet, _BACKWARDS] = backwards
     packets[packet, _BETWEEN] = switch_in_quadrant(tables, source, target, backwards, random)
@@ -63,9 +63,10 @@ def quadrant_inject(tables, reals, packets, packet, queues, hop, random, out):
 
 @hop_kernel
 def quadrant_hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Dimension order to the switch between and on to the target, directions as drawn.
+    """Offer the next hop in dimension order to the waypoint, then to the target.
 
-    Each half of the way, and within it each order, has its own `ring_classes` classes.
+    Directions are those of injection. Each half of the route, and each order in it, has
+    `ring_classes` separate classes.
     """
     between = packets[packet, _BETWEEN]
     if switch == between:

@@ -7,7 +7,7 @@ from routelab.kernels.jit import jit
 
 @jit
 def reachable(edge_start, edge_target, roots):
-    """Vertices that some root reaches, roots included.
+    """Mark the vertices that some root reaches, including roots.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Routes from lightest shortest trees with a common root, on the loads so far."""
+"""Routes from lightest shortest trees with a common root, by the loads so far."""
 
 import numpy as np
 from numba import njit
@@ -9,7 +9,7 @@ from routelab.kernels.trees import add_route, follow_route, grow_tree_to, route_
 
 @njit(cache=True)
 def routes_by_root(search, from_source, each_pair):
-    """Route endpoint after endpoint: all pairs of a root on one tree, or each on its own.
+    """Route endpoint after endpoint: all pairs of a root on one tree, or each on a new tree.
 
     Parameters
     ----------
@@ -17,8 +17,8 @@ def routes_by_root(search, from_source, each_pair):
     from_source : bool
         Roots are sources and trees grow from them; else targets, and trees grow towards them.
     each_pair : bool
-        Grow a new tree for each pair, on the loads of all pairs before (P²-SSSP); else one a
-        root, on the loads of all roots before (P-SSSP).
+        Grow a new tree for each pair, by the loads of all pairs before (P²-SSSP); else one per
+        root, by the loads of all roots before (P-SSSP).
 
     Returns
     -------
@@ -65,18 +65,18 @@ def routes_by_root(search, from_source, each_pair):
 
 @njit(cache=True)
 def routes_to_terminals(search, lengths, destination_endpoint, order):
-    """Route terminal after terminal: all endpoints on one tree towards each, on the loads so far.
+    """Route terminal after terminal: all endpoints on one tree towards each, by the loads so far.
 
     Parameters
     ----------
     search : SearchArrays
-        Its own `order` and `lengths` are not used.
+        Without use of its `order` and `lengths`.
     lengths : int32 array, shape (P, T)
         Hops of the shortest legal route to each terminal's switch, −1 for none.
     destination_endpoint : int64 array, shape (T,)
-        Place of each terminal's switch among the endpoints.
+        Index of each terminal's switch among the endpoints.
     order : int64 array, shape (T,)
-        Terminals in the order in which they take their turn.
+        Terminals in the order of routing.
 
     Returns
     -------

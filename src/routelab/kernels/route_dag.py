@@ -1,12 +1,12 @@
-"""The acyclic part of a routing graph that shortest legal routes from one switch run through."""
+"""The acyclic part of a routing graph with the shortest legal routes from one switch."""
 
 import numpy as np
 from numba import njit
 
 
 @njit(cache=True)
-def shortest_routes(graph, source, terminals):
-    """The part of a routing graph that shortest legal routes from one switch run through.
+def shortest_route_edges(graph, source, terminals):
+    """Find the part of a routing graph with the shortest legal routes from one switch.
 
     Parameters
     ----------
@@ -18,9 +18,9 @@ def shortest_routes(graph, source, terminals):
     Returns
     -------
     edges : int32 array
-        Edges of the routes, by the hop at which they are used.
+        Edges of the routes, by hop.
     stops : int32 array
-        Vertices in which some route to a terminal of another switch stops, ascending by hops.
+        Last vertices of routes to terminals of other switches, ascending by hops.
     """
     size = len(graph.vertex_switch)
     level = np.full(size, -1, np.int32)

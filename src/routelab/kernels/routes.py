@@ -15,8 +15,8 @@ from routelab.kernels.jit import helper, jit
 class TableEnds(NamedTuple):
     """Both ends of a table's pairs: pair ``i * D + j`` is from source i to destination j.
 
-    The ``*_switch`` (int32) are where they are, the ``*_demand`` (int64) how many terminals each
-    stands for. Made by `routelab.api.RouteTable.ends`.
+    The ``*_switch`` (int32) are their switches, the ``*_demand`` (int64) their numbers of
+    terminals. Built by `routelab.api.RouteTable.ends`.
     """
 
     source_switch: NDArray[np.int32]
@@ -26,8 +26,8 @@ class TableEnds(NamedTuple):
 
 
 @helper()
-def terminal_pairs(ends, i, j):
-    """Ordered pairs of different terminals that the routes from source i to destination j serve."""
+def count_terminal_pairs(ends, i, j):
+    """Return the ordered pairs of different terminals from source i to destination j."""
     same = ends.source_switch[i] == ends.destination_switch[j]
     return (ends.source_demand[i] - same) * ends.destination_demand[j]
 
@@ -36,7 +36,7 @@ def terminal_pairs(ends, i, j):
 def first_broken_path(
     pair_start, path_start, hop_channel, sources, destinations, channel_source, channel_target
 ):
-    """The first path that is no walk from its pair's source to its target; −1 if all are.
+    """Find the first path that is not a walk from its pair's source to its target; −1 if none.
 
     `sources` and `destinations` are switches; int32, shape (P,) and (D,).
     """
@@ -58,7 +58,7 @@ def first_broken_path(
 
 @jit
 def rises(start, total):
-    """Whether offsets begin at 0, never fall, and end at `total`."""
+    """Return whether offsets begin at 0, never fall, and end at `total`."""
     if len(start) == 0 or start[0] != 0 or start[-1] != total:
         return False
     falls = 0
@@ -69,12 +69,12 @@ def rises(start, total):
 
 @jit
 def single_path_offsets(lengths, pair_start, path_start):
-    """Offsets of a table with at most one path a pair.
+    """Compute the offsets of a table with at most one path per pair.
 
     Parameters
     ----------
     lengths : int array, shape (P * D,)
-        Hops of each pair's path; negative where a pair is unreachable.
+        Hops of each pair's path; negative for an unreachable pair.
     pair_start : int64 array, shape (P * D + 1,)
         Overwritten.
     path_start : int64 array, shape (K + 1,)
@@ -90,8 +90,8 @@ def single_path_offsets(lengths, pair_start, path_start):
 
 
 @jit
-def channel_loads(pair_start, path_start, path_weight, hop_channel, pair_weight, num_channels):
-    """Load of every channel: the sum over all paths of pair weight × path weight.
+def weighted_loads(pair_start, path_start, path_weight, hop_channel, pair_weight, num_channels):
+    """Compute the load of every channel: the sum over all paths of pair weight × path weight.
 
     Parameters
     ----------
@@ -115,9 +115,9 @@ def channel_loads(pair_start, path_start, path_weight, hop_channel, pair_weight,
 
 @jit
 def demand_loads(pair_start, path_start, path_weight, hop_channel, ends, num_channels):
-    """Load of every channel if every terminal sends to every other one.
+    """Compute the load of every channel if every terminal sends to every other one.
 
-    Source after source, so that nothing as large as all pairs is needed beside the table.
+    Works source by source, so that it needs no array as large as all pairs.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ def demand_loads(pair_start, path_start, path_weight, hop_channel, ends, num_cha
 
 @jit
 def demand_mean(pair_start, path_weight, values, ends):
-    """Mean of a value of paths over the ordered pairs of different terminals that are joined.
+    """Average a value of paths over the ordered pairs of different terminals with a path.
 
     Parameters
     ----------
@@ -154,16 +154,16 @@ def demand_mean(pair_start, path_weight, values, ends):
     Returns
     -------
     mean : float
-        0 if no pair is joined.
+        0 if no pair has a path.
     joined : int
-        Pairs of terminals that a path joins.
+        Pairs of terminals with a path.
     """
     count = len(ends.destination_switch)
     total, weight, joined = 0.0, 0.0, np.int64(0)
     for i in range(len(ends.source_switch)):
         for j in range(count):
             p = i * count + j
-            pairs = terminal_pairs(ends, i, j)
+            pairs = count_terminal_pairs(ends, i, j)
             if pair_start[p + 1] > pair_start[p]:
                 joined += pairs
             for k in range(pair_start[p], pair_start[p + 1]):
@@ -174,7 +174,7 @@ def demand_mean(pair_start, path_weight, values, ends):
 
 @jit
 def path_turns(path_start, hop_channel, channel_direction):
-    """Changes of direction on every path; int32, shape (K,)."""
+    """Count the changes of direction on every path; int32, shape (K,)."""
     turns = np.zeros(len(path_start) - 1, np.int32)
     for k in range(len(turns)):
         for h in range(path_start[k] + 1, path_start[k + 1]):
@@ -185,14 +185,14 @@ def path_turns(path_start, hop_channel, channel_direction):
 
 @jit
 def next_hops(pair_start, path_start, hop_channel, channel_source, num_switches, num_destinations):
-    """Next hops of a table, if one next hop per switch and target is all there is.
+    """Return the next hops of a table, if each switch has one next hop per target.
 
     Returns
     -------
     ok : bool
         False if packets for one target leave one switch over different channels.
     steps : int32 array, shape (S, D)
-        −1 where no path for the target comes by.
+        −1 where no path to the target passes.
     """
     steps = np.full((num_switches, num_destinations), -1, np.int32)
     for p in range(len(pair_start) - 1):
@@ -220,7 +220,7 @@ def table_from_next_hops(steps, sources, destinations, channel_source, channel_t
     Returns
     -------
     lengths : int64 array, shape (P, D)
-        Hops; −1 where a next hop is missing or does not leave its switch, −2 for a loop.
+        Hops; −1 if a next hop is missing or does not leave its switch, −2 for a loop.
     hops : int32 array
         Channels of all complete paths, pair after pair.
     """

@@ -1,4 +1,4 @@
-"""Translations of a network: images of switches and channels, and whether a graph keeps them."""
+"""Translations of a network: images of switches and channels, and invariance of graphs."""
 
 from typing import NamedTuple
 
@@ -12,9 +12,9 @@ class SymmetryArrays(NamedTuple):
     """A group of translations as plain arrays (S switches, D directions, Q classes); read-only.
 
     The group is a product of cyclic groups, one for each dimension with a `period` above 1, that
-    add multiples of `step` to a switch's coordinate. `orbit` is the switch of each switch's orbit
-    with the least moving coordinates; orbits of switches with terminals are numbered as classes,
-    of which they are the ``representative``. Made by `routelab.api.source_symmetry`.
+    add multiples of `step` to a switch's coordinate. `orbit` is the first switch of each switch's
+    orbit, with the least coordinates; the orbits of switches with terminals are the classes, with
+    these switches as ``representative``. Built by `routelab.toolkit.source_symmetry`.
     """
 
     source_class: NDArray[np.int32]
@@ -32,13 +32,13 @@ class SymmetryArrays(NamedTuple):
 
 @jit
 def fill_images(symmetry, shift, switch_image, channel_image):
-    """Where a translation takes every switch and channel.
+    """Compute the images of all switches and channels under a translation.
 
     Parameters
     ----------
     symmetry : SymmetryArrays
     shift : int32 array, shape (n,)
-        Added to the coordinates, modulo the period; 0 where the period is 1.
+        Added to the coordinates, modulo the period; 0 if the period is 1.
     switch_image : int32 array, shape (S,)
         Overwritten.
     channel_image : int32 array, shape (C,)
@@ -83,10 +83,10 @@ def source_images(symmetry, source, switch_image, channel_image):
 
 @jit
 def keeps_routes(graph, switch_image, channel_image):
-    """Whether a permutation of switches and channels takes legal routes to legal routes, in order.
+    """Return whether a permutation of switches and channels preserves legal routes and order.
 
-    Walks a deterministic graph and its image in step: the edges of a vertex, in their order, have
-    to correspond to those of its image.
+    Walks a deterministic graph and its image in parallel: the edges of a vertex must correspond to
+    those of its image, in the same order.
 
     Parameters
     ----------

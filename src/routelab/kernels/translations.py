@@ -1,4 +1,4 @@
-"""From the routes of classes' representatives to those of all sources, by translation."""
+"""Translation of routes from the representatives of classes to all sources."""
 
 import numpy as np
 
@@ -11,18 +11,18 @@ from routelab.kernels.symmetry import source_images
 def first_longer_path(
     pair_start, path_start, lengths, symmetry, endpoints, destination_endpoint, num_channels
 ):
-    """The first path of a table with more hops than the shortest legal routes; −1 if none.
+    """Find the first path of a table with more hops than the shortest legal ones; −1 if none.
 
     Parameters
     ----------
     pair_start, path_start
         As in `routelab.api.RouteTable`.
     lengths : int32 array, shape (Q, P)
-        Of the shortest legal routes from the representatives.
+        Hops of the shortest legal routes from the representatives.
     symmetry : SymmetryArrays
     endpoints : int32 array, shape (P,)
     destination_endpoint : int64 array, shape (D,)
-        Place of each destination's switch among the endpoints.
+        Index of each destination's switch among the endpoints.
     num_channels : int
     """
     ends, destinations = len(endpoints), len(destination_endpoint)
@@ -32,7 +32,7 @@ def first_longer_path(
     for i in range(ends):
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
-        own_targets(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, own)
         for j in range(destinations):
             p = i * destinations + j
             shortest = lengths[q, own[destination_endpoint[j]]]
@@ -44,12 +44,12 @@ def first_longer_path(
 
 @jit
 def translate_routes(choices, symmetry, sources, endpoints, num_channels):
-    """Routes from any switches, from those of the classes' representatives.
+    """Translate the routes of the representatives to any switches.
 
     Parameters
     ----------
     choices : ChoiceArrays
-        Of the representatives.
+        Routes of the representatives.
     symmetry : SymmetryArrays
     sources : int32 array, shape (R,)
         Switches.
@@ -59,7 +59,7 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     Returns
     -------
     ChoiceArrays
-        Rows ``r * P + j`` are about the routes from source r to endpoint j.
+        Rows ``r * P + j`` describe the routes from source r to endpoint j.
     """
     ends = len(endpoints)
     switch_image = np.empty(len(symmetry.source_class), np.int32)
@@ -80,7 +80,7 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
     for r in range(len(sources)):
         q = symmetry.source_class[sources[r]]
         source_images(symmetry, sources[r], switch_image, channel_image)
-        own_targets(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, own)
         for j in range(ends):
             p = q * ends + own[j]
             row = r * ends + j
@@ -96,7 +96,7 @@ def translate_routes(choices, symmetry, sources, endpoints, num_channels):
 
 @jit
 def image_rows(symmetry, sources, endpoints, num_channels):
-    """Row of the representatives' routes that each row of `translate_routes` is an image of.
+    """Return the row of the representatives whose image is each row of `translate_routes`.
 
     Returns
     -------
@@ -109,15 +109,15 @@ def image_rows(symmetry, sources, endpoints, num_channels):
     rows = np.empty(len(sources) * ends, np.int64)
     for r in range(len(sources)):
         source_images(symmetry, sources[r], switch_image, channel_image)
-        own_targets(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, own)
         for j in range(ends):
             rows[r * ends + j] = symmetry.source_class[sources[r]] * ends + own[j]
     return rows
 
 
 @helper()
-def own_targets(endpoints, switch_image, own):
-    """own[j]: the endpoint that the translation takes to endpoint j."""
+def fill_preimages(endpoints, switch_image, own):
+    """Set own[j] to the endpoint whose image is endpoint j."""
     endpoint_of = np.empty(len(switch_image), np.int32)
     for j in range(len(endpoints)):
         endpoint_of[endpoints[j]] = j
@@ -127,7 +127,7 @@ def own_targets(endpoints, switch_image, own):
 
 @jit
 def hops_by_source(choices, symmetry, endpoints):
-    """Where each source's hops start in a table of one route a pair; int64, shape (P + 1,)."""
+    """Return each source's first hop in a table of one route per pair; int64, shape (P + 1,)."""
     ends = len(endpoints)
     of_class = np.zeros(len(symmetry.representative), np.int64)
     for q in range(len(of_class)):
@@ -140,17 +140,19 @@ def hops_by_source(choices, symmetry, endpoints):
 
 
 @jit
-def write_chosen(choices, chosen, by_pair, symmetry, endpoints, start, sources, lengths, hops):
-    """Write the routes of some sources into the table in which every pair has the chosen route.
+def write_chosen_routes(
+    choices, chosen, by_pair, symmetry, endpoints, start, sources, lengths, hops
+):
+    """Write the routes of some sources into the table with one chosen route per pair.
 
     Parameters
     ----------
     choices : ChoiceArrays
-        Of the representatives.
+        Routes of the representatives.
     chosen : int32 array, shape (Q * P,) or (P * P,)
-        Number of the route of each row, or of each pair; anything where there is none.
+        Number of the route of each row, or of each pair; any value if it has no route.
     by_pair : bool
-        It is of each pair.
+        Whether `chosen` is for each pair.
     symmetry : SymmetryArrays
     endpoints : int32 array, shape (P,)
     start : int64 array, shape (P + 1,)
@@ -158,7 +160,7 @@ def write_chosen(choices, chosen, by_pair, symmetry, endpoints, start, sources, 
     sources : tuple of two ints
         The first one and the one behind the last.
     lengths : int32 array, shape (P, P)
-        The sources' rows are overwritten; −1 where there is no route.
+        The sources' rows are overwritten; −1 for no route.
     hops : int32 array
         The sources' part is overwritten: channels of all routes, pair after pair.
     """
@@ -170,7 +172,7 @@ def write_chosen(choices, chosen, by_pair, symmetry, endpoints, start, sources, 
     for i in range(sources[0], sources[1]):
         q = symmetry.source_class[endpoints[i]]
         source_images(symmetry, endpoints[i], switch_image, channel_image)
-        own_targets(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, own)
         used = start[i]
         for j in range(ends):
             p = q * ends + own[j]
@@ -184,12 +186,12 @@ def write_chosen(choices, chosen, by_pair, symmetry, endpoints, start, sources, 
 
 @jit
 def single_route_load(choices, weight, bins, num_bins):
-    """Load that the rows with one route put on bins.
+    """Sum the load of the rows with one route by bin.
 
     Parameters
     ----------
     weight : int64 array, shape (R,)
-        Of each row's route.
+        Weight of each row's route.
     bins : int32 array
         Bin of every hop in ``choices.hops``.
     num_bins : int

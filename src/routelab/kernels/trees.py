@@ -1,6 +1,6 @@
-"""Lightest shortest trees towards a switch, and the bookkeeping of applied routes.
+"""Lightest shortest trees towards a switch, and updates of loads.
 
-The forward tree lies in `routelab.kernels.graph`.
+The forward tree is in `routelab.kernels.graph`.
 """
 
 import numpy as np
@@ -11,10 +11,10 @@ from routelab.kernels.jit import jit
 
 @jit
 def grow_tree_to(graph, switch, weight, backwards, tree):
-    """Lightest shortest routes from every vertex to one switch.
+    """Find the lightest shortest routes from every vertex to one switch.
 
-    As in `routelab.kernels.graph.grow_tree`, hops count first and weight second. Ties go to the
-    edge that comes first where the route leaves a vertex.
+    As in `routelab.kernels.graph.grow_tree`, hops count first and weight second. Of equal routes,
+    the one whose edge out of the vertex comes first is chosen.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ def add_route(weight, hops, amount):
 
 @jit
 def route_offsets(lengths):
-    """Where each pair's hops start, pair after pair.
+    """Return the index of each pair's first hop, pair after pair.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ from routelab.metrics.capacity import (
     total_capacity,
 )
 from routelab.metrics.demand import channel_load_bound, ejection_bound, offered_loads
-from routelab.metrics.diversity import RouteDiversity, route_diversity
+from routelab.metrics.diversity import RouteCounts, route_diversity
 from routelab.metrics.lengths import max_hops, max_turns, mean_hops, mean_turns, turns
 from routelab.metrics.load import (
     channel_loads,
@@ -21,29 +21,29 @@ from routelab.metrics.load import (
     sigma,
     terminal_pairs,
 )
-from routelab.metrics.phases import phase_load, phase_maxima_of
+from routelab.metrics.phases import phase_load, phase_loads
 from routelab.metrics.reachability import (
+    connected_pairs,
     connected_parts,
-    joined_pairs,
     pairs,
     reachable_pairs,
 )
 from routelab.metrics.traffic import perfect_traffic_load, traffic_loads
-from routelab.metrics.worst_case import WorstPermutation, worst_permutation
+from routelab.metrics.worst_case import PermutationLoad, worst_permutation
 
 __all__ = [
     "BisectionBandwidth",
-    "RouteDiversity",
-    "WorstPermutation",
+    "PermutationLoad",
+    "RouteCounts",
     "as_fraction",
     "channel_factors",
     "channel_load_bound",
     "channel_loads",
     "columns",
+    "connected_pairs",
     "connected_parts",
     "effective_bisection",
     "ejection_bound",
-    "joined_pairs",
     "least_attainable",
     "load_factors",
     "max_hops",
@@ -56,7 +56,7 @@ __all__ = [
     "perfect_load",
     "perfect_traffic_load",
     "phase_load",
-    "phase_maxima_of",
+    "phase_loads",
     "reachable_pairs",
     "relative_loads",
     "route_diversity",

@@ -1,4 +1,4 @@
-"""Effective bisection bandwidth: what random halves of the terminals give one another.
+"""Effective bisection bandwidth: mean bandwidth between random halves of the terminals.
 
 Hoefler, Schneider and Lumsdaine, "Multistage switches are not crossbars: effects of static
 routing in high-performance networks", CLUSTER 2008 (DOI 10.1109/CLUSTR.2008.4663762).
@@ -19,12 +19,12 @@ from routelab.metrics.kernels.pairings import pairing_bandwidth
 
 @dataclass(frozen=True)
 class BisectionBandwidth:
-    """A mean over random pairings, and how sure it is.
+    """Mean over random pairings, with its confidence interval.
 
     Attributes
     ----------
     mean : float
-        Of a terminal's own bandwidth, from 0 to 1.
+        Share of a terminal's bandwidth, from 0 to 1.
     half_width : float
         Half of the 95 % confidence interval of the mean.
     """
@@ -38,18 +38,18 @@ def effective_bisection(
 ) -> BisectionBandwidth | None:
     """Sample the bandwidth between random halves of the terminals.
 
-    In each sample the terminals are cut into two random halves and every terminal of one sends to
-    its own partner in the other, all at once. A message gets 1 / (relative load of the busiest
-    channel on its way) of the bandwidth of the fastest channel, and of its terminal, which is the
-    same; where the routes have several weighted paths, the busiest channel of all of them counts.
-    One terminal is left out where their number is odd. A pair without a route has no bandwidth.
+    In each sample the terminals are divided into two random halves and every terminal of one sends
+    to its partner in the other, all simultaneously. A message gets 1 / (relative load of the
+    busiest channel on its route) of the bandwidth of the fastest channel, which equals that of its
+    terminal; for routes with several weighted paths, the busiest channel of all of them counts. One
+    terminal is omitted if their number is odd. A pair without a route has no bandwidth.
 
     Parameters
     ----------
     samples : int
-        At least 30: the confidence interval takes their mean to be normal.
+        At least 30: the confidence interval assumes that their mean is normal.
     seed : int
-        Samples depend on it and on the number of terminals alone, so tables are measured with
+        Samples depend only on it and on the number of terminals, so all tables are measured with
         the same pairings.
     both_ways : bool
         Partners answer at the same time, as in the Netgauge benchmark ``ebb``.

@@ -1,4 +1,4 @@
-"""What a pattern of traffic asks of channels and terminals, and the load at which they are full.
+"""Loads of a traffic pattern on channels and terminals, and the load at which they are full.
 
 The bound of Dally and Towles, *Principles and Practices of Interconnection Networks*, 2004, section
 3.3.1: ideal throughput is the bandwidth of the busiest channel over its load.
@@ -15,14 +15,14 @@ from routelab.metrics.traffic import traffic_loads
 
 
 def offered_loads(table: RouteTable, demand: Demand) -> Float64Array:
-    """Average the flits that cross each channel at load 1, if the network took them all.
+    """Average the flits that cross each channel at load 1, if the network accepts them all.
 
     A pair without a route sends nothing. Time and memory grow with the square of the terminals.
 
     Returns
     -------
     loads : float64 array, shape (C,)
-        Flits a cycle.
+        Flits per cycle.
     """
     return traffic_loads(table, demand.between_terminals())
 
@@ -30,16 +30,16 @@ def offered_loads(table: RouteTable, demand: Demand) -> Float64Array:
 def channel_load_bound(table: RouteTable, demand: Demand) -> float:
     """Find the load at which the first channel is full.
 
-    The fastest channels carry a flit a cycle, as in the packet engine, slower ones less in
+    The fastest channels carry one flit per cycle, as in the packet engine, slower ones less in
     proportion to their capacity.
-    Whatever the switches do, nothing accepts all of a greater load. In an overloaded network
-    terminals that send over other channels may still get through more, and the mean with them.
+    No switch can accept all of a greater load. In an overloaded network terminals that send over
+    other channels may still deliver more, which raises the mean.
 
     Returns
     -------
     load : float
-        In the unit of the offered load, flits a cycle for a terminal of rate 1; infinite if nothing
-        crosses a channel.
+        In the unit of the offered load, flits per cycle for a terminal of rate 1; infinite if no
+        channel is used.
     """
     loads = relative_loads(table.topology, offered_loads(table, demand))
     worst = float(loads.max(initial=0))
@@ -52,7 +52,7 @@ def ejection_bound(demand: Demand) -> float:
     Returns
     -------
     load : float
-        As for `channel_load_bound`; infinite if nobody sends.
+        As for `channel_load_bound`; infinite if no terminal sends.
     """
     worst = float(demand.between_terminals().sum(axis=0).max(initial=0))
     return 1 / worst if worst else np.inf

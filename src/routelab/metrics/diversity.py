@@ -1,4 +1,4 @@
-"""How many shortest legal routes the rules leave to choose from."""
+"""Numbers of shortest legal routes that the rules allow."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from routelab.toolkit import source_symmetry
 
 
 @dataclass(frozen=True)
-class RouteDiversity:
+class RouteCounts:
     """Numbers of shortest legal routes.
 
-    Over ordered pairs of terminals on different switches between which there is a legal route.
+    Over ordered pairs of terminals on different switches with a legal route.
 
     Attributes
     ----------
     single_route_share : float
-        Share of the pairs that have one route only.
+        Share of the pairs that have only one route.
     mean_routes : float
     total_routes : float
         Sum over the pairs; exact up to 2^53.
     pairs : int
-        The pairs themselves.
+        Number of these pairs.
     total_hops : int
         Hops of one shortest legal route of each pair, summed.
     """
@@ -37,19 +37,19 @@ class RouteDiversity:
     total_hops: int
 
 
-def route_diversity(graph: RoutingGraph) -> RouteDiversity | None:
+def route_diversity(graph: RoutingGraph) -> RouteCounts | None:
     """Count the shortest legal routes of `graph`, which must be deterministic.
 
     Returns
     -------
-    diversity : RouteDiversity or None
-        None if no two terminals on different switches are joined by a legal route.
+    diversity : RouteCounts or None
+        None if no two terminals on different switches have a legal route.
     """
     topology = graph.topology
     symmetry = source_symmetry(graph)
     sources = symmetry.representatives
     counts, lengths = count_routes_from(graph.arrays, sources, topology.endpoints)
-    # a class's sources have as many routes each as its representative
+    # each source of a class has as many routes as its representative
     own = topology.terminals_per_switch[sources].astype(np.int64) * symmetry.order
     weight = np.outer(own, topology.demand)
     weight[sources[:, np.newaxis] == topology.endpoints] = 0
@@ -58,7 +58,7 @@ def route_diversity(graph: RoutingGraph) -> RouteDiversity | None:
     if not joined:
         return None
     total = float((weight * counts).sum())
-    return RouteDiversity(
+    return RouteCounts(
         single_route_share=float(weight[counts == 1].sum()) / joined,
         mean_routes=total / joined,
         total_routes=total,

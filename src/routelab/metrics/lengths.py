@@ -1,6 +1,6 @@
 """Lengths and turns of routes.
 
-Means are over ordered pairs of different terminals that a route joins; two terminals of one
+Means are over ordered pairs of different terminals with a route; two terminals of one
 switch are 0 hops apart. Several paths of a pair count by their weight; maxima are over all
 paths that some pair uses.
 """
@@ -20,7 +20,7 @@ def max_hops(table: RouteTable) -> int:
 
 
 def mean_hops(table: RouteTable) -> float | None:
-    """Average the hops of a route; None if no two terminals are joined."""
+    """Average the hops of routes; None if no two terminals have a route."""
     return _mean(table, table.path_length)
 
 
@@ -30,7 +30,7 @@ def turns(table: RouteTable) -> Float64Array | None:
     Returns
     -------
     turns : float64 array, shape (K,), or None
-        None for a network without direction labels, where a turn means nothing.
+        None for a network without direction labels, where turns are undefined.
     """
     topology = table.topology
     if not topology.directions:
@@ -42,13 +42,13 @@ def turns(table: RouteTable) -> Float64Array | None:
 
 
 def max_turns(table: RouteTable) -> int | None:
-    """Count the turns of the path with most of them; None without direction labels."""
+    """Return the largest number of turns of a path; None without direction labels."""
     counts = turns(table)
     return None if counts is None else int(counts.max(initial=0))
 
 
 def mean_turns(table: RouteTable) -> float | None:
-    """Average the turns of a route; None without direction labels or joined terminals."""
+    """Average the turns of routes; None without direction labels or routes."""
     counts = turns(table)
     return None if counts is None else _mean(table, counts)
 

@@ -1,4 +1,4 @@
-"""Channel loads, and how far they are from a perfect balance."""
+"""Channel loads, and their deviation from a perfect balance."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def channel_loads(table: RouteTable) -> Float64Array:
     """Count the terminal pairs whose route crosses each channel.
 
     Several paths of a pair count by their weight. This is γ_c of the Angara paper, section 1.1;
-    its maximum is the edge-forwarding index of the table. Whatever the capacity of a channel:
-    `relative_loads` takes that into account.
+    its maximum is the edge-forwarding index of the table. Capacities have no effect on it;
+    `relative_loads` takes them into account.
 
     Returns
     -------
@@ -65,9 +65,8 @@ def perfect_load(topology: Topology) -> float:
 
     γ_perfect of the Angara paper, section 1.1: the hops of all pairs over the number of channels,
     where slow channels count as parts of the fastest. Lengths are those of the bare network,
-    whatever the rules; a pair without a way counts nothing. No table that joins the same pairs
-    has a smaller maximum: the mean of relative loads, weighted with the capacities, is not
-    smaller.
+    for any rules; unreachable pairs do not count. No table that joins the same pairs has a smaller
+    maximum, because the mean of relative loads, weighted with the capacities, is not smaller.
 
     Returns
     -------
@@ -85,13 +84,13 @@ def mean_load(topology: Topology, loads: Float64Array) -> float:
     """Average relative loads, each channel weighted with its capacity.
 
     That is the hops of all routes over the sum of the capacities, in units of the fastest
-    channel. So detours raise it, where a route is moved to another channel does not matter, and
-    tables of the shortest routes have the perfect load.
+    channel. So detours raise it, a route of equal length over other channels does not change it,
+    and tables of the shortest routes have the perfect load.
 
     Parameters
     ----------
     loads : float64 array, shape (C,)
-        Not relative: as `channel_loads` returns them.
+        Absolute loads from `channel_loads`.
     """
     return float(loads.sum()) / float(total_capacity(topology) or 1)
 
@@ -100,7 +99,7 @@ def sigma(loads: Float64Array, perfect: float, k: int = 4) -> float:
     """Measure how far loads deviate from the perfect load.
 
     The k-th root of the mean of ``|perfect − load|^k``: σ(k, R) of the Angara paper,
-    section 1.1. 0 where every channel has the perfect load.
+    section 1.1. 0 if every channel has the perfect load.
 
     Parameters
     ----------
@@ -108,7 +107,7 @@ def sigma(loads: Float64Array, perfect: float, k: int = 4) -> float:
         Relative; at least one.
     perfect : float
     k : int
-        1 or more; the larger, the more the worst channels count.
+        1 or more; a larger k gives more weight to the worst channels.
     """
     deviation = np.abs(perfect - loads)
     worst = float(deviation.max())

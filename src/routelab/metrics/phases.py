@@ -1,8 +1,8 @@
-"""Loads of an all-to-all exchange that goes phase after phase.
+"""Loads of an all-to-all exchange in phases.
 
 MPI libraries exchange large messages pairwise: in every phase each rank sends to one other, and
-the next phase begins when the slowest message has arrived. So the busiest channel of each phase
-tells more about the time than the busiest channel of the whole table. Rank i is terminal i.
+the next phase begins when the slowest message has arrived. So the busiest channels of the phases
+predict the time better than the busiest channel of the whole table. Rank i is terminal i.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from routelab.metrics.kernels.phases import phase_maxima
 Pattern = Literal["xor", "shift"]
 
 
-def phase_maxima_of(table: RouteTable, pattern: Pattern) -> Float64Array | None:
+def phase_loads(table: RouteTable, pattern: Pattern) -> Float64Array | None:
     """Find the relative load of the busiest channel in every phase.
 
     Parameters
@@ -31,8 +31,8 @@ def phase_maxima_of(table: RouteTable, pattern: Pattern) -> Float64Array | None:
     Returns
     -------
     maxima : float64 array, shape (T − 1,), or None
-        Messages on the fastest channel; None for ``"xor"`` if the number of terminals is no power
-        of two. A pair that is not routed sends nothing.
+        Messages on the fastest channel; None for ``"xor"`` if the number of terminals is not a
+        power of two. A pair without a route sends nothing.
     """
     topology = table.topology
     ranks = topology.num_terminals
@@ -53,6 +53,6 @@ def phase_maxima_of(table: RouteTable, pattern: Pattern) -> Float64Array | None:
 
 
 def phase_load(table: RouteTable, pattern: Pattern) -> float | None:
-    """Sum the phases' maximum relative loads; None where `phase_maxima_of` is."""
-    maxima = phase_maxima_of(table, pattern)
+    """Sum the phases' maximum relative loads; None if `phase_loads` returns None."""
+    maxima = phase_loads(table, pattern)
     return None if maxima is None else float(maxima.sum())

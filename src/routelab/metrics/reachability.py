@@ -1,4 +1,4 @@
-"""Which pairs a table joins."""
+"""Numbers of pairs that a table or a network joins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from routelab.api import RouteTable, Topology
 from routelab.api.topology import Int32Array
-from routelab.kernels.distances import joined_demand
+from routelab.kernels.distances import connected_demand
 from routelab.kernels.routes import demand_mean
 
 
@@ -21,19 +21,19 @@ def reachable_pairs(table: RouteTable) -> int:
     return int(demand_mean(table.pair_start, weights, weights, table.ends)[1])
 
 
-def joined_pairs(table: RouteTable) -> tuple[int, int]:
+def connected_pairs(table: RouteTable) -> tuple[int, int]:
     """Count the ordered pairs of different terminals that the network could join.
 
     Returns
     -------
     connected : int
-        Pairs with some way between them, legal or not.
+        Pairs with some path between them, legal or not.
     shortest : int
-        Pairs all of whose routes are as short as the network (what is left of it) allows.
+        Pairs all of whose routes are as short as the network (without failed parts) allows.
     """
     topology = table.topology
     start, channel = topology.outgoing
-    connected, shortest = joined_demand(
+    connected, shortest = connected_demand(
         start,
         channel,
         topology.channel_target,
@@ -44,9 +44,9 @@ def joined_pairs(table: RouteTable) -> tuple[int, int]:
 
 
 def connected_parts(topology: Topology) -> list[Int32Array]:
-    """Switches of each connected part, ascending; the largest part first.
+    """List the switches of each connected part, ascending; the largest part first.
 
-    Channels count whichever way they lead: between switches of different parts there is none.
+    Channels count in both directions: no channel joins switches of different parts.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def connected_parts(topology: Topology) -> list[Int32Array]:
     while True:
         low = np.minimum(label[source], label[target])
         lower = label.copy()
-        # the labels' own switches, too, so that whole parts are joined at once
+        # the switches of the labels, too, so that whole parts are joined in one step
         for ends in (source, target, label[source], label[target]):
             np.minimum.at(lower, ends, low)
         lower = lower[lower]

@@ -1,4 +1,4 @@
-"""Loads under given traffic: every pair of terminals counts by what it sends."""
+"""Loads under given traffic: every pair of terminals counts by the amount that it sends."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from routelab.metrics.capacity import total_capacity
 
 
 def traffic_loads(table: RouteTable, matrix: Float64Array) -> Float64Array:
-    """Add up what crosses each channel.
+    """Sum the traffic over each channel.
 
     Parameters
     ----------
     table : RouteTable
     matrix : float64 array, shape (T, T)
-        ``matrix[i, j]``: what terminal i sends to terminal j, in any unit. Several paths of a
+        ``matrix[i, j]``: amount from terminal i to terminal j, in any unit. Several paths of a
         pair carry their shares of it; a pair without a route sends nothing.
 
     Returns
     -------
     loads : float64 array, shape (C,)
-        In the unit of `matrix`, whatever the capacities. With 1 for every pair: the channel loads.
+        In the unit of `matrix`, for any capacities. With 1 for every pair: the channel loads.
     """
-    loads: Float64Array = routes.channel_loads(
+    loads: Float64Array = routes.weighted_loads(
         table.pair_start,
         table.path_start,
         table.path_weight,
@@ -40,8 +40,8 @@ def traffic_loads(table: RouteTable, matrix: Float64Array) -> Float64Array:
 def perfect_traffic_load(topology: Topology, matrix: Float64Array) -> float:
     """Find the relative load of every channel if the shortest routes were perfectly balanced.
 
-    Lengths are those of the bare network, whatever the rules; a pair without a way counts
-    nothing. No routes have a smaller maximum of relative loads.
+    Lengths are those of the bare network, for any rules; unreachable pairs do not count. No routes
+    have a smaller maximum of relative loads.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def perfect_traffic_load(topology: Topology, matrix: Float64Array) -> float:
 def _between(
     topology: Topology, matrix: Float64Array, destination: Int64Array, count: int
 ) -> Float64Array:
-    """What endpoints send to `count` destinations, of which each terminal has one; float64."""
+    """Sum the traffic from endpoints to `count` destinations, one per terminal; float64."""
     between = np.zeros((len(topology.endpoints), count))
     np.add.at(between, (topology.terminal_endpoint[:, None], destination[None, :]), matrix)
     return between

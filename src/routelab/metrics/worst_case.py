@@ -1,8 +1,8 @@
-"""The worst that a permutation of terminals can do to a channel.
+"""Worst-case load of a channel under a permutation of terminals.
 
 Towles and Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002
 (DOI 10.1145/564870.564872): the load of a channel is linear in the traffic, so the permutation
-that loads it most is a heaviest assignment of senders to receivers.
+with the largest load is a heaviest assignment of senders to receivers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from routelab.metrics.kernels.assignment import (
 
 
 @dataclass(frozen=True, eq=False)
-class WorstPermutation:
-    """A permutation of terminals that loads one channel as much as any permutation loads any.
+class PermutationLoad:
+    """A permutation of terminals with the largest possible load of a channel.
 
     Attributes
     ----------
@@ -42,12 +42,13 @@ class WorstPermutation:
     target: Int32Array
 
 
-def worst_permutation(table: RouteTable) -> WorstPermutation:
-    """Find the permutation of terminals under which the busiest channel is busiest.
+def worst_permutation(table: RouteTable) -> PermutationLoad:
+    """Find the permutation of terminals with the largest load of the busiest channel.
 
     Every terminal sends one message and receives one; several paths of a pair carry their shares
-    of it; a pair without a route sends nothing. One assignment problem a channel, as far as
-    ``min(what can be sent over it, what can be received)`` does not rule the channel out.
+    of it; a pair without a route sends nothing. Solves one assignment problem per channel, except
+    for channels that an upper bound excludes (the smaller one of the amounts that can be sent over
+    the channel and received from it).
     """
     topology = table.topology
     start, pair, share = channel_pairs(
@@ -63,7 +64,7 @@ def worst_permutation(table: RouteTable) -> WorstPermutation:
     load, channel = 0.0, -1
     sender = receiver = np.empty(0, np.int64)
     for c in np.argsort(-bounds, kind="stable").tolist():
-        # shares are sums of floats: what is ahead by rounding alone is not ahead
+        # shares are sums of floats: ignore differences that are only rounding
         if bounds[c] <= load * (1 + 1e-12):
             break
         mine = slice(start[c], start[c + 1])
@@ -73,11 +74,11 @@ def worst_permutation(table: RouteTable) -> WorstPermutation:
             sender, receiver = found[1:]
     sent = receiver >= 0
     target = _by_terminal(table, sender[sent], receiver[sent])
-    return WorstPermutation(load, channel, frozen_array(target, np.int32))
+    return PermutationLoad(load, channel, frozen_array(target, np.int32))
 
 
 def _by_terminal(table: RouteTable, sender: Int64Array, receiver: Int64Array) -> Int64Array:
-    """Give the messages between endpoints to their terminals; what is left completes it."""
+    """Assign the messages between endpoints to their terminals, and complete the permutation."""
     count = table.topology.num_terminals
     sources = _members(table.topology.terminal_endpoint)
     destinations = _members(table.terminal_destination)
@@ -92,7 +93,7 @@ def _by_terminal(table: RouteTable, sender: Int64Array, receiver: Int64Array) ->
 
 
 def _members(group: Int64Array) -> list[Iterator[int]]:
-    """The terminals of each group, ascending."""
+    """Return the terminals of each group, ascending."""
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(1, group.max() + 1))
     return [iter(part.tolist()) for part in np.split(order, starts)]

@@ -1,4 +1,4 @@
-"""The installed plugins: found by their entry points, loaded when used, quarantined when broken."""
+"""Catalogue of the installed plugins, loaded on use and quarantined if broken."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from routelab.api import (
     Plugin,
     PluginError,
 )
-from routelab.registry.contract import abi_hint, checked, composition_names
+from routelab.registry.contract import abi_hint, check_contract, composition_names
 from routelab.registry.names import Name
 from routelab.registry.parameters import default_problems
 from routelab.registry.suggest import did_you_mean
 
 _GROUP = "routelab."
 _NO_PLUGINS = ("routelab.columns",)
-"""Groups of entry points that do not lead to plugins."""
+"""Groups of entry points that are not plugins."""
 
 
 class QuarantinedError(InputError):
-    """A plugin is installed and cannot be used; the text names its distribution and the cause.
+    """An installed plugin cannot be used; the text names its distribution and the cause.
 
-    The name of such a plugin is right, so a study that uses it keeps its other results.
+    The name of such a plugin is valid, so a study that uses it keeps its other results.
     """
 
 
 @dataclass(frozen=True)
-class Entry:
+class CatalogueEntry:
     """A registered plugin.
 
     Attributes
     ----------
     kind, key : str
     distribution, version : str
-        Who registers it.
+        Distribution that registers the plugin.
     value : str
-        Module and class, as the distribution states them.
+        Module and class in the entry point.
     status : {"ok", "broken", "duplicate"}
     cause : str
-        Why it is not ok: one message that names the plugin and its distribution.
+        Why the plugin is not ok: one message that names the plugin and its distribution.
     plugin : class or None
-        None unless it is ok.
+        None if the plugin is not ok.
     """
 
     kind: str
@@ -65,13 +65,13 @@ class Entry:
 class Catalogue:
     """The plugins of some entry points.
 
-    Keys are known without importing anything; a plugin's module is imported when its entry is
-    asked for. Whatever goes wrong with one plugin stays with that plugin.
+    Keys are available without imports; a plugin's module is imported with its entry. An error in
+    one plugin does not affect other plugins.
 
     Parameters
     ----------
     points : iterable of EntryPoint
-        Those whose group does not start with ``routelab.`` are left out.
+        Those whose group does not start with ``routelab.`` are ignored.
     """
 
     def __init__(self, points: Iterable[EntryPoint]) -> None:
@@ -80,32 +80,32 @@ class Catalogue:
             if point.group.startswith(_GROUP) and point.group not in _NO_PLUGINS:
                 kind = point.group.removeprefix(_GROUP)
                 self._points.setdefault((kind, point.name), []).append(point)
-        self._entries: dict[tuple[str, str], list[Entry]] = {}
+        self._entries: dict[tuple[str, str], list[CatalogueEntry]] = {}
 
     def keys(self, kind: str) -> list[str]:
-        """Keys of a kind in alphabetical order; imports no plugin.
+        """Return the keys of a kind in alphabetical order; imports no plugin.
 
         Raises
         ------
         InputError
-            If there is no such kind.
+            If the kind does not exist.
         """
         _check_kind(kind)
         return sorted(key for other, key in self._points if other == kind)
 
     def kinds_of(self, key: str) -> list[str]:
-        """Kinds that have a plugin called `key`; imports no plugin."""
+        """Return the kinds that have a plugin `key`; imports no plugin."""
         return sorted(kind for kind, other in self._points if other == key)
 
-    def entries(self, kind: str | None = None, key: str | None = None) -> list[Entry]:
-        """All plugins (of a kind, called `key`), loaded, in order of kind and key.
+    def entries(self, kind: str | None = None, key: str | None = None) -> list[CatalogueEntry]:
+        """Load and list all plugins (of a kind, with a key) in order of kind and key.
 
-        Plugins that two distributions register are in it twice.
+        A plugin that two distributions register occurs twice.
 
         Raises
         ------
         InputError
-            If there is no such kind.
+            If the kind does not exist.
         """
         if kind is not None:
             _check_kind(kind)
@@ -116,27 +116,27 @@ class Catalogue:
         )
         return [entry for name in names for entry in self._all(*name)]
 
-    def entry(self, kind: str, key: str) -> Entry:
-        """One plugin, loaded; the first one if several distributions register it.
+    def entry(self, kind: str, key: str) -> CatalogueEntry:
+        """Load a plugin; the first one if several distributions register it.
 
         Raises
         ------
         InputError
-            If there is no such kind or plugin.
+            If the kind or plugin does not exist.
         """
         if (kind, key) not in self._points:
-            raise InputError(self._unknown(kind, key))
+            raise InputError(self._unknown_plugin(kind, key))
         return self._all(kind, key)[0]
 
     def plugin(self, kind: str, key: str) -> type[Plugin]:
-        """The class of a plugin that is to be used.
+        """Return the class of a plugin for use.
 
         Raises
         ------
         InputError
-            If it does not exist.
+            If the plugin does not exist.
         QuarantinedError
-            If it is broken, or two distributions register it.
+            If the plugin is broken, or two distributions register it.
         """
         entry = self.entry(kind, key)
         if entry.plugin is None:
@@ -147,7 +147,7 @@ class Catalogue:
         return entry.plugin
 
     def default_metrics(self) -> list[str]:
-        """Keys of the metrics that run where none are named; loads all of them."""
+        """Return the keys of the metrics that run by default; loads all metrics."""
         return [
             entry.key
             for entry in self.entries("metric")
@@ -156,7 +156,7 @@ class Catalogue:
             and entry.plugin.by_default
         ]
 
-    def _unknown(self, kind: str, key: str) -> str:
+    def _unknown_plugin(self, kind: str, key: str) -> str:
         known = self.keys(kind)
         others = self.kinds_of(key)
         if others:
@@ -165,7 +165,7 @@ class Catalogue:
             hint = did_you_mean(key, known)
         return f"no {kind} plugin is called {key!r}{hint} (see `routelab plugins list {kind}`)"
 
-    def _all(self, kind: str, key: str) -> list[Entry]:
+    def _all(self, kind: str, key: str) -> list[CatalogueEntry]:
         name = kind, key
         if name not in self._entries:
             points = self._points[name]
@@ -175,21 +175,23 @@ class Catalogue:
                 self._entries[name] = _duplicates(kind, points)
         return self._entries[name]
 
-    def _load(self, kind: str, point: EntryPoint) -> Entry:
+    def _load(self, kind: str, point: EntryPoint) -> CatalogueEntry:
         label = _label(kind, point)
         try:
             _check_registration(kind, point, label)
-            plugin = checked(_import(point, label), kind, point.name, label)
+            plugin = check_contract(_import(point, label), kind, point.name, label)
             if issubclass(plugin, Composition):
                 self._check_parts(plugin, label)
         except PluginError as error:
             cause = str(error)
         except Exception as error:
-            # a class can be odd enough to break the questions that are asked about it
-            cause = f"{label}: expected to be able to check it, found {_told(error)}"
+            # a class can be so unusual that the checks raise exceptions
+            cause = f"{label}: expected to be able to check it, found {_describe(error)}"
         else:
-            return Entry(kind, point.name, *_origin(point), point.value, "ok", plugin=plugin)
-        return Entry(kind, point.name, *_origin(point), point.value, "broken", cause)
+            return CatalogueEntry(
+                kind, point.name, *_origin(point), point.value, "ok", plugin=plugin
+            )
+        return CatalogueEntry(kind, point.name, *_origin(point), point.value, "broken", cause)
 
     def _check_parts(self, composition: type[Composition], label: str) -> None:
         problems = []
@@ -205,8 +207,8 @@ class Catalogue:
 
 
 @cache
-def installed() -> Catalogue:
-    """The plugins that are installed beside routelab, looked up once a process."""
+def installed_catalogue() -> Catalogue:
+    """Return the installed plugins; the process looks them up once."""
     points = entry_points()
     return Catalogue(point for group in points.groups for point in points.select(group=group))
 
@@ -235,12 +237,14 @@ def _label(kind: str, point: EntryPoint) -> str:
     return f"plugin {kind}/{point.name} of {' '.join(_origin(point))} ({point.value})"
 
 
-def _duplicates(kind: str, points: list[EntryPoint]) -> list[Entry]:
+def _duplicates(kind: str, points: list[EntryPoint]) -> list[CatalogueEntry]:
     owners = " and ".join(f"{' '.join(_origin(point))} ({point.value})" for point in points)
     cause = f"plugin {kind}/{points[0].name} is registered more than once, by {owners}"
-    mend = "uninstall all but one"
+    fix = "uninstall all but one"
     return [
-        Entry(kind, point.name, *_origin(point), point.value, "duplicate", f"{cause}; {mend}")
+        CatalogueEntry(
+            kind, point.name, *_origin(point), point.value, "duplicate", f"{cause}; {fix}"
+        )
         for point in points
     ]
 
@@ -251,7 +255,7 @@ def _import(point: EntryPoint, label: str) -> object:
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        # the innermost frame is where the author has to look; importlib's own say nothing
+        # the author needs the innermost frame; those of importlib do not help
         frames = [
             frame
             for frame in traceback.extract_tb(error.__traceback__)
@@ -259,9 +263,10 @@ def _import(point: EntryPoint, label: str) -> object:
         ]
         place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames[1:] else ""
         raise PluginError(
-            f"{label}: expected an importable class, found {_told(error)}{place}{abi_hint(error)}"
+            f"{label}: expected an importable class, found {_describe(error)}{place}"
+            f"{abi_hint(error)}"
         ) from error
 
 
-def _told(error: BaseException) -> str:
+def _describe(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"

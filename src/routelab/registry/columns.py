@@ -7,7 +7,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
 from routelab.api import Column, Plugin, PluginError
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 
 GROUP = "routelab.columns"
 """Entry-point group of the core's columns; each entry point is a tuple of `Column`."""
@@ -78,11 +78,11 @@ def core_columns() -> tuple[Column, ...]:
     return tuple(
         column
         for point in sorted(entry_points(group=GROUP), key=lambda point: point.name)
-        for column in _declared(point)
+        for column in _point_columns(point)
     )
 
 
-def _declared(point: EntryPoint) -> tuple[Column, ...]:
+def _point_columns(point: EntryPoint) -> tuple[Column, ...]:
     found = point.load()
     if not isinstance(found, tuple) or not all(isinstance(one, Column) for one in found):
         raise PluginError(f"{GROUP}: {point.name} ({point.value}) is not a tuple of Column")
@@ -118,10 +118,10 @@ def columns_of(plugin: Plugin) -> tuple[Column, ...]:
 @cache
 def installed_columns() -> Columns:
     """Return the columns of the core and of all plugins with default parameters."""
-    return Columns(core_columns(), _of_classes)
+    return Columns(core_columns(), _class_columns)
 
 
-def _of_classes() -> Iterator[Column]:
-    for entry in installed().entries():
+def _class_columns() -> Iterator[Column]:
+    for entry in installed_catalogue().entries():
         if entry.plugin is not None:
             yield from entry.plugin.columns

@@ -1,4 +1,4 @@
-"""Routings made of parts: which parameters of the parts are open, and who gets which value."""
+"""Routings made of parts: their open parameters, and the values of each part."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from routelab.api import Composition, Plugin
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.contract import composition_names
 from routelab.registry.names import Name
-from routelab.registry.parameters import ParameterRow, fields, rows, unknown_parameter
+from routelab.registry.parameters import ParameterRow, fields, no_such_parameter, rows
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Part:
     kind : str
     plugin : class
     fixed : mapping
-        Values that the part's own name gives to its parameters.
+        Values of parameters in the part's name.
     """
 
     kind: str
@@ -35,76 +35,78 @@ class Part:
         return f"{self.kind}/{self.plugin.name}"
 
     @property
-    def open(self) -> list[str]:
-        """Parameters that the part's name leaves open."""
+    def open_parameters(self) -> list[str]:
+        """Parameters without a value in the part's name."""
         return [name for name in fields(self.plugin.Parameters) if name not in self.fixed]
 
 
-def part(kind: str, name: Name, catalogue: Catalogue) -> Part:
-    """The part that a name stands for.
+def make_part(kind: str, name: Name, catalogue: Catalogue) -> Part:
+    """Return the part with a name.
 
     Raises
     ------
     InputError
-        If there is no such plugin or it cannot be used.
+        If the plugin does not exist or cannot be used.
     """
     return Part(kind, catalogue.plugin(kind, name.key), dict(name.parameters))
 
 
-def parts_of(composition: type[Composition], catalogue: Catalogue) -> list[Part]:
-    """The parts of a named composition, in the order selection, rules, layers.
+def composition_parts(composition: type[Composition], catalogue: Catalogue) -> list[Part]:
+    """Return the parts of a named composition, in the order selection, rules, layers.
 
     Raises
     ------
     InputError
         If a part does not exist or cannot be used.
     """
-    return [part(kind, name, catalogue) for kind, name in composition_names(composition).items()]
+    return [
+        make_part(kind, name, catalogue) for kind, name in composition_names(composition).items()
+    ]
 
 
-def shown_names(parts: list[Part]) -> dict[tuple[str, str], str]:
-    """How users write each open parameter, by (kind, parameter).
+def parameter_names(parts: list[Part]) -> dict[tuple[str, str], str]:
+    """Return the name of each open parameter for users, by (kind, parameter).
 
-    The bare name; qualified by the kind where two parts have an open parameter of that name.
+    The name is qualified by the kind if two parts have an open parameter of that name.
     """
-    names = [name for each in parts for name in each.open]
+    names = [name for each in parts for name in each.open_parameters]
     return {
         (each.kind, name): name if names.count(name) == 1 else f"{each.kind}.{name}"
         for each in parts
-        for name in each.open
+        for name in each.open_parameters
     }
 
 
 def forward(
     parts: list[Part], values: Mapping[str, Any]
 ) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Hand values to the parts whose parameters they are meant for.
+    """Assign values to the parameters of the parts.
 
     Parameters
     ----------
     parts : list of Part
     values : mapping
-        By bare or qualified name.
+        Values by plain or qualified name.
 
     Returns
     -------
     given : dict
-        By kind, the values of the part's open parameters.
+        Values of the part's open parameters, by kind.
     problems : list of str
-        One for each value that has no one place to go to.
+        One for each value that matches no parameter or several.
     """
     given: dict[str, dict[str, Any]] = {each.kind: {} for each in parts}
     problems = []
-    for written, value in values.items():
-        takers = list(_takers(parts, written, fixed=False))
+    for name_text, value in values.items():
+        takers = list(_takers(parts, name_text, fixed=False))
         if not takers:
-            problems.append(_no_taker(parts, written))
+            problems.append(_no_taker(parts, name_text))
         elif len(takers) > 1:
             owners = " and ".join(each.label for each, _ in takers)
-            mend = " or ".join(f"{each.kind}.{name}=" for each, name in takers)
-            problems.append(f"{written!r} is a parameter of {owners}; write {mend}")
+            names = " or ".join(f"{each.kind}.{name}=" for each, name in takers)
+            problems.append(f"{name_text!r} is a parameter of {owners}; write {names}")
         elif takers[0][1] in given[takers[0][0].kind]:
-            problems.append(f"parameter {written!r} is given twice")
+            problems.append(f"parameter {name_text!r} is given twice")
         else:
             each, name = takers[0]
             given[each.kind][name] = value
@@ -112,8 +114,8 @@ def forward(
 
 
 def part_rows(parts: list[Part]) -> list[ParameterRow]:
-    """The open parameters of the parts, described, under the names that users write."""
-    shown = shown_names(parts)
+    """Describe the open parameters of the parts, under the names for users."""
+    shown = parameter_names(parts)
     return [
         replace(row, name=shown[each.kind, row.name])
         for each in parts
@@ -122,14 +124,16 @@ def part_rows(parts: list[Part]) -> list[ParameterRow]:
     ]
 
 
-def _takers(parts: list[Part], written: str, fixed: bool) -> Iterator[tuple[Part, str]]:
-    kind, _, bare = written.rpartition(".")
+def _takers(parts: list[Part], name_text: str, fixed: bool) -> Iterator[tuple[Part, str]]:
+    kind, _, bare = name_text.rpartition(".")
     for each in parts:
-        if kind in ("", each.kind) and bare in (each.fixed if fixed else each.open):
+        if kind in ("", each.kind) and bare in (each.fixed if fixed else each.open_parameters):
             yield each, bare
 
 
-def _no_taker(parts: list[Part], written: str) -> str:
-    for each, name in _takers(parts, written, fixed=True):
-        return f"{written!r} is fixed: the routing uses {each.label} with {name}={each.fixed[name]}"
-    return unknown_parameter(written, shown_names(parts).values())
+def _no_taker(parts: list[Part], name_text: str) -> str:
+    for each, name in _takers(parts, name_text, fixed=True):
+        return (
+            f"{name_text!r} is fixed: the routing uses {each.label} with {name}={each.fixed[name]}"
+        )
+    return no_such_parameter(name_text, parameter_names(parts).values())

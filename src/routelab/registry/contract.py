@@ -1,4 +1,4 @@
-"""The plugin contract as far as it shows without running a plugin."""
+"""Checks of the plugin contract that do not run a plugin."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ from routelab.registry.names import Name, parse_name
 from routelab.registry.parameters import default_problems, fields
 
 PARTS = ("selection", "rules", "layers")
-"""The parts of a composition: kinds, and the attributes of `Composition` that name one each."""
+"""Parts of a composition: kinds, which are also the attributes of `Composition`."""
 
-CLAIMING = (*PARTS, "routing")
-"""The kinds whose capabilities say something that a user chooses by."""
+CLAIM_KINDS = (*PARTS, "routing")
+"""Kinds whose capabilities help a user to choose."""
 
 
-def checked(found: Any, kind: str, key: str, label: str) -> type[Plugin]:
-    """`found`, if it is a plugin of `kind` that keeps the contract.
+def check_contract(found: Any, kind: str, key: str, label: str) -> type[Plugin]:
+    """Return `found` if it is a plugin of `kind` that fulfils the contract.
 
     Parameters
     ----------
     found : object
-        What the entry point leads to.
+        Object of the entry point.
     label : str
         The plugin and its distribution, for messages.
 
     Raises
     ------
     PluginError
-        Naming the plugin and, for everything that is wrong, what was expected and found.
+        If not; the text names the plugin, and the expected and actual value of each problem.
     """
     bases = KINDS[kind]
     if not (isinstance(found, type) and issubclass(found, bases)):
@@ -106,13 +106,13 @@ def _attribute_problems(plugin: type[Plugin], key: str) -> Iterator[str]:
 
 
 IDENTITY = ("topology", "routing", "status", "reason")
-"""Columns of every row; those of a plugin would replace them."""
+"""Columns of every row, which a plugin must not declare."""
 
 RESERVED = (
     *("engine", "format", "help", "log_json", "output", "quiet", "verbose"),
     *("routing", "topology", "work"),
 )
-"""Names that no setting of an engine may have: those are arguments of `routelab simulate`."""
+"""Names that no setting of an engine may have: arguments of `routelab simulate`."""
 
 
 def _engine_problems(plugin: type[EnginePlugin]) -> Iterator[str]:
@@ -152,7 +152,7 @@ def _hop_problems(plugin: type[HopRoutingPlugin]) -> Iterator[str]:
 
 
 def abi_hint(error: BaseException) -> str:
-    """What an error at import may come from, if it misses a name of hop-by-hop routing; or ""."""
+    """Return a hint for an import error about a missing name of hop-by-hop routing, or ""."""
     if isinstance(error, ImportError) and error.name == hops.__name__:
         return (
             f"; this routelab has ABI {ABI} of hop-by-hop routing, adapt what was written for "
@@ -190,7 +190,7 @@ def _composition_problems(plugin: type[Composition]) -> Iterator[str]:
 
 
 def _kernel_problems(plugin: type[Plugin]) -> Iterator[str]:
-    # a plugin that imports its kernels only when it runs would fail only in the middle of a study
+    # otherwise a plugin that imports its kernels at run time would fail in the middle of a study
     package = plugin.__module__
     if not hasattr(sys.modules.get(package), "__path__"):
         return
@@ -204,5 +204,5 @@ def _kernel_problems(plugin: type[Plugin]) -> Iterator[str]:
 
 
 def composition_names(plugin: type[Composition]) -> dict[str, Name]:
-    """The names of a composition's parts, by part, in the order in which they are written."""
+    """Return the names of a composition's parts, by part, in the order of `PARTS`."""
     return {part: parse_name(getattr(plugin, part)) for part in PARTS}

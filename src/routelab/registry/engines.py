@@ -6,7 +6,7 @@ from typing import cast
 
 from routelab.api import EnginePlugin, InputError
 from routelab.api.engine import DEFAULT_ENGINES, Work
-from routelab.registry.catalogue import Catalogue, installed
+from routelab.registry.catalogue import Catalogue, installed_catalogue
 
 KEY = "engine"
 """Key of a study, or option, that names an engine; also the kind of plugin."""
@@ -21,7 +21,7 @@ def engine_class(
     ----------
     name : str
     work : {"traffic", "workload"}, optional
-        What the engine must run.
+        Kind of work that the engine must run.
     catalogue : Catalogue, optional
         Default: the installed plugins.
 
@@ -32,12 +32,14 @@ def engine_class(
     QuarantinedError
         If the engine is broken.
     """
-    catalogue = catalogue or installed()
+    catalogue = catalogue or installed_catalogue()
     found = cast(type[EnginePlugin], catalogue.plugin(KEY, name))
     if work is None or found.work == work:
         return found
     others = ", ".join(one.name for one in engine_classes(work, catalogue))
-    raise InputError(f"engine {name!r} runs {_of(found.work)}, not {_of(work)} (engines: {others})")
+    raise InputError(
+        f"engine {name!r} runs {_work_text(found.work)}, not {_work_text(work)} (engines: {others})"
+    )
 
 
 def engine_classes(
@@ -58,7 +60,7 @@ def engine_classes(
     """
     found = [
         cast(type[EnginePlugin], entry.plugin)
-        for entry in (catalogue or installed()).entries(KEY)
+        for entry in (catalogue or installed_catalogue()).entries(KEY)
         if entry.plugin is not None and distribution in (None, entry.distribution)
     ]
     first = list(DEFAULT_ENGINES.values())
@@ -66,5 +68,5 @@ def engine_classes(
     return [one for one in found if work in (None, one.work)]
 
 
-def _of(work: str) -> str:
+def _work_text(work: str) -> str:
     return {"traffic": "traffic", "workload": "workloads"}[work]

@@ -1,4 +1,4 @@
-"""From names to plugin objects, and back to the canonical name."""
+"""Plugin objects from names, and canonical names."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from routelab.api import (
     WorkloadPlugin,
 )
 from routelab.registry import compositions
-from routelab.registry.catalogue import Catalogue, QuarantinedError, installed
+from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_catalogue
 from routelab.registry.compositions import Part
 from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
-from routelab.registry.parameters import ParameterRow, as_text, named_plugins, read, rows
+from routelab.registry.parameters import ParameterRow, as_text, name_fields, read_parameters, rows
 
 NO_LAYERS = "none"
-"""The layers plugin that a routing has if it names none."""
+"""Default layers plugin of a routing."""
 
 
 @dataclass(frozen=True)
 class Routing:
-    """A routing, ready to run: one plugin, or rules, selection and layers.
+    """A routing: one plugin, or rules, selection and layers.
 
     Attributes
     ----------
@@ -45,13 +45,13 @@ class Routing:
     complete : RoutingPlugin or None
         A complete algorithm.
     hops : HopRoutingPlugin or None
-        An algorithm that decides hop by hop and has no table. Where neither it nor `complete` is
-        there, the routing is made of the three parts, none of which is None then.
+        An algorithm that decides hop by hop and has no table. If it and `complete` are None, the
+        routing is made of the three parts, none of which is None then.
     rules : RulesPlugin or None
     selection : SelectionPlugin or None
     layers : LayersPlugin or None
     plugins : tuple of Plugin
-        All that take part; of a named composition, the composition itself comes first.
+        All plugins of the routing; a named composition comes before its parts.
     parts : mapping
         Routings that parameters of `hops` name, by field.
     """
@@ -93,44 +93,44 @@ def load(
 @overload
 def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin: ...
 def load(kind: str, text: str, catalogue: Catalogue | None = None) -> Plugin:
-    """The plugin instance that a name stands for.
+    """Make the plugin instance with a name.
 
     Parameters
     ----------
     kind : str
     text : str
-        An instance name. Routings that are made of parts go to `load_routing`.
+        An instance name. Use `load_routing` for routings made of parts.
     catalogue : Catalogue, optional
         The installed plugins by default.
 
     Raises
     ------
     InputError
-        If the name cannot be read, there is no such plugin, or parameters are wrong; all
-        parameters that are wrong are reported together.
+        If the name or parameters are invalid, or the plugin does not exist; the error lists all
+        invalid parameters.
     QuarantinedError
-        An `InputError`: nothing is wrong but that the plugin is broken or ambiguous.
+        If the plugin is broken or ambiguous; a subclass of `InputError`.
     """
     name = parse_name(text)
-    part = compositions.part(kind, name, catalogue or installed())
+    part = compositions.make_part(kind, name, catalogue or installed_catalogue())
     if issubclass(part.plugin, Composition):
         raise InputError(f"{part.label} is made of parts; it is no plugin that runs by itself")
     return _make(part, {}, text)
 
 
 def load_routing(text: str, catalogue: Catalogue | None = None) -> Routing:
-    """The routing that a name stands for: ``angara-sssp``, ``sssp@angara~turns=exact``.
+    """Make the routing with a name: ``angara-sssp``, ``sssp@angara~turns=exact``.
 
     Raises
     ------
     InputError, QuarantinedError
-        As `load`; what is wrong with several parts is reported together.
+        As `load`; the error lists the problems of all parts.
     """
-    return _routing(parse_routing(text), {}, catalogue or installed())
+    return _routing(parse_routing(text), {}, catalogue or installed_catalogue())
 
 
 def canonical(kind: str, text: str, catalogue: Catalogue | None = None) -> str:
-    """The one name of an instance: no defaults, parameters in order of declaration.
+    """Return the canonical name: no defaults, parameters in order of declaration.
 
     Raises
     ------
@@ -143,45 +143,47 @@ def canonical(kind: str, text: str, catalogue: Catalogue | None = None) -> str:
 def from_mapping(
     kind: str, key: str, values: Mapping[str, Any], catalogue: Catalogue | None = None
 ) -> str:
-    """The canonical name of a plugin (or routing) and the parameters that a study gives it.
+    """Return the canonical name of a plugin or routing with parameters from a study.
 
     Parameters
     ----------
     kind : str
     key : str
-        A key or any name: parameters in it count as well.
+        A key or any name, which may have further parameters.
     values : mapping
-        Parameters by name; numbers, truth values and lists mean what their text would mean.
+        Parameters by name; numbers, truth values and lists have the meaning of their text.
 
     Raises
     ------
     InputError
         As `load`; also if a parameter is both in `key` and in `values`.
     """
-    catalogue = catalogue or installed()
+    catalogue = catalogue or installed_catalogue()
     texts = {str(name): as_text(value) for name, value in values.items()}
     if kind == "routing":
         return _routing(parse_routing(key), texts, catalogue).name
-    return name_of(_make(compositions.part(kind, parse_name(key), catalogue), texts, key))
+    return name_of(_make(compositions.make_part(kind, parse_name(key), catalogue), texts, key))
 
 
 def name_of(plugin: Plugin) -> str:
-    """The canonical name of a plugin instance."""
+    """Return the canonical name of a plugin instance."""
     return str(Name(plugin.name, tuple(plugin.parameters.non_defaults().items())))
 
 
 def parameter_rows(plugin: type[Plugin], catalogue: Catalogue | None = None) -> list[ParameterRow]:
-    """A plugin's parameters, described; of a composition, those that its parts leave open."""
+    """Describe a plugin's parameters, or the open parameters of a composition."""
     if issubclass(plugin, Composition):
-        return compositions.part_rows(compositions.parts_of(plugin, catalogue or installed()))
+        return compositions.part_rows(
+            compositions.composition_parts(plugin, catalogue or installed_catalogue())
+        )
     return rows(plugin.Parameters)
 
 
 def _make(part: Part, values: Mapping[str, Any], text: str) -> Plugin:
     problems = [f"parameter {key!r} is given twice" for key in values if key in part.fixed]
-    parameters, wrong = read(part.plugin.Parameters, {**part.fixed, **values})
+    parameters, wrong = read_parameters(part.plugin.Parameters, {**part.fixed, **values})
     if problems or parameters is None:
-        raise _refused(text, problems + wrong, {part.label: rows(part.plugin.Parameters)})
+        raise _refusal(text, problems + wrong, {part.label: rows(part.plugin.Parameters)})
     return part.plugin(parameters)
 
 
@@ -189,15 +191,15 @@ def _routing(
     name: Name | CompositionName, values: Mapping[str, Any], catalogue: Catalogue
 ) -> Routing:
     if isinstance(name, CompositionName):
-        return _anonymous(name, values, catalogue)
+        return _unnamed_composition(name, values, catalogue)
     try:
-        whole = compositions.part("routing", name, catalogue)
+        whole = compositions.make_part("routing", name, catalogue)
     except QuarantinedError:
         raise
     except InputError as error:
         raise InputError(f"{error}{_composition_hint(name.key, catalogue)}") from None
     if issubclass(whole.plugin, Composition):
-        return _named(whole, values, catalogue)
+        return _named_composition(whole, values, catalogue)
     plugin = _make(whole, values, str(name))
     if isinstance(plugin, HopRoutingPlugin):
         return _hop_routing(plugin, str(name), catalogue)
@@ -206,9 +208,9 @@ def _routing(
 
 
 def _hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> Routing:
-    """A hop-by-hop routing with the routings that its parameters name, under canonical names."""
+    """Make a hop-by-hop routing with the routings that its parameters name."""
     parts = {}
-    for key in named_plugins(plugin.Parameters):
+    for key in name_fields(plugin.Parameters):
         try:
             parts[key] = _routing(parse_routing(getattr(plugin.parameters, key)), {}, catalogue)
         except InputError as error:
@@ -220,21 +222,23 @@ def _hop_routing(plugin: HopRoutingPlugin, text: str, catalogue: Catalogue) -> R
     return Routing(name_of(plugin), None, None, None, None, plugins, plugin, parts)
 
 
-def _named(whole: Part, values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
+def _named_composition(whole: Part, values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
     composition = cast(type[Composition], whole.plugin)
-    parts = compositions.parts_of(composition, catalogue)
+    parts = compositions.composition_parts(composition, catalogue)
     takes = {whole.label: compositions.part_rows(parts)}
     problems = [f"parameter {key!r} is given twice" for key in values if key in whole.fixed]
     plugins = _make_parts(parts, {**whole.fixed, **values}, composition.name, problems, takes)
     pairs = tuple(
         (shown, plugins[kind].parameters.non_defaults()[parameter])
-        for (kind, parameter), shown in compositions.shown_names(parts).items()
+        for (kind, parameter), shown in compositions.parameter_names(parts).items()
         if parameter in plugins[kind].parameters.non_defaults()
     )
-    return _assembled(str(Name(composition.name, pairs)), plugins, (composition(),))
+    return _assemble(str(Name(composition.name, pairs)), plugins, (composition(),))
 
 
-def _anonymous(name: CompositionName, values: Mapping[str, Any], catalogue: Catalogue) -> Routing:
+def _unnamed_composition(
+    name: CompositionName, values: Mapping[str, Any], catalogue: Catalogue
+) -> Routing:
     names = {
         "selection": name.selection,
         "rules": name.rules,
@@ -244,19 +248,19 @@ def _anonymous(name: CompositionName, values: Mapping[str, Any], catalogue: Cata
     wrong: list[InputError] = []
     for kind, part_name in names.items():
         try:
-            parts.append(compositions.part(kind, part_name, catalogue))
+            parts.append(compositions.make_part(kind, part_name, catalogue))
         except InputError as error:
             wrong.append(error)
     if wrong:
-        refused = _refused(str(name), list(map(str, wrong)), {})
+        refusal = _refusal(str(name), list(map(str, wrong)), {})
         only_broken = all(isinstance(error, QuarantinedError) for error in wrong)
-        raise QuarantinedError(str(refused)) if only_broken else refused
+        raise QuarantinedError(str(refusal)) if only_broken else refusal
     takes = {part.label: rows(part.plugin.Parameters) for part in parts}
     plugins = _make_parts(parts, values, str(name), [], takes)
-    written = [name_of(plugin) for plugin in plugins.values()]
-    if written[-1] == NO_LAYERS:
-        written.pop()
-    return _assembled("@".join(written), plugins, ())
+    plugin_names = [name_of(plugin) for plugin in plugins.values()]
+    if plugin_names[-1] == NO_LAYERS:
+        plugin_names.pop()
+    return _assemble("@".join(plugin_names), plugins, ())
 
 
 def _make_parts(
@@ -266,23 +270,25 @@ def _make_parts(
     problems: list[str],
     takes: Mapping[str, list[ParameterRow]],
 ) -> dict[str, Plugin]:
-    """The parts' plugins by kind, or one error with `problems` and all that is wrong with them."""
+    """Make the plugins of the parts, by kind; raise one error with all problems."""
     given, misplaced = compositions.forward(parts, values)
-    shown = compositions.shown_names(parts)
+    shown = compositions.parameter_names(parts)
     problems = problems + misplaced
     models: dict[str, Parameters] = {}
     for part in parts:
         labels = {name: text for (kind, name), text in shown.items() if kind == part.kind}
-        model, wrong = read(part.plugin.Parameters, {**part.fixed, **given[part.kind]}, labels)
+        model, wrong = read_parameters(
+            part.plugin.Parameters, {**part.fixed, **given[part.kind]}, labels
+        )
         problems += [f"{part.label}: {problem}" for problem in wrong]
         if model is not None:
             models[part.kind] = model
     if problems:
-        raise _refused(text, problems, takes)
+        raise _refusal(text, problems, takes)
     return {part.kind: part.plugin(models[part.kind]) for part in parts}
 
 
-def _assembled(name: str, plugins: dict[str, Plugin], whole: tuple[Plugin, ...]) -> Routing:
+def _assemble(name: str, plugins: dict[str, Plugin], whole: tuple[Plugin, ...]) -> Routing:
     return Routing(
         name=name,
         complete=None,
@@ -304,8 +310,8 @@ def _composition_hint(key: str, catalogue: Catalogue) -> str:
     return "".join(use for kind, use in uses.items() if kind in kinds)
 
 
-def _refused(text: str, problems: list[str], takes: Mapping[str, list[ParameterRow]]) -> InputError:
-    """One error with all `problems` and the parameters that there are to choose from."""
+def _refusal(text: str, problems: list[str], takes: Mapping[str, list[ParameterRow]]) -> InputError:
+    """Return one error with all `problems` and the available parameters."""
     lines = [f"{text}: {problems[0]}"] if len(problems) == 1 else [f"{text}:", *problems]
     for label, parameters in takes.items():
         listed = ", ".join(f"{row.name} ({row.type})" for row in parameters)

@@ -8,8 +8,8 @@
     value     = [ "~/" ] text without , ~ @ = [ ]  |  "[" any text with balanced brackets "]"
 
 Brackets only quote: ``valiant~base=[dor~order=longest]`` gives ``base`` the value
-``dor~order=longest``. What a value's text means (``4x2x2``, ``a+b+c``) is the business of the
-plugin's parameters, not of the grammar.
+``dor~order=longest``. The plugin's parameters define the meaning of a value's text (``4x2x2``,
+``a+b+c``), not the grammar.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SPECIAL = frozenset(",~@=[]")
 
 @dataclass(frozen=True)
 class Name:
-    """A plugin's key and the parameters that are given with it; ``str()`` writes it.
+    """A plugin's key with parameters; ``str()`` returns the text.
 
     Attributes
     ----------
@@ -36,8 +36,8 @@ class Name:
     Raises
     ------
     InputError
-        If it cannot be written: a key or parameter is no word, a parameter is given twice, or
-        the brackets in a value are not balanced.
+        If it has no text: a key or parameter is not a word, a parameter occurs twice, or the
+        brackets in a value are not balanced.
     """
 
     key: str
@@ -52,27 +52,27 @@ class Name:
             if parameter in given:
                 raise InputError(f"parameter {parameter!r} of {self.key!r} is given twice")
             given.add(parameter)
-            if not _balanced(value):
+            if not _is_balanced(value):
                 raise InputError(
                     f"the value {value!r} of parameter {parameter!r} of {self.key!r} cannot be "
                     "written in a name: its brackets are not balanced"
                 )
 
     def __str__(self) -> str:
-        """The name as text, values in brackets only where they need them."""
-        pairs = ",".join(f"{name}={quoted(value)}" for name, value in self.parameters)
+        """Return the name as text, with brackets around values that need them."""
+        pairs = ",".join(f"{name}={quote(value)}" for name, value in self.parameters)
         return f"{self.key}~{pairs}" if pairs else self.key
 
 
 @dataclass(frozen=True)
 class CompositionName:
-    """A routing made of named parts; ``str()`` writes it.
+    """A routing made of named parts; ``str()`` returns the text.
 
     Attributes
     ----------
     selection, rules : Name
     layers : Name or None
-        None: left out, which means no layers.
+        None: omitted, which means no layers.
     """
 
     selection: Name
@@ -80,12 +80,12 @@ class CompositionName:
     layers: Name | None = None
 
     def __str__(self) -> str:
-        """The name as text."""
+        """Return the name as text."""
         return "@".join(str(part) for part in (self.selection, self.rules, self.layers) if part)
 
 
-def quoted(value: str) -> str:
-    """A value as it stands in a name: in brackets if it needs them."""
+def quote(value: str) -> str:
+    """Return a value as in a name: in brackets if it needs them."""
     return value if value and _SPECIAL.isdisjoint(value.removeprefix("~/")) else f"[{value}]"
 
 
@@ -95,7 +95,7 @@ def parse_name(text: str) -> Name:
     Raises
     ------
     InputError
-        If `text` does not follow the grammar; the message points at the place.
+        If `text` does not follow the grammar; the message shows the position.
     """
     reader = _Reader(text)
     name = reader.name()
@@ -111,7 +111,7 @@ def parse_routing(text: str) -> Name | CompositionName:
     Raises
     ------
     InputError
-        If `text` does not follow the grammar; the message points at the place.
+        If `text` does not follow the grammar; the message shows the position.
     """
     reader = _Reader(text)
     parts = [reader.name()]
@@ -126,7 +126,7 @@ def parse_routing(text: str) -> Name | CompositionName:
 _WORD_IS = "it takes letters, digits, '-', '_' and '.', and starts with a letter or digit"
 
 
-def _balanced(text: str) -> bool:
+def _is_balanced(text: str) -> bool:
     depth = 0
     for char in text:
         depth += (char == "[") - (char == "]")
@@ -136,7 +136,7 @@ def _balanced(text: str) -> bool:
 
 
 class _Reader:
-    """A position in a text that is being read."""
+    """A reader of a name, with its position in the text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -189,8 +189,8 @@ class _Reader:
     def value(self, parameter: str) -> str:
         start = self.at
         if self.rest.startswith("["):
-            return self.bracketed()
-        if self.rest.startswith("~/"):  # a file in the home folder; no parameters begin so
+            return self.bracket_value()
+        if self.rest.startswith("~/"):  # a file in the home folder, not parameters
             self.at += 2
         while self.rest and self.text[self.at] not in _SPECIAL:
             self.at += 1
@@ -202,7 +202,7 @@ class _Reader:
             raise self.error(f"expected a value for parameter {parameter!r}; an empty one is []")
         return self.text[start : self.at]
 
-    def bracketed(self) -> str:
+    def bracket_value(self) -> str:
         start, depth = self.at, 0
         for at in range(start, len(self.text)):
             depth += (self.text[at] == "[") - (self.text[at] == "]")

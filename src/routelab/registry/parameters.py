@@ -1,4 +1,4 @@
-"""From the text of parameters to typed models, and parameters described for people."""
+"""Typed models from the text of parameters, and descriptions of parameters."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from routelab.api.parameters import NameOf, Parameters, parse_bytes, parse_dims, value_text
-from routelab.registry.names import quoted
+from routelab.registry.names import quote
 from routelab.registry.suggest import did_you_mean
 
 
 @dataclass(frozen=True)
 class ParameterRow:
-    """One parameter for people.
+    """Description of a parameter.
 
     Attributes
     ----------
     name : str
-        As users write it.
+        Name for users.
     type : str
-        What its values are, in words.
+        Type of the values, in words.
     default : str or None
-        As it would stand in a name; None: the parameter has to be given.
+        Default as in a name; None: the parameter is required.
     description : str
     """
 
@@ -40,14 +40,14 @@ class ParameterRow:
 
 
 def fields(model: type[Parameters]) -> dict[str, FieldInfo]:
-    """The parameters of a model under the names that users write, in order of declaration."""
+    """Return the parameters of a model by their names for users, in order of declaration."""
     return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def as_text(value: Any) -> Any:
-    """A value from a study as it would be typed, so that it means the same in both places.
+    """Return a value from a study as it would be typed, so that both mean the same.
 
-    Numbers and truth values become text, lists lists of texts; all else stays.
+    Numbers and truth values become text, lists become lists of texts; other values are unchanged.
     """
     if isinstance(value, (bool, int, float)):
         return value_text(value, value)
@@ -56,7 +56,7 @@ def as_text(value: Any) -> Any:
     return value
 
 
-def read(
+def read_parameters(
     model: type[Parameters], values: Mapping[str, Any], shown: Mapping[str, str] | None = None
 ) -> tuple[Parameters | None, list[str]]:
     """Make a model of parameters from values (most often text).
@@ -65,19 +65,19 @@ def read(
     ----------
     model : class
     values : mapping
-        By the names that users write.
+        Values by the names for users.
     shown : mapping, optional
-        Longer names that messages call parameters by, where users see longer ones.
+        Longer names of parameters for messages, if users see longer ones.
 
     Returns
     -------
     parameters : Parameters or None
-        None if anything is wrong.
+        None if a value is invalid.
     problems : list of str
-        Everything that is wrong, in plain words.
+        All problems, in plain words.
     """
     known = fields(model)
-    problems = [unknown_parameter(name, known) for name in values if name not in known]
+    problems = [no_such_parameter(name, known) for name in values if name not in known]
     try:
         parameters = model(**{name: value for name, value in values.items() if name in known})
     except ValidationError as error:
@@ -86,13 +86,13 @@ def read(
     return (None if problems else parameters), problems
 
 
-def unknown_parameter(name: str, known: Iterable[str]) -> str:
-    """The problem of a parameter that does not exist."""
+def no_such_parameter(name: str, known: Iterable[str]) -> str:
+    """Return the message about a parameter that does not exist."""
     return f"unknown parameter {name!r}{did_you_mean(name, known)}"
 
 
-def named_plugins(model: type[Parameters]) -> dict[str, str]:
-    """Fields whose values are names of plugins, with the kind of plugin that each names."""
+def name_fields(model: type[Parameters]) -> dict[str, str]:
+    """Return the fields whose values are names of plugins, with the kind of each."""
     return {
         name: marker.kind
         for name, field in model.model_fields.items()
@@ -102,9 +102,9 @@ def named_plugins(model: type[Parameters]) -> dict[str, str]:
 
 
 def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list[str]:
-    """What is wrong with a model's defaults and with `values`, missing values apart."""
+    """List the problems of a model's defaults and of `values`, except missing values."""
     known = fields(model)
-    problems = [unknown_parameter(name, known) for name in values if name not in known]
+    problems = [no_such_parameter(name, known) for name in values if name not in known]
     try:
         model(**{name: value for name, value in values.items() if name in known})
     except ValidationError as error:
@@ -116,7 +116,7 @@ def default_problems(model: type[Parameters], values: Mapping[str, str]) -> list
 
 
 def rows(model: type[Parameters]) -> list[ParameterRow]:
-    """The parameters of a model, described."""
+    """Describe the parameters of a model."""
     return [
         ParameterRow(
             name=name,
@@ -131,7 +131,7 @@ def rows(model: type[Parameters]) -> list[ParameterRow]:
 def _plain(
     errors: Iterable[ErrorDetails], values: Mapping[str, Any], shown: Mapping[str, str]
 ) -> list[str]:
-    """Pydantic's errors in plain words, one sentence for a parameter or an item of it."""
+    """Return pydantic's errors in plain words, one sentence per parameter or item."""
     found: dict[tuple[str, str], list[str]] = {}
     for details in errors:
         name = str(details["loc"][0]) if details["loc"] else ""
@@ -158,10 +158,10 @@ def _message(details: ErrorDetails) -> str:
 
 
 def _default_text(field: FieldInfo) -> str:
-    # through validation, as a default may be written as text ("4x2")
+    # validated, because a default may be text ("4x2")
     adapter: TypeAdapter[Any] = TypeAdapter(field.rebuild_annotation())
     value = adapter.validate_python(field.get_default(call_default_factory=True))
-    return quoted(value_text(value, adapter.dump_python(value, mode="json")))
+    return quote(value_text(value, adapter.dump_python(value, mode="json")))
 
 
 _PLAIN_TYPES: dict[Any, str] = {

@@ -1,4 +1,4 @@
-"""The text of a simulation's settings, as in names of folders and on the command line."""
+"""Settings of a simulation from text, as in names of folders and on the command line."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from routelab.api.errors import InputError
 from routelab.api.parameters import Parameters
 from routelab.registry.names import parse_name
-from routelab.registry.parameters import as_text, read
+from routelab.registry.parameters import as_text, read_parameters
 from routelab.simulation.measuring.settings import SimulationSettings
 
 _KEY = "settings"
@@ -16,12 +16,12 @@ _KEY = "settings"
 Settings = TypeVar("Settings", bound=Parameters)
 
 
-# mypy has no default for a type variable that a parameter's default decides
+# mypy cannot infer a type variable from a parameter's default
 def parse_settings(
     text: str,
     model: type[Settings] = SimulationSettings,  # type: ignore[assignment]
 ) -> Settings:
-    """Settings from ``vcs=2,packet_flits=16``; an empty text means the defaults.
+    """Read settings from ``vcs=2,packet_flits=16``; an empty text means the defaults.
 
     Parameters
     ----------
@@ -32,7 +32,8 @@ def parse_settings(
     Raises
     ------
     InputError
-        If the text does not follow the grammar of names, or telling all that is wrong in it.
+        If the text does not follow the grammar of names, or settings are invalid; the message
+        lists all problems.
     """
     return settings_from(dict(parse_name(f"{_KEY}~{text}").parameters) if text else {}, model)
 
@@ -41,7 +42,7 @@ def settings_from(
     values: Mapping[str, Any],
     model: type[Settings] = SimulationSettings,  # type: ignore[assignment]
 ) -> Settings:
-    """Settings from a study's mapping, whose values mean what their text would mean.
+    """Read settings from a study's mapping, whose values have the meaning of their text.
 
     Parameters
     ----------
@@ -52,9 +53,9 @@ def settings_from(
     Raises
     ------
     InputError
-        Telling all that is wrong.
+        With all problems.
     """
-    settings, problems = read(model, {key: as_text(v) for key, v in values.items()})
+    settings, problems = read_parameters(model, {key: as_text(v) for key, v in values.items()})
     if settings is None or problems:
         raise InputError("simulation settings: " + "; ".join(problems))
     assert isinstance(settings, model)

@@ -1,4 +1,4 @@
-"""What the user may have meant."""
+"""Suggestions for misspelled words."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """``"; did you mean 'torus'?"`` for the closest of `known`, or nothing."""
+    """Return ``"; did you mean 'torus'?"`` for the closest of `known`, or ""."""
     spelled = {name.lower(): name for name in known}
     close = get_close_matches(word.lower(), spelled, n=1)
     return f"; did you mean {spelled[close[0]]!r}?" if close else ""

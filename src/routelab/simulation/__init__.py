@@ -1,4 +1,4 @@
-"""Engines: what packets feel on a network."""
+"""Simulation engines for packets and for programs of ranks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Router", "Simulation", "table_program"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load the engine when it is asked for: settings are read without numba."""
+    """Load the engine on demand, so that settings do not import numba."""
     if name == "Simulation":
         from routelab.simulation.packet.engine import Simulation
 

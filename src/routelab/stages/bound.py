@@ -20,7 +20,7 @@ from routelab.bounds import (
     bound_numbers,
     lower_bound_rules,
     lower_bound_topology,
-    with_exact,
+    tighten_bound,
 )
 from routelab.stages.chain import Routed
 from routelab.stages.facts import topology_facts
@@ -110,7 +110,7 @@ class NetworkBounds:
             return beside
         self._exact.add(rules)
         bound = self._rules[rules]
-        self._rules[rules] = with_exact(graph, bound, self._seconds - bound.seconds)
+        self._rules[rules] = tighten_bound(graph, bound, self._seconds - bound.seconds)
         return bound_facts(facts, self._rules[rules], self.bare)
 
 

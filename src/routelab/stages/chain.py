@@ -19,7 +19,7 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.deadlock import Verdict, check
+from routelab.deadlock import Verdict, check_table
 from routelab.kernels.choices import count_routes_from
 from routelab.kernels.legality import first_illegal_path
 from routelab.kernels.translations import first_longer_path
@@ -84,7 +84,7 @@ def reroute(routing: Routing, topology: Topology) -> RouteTable:
 
 def prove(routed: Routed) -> Verdict:
     """The independent checker's verdict under the flow control that the table declares."""
-    return check(routed.table)
+    return check_table(routed.table)
 
 
 def _run(

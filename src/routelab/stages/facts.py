@@ -10,7 +10,7 @@ from routelab.api.topology import Float64Array, Int32Array
 from routelab.bounds import BOUND_FIELDS, bound_facts, network_graph, takes_shortest
 from routelab.deadlock import Verdict
 from routelab.metrics import (
-    RouteDiversity,
+    RouteCounts,
     channel_loads,
     connected_parts,
     max_hops,
@@ -115,7 +115,7 @@ def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
     }
 
 
-def _shape_facts(routed: Routed, hops: float, diversity: RouteDiversity | None) -> dict[str, Any]:
+def _shape_facts(routed: Routed, hops: float, diversity: RouteCounts | None) -> dict[str, Any]:
     """What decides which bounds hold for a table: `routelab.bounds.bound_facts`."""
     joined = reachable_pairs(routed.table)
     legal = None if routed.graph is None else takes_shortest(routed.graph, joined, hops, diversity)

@@ -16,7 +16,7 @@ import jinja2
 import routelab.api
 from routelab.api import KINDS, InputError
 from routelab.artifacts.atomic import atomic_directory
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
 
@@ -212,9 +212,9 @@ def described(kind: str, key: str, author: str = "", *, hop_by_hop: bool = False
 
 def owner(kind: str, key: str) -> str | None:
     """The distribution that has a plugin of this kind and key already; None if none has."""
-    if key not in installed().keys(kind):
+    if key not in installed_catalogue().keys(kind):
         return None
-    entry = installed().entry(kind, key)
+    entry = installed_catalogue().entry(kind, key)
     return f"{entry.distribution} {entry.version}"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from routelab._progress import tell
 from routelab.api import BenchmarkPlugin
 from routelab.config.cluster.file import CLUSTERS
-from routelab.registry.catalogue import QuarantinedError, installed
+from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
 from routelab.report.frames.bench_rows import BenchRecord
@@ -80,7 +80,7 @@ def run_index(results: Path) -> None:
 def _to_name(metrics: Iterable[str]) -> tuple[str, ...]:
     """The metrics if any of them runs only where it is named, or in another way than usual."""
     named = tuple(metrics)
-    return () if set(named) <= set(installed().default_metrics()) else named
+    return () if set(named) <= set(installed_catalogue().default_metrics()) else named
 
 
 def _records(shown: StudyPlan) -> list[JobRecord]:

@@ -13,7 +13,7 @@ from routelab.api import (
 )
 from routelab.jobs.blame import blamed
 from routelab.registry.instances import load
-from routelab.simulation.flow.placement import BLOCK, place
+from routelab.simulation.flow.placement import BLOCK, rank_terminals
 from routelab.stages.argument_errors import together
 from routelab.stages.topology import obtain
 
@@ -69,7 +69,7 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
         return Job(ranks)
     network = obtain(topology)[1]
     count = network.num_terminals * ranks_per_node if ranks is None else ranks
-    return Job.placed(place(BLOCK, count, network, ranks_per_node), network)
+    return Job.placed(rank_terminals(BLOCK, count, network, ranks_per_node), network)
 
 
 def program_of(workload: WorkloadPlugin, job: Job) -> Program:

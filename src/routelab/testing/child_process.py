@@ -20,8 +20,8 @@ from functools import cache
 from pathlib import Path
 
 from routelab.config import Limits
-from routelab.deadlock import check
-from routelab.deadlock.kernels.hop_search import compiled
+from routelab.deadlock import check_table
+from routelab.deadlock.kernels.hop_search import compile_search
 from routelab.jobs.limits import Breach, run_limited
 from routelab.kernels.legality import first_illegal_path
 from routelab.testing.inputs.graphs import all_walks
@@ -47,7 +47,7 @@ def run_suite(suite: Suite, budget_seconds: float) -> list[CheckResult]:
     """
     _load_kernels()
     if suite.kind == "routing":
-        compiled()
+        compile_search()
     results: list[CheckResult] = []
     ends = 0
     while len(results) < len(suite.cases):
@@ -74,7 +74,7 @@ def _load_kernels() -> None:
     graph = all_walks(NETWORKS["one-way-ring"]())
     table = table_on(graph.topology)
     # a ring without bubbles, so that the checker searches a cycle too
-    check(table, "plain")
+    check_table(table, "plain")
     first_illegal_path(
         graph.arrays,
         table.pair_start,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from routelab.api import HopProgram, RoutingPart, Topology, needed_classes
-from routelab.deadlock.hop_states import Exploration, explored, too_large
+from routelab.deadlock.hop_states import Exploration, explore_states, too_large
 from routelab.registry.instances import Routing
 from routelab.stages.programs import part_of
 from routelab.testing.results import Skipped
@@ -32,7 +32,7 @@ def least_channels(routing: RoutingPart, topology: Topology) -> tuple[int, Any]:
     return count, answer
 
 
-def explore_states(program: HopProgram, topology: Topology, virtual_channels: int) -> Exploration:
+def explore_or_skip(program: HopProgram, topology: Topology, virtual_channels: int) -> Exploration:
     """Explore all states that packets of a program can reach.
 
     Raises
@@ -43,7 +43,7 @@ def explore_states(program: HopProgram, topology: Topology, virtual_channels: in
     large = too_large(topology, needed_classes(program))
     if large:
         raise Skipped(large)
-    exploration = explored(program, topology, virtual_channels)
+    exploration = explore_states(program, topology, virtual_channels)
     if not exploration.complete:
         raise Skipped(f"there are too many states: {exploration.coverage}")
     return exploration

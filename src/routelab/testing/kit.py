@@ -97,5 +97,5 @@ def conformance(
 
 
 def _suite(kind: str, text: str, topologies: Sequence[str], only: Collection[str]) -> Suite:
-    catalogue = catalogues.installed()
+    catalogue = catalogues.installed_catalogue()
     return Suite(*split_name(kind, text), catalogue, tuple(topologies), tuple(only))

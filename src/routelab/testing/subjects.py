@@ -25,7 +25,7 @@ from routelab.simulation.flow.machine import Machine
 from routelab.stages.chain import apply_routing
 from routelab.testing.bounds import BoundsError, BoundsWalker
 from routelab.testing.fingerprints import differences, field_digests
-from routelab.testing.hop_by_hop import explore_states, least_channels, routing_part
+from routelab.testing.hop_by_hop import explore_or_skip, least_channels, routing_part
 from routelab.testing.inputs.engines import case_on, result_on, short_run
 from routelab.testing.inputs.examples import complete_name
 from routelab.testing.inputs.launches import launch
@@ -237,7 +237,7 @@ class Trial:
             # without a result there is nothing to explore; without plain Python there still is
             _ = self.result
         count, _ = least_channels(routing_part(self.subject.plugin), self.value)
-        return explore_states(self.result, self.value, count)
+        return explore_or_skip(self.result, self.value, count)
 
     def has_result(self) -> bool:
         """Whether there is a result."""

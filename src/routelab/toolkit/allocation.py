@@ -1,8 +1,8 @@
-"""Which switches a scheduler gives to a job, at random.
+"""Random allocations of switches to a job, as schedulers make them.
 
-Two models: a connected set that grew at random, the irregular kind of allocation that is left when
-a machine is busy, and a sub-box, which schedulers of tori prefer. Both draw raw random numbers,
-which are the same in every numpy.
+Two models: a connected set that grows at random, like the irregular allocations on a busy machine,
+and a sub-box, which schedulers of tori prefer. Both draw raw random numbers, which are the same in
+every numpy.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ Neighbours = Callable[[int], Iterable[int]]
 def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int) -> BoolArray:
     """Grow a connected set of free switches from a random one.
 
-    Every step takes one of the free switches beside the set, each with the same probability:
+    Every step adds one of the free switches next to the set, each with the same probability:
     Eden, *A Two-dimensional Growth Process*, Proc. Fourth Berkeley Symposium on Mathematical
-    Statistics and Probability, vol. 4, 1961. With one seed a larger set includes the smaller one,
-    as long as both fit into the part of the network that the first switch is in.
+    Statistics and Probability, vol. 4, 1961. With the same seed a larger set includes the smaller
+    one if both fit into the connected part of the first switch.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int
     InputError
         If no connected part has that many free switches.
     """
-    # a stream apart from the one that random failures come from
+    # another stream than that of random failures
     source = np.random.PCG64([seed, 1])
     candidates = np.flatnonzero(free)
     order = candidates[np.argsort(source.random_raw(len(candidates)), kind="stable")]
@@ -54,7 +54,7 @@ def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int
     for start in order.tolist():
         if known[start]:
             continue
-        grown = _grown(neighbours, free, start, count, source)
+        grown = _grow(neighbours, free, start, count, source)
         chosen: BoolArray = np.zeros(len(free), dtype=np.bool_)
         chosen[grown] = True
         if len(grown) == count:
@@ -64,10 +64,10 @@ def connected_set(neighbours: Neighbours, free: BoolArray, count: int, seed: int
     raise InputError(f"allocate: no connected part has {count} switches, the largest has {largest}")
 
 
-def _grown(
+def _grow(
     neighbours: Neighbours, free: BoolArray, start: int, count: int, source: np.random.PCG64
 ) -> list[int]:
-    """At most `count` switches, in the order in which they were added."""
+    """Grow a set to at most `count` switches; return them in the order of addition."""
     chosen, beside, seen = [start], [], {start}
     while len(chosen) < count:
         for switch in neighbours(chosen[-1]):
@@ -85,17 +85,17 @@ def _grown(
 def free_box(
     dims: Sequence[int], wrap: Sequence[bool], free: BoolArray, count: int, seed: int
 ) -> BoolArray:
-    """Choose a sub-box of a grid, all of whose switches are free, at a random place.
+    """Choose a sub-box of a grid at random, all of whose switches are free.
 
-    Of the boxes with `count` switches the most compact ones (least sum of their sizes) that have
-    a free place come first, and among equals a random one. A box may reach over the end of a ring.
+    Choose among the most compact boxes (least sum of their sizes) with `count` switches that fit
+    somewhere; equal ones at random. A box may reach over the end of a ring.
 
     Parameters
     ----------
     dims, wrap
         Sizes of the grid, and which dimensions are rings.
     free : bool array, shape (S,)
-        By original index.
+        Free switches by original index.
     count : int
         1 or more.
     seed : int
@@ -136,11 +136,11 @@ def free_box(
 def _fits(
     dims: Sequence[int], wrap: Sequence[bool], free: BoolArray, box: Sequence[int]
 ) -> BoolArray:
-    """Corners at which the box holds free switches only; bool, of the shape of the grid."""
+    """Return corners at which the box holds free switches only; bool, shape of the grid."""
     fits: BoolArray = free.reshape(tuple(dims)).copy()
     for axis, (size, ring, length) in enumerate(zip(dims, wrap, box, strict=True)):
         fits = np.logical_and.reduce([np.roll(fits, -k, axis) for k in range(length)])
-        # a box as long as the ring has one place in it
+        # a box as long as the ring has one position in it
         places = size if ring and length < size else size - length + 1
         np.moveaxis(fits, axis, 0)[places:] = False
     return fits

@@ -1,7 +1,7 @@
-"""Routing graphs from rules that speak of directions.
+"""Routing graphs from rules about directions.
 
-Direction-ordered routings state what a packet may do next by the directions of its hops so far.
-Such rules are a small automaton over direction labels; `lay` lays it over a network.
+Direction-ordered routings define the next legal hops of a packet by the directions of its hops so
+far. Such rules are a small automaton over direction labels; `lay` applies it to a network.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from routelab.kernels.reachability import reachable
 
 @dataclass
 class DirectionAutomaton:
-    """States and transitions over direction labels; state 0 is where every route begins.
+    """States and transitions over direction labels; every route begins in state 0.
 
     Add states with `state` and transitions with `move`; all states accept.
     """
@@ -31,7 +31,7 @@ class DirectionAutomaton:
         return len(self.names) - 1
 
     def move(self, state: int, direction: int, following: int, permitted_after: int = -1) -> None:
-        """Let a packet in `state` hop in `direction` and be in state `following` then.
+        """Add a transition: a packet in `state` may hop in `direction` and is then in `following`.
 
         With `permitted_after` (the direction of the hop that led to `state`) the turn is legal
         only where the mask given to `lay` permits it.
@@ -42,20 +42,20 @@ class DirectionAutomaton:
 def add_ordered_moves(
     automaton: DirectionAutomaton, n: int, *, bits: bool
 ) -> dict[tuple[int, frozenset[int]], int]:
-    """Add direction order, and direction bits if asked for, to an automaton.
+    """Add direction order, and direction bits if `bits`, to an automaton.
 
     Directions 0..n-1 are the positive ones of n dimensions, n..2n-1 the negative ones; a packet
     uses them in ascending order. Direction bits forbid the negative direction of a dimension
-    that was crossed positively; so of a packet's history only those positive dimensions matter
-    whose negative direction is yet to come. Without bits the moves are right only where
-    minimality implies them: for shortest routes on a whole torus or mesh. U-turns are left out;
-    no shortest route has one.
+    that was crossed positively; so the state of a packet holds only those positive dimensions
+    whose negative direction is yet to come. Without bits the moves are valid only where
+    minimality implies them: for shortest routes on a whole torus or mesh. U-turns are omitted,
+    because no shortest route has one.
 
     Returns
     -------
     states : dict
-        State of a packet by its last direction and the dimensions that still matter; a packet's
-        first standard hop in direction d leads to ``states[d, frozenset()]``.
+        State of a packet by its last direction and the positive dimensions above; a packet's first
+        standard hop in direction d leads to ``states[d, frozenset()]``.
     """
     none: frozenset[int] = frozenset()
     states = {(d, none): automaton.state(f"{d}") for d in range(2 * n)}
@@ -84,7 +84,7 @@ def lay(
     minimal_only: bool = False,
     prune: bool = True,
 ) -> RoutingGraph:
-    """The routing graph of `automaton` on `topology`.
+    """Return the routing graph of `automaton` on `topology`.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def lay(
         ``permitted[c, d]``: a packet whose last hop went in direction d may take channel c by a
         transition that asks for permission.
     prune : bool
-        Leave out vertices that no route reaches; without it, every switch has every state.
+        Omit vertices that no route reaches; without it, every switch has every state.
     """
     states = len(automaton.names)
     sources, targets, channels = [], [], []
@@ -119,11 +119,11 @@ def lay(
         turn_set=turn_set,
         minimal_only=minimal_only,
     )
-    return pruned(graph) if prune else graph
+    return prune_unreachable(graph) if prune else graph
 
 
-def pruned(graph: RoutingGraph) -> RoutingGraph:
-    """The graph without the vertices that no begin vertex reaches."""
+def prune_unreachable(graph: RoutingGraph) -> RoutingGraph:
+    """Return the graph without the vertices that no begin vertex reaches."""
     seen = reachable(graph.edge_start, graph.edge_target, graph.begin)
     number = np.cumsum(seen) - 1
     kept = seen[graph.edge_source]

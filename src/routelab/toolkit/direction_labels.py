@@ -1,4 +1,4 @@
-"""Channels by direction, for networks whose channels carry the labels of a torus or mesh."""
+"""Channels by direction, for networks whose channels have the labels of a torus or mesh."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from routelab.api.topology import Int8Array, Int16Array, Int32Array, Topology, f
 
 @dataclass(frozen=True, eq=False)
 class DirectionLabels:
-    """Direction labels as arrays (D = 2n directions), or the reason why there are none.
+    """Direction labels as arrays (D = 2n directions), or the reason why the network has none.
 
     Attributes
     ----------
@@ -20,7 +20,7 @@ class DirectionLabels:
     sign : int8 array, shape (D,)
     dimension : int16 array, shape (D,)
     opposite : int16 array, shape (D,)
-        Direction back.
+        Opposite direction.
     out_channel, in_channel : int32 array, shape (S, D)
         Channel that leaves, or arrives at, a switch in a direction; −1 for none.
     """
@@ -34,7 +34,7 @@ class DirectionLabels:
 
 
 def torus_directions(topology: Topology) -> DirectionLabels:
-    """The direction labels of a torus or mesh: +X +Y … −X −Y …, one channel each a switch."""
+    """Return the direction labels of a torus or mesh: +X +Y … −X −Y …, each once per switch."""
     n = len(topology.directions) // 2
     expected = [(j, 1) for j in range(n)] + [(j, -1) for j in range(n)]
     if n == 0 or [(d.dimension, d.sign) for d in topology.directions] != expected:

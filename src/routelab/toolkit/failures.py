@@ -1,4 +1,4 @@
-"""Random failures in any network; grids have their own, which know the whole grid."""
+"""Random failures in any network; `routelab.toolkit.grids` has those of grids."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from routelab.api.topology import Topology
 def with_random_failures(
     topology: Topology, *, switches: int = 0, links: int = 0, seed: int = 0
 ) -> Topology:
-    """Let random switches fail, then random links between those that are left.
+    """Let random switches fail, then random links between the remaining ones.
 
-    With one seed more failures include the fewer, as long as the number of failed switches is the
-    same where links are compared. A link fails with both of its channels.
+    With the same seed a larger number of failures includes the smaller one; for links, this holds
+    if the number of failed switches is the same. A link fails with both of its channels.
 
     Parameters
     ----------
     topology : Topology
     switches, links : int
-        How many fail.
+        Numbers of failures.
     seed : int
 
     Raises
     ------
     InputError
-        If more shall fail than there are, or no switch with a terminal is left.
+        If more parts shall fail than exist, or no switch with a terminal remains.
     """
-    # raw output: unlike that of Generator's methods it is the same in every numpy
+    # raw output is the same in every numpy, unlike that of Generator's methods
     rank = np.random.PCG64(seed).random_raw(topology.num_switches + len(topology.links))
     failed = np.argsort(rank[: topology.num_switches], kind="stable")[:switches]
     alive = np.ones(topology.num_switches, dtype=np.bool_)

@@ -1,4 +1,4 @@
-"""Grid-shaped networks: tori, meshes, and what failures and allocations leave of them.
+"""Grid-shaped networks: tori, meshes, and their parts after failures and allocations.
 
 A switch of a whole grid has an *original index*: row-major over its coordinates, the last
 coordinate fastest. Directions run +X +Y +Z +K −X −Y −Z −K (then D5, D6, … behind K), so channel
@@ -23,7 +23,7 @@ from routelab.api.topology import BoolArray, Direction, Int64Array, Topology
 from routelab.toolkit.allocation import connected_set, free_box
 
 MAX_SWITCHES = 1_000_000
-"""Largest whole grid that is built; a larger one is taken for a slip of the pen."""
+"""Largest whole grid that is built; a larger one is probably a typing error."""
 
 
 def _dims_problem(dims: Sequence[int]) -> str | None:
@@ -37,7 +37,7 @@ def _dims_problem(dims: Sequence[int]) -> str | None:
     return None
 
 
-def _checked_dims(dims: tuple[int, ...]) -> tuple[int, ...]:
+def _check_dims(dims: tuple[int, ...]) -> tuple[int, ...]:
     problem = _dims_problem(dims)
     if problem:
         raise ValueError(problem)
@@ -47,7 +47,7 @@ def _checked_dims(dims: tuple[int, ...]) -> tuple[int, ...]:
 class GridParameters(Parameters):
     """Parameters that all grid-shaped topologies share; `build_grid` takes them by name."""
 
-    dims: Annotated[Dims, AfterValidator(_checked_dims)] = parameter(
+    dims: Annotated[Dims, AfterValidator(_check_dims)] = parameter(
         description="Switches along each dimension, each at least 2, e.g. 4x2x2x2"
     )
     terminals: int = parameter(1, ge=1, le=10_000, description="Terminals at each switch")
@@ -85,7 +85,7 @@ class Grid:
     ----------
     dims : tuple of int
     wrap : tuple of bool
-        Per dimension: its lines are closed to rings.
+        Whether the lines of each dimension are rings.
     """
 
     dims: tuple[int, ...]
@@ -117,12 +117,13 @@ def build_grid(
     allocate: int = 0,
     shape: Literal["connected", "box"] = "connected",
 ) -> Topology:
-    """Build a torus or mesh without its failed parts, and without what is not allocated.
+    """Build a torus or mesh without its failed parts and the switches that are not allocated.
 
     Channels are numbered by (switch, direction). A port's number is its direction's index at
-    both ends. Switches are called by their coordinates (``0.1.0.1``), which the survivors keep.
-    Random failures strike after the explicit ones and before `nodes` is cut out; with one seed,
-    more failures include the fewer. Out of what is left then, `allocate` takes its share.
+    both ends. Switches are named by their coordinates (``0.1.0.1``), which failures do not change.
+    Random failures follow the explicit ones and precede the restriction to `nodes`; with the same
+    seed, a larger number of failures includes the smaller one. Then `allocate` chooses among the
+    remaining switches.
 
     Parameters
     ----------
@@ -133,23 +134,23 @@ def build_grid(
         Close the dimensions of size 3 and more to rings. One of size 2 has a single
         bidirectional link either way (as in the Angara paper, section 5.1).
     terminals : int
-        At each switch.
+        Terminals at each switch.
     failed_switches, nodes : sequence of int
-        Original indices; an empty `nodes` stands for all.
+        Original indices; empty `nodes`: all.
     failed_links : sequence of str
         ``"a-b"`` with original indices: both channels between a and b.
     fail_switches, fail_links, seed : int
-        Random failures: how many, and the seed.
+        Numbers and seed of random failures.
     allocate : int
-        Switches to allocate at random; 0: all that are left.
+        Number of switches to allocate at random; 0: all that remain.
     shape : {"connected", "box"}
         See `routelab.toolkit.allocation`: `connected_set` or `free_box`.
 
     Raises
     ------
     InputError
-        If a dimension is too small, an index does not exist, a pair is no link, more parts
-        shall fail than there are, no switch is left, or the allocation does not fit in.
+        If a dimension is too small, an index does not exist, a pair is not a link, more parts
+        shall fail than exist, no switch remains, or the allocation does not fit.
     """
     problem = _dims_problem(dims)
     if problem:
@@ -160,7 +161,7 @@ def build_grid(
     damage.strike_at_random(fail_switches, fail_links, seed)
     keep = ~damage.switches
     if nodes:
-        keep &= damage.marked("nodes", nodes)
+        keep &= damage.mark("nodes", nodes)
     damage.complain()
     if not keep.any():
         raise InputError(f"{family}: no switch is left; fail fewer or allocate others")
@@ -168,7 +169,7 @@ def build_grid(
     count = len(dims)
     working = whole.present & ~damage.channels
     if allocate:
-        keep = _allocated(whole, working, keep, allocate, shape, seed, family)
+        keep = _allocate(whole, working, keep, allocate, shape, seed, family)
     alive = working & keep[:, None] & keep[whole.neighbour]
     source, direction = np.nonzero(alive)
     target = whole.neighbour[source, direction]
@@ -195,7 +196,7 @@ def build_grid(
     )
 
 
-def _allocated(
+def _allocate(
     whole: _WholeGrid,
     working: BoolArray,
     free: BoolArray,
@@ -216,10 +217,10 @@ def _allocated(
 def full_grid(topology: Topology) -> Grid | None:
     """Verify that `topology` is a whole grid and return its shape, else None.
 
-    Looks at nothing but coordinates, direction labels and channels: every switch of the product
-    of the dimensions is there once, every channel between neighbours is there once under the
-    label of its dimension and sign, and there is no other channel. Dimensions of size 3 and more
-    may be rings or lines, of size 1 and 2 they are lines.
+    Only coordinates, direction labels and channels count: every switch of the product of the
+    dimensions and every channel between neighbours, with the label of its dimension and sign,
+    exists once, and no other channel exists. Dimensions of size 3 and more may be rings or lines;
+    those of size 1 and 2 are lines.
     """
     labels = [(label.dimension, label.sign) for label in topology.directions]
     if topology.coordinates is None or not topology.coordinates.size:
@@ -239,7 +240,7 @@ def full_grid(topology: Topology) -> Grid | None:
     ):
         return None
 
-    # slot: the place of a label in the canonical order +X +Y … −X −Y …
+    # slot: the position of a label in the canonical order +X +Y … −X −Y …
     slot = np.array([d if sign > 0 else count + d for d, sign in labels], dtype=np.int64)
     direction = slot[topology.channel_direction]
     source = topology.channel_source
@@ -255,7 +256,7 @@ def full_grid(topology: Topology) -> Grid | None:
 
 
 class _WholeGrid:
-    """Arrays of a grid from which nothing has been taken (S switches, n dimensions)."""
+    """Arrays of a grid without failures (S switches, n dimensions)."""
 
     def __init__(self, dims: tuple[int, ...], wrap: tuple[bool, ...]) -> None:
         self.dims, self.wrap = dims, wrap
@@ -280,7 +281,7 @@ class _WholeGrid:
         return [".".join(map(str, row)) for row in self.coordinates.tolist()]
 
     def complete_rings(self, source: Int64Array, direction: Int64Array) -> NDArray[np.int64]:
-        """Ring id of each channel, −1 where a channel of its ring is missing or it has none."""
+        """Return each channel's ring id, −1 if its ring misses a channel or it has no ring."""
         sizes, wrap = np.array(self.dims), np.array(self.wrap)
         dimension = direction % self.dimensions
         strides = np.array([prod(self.dims[d + 1 :]) for d in range(self.dimensions)])
@@ -294,7 +295,7 @@ class _WholeGrid:
 
 
 class _Damage:
-    """Which switches and links of a whole grid failed; collects what is wrong with the wishes."""
+    """Failed switches and links of a whole grid, and a list of problems of the request."""
 
     def __init__(self, whole: _WholeGrid, family: str) -> None:
         self.whole, self.family = whole, family
@@ -304,11 +305,11 @@ class _Damage:
         self.problems: list[str] = []
 
     def complain(self) -> None:
-        """Raise an InputError about everything that was wrong so far."""
+        """Raise an InputError with all problems so far."""
         if self.problems:
             raise InputError(f"{self.family}: " + "; ".join(self.problems))
 
-    def marked(self, name: str, indices: Sequence[int]) -> BoolArray:
+    def mark(self, name: str, indices: Sequence[int]) -> BoolArray:
         """Mark the switches in `indices`; bool, shape (S,)."""
         mask: BoolArray = np.zeros(self.whole.size, dtype=np.bool_)
         for index in indices:
@@ -324,7 +325,7 @@ class _Damage:
 
     def strike(self, switches: Sequence[int], links: Sequence[str]) -> None:
         """Let named switches and links fail."""
-        self.switches |= self.marked("failed_switches", switches)
+        self.switches |= self.mark("failed_switches", switches)
         for word in links:
             match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", word)
             if not match:

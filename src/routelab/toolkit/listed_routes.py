@@ -15,16 +15,16 @@ from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import GraphArrays, count_routes, route_lengths
 
 MAX_LISTED_HOPS = 50_000_000
-"""Hops of all listed routes together that are still kept in memory."""
+"""Largest total number of hops of listed routes in memory."""
 
 
 @dataclass(frozen=True, eq=False)
 class ListedRoutes:
-    """The shortest legal routes of all ordered pairs of endpoints (R routes); arrays are read-only.
+    """Shortest legal routes of all ordered pairs of endpoints (R routes); arrays are read-only.
 
     Pair ``i * P + j`` goes from endpoint i to endpoint j. A pair of an endpoint with itself has
     one route of no hops, an unreachable pair has none. A pair's routes are in the edge order of
-    the graph they were listed from.
+    the graph.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class ListedRoutes:
 
     @property
     def num_routes(self) -> int:
-        """Routes of all pairs together."""
+        """Number of routes of all pairs."""
         return len(self.hop_start) - 1
 
     @property
@@ -77,7 +77,7 @@ class ListedRoutes:
 
     @property
     def pair_demand(self) -> Int64Array:
-        """Terminal pairs that each pair of endpoints serves; int64, shape (P * P,)."""
+        """Number of terminal pairs of each pair of endpoints; int64, shape (P * P,)."""
         demand = self.topology.demand
         return (demand[:, None] * demand[None, :]).reshape(-1)
 
@@ -87,14 +87,14 @@ class ListedRoutes:
         weights: ArrayLike | None = None,
         counters: Mapping[str, float] | None = None,
     ) -> RouteTable:
-        """The table of some of the routes.
+        """Return the table of some of the routes.
 
         Parameters
         ----------
         routes : array of int
-            Ascending; at least one of every reachable pair, without `weights` exactly one.
+            Ascending; at least one for every reachable pair, exactly one without `weights`.
         weights : array of float, optional
-            Share of each route among its pair's.
+            Share of each route in its pair.
         """
         chosen = np.asarray(routes, dtype=np.int64)
         length = np.diff(self.hop_start)[chosen]
@@ -111,18 +111,18 @@ class ListedRoutes:
 
 
 def too_many_routes(graph: RoutingGraph, limit: float = MAX_LISTED_HOPS) -> str | None:
-    """Why the routes of `graph` cannot be listed in memory; None if they can.
+    """Return why the routes of `graph` cannot be listed in memory; None if they can.
 
     The text is a reason for ``supports()``.
     """
-    hops = listed_hops(graph)
+    hops = count_hops(graph)
     if hops <= limit:
         return None
     return f"lists all shortest legal routes, here {hops:.3g} hops; limit {limit:.3g}"
 
 
-def listed_hops(graph: RoutingGraph) -> float:
-    """Hops of all shortest legal routes together."""
+def count_hops(graph: RoutingGraph) -> float:
+    """Return the total number of hops of all shortest legal routes."""
     endpoints = graph.topology.endpoints
     lengths: Float64Array = np.maximum(route_lengths(graph.arrays, endpoints), 0)
     return float((count_routes(graph.arrays, endpoints) * lengths).sum())

@@ -1,9 +1,9 @@
-"""Work on many sources at once, in threads, with the same result whatever their number.
+"""Work on many sources in threads, with a result that does not depend on their number.
 
-Compiled kernels that let go of Python's lock (``nogil=True``) run side by side in plain threads.
-Unlike numba's own parallel loops these leave nothing behind in the process, which may fork
-afterwards. How many: ``NUMBA_NUM_THREADS``, which the workflow sets to what a job was given; all
-cores by default.
+Compiled kernels that release Python's lock (``nogil=True``) run in plain threads. Unlike numba's
+parallel loops, these leave no state in the process, which may fork afterwards. The number of
+threads is ``NUMBA_NUM_THREADS``, which the workflow sets to the threads of the job; all cores by
+default.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ Result = TypeVar("Result")
 
 
 def allowed_threads() -> int:
-    """Threads that this process may use."""
-    told = os.environ.get("NUMBA_NUM_THREADS", "")
-    return int(told) if told.isdecimal() and int(told) else os.cpu_count() or 1
+    """Return the number of threads that this process may use."""
+    setting = os.environ.get("NUMBA_NUM_THREADS", "")
+    return int(setting) if setting.isdecimal() and int(setting) else os.cpu_count() or 1
 
 
 def over_ranges(work: Callable[[int, int], Result], count: int, least: int = 64) -> list[Result]:
-    """Call ``work(first, last)`` for consecutive ranges that make up ``0 … count``.
+    """Call ``work(first, last)`` for consecutive ranges that cover ``0 … count``.
 
     Parameters
     ----------
     work : callable
-        Has to spend its time in kernels with ``nogil=True``, and to write to nothing shared but its
-        own range.
+        Must spend its time in kernels with ``nogil=True``, and write to shared memory only within
+        its range.
     count : int
     least : int
         Fewest items worth a thread.
@@ -38,7 +38,7 @@ def over_ranges(work: Callable[[int, int], Result], count: int, least: int = 64)
     Returns
     -------
     list
-        What the calls returned, in the order of the ranges.
+        Results of the calls, in the order of the ranges.
     """
     threads = max(1, min(allowed_threads(), count // least))
     ranges = list(pairwise(count * k // threads for k in range(threads + 1)))

@@ -1,6 +1,6 @@
 """Smaller or simpler routing graphs with the same routes.
 
-Both reductions are always valid: they change how routes are spelled, not which are legal.
+Both reductions are always valid: they change the vertices on a route, not the legal routes.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from routelab.api.topology import Int64Array
 
 
 def determinized(graph: RoutingGraph) -> RoutingGraph:
-    """The graph in which one path is one physical route (subset construction).
+    """Return an equivalent deterministic graph (subset construction).
 
-    A vertex of the result stands for all vertices in which a packet with one history of channels
-    may be. A deterministic graph is returned as it is.
+    A vertex of the result represents all vertices in which a packet with the same history of
+    channels may be. A deterministic graph is returned unchanged.
     """
     if graph.deterministic:
         return graph
@@ -25,7 +25,7 @@ def determinized(graph: RoutingGraph) -> RoutingGraph:
         numbers[frozenset((vertex,))] = len(numbers)
     sets = list(numbers)
     edges: list[tuple[int, int, int]] = []
-    # `sets` grows while it is read: it is the work list too
+    # `sets` grows while it is read: it is also the work list
     for number, members in enumerate(sets):
         following: dict[int, set[int]] = {}
         for vertex in members:
@@ -52,10 +52,10 @@ def determinized(graph: RoutingGraph) -> RoutingGraph:
 
 
 def merged(graph: RoutingGraph) -> RoutingGraph:
-    """A deterministic graph with vertices merged that no legal continuation tells apart.
+    """Merge vertices of a deterministic graph that have the same legal continuations.
 
-    Moore's partition refinement: vertices start apart if they differ in switch or acceptance, and
-    are told apart by the classes that their channels lead to, until nothing changes.
+    Moore's partition refinement: the first classes are those of equal switch and acceptance; the
+    classes that the channels lead to split them further, until nothing changes.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def merged(graph: RoutingGraph) -> RoutingGraph:
     """
     if not graph.deterministic:
         raise ValueError("only deterministic graphs can be merged; determinize it first")
-    # one row a vertex: its class, then (channel, class reached) in order of channel, padded
+    # one row per vertex: its class, then (channel, next class) in order of channel, padded
     width = int(np.diff(graph.edge_start).max(initial=0))
     rows = np.full((graph.num_vertices, 1 + 2 * width), -1, dtype=np.int64)
     place = np.arange(graph.num_edges) - graph.edge_start[graph.edge_source]

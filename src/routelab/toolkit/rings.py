@@ -1,4 +1,4 @@
-"""Rings of a network: claims, verified."""
+"""Verification of a network's ring claims."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from routelab.api.topology import Topology
 
 
 def complete_rings(topology: Topology) -> list[list[int]]:
-    """The ring claims of a topology that hold.
+    """Return the rings of a topology whose claims are true.
 
     The channels of one `Topology.channel_ring` id are a complete unidirectional ring if they form
-    exactly one directed cycle that leaves each of its switches once. A claim that fails, because
-    a channel of the ring is missing or because it was never true, is dropped as a whole.
+    exactly one directed cycle that leaves each of its switches once. A claim that is false, for
+    example because a channel of the ring is missing, is dropped completely.
 
     Returns
     -------
     list of list of int
-        The channels of each ring in the order of the cycle, from the lowest channel on. No
-        channel is in two rings, as it has one id.
+        The channels of each ring in the order of the cycle, starting with the lowest channel. No
+        channel is in two rings, because it has one id.
     """
     members: dict[int, list[int]] = {}
     for channel in np.flatnonzero(topology.channel_ring >= 0).tolist():
@@ -28,10 +28,10 @@ def complete_rings(topology: Topology) -> list[list[int]]:
 
 
 def _in_order(topology: Topology, channels: list[int]) -> list[int]:
-    """`channels` along their cycle; empty if they are no single cycle."""
+    """Return `channels` along their cycle; an empty list if they are not a single cycle."""
     leaving = {int(topology.channel_source[channel]): channel for channel in channels}
     order = [channels[0]]
-    # distinct sources and as many steps as channels: the walk cannot hide a second cycle
+    # distinct sources and as many steps as channels exclude a second cycle
     for _ in channels[1:]:
         following = leaving.get(int(topology.channel_target[order[-1]]))
         if following is None:

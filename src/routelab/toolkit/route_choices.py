@@ -1,4 +1,4 @@
-"""What a selection chooses from: the distinct shortest legal routes, once a class of sources."""
+"""Distinct shortest legal routes that a selection chooses from, once per class of sources."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from routelab.kernels.translations import (
     image_rows,
     single_route_load,
     translate_routes,
-    write_chosen,
+    write_chosen_routes,
 )
 from routelab.toolkit.parallel import over_ranges
 from routelab.toolkit.symmetry import SourceSymmetry, source_symmetry
@@ -24,21 +24,21 @@ from routelab.toolkit.symmetry import SourceSymmetry, source_symmetry
 
 @dataclass(frozen=True, eq=False)
 class RouteChoices:
-    """The distinct shortest legal routes out of one switch of each class.
+    """Distinct shortest legal routes out of one switch of each class.
 
     Attributes
     ----------
     symmetry : SourceSymmetry
-        Which switches' routes are translations of one another.
+        Classes of switches whose routes are translations of one another.
     arrays : ChoiceArrays
-        Row ``q * P + j`` tells of the routes from the representative of class q to endpoint j:
-        ``length`` (hops of each route; −1: there is none, 0: the endpoint itself), ``routes`` (how
-        many are listed), ``first_hop`` (where their channels begin in ``hops``, route after
-        route) and ``sampled`` (there are more).
+        Row ``q * P + j`` describes the routes from the representative of class q to endpoint j:
+        ``length`` (hops of each route; −1: no route, 0: the endpoint itself), ``routes`` (number
+        of listed routes), ``first_hop`` (index in ``hops`` of their channels, route after route)
+        and ``sampled`` (whether more routes exist).
 
     Examples
     --------
-    The routes of one row, a line each, of which ``chosen`` of `table` is the number:
+    The routes of one row, a line each; ``chosen`` of `table` is the number of a line:
 
     >>> length, routes, first_hop, hops, _ = choices.arrays  # doctest: +SKIP
     >>> hops[first_hop[row] :][: routes[row] * length[row]].reshape(-1, length[row])
@@ -55,22 +55,19 @@ class RouteChoices:
 
     @property
     def complete(self) -> bool:
-        """All routes of all pairs are listed, and not a sample of some."""
+        """Whether all routes of all pairs are listed, instead of a sample."""
         return not bool(self.arrays.sampled.any())
 
     @property
     def row_weight(self) -> Int64Array:
-        """Terminal pairs that each row's route serves from its source; int64, shape (Q · P,)."""
+        """Number of terminal pairs per source of each row; int64, shape (Q · P,)."""
         own = self.topology.terminals_per_switch[self.symmetry.arrays.representative]
         weights: Int64Array = np.outer(own.astype(np.int64), self.topology.demand).reshape(-1)
         return weights
 
     @cached_property
     def single_load(self) -> Int64Array:
-        """Load of every class of channels by the pairs with one route; int64.
-
-        It is that of each of the class's channels.
-        """
+        """Load of every channel of each class by the pairs with one route; int64."""
         bins = self.symmetry.channel_class
         load: Int64Array = single_route_load(
             self.arrays, self.row_weight, bins[self.arrays.hops], int(bins.max(initial=-1)) + 1
@@ -78,17 +75,17 @@ class RouteChoices:
         return load
 
     def refined(self, symmetry: SourceSymmetry) -> RouteChoices:
-        """The same routes for the more classes of a subgroup."""
+        """Return the same routes for the classes of a subgroup, of which there are more."""
         if symmetry.order == self.symmetry.order:
             return self
-        return RouteChoices(symmetry, self._translated(symmetry.arrays.representative))
+        return RouteChoices(symmetry, self._translate(symmetry.arrays.representative))
 
     def each_source(self) -> RouteChoices:
-        """The same routes with every endpoint a class of its own: row ``i * P + j`` is a pair."""
+        """Return the same routes with one class per endpoint: row ``i * P + j`` is a pair."""
         return self.refined(self.symmetry.subgroup(self.symmetry.arrays.period))
 
     def rows_of(self, finer: RouteChoices) -> Int64Array:
-        """The row here of which each row of `finer`, from `refined`, is an image; int64."""
+        """Return the row of which each row of `finer`, from `refined`, is an image; int64."""
         rows: Int64Array = image_rows(
             self.symmetry.arrays,
             finer.symmetry.arrays.representative,
@@ -97,7 +94,7 @@ class RouteChoices:
         )
         return rows
 
-    def _translated(self, sources: Int32Array) -> ChoiceArrays:
+    def _translate(self, sources: Int32Array) -> ChoiceArrays:
         routes: ChoiceArrays = translate_routes(
             self.arrays,
             self.symmetry.arrays,
@@ -108,20 +105,20 @@ class RouteChoices:
         return routes
 
     def table(self, chosen: Int32Array, *, by_pair: bool = False) -> tuple[Int32Array, Int32Array]:
-        """Lengths and hops of the table in which every pair has one of its routes.
+        """Return lengths and hops of the table in which every pair has one of its routes.
 
         Parameters
         ----------
         chosen : int32 array, shape (Q * P,) or (P * P,)
-            Number of the route, from 0, for each row, or for each pair ``i * P + j``; 0 where
-            there is none or only one.
+            Number of the route, from 0, for each row, or for each pair ``i * P + j``; 0 if a row
+            has no route or only one.
         by_pair : bool
-            It is for each pair.
+            Whether `chosen` is for each pair.
 
         Returns
         -------
         lengths : int32 array, shape (P, P)
-            −1 where there is no route.
+            −1 for no route.
         hops : int32 array
             Channels of all routes, pair after pair, as `RouteTable.from_lengths` takes them.
         """
@@ -134,7 +131,9 @@ class RouteChoices:
 
         def write(first: int, last: int) -> None:
             part = first, last
-            write_chosen(self.arrays, numbers, by_pair, symmetry, ends, start, part, lengths, hops)
+            write_chosen_routes(
+                self.arrays, numbers, by_pair, symmetry, ends, start, part, lengths, hops
+            )
 
         over_ranges(write, len(ends))
         return lengths, hops
@@ -143,16 +142,16 @@ class RouteChoices:
 def route_choices(
     graph: RoutingGraph, most: int = 64, arrays: GraphArrays | None = None
 ) -> RouteChoices:
-    """List the distinct shortest legal routes of `graph`, once a class of sources.
+    """List the distinct shortest legal routes of `graph`, once per class of sources.
 
-    One breadth-first search a class, O(V + E) each, and the length of the list.
+    Time: one breadth-first search per class, O(V + E) each, plus the length of the list.
 
     Parameters
     ----------
     graph : RoutingGraph
         Deterministic.
     most : int
-        Routes of a pair that are listed; where there are more, `most` evenly spaced ones are.
+        Largest number of listed routes of a pair; of more, `most` evenly spaced ones are listed.
     arrays : GraphArrays, optional
         The graph in another tie order, which is the order of a pair's routes.
 
@@ -168,11 +167,11 @@ def route_choices(
         part: ChoiceArrays = list_routes(ordered, roots[first:last], endpoints, most)
         return part
 
-    return RouteChoices(symmetry, _joined(over_ranges(listed, len(roots))))
+    return RouteChoices(symmetry, _join(over_ranges(listed, len(roots))))
 
 
-def _joined(parts: list[ChoiceArrays]) -> ChoiceArrays:
-    """The routes from consecutive ranges of sources as one list."""
+def _join(parts: list[ChoiceArrays]) -> ChoiceArrays:
+    """Join the routes of consecutive ranges of sources."""
     if len(parts) == 1:
         return parts[0]
     before = np.cumsum([0] + [len(part.hops) for part in parts[:-1]])

@@ -1,4 +1,4 @@
-"""Routes as lines of text, for exports: ``SOURCE TARGET WEIGHT HOP HOP ...``, one line a path."""
+"""Routes as lines of text, for exports: ``SOURCE TARGET WEIGHT HOP HOP ...``, one per path."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from routelab.api.route_table import RouteTable
 from routelab.api.topology import Topology
 
 TO_TERMINALS = "# routes to terminals"
-"""Line that says that targets are terminals."""
+"""First line of a table whose targets are terminals."""
 
 
 def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
-    """The paths between different switches with terminals, pair after pair.
+    """Yield the paths between different switches with terminals, pair after pair.
 
-    A table per terminal begins with the line `TO_TERMINALS`, and has terminals for TARGET.
+    A table per terminal begins with the line `TO_TERMINALS`; its TARGETs are terminals.
 
     Parameters
     ----------
     table : RouteTable
     hop : sequence of str
-        What stands for each channel; shape (C,).
+        Text of each channel; shape (C,).
     """
     ends, near = table.topology.endpoints.tolist(), table.destination_endpoint.tolist()
     targets = range(len(near)) if table.per_terminal else ends
@@ -42,21 +42,21 @@ def route_lines(table: RouteTable, hop: Sequence[str]) -> Iterator[str]:
 def table_from_lines(
     topology: Topology, lines: Iterable[str], channel: Callable[[int, str], int]
 ) -> RouteTable:
-    """Read what `route_lines` wrote.
+    """Read the lines of `route_lines`.
 
     Parameters
     ----------
     topology : Topology
     lines : iterable of str
-        Empty ones and those that begin with ``#`` are passed over, except for `TO_TERMINALS`.
+        Empty ones and those that begin with ``#`` are ignored, except `TO_TERMINALS`.
     channel : function
-        The channel that a hop's text stands for at a switch; may raise KeyError or ValueError.
+        Returns the channel for a hop's text at a switch; may raise KeyError or ValueError.
 
     Raises
     ------
     InputError
-        If a line is no route between switches with terminals, or to a terminal, or weights do not
-        add up.
+        If a line is not a route between switches with terminals, or to a terminal, or weights do
+        not add up.
     """
     lines = list(lines)
     per_terminal = TO_TERMINALS in lines

@@ -1,9 +1,9 @@
-"""Translations that a routing graph is invariant under, found and verified.
+"""Translations that a routing graph is invariant under, with verification.
 
-On a whole torus the routes out of one switch are those out of another, moved: searches and linear
-programs need one source of each class only. Failures, lines (dimensions of size 2 are lines) and
-rules that treat switches differently break the symmetry, so it is never assumed: the graph is
-walked in step with its image.
+On a whole torus the routes out of one switch are translations of those out of another: searches
+and linear programs need only one source of each class. Failures, lines (dimensions of size 2 are
+lines) and rules that treat switches differently break the symmetry. So it is always verified: the
+graph is compared with its image.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class SourceSymmetry:
     ----------
     topology : Topology
     arrays : SymmetryArrays
-        As kernels take it.
+        Arrays for kernels.
     """
 
     topology: Topology
@@ -44,12 +44,12 @@ class SourceSymmetry:
 
     @property
     def representatives(self) -> Int32Array:
-        """A switch of every class; int32, shape (Q,)."""
+        """One switch of every class; int32, shape (Q,)."""
         return frozen_array(self.arrays.representative, np.int32)
 
     @property
     def order(self) -> int:
-        """Number of translations; 1 without symmetry. Every class has as many switches."""
+        """Number of translations and of switches in every class; 1 without symmetry."""
         return prod((self.arrays.period // self.arrays.step).tolist())
 
     @property
@@ -69,33 +69,33 @@ class SourceSymmetry:
         return frozen_array(number.reshape(-1), np.int32)
 
     def by_class(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Give every class of channels the value that all its channels have.
+        """Return the value of the channels of each class.
 
         Parameters
         ----------
         values : array, shape (C,)
-            The same for all channels of a class, such as their capacity.
+            Equal for all channels of a class, such as their capacity.
         """
         found = np.empty(int(self.channel_class.max(initial=-1)) + 1, dtype=values.dtype)
         found[self.channel_class] = values
         return found
 
     def subgroup(self, step: ArrayLike) -> SourceSymmetry:
-        """The translations by multiples of `step` only.
+        """Return the group of the translations by multiples of `step`.
 
         Parameters
         ----------
         step : array of int, shape (n,)
-            For each dimension a divisor of the length of the ring; 1 where it does not move.
+            A divisor of the ring length for each dimension; 1 for dimensions without translations.
         """
         arrays = self.arrays
-        wanted = np.asarray(step, dtype=np.int32)
-        if np.any(wanted < 1) or np.any(arrays.period % wanted):
-            raise ValueError(f"steps {wanted} do not divide the periods {arrays.period}")
-        return SourceSymmetry(self.topology, _classes(self.topology, arrays.period, wanted, arrays))
+        steps = np.asarray(step, dtype=np.int32)
+        if np.any(steps < 1) or np.any(arrays.period % steps):
+            raise ValueError(f"steps {steps} do not divide the periods {arrays.period}")
+        return SourceSymmetry(self.topology, _classes(self.topology, arrays.period, steps, arrays))
 
     def images(self, source: int) -> tuple[Int32Array, Int32Array]:
-        """Where switches and channels go when the class's representative moves to `source`.
+        """Return the images of switches and channels if the representative moves to `source`.
 
         Returns
         -------
@@ -109,19 +109,19 @@ class SourceSymmetry:
 
 
 def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> SourceSymmetry:
-    """The translations of the network that keep the legal routes of `graph`.
+    """Find the translations of the network that preserve the legal routes of `graph`.
 
     Parameters
     ----------
     graph : RoutingGraph
         Deterministic.
     arrays : GraphArrays, optional
-        The graph in another tie order; translations have to keep the order, too.
+        The graph in another tie order; translations must preserve the order, too.
 
     Returns
     -------
     SourceSymmetry
-        Of order 1, with every switch a class of its own, where there is no symmetry.
+        Of order 1, with one class per switch, if the graph has no symmetry.
     """
     topology = graph.topology
     grid = full_grid(topology)
@@ -129,12 +129,12 @@ def source_symmetry(graph: RoutingGraph, arrays: GraphArrays | None = None) -> S
     if grid is None or labels.reason is not None or not any(grid.wrap):
         return SourceSymmetry(topology, _no_symmetry(topology))
     whole = _grid_arrays(topology, grid, labels.out_channel)
-    kept = _kept(arrays or graph.arrays, whole, topology)
+    kept = _find_periods(arrays or graph.arrays, whole, topology)
     return SourceSymmetry(topology, _classes(topology, kept, np.ones_like(kept), whole))
 
 
-def _kept(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> Int32Array:
-    """The periods of those dimensions along which a step keeps routes, terminals, capacities."""
+def _find_periods(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> Int32Array:
+    """Find the periods of dimensions in which a step preserves routes, terminals, capacities."""
     kept = symmetry.period.copy()
     switches = np.empty(topology.num_switches, dtype=np.int32)
     channels = np.empty(topology.num_channels, dtype=np.int32)
@@ -155,7 +155,7 @@ def _kept(graph: GraphArrays, symmetry: SymmetryArrays, topology: Topology) -> I
 
 
 def _grid_arrays(topology: Topology, grid: Grid, out_channel: Int32Array) -> SymmetryArrays:
-    """All translations of a whole grid, with every switch a class of its own."""
+    """Return the arrays of a whole grid, with one class per switch."""
     assert topology.coordinates is not None
     stride = np.array([prod(grid.dims[d + 1 :]) for d in range(len(grid.dims))], dtype=np.int32)
     switch_at = np.empty(topology.num_switches, dtype=np.int32)
@@ -173,7 +173,7 @@ def _grid_arrays(topology: Topology, grid: Grid, out_channel: Int32Array) -> Sym
 def _classes(
     topology: Topology, period: Int32Array, step: Int32Array, arrays: SymmetryArrays
 ) -> SymmetryArrays:
-    """The group with those periods and steps, and the classes that it makes."""
+    """Return the group with those periods and steps, and its classes."""
     coordinates, ends = arrays.coordinates, topology.endpoints
     least = np.where(period > 1, coordinates % step, coordinates) @ arrays.stride
     orbit = arrays.switch_at[least]

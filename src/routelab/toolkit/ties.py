@@ -1,7 +1,7 @@
-"""How selections break ties: one set of parameters and orders for all of them.
+"""Parameters and orders with which all selections break ties.
 
-Where several routes are equally good, the order in which a search looks at channels decides.
-The natural order is by channel number, which on a torus means positive directions first.
+The order in which a search visits channels decides between equally good routes. The natural order
+is by channel number, which on a torus means positive directions first.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from routelab.kernels.graph import GraphArrays, SearchArrays, route_lengths
 
 
 class TieParameters(Parameters):
-    """Tie handling; selections derive their parameters from it."""
+    """Parameters for ties, the base of the parameters of selections."""
 
     ties: Literal["positive", "balanced"] = parameter(
         "positive",
@@ -30,11 +30,11 @@ class TieParameters(Parameters):
 
 
 def tie_order(graph: RoutingGraph, tie_seed: int) -> GraphArrays:
-    """The graph's arrays with edges in the tie order of `tie_seed`.
+    """Return the graph's arrays with edges in the tie order of `tie_seed`.
 
-    Where channels carry direction labels a tie order is an order of the directions, the same at
-    every switch, as a program that loops over directions has one; elsewhere it is an order of
-    the channels.
+    If channels have direction labels, a tie order is an order of the directions, the same at
+    every switch, as in a program that loops over directions; otherwise it is an order of the
+    channels.
     """
     topology = graph.topology
     if tie_seed == 0:
@@ -47,26 +47,26 @@ def tie_order(graph: RoutingGraph, tie_seed: int) -> GraphArrays:
 
 
 def endpoint_order(graph: RoutingGraph, tie_seed: int) -> Int64Array:
-    """Order in which endpoints take their turn, as indices into them; int64, shape (P,)."""
-    return turns(tie_seed, len(graph.topology.endpoints))
+    """Return the order in which a selection visits endpoints, by index; int64, shape (P,)."""
+    return visit_order(tie_seed, len(graph.topology.endpoints))
 
 
-def turns(tie_seed: int, count: int) -> Int64Array:
-    """Order in which `count` ends take their turn: ascending for seed 0, else a random one."""
+def visit_order(tie_seed: int, count: int) -> Int64Array:
+    """Return the order of visits to `count` ends: ascending for seed 0, else random."""
     if tie_seed == 0:
         return frozen_array(np.arange(count), np.int64)
     return frozen_array(np.random.default_rng((tie_seed, 1)).permutation(count), np.int64)
 
 
 def backwards_at(graph: RoutingGraph, ties: str) -> BoolArray:
-    """Endpoints whose searches run through the tie order backwards; bool, shape (P,)."""
+    """Return the endpoints whose searches use the reverse tie order; bool, shape (P,)."""
     topology = graph.topology
     odd = topology.parity[topology.endpoints] == 1
     return frozen_array(odd & (ties == "balanced"), np.bool_)
 
 
 def search_arrays(graph: RoutingGraph, options: TieParameters) -> SearchArrays:
-    """What a selection that grows trees starts from, in the tie order that `options` ask for."""
+    """Return the arrays for tree searches, in the tie order that `options` request."""
     topology = graph.topology
     arrays = tie_order(graph, options.tie_seed)
     return SearchArrays(

@@ -50,7 +50,7 @@ class WaypointRouting(HopRoutingPlugin):
         reason = self._half.supports(topology, virtual_channels // 2)
         if reason is not None:
             return f"base {self._half.name}, on half of the virtual channels: {reason}"
-        if not _joined(topology):
+        if not _is_connected(topology):
             return (
                 "some pairs of switches with terminals have no way: a random one may be among them"
             )
@@ -101,11 +101,11 @@ class WaypointRouting(HopRoutingPlugin):
         )
 
 
-def _joined(topology: Topology) -> bool:
+def _is_connected(topology: Topology) -> bool:
     """Return whether the network has a path between any two switches with terminals."""
     ends = topology.endpoints
     distance, queue = (np.empty(topology.num_switches, np.int32) for _ in range(2))
-    # the first of them reaches all others, and all others reach it
+    # the first endpoint reaches all others, and all others reach it
     hop_distances(*topology.outgoing, topology.channel_target, ends[0], distance, queue)
     if distance[ends].min() < 0:
         return False

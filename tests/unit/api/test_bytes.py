@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from routelab.api import Bytes, Parameters, parameter
 from routelab.api.parameters import bytes_text, parse_bytes
-from routelab.registry.parameters import read, rows
+from routelab.registry.parameters import read_parameters, rows
 
 
 class Sized(Parameters):
@@ -63,7 +63,7 @@ def test_the_text_is_one(value, text):
     ],
 )
 def test_what_is_no_size_is_told(text, problem):
-    _, problems = read(Sized, {"size": text})
+    _, problems = read_parameters(Sized, {"size": text})
     assert problem in problems[0]
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from routelab.api import InputError, UnsupportedError
 from routelab.config.errors import ConfigError
-from routelab.simulation.flow.result import StuckError, Waiting
+from routelab.simulation.flow.result import StuckError, WaitingRank
 
-STUCK = Waiting(rank=3, kind=1, peers=(0,), block="b", place=0, operation=0, seconds=0.5)
+STUCK = WaitingRank(rank=3, kind=1, peers=(0,), block="b", place=0, operation=0, seconds=0.5)
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from routelab.bounds import (
     BOUND_FIELDS,
     LoadBound,
     bound_facts,
+    bound_from_numbers,
     bound_numbers,
-    bound_of,
     lower_bound_topology,
     network_graph,
     takes_shortest,
@@ -81,7 +81,7 @@ def test_nothing_is_said_without_bounds() -> None:
 @pytest.mark.parametrize("load", [Fraction(26), Fraction(26 * 25, 14), Fraction(1, 3)])
 def test_numbers_come_back(load) -> None:
     bound = replace(RULES, load=load)
-    again = bound_of(bound_numbers(bound))
+    again = bound_from_numbers(bound_numbers(bound))
     assert bound_numbers(again) == bound_numbers(bound)
     assert again.load == load
     assert len(again.weights) == 0

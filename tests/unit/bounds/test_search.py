@@ -12,7 +12,13 @@ from hypothesis import strategies as st
 from naive_bounds import least_attainable, number_of_tables, optimum, quotient
 
 from routelab.api import InputError, RoutingGraph, Topology
-from routelab.bounds import certified, flow, lower_bound_rules, lower_bound_topology, network_graph
+from routelab.bounds import (
+    bound_from_weights,
+    flow,
+    lower_bound_rules,
+    lower_bound_topology,
+    network_graph,
+)
 from routelab.testing.inputs.graphs import GRAPHS
 from routelab.toolkit import build_grid, determinized
 
@@ -69,7 +75,7 @@ def graphs() -> st.SearchStrategy[RoutingGraph]:
 def test_weights_prove_what_listed_routes_say_and_never_more_than_the_program(graph, data) -> None:
     count = graph.topology.num_channels
     weights = data.draw(st.lists(st.integers(0, 9), min_size=count, max_size=count))
-    proven = certified(graph, np.array(weights, dtype=np.int64))
+    proven = bound_from_weights(graph, np.array(weights, dtype=np.int64))
     assert proven == quotient(graph, weights)
     assert proven <= lower_bound_rules(graph).value * (1 + 1e-6)
 
@@ -100,7 +106,7 @@ def test_rules_never_lower_the_bound_of_minimal_routes(graph) -> None:
     # a pair that the rules join by longer routes, or leave out, would have other routes
     bare = network_graph(graph.topology)
     ones = np.ones(graph.topology.num_channels, dtype=np.int64)
-    assume(certified(graph, ones) == certified(bare, ones))
+    assume(bound_from_weights(graph, ones) == bound_from_weights(bare, ones))
     topology = lower_bound_topology(graph.topology)
     assert topology.turn_set == "all minimal routes"
     assert lower_bound_rules(graph).value >= topology.value * (1 - 1e-6)
@@ -120,8 +126,8 @@ def test_weights_by_ascent_stay_below_the_program_and_come_near(
     found = lower_bound_rules(graph)
     ones = np.ones(graph.topology.num_channels, dtype=np.int64)
     assert (best.method, found.method) == ("lp", "dual")
-    assert certified(graph, found.weights) == pytest.approx(found.value, rel=1e-12)
-    assert max(float(certified(graph, ones)), 0.95 * best.value) <= found.value
+    assert bound_from_weights(graph, found.weights) == pytest.approx(found.value, rel=1e-12)
+    assert max(float(bound_from_weights(graph, ones)), 0.95 * best.value) <= found.value
     assert found.value <= best.value * (1 + 1e-6)
     again = lower_bound_rules(graph)
     assert np.array_equal(again.weights, found.weights)
@@ -132,7 +138,7 @@ def test_a_time_limit_leaves_a_bound_that_holds() -> None:
     hurried = lower_bound_rules(graph, seconds=1e-9, exact=True)
     assert 0 < hurried.value <= lower_bound_rules(graph).value
     assert hurried.method == "dual"
-    assert hurried.value == float(certified(graph, hurried.weights))
+    assert hurried.value == float(bound_from_weights(graph, hurried.weights))
 
 
 def test_symmetry_changes_nothing() -> None:
@@ -219,7 +225,7 @@ def test_nothing_to_load() -> None:
         num_switches=2, channel_source=[0], channel_target=[1], terminal_switch=[0, 0]
     )
     assert lower_bound_topology(silent).load == 0
-    assert certified(network_graph(apart), [0]) == Fraction(0)
+    assert bound_from_weights(network_graph(apart), [0]) == Fraction(0)
 
 
 @pytest.mark.parametrize(
@@ -231,4 +237,4 @@ def test_bad_weights_are_refused(weights, problem) -> None:
         Topology.create(num_switches=2, channel_source=[0, 1], channel_target=[1, 0])
     )
     with pytest.raises(InputError, match=problem):
-        certified(graph, weights)
+        bound_from_weights(graph, weights)

@@ -20,7 +20,7 @@ from routelab.commands._shared.settings import (
     with_option_names,
 )
 from routelab.jobs.batches import write_jobs
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.stages.kinds.simulations import SimulationJob
 
@@ -305,7 +305,7 @@ def broken(site):
         {"routing": {"fragile": "broken:Fragile"}, "traffic": {"silent": "broken:Silent"}},
         {"broken.py": BROKEN},
     )
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
     return site
 
 

@@ -13,7 +13,7 @@ from routelab.config import load_study
 from routelab.config.document import load_document
 from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.plan import preview as stage
 
 ROOT = Path(__file__).parents[3]
@@ -39,7 +39,7 @@ notes: [one]
 
 @pytest.fixture(scope="module")
 def schema():
-    return study_schema(installed(), "routelab")
+    return study_schema(installed_catalogue(), "routelab")
 
 
 @pytest.mark.builtins

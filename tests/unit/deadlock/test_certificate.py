@@ -20,9 +20,9 @@ from hypothesis import strategies as st
 from routelab.api import InputError, RouteTable, Topology
 from routelab.deadlock import (
     certificate,
-    check,
+    check_table,
+    network_digest,
     routes_digest,
-    topology_digest,
     write_certificate,
 )
 
@@ -41,7 +41,7 @@ def recheck(path: Path) -> subprocess.CompletedProcess[str]:
 
 
 def proof_of(table: RouteTable, flow_control: str) -> Content:
-    return certificate(check(table, flow_control), table)
+    return certificate(check_table(table, flow_control), table)
 
 
 def dateline_table() -> RouteTable:
@@ -78,7 +78,7 @@ GOOD = {
 def test_good_certificates_are_accepted(name: str, tmp_path: Path) -> None:
     table, flow_control = GOOD[name]
     path = tmp_path / "certificate.json"
-    write_certificate(check(table, flow_control), table, path, {"host": "here"})
+    write_certificate(check_table(table, flow_control), table, path, {"host": "here"})
     answer = recheck(path)
     assert answer.returncode == 0, answer.stderr
     assert answer.stdout.startswith("proven: ")
@@ -93,7 +93,7 @@ def test_routes_to_terminals_name_their_ends(tmp_path: Path) -> None:
     assert proof["destinations"] == ["1", "0", "1"]
     assert proof["routes"] == ["0", "", "1", "", "2", ""]
     path = tmp_path / "certificate.json"
-    write_certificate(check(table), table, path)
+    write_certificate(check_table(table), table, path)
     said = "3 of 3 pairs of switches and terminals routed"
     assert said in recheck(path).stdout
     # the same arrays lead elsewhere if the first two terminals change places
@@ -220,7 +220,7 @@ def test_mutated_certificates_are_refused(
 @settings(max_examples=60)
 def test_every_proof_rechecks(seed: int, flow_control: str) -> None:
     table = random_table(seed)
-    verdict = check(table, flow_control)
+    verdict = check_table(table, flow_control)
     if not verdict.proven:
         with pytest.raises(InputError, match="not-proven"):
             certificate(verdict, table)
@@ -234,10 +234,10 @@ def test_every_proof_rechecks(seed: int, flow_control: str) -> None:
 
 def test_digests_tell_tables_and_networks_apart() -> None:
     first, second = torus_table(4, 4), torus_table(4, 4, {(0, 5): "YX"})
-    assert topology_digest(first.topology) == topology_digest(second.topology)
+    assert network_digest(first.topology) == network_digest(second.topology)
     assert routes_digest(first) == routes_digest(torus_table(4, 4))
     assert routes_digest(first) != routes_digest(second)
     small = clockwise_ring_table(ring(4), hops=2)
-    assert topology_digest(small.topology) != topology_digest(ring(5))
+    assert network_digest(small.topology) != network_digest(ring(5))
     moved = small.with_vcs([1] * len(small.hop_vc))
     assert routes_digest(small) != routes_digest(moved)

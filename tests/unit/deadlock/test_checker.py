@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from routelab.api import InputError, RouteTable, Topology
-from routelab.deadlock import Verdict, check
+from routelab.deadlock import Verdict, check_table
 
 FIRST_STEPS = {(0, 9): "YX", (10, 3): "YX"}
 """Two pairs of a 4x4 torus that go +Y first, at different places."""
@@ -51,17 +51,17 @@ def assert_cycle_refutes(verdict: Verdict, table: RouteTable) -> None:
 
 def test_torus_xy_needs_the_bubble_of_its_positive_rings() -> None:
     table = torus_table(4, 4)
-    verdict = check(table)
+    verdict = check_table(table)
     assert verdict.proven
     assert_ranks_prove(verdict, table)
     # ties go in the positive direction, so only positive rings carry routes of two hops
     directions = {table.topology.channel_direction[c] for r in verdict.rings for c in r.channels}
     assert (len(verdict.rings), directions) == (8, {0, 1})
-    assert check(table, "plain").status == "not-proven"
+    assert check_table(table, "plain").status == "not-proven"
 
 
 def test_rank_is_constant_on_a_ring_and_small() -> None:
-    verdict = check(torus_table(4, 4))
+    verdict = check_table(torus_table(4, 4))
     for found in verdict.rings:
         assert len({int(verdict.rank[c, found.vc]) for c in found.channels}) == 1
     assert set(np.unique(verdict.rank)) == {0, 1}  # X rings, then Y rings
@@ -71,7 +71,7 @@ def test_first_step_turns_pass_the_naive_rule_and_are_refused() -> None:
     """Continuations must not be ignored: the cycle goes through four rings."""
     table = torus_table(4, 4, FIRST_STEPS)
     assert naive.proven_if_continuations_are_ignored(table)
-    verdict = check(table)
+    verdict = check_table(table)
     assert verdict.status == "not-proven"
     assert_cycle_refutes(verdict, table)
     assert set(verdict.cycle_routes) >= set(FIRST_STEPS)
@@ -90,7 +90,7 @@ def test_first_step_turns_do_deadlock_and_dimension_order_does_not() -> None:
 
 def test_ring_with_one_vc_is_a_cycle_without_bubble() -> None:
     table = clockwise_ring_table(ring(4), hops=2)
-    verdict = check(table)
+    verdict = check_table(table)
     assert verdict.status == "not-proven"
     assert sorted(verdict.cycle) == [(0, 0), (1, 0), (2, 0), (3, 0)]
     assert_cycle_refutes(verdict, table)
@@ -100,7 +100,7 @@ def test_ring_with_one_vc_is_a_cycle_without_bubble() -> None:
 
 
 def test_ring_with_one_vc_is_proven_with_bubble() -> None:
-    verdict = check(clockwise_ring_table(ring(4), hops=2), "bubble")
+    verdict = check_table(clockwise_ring_table(ring(4), hops=2), "bubble")
     assert verdict.proven
     assert [(found.vc, found.channels) for found in verdict.rings] == [(0, (0, 1, 2, 3))]
     assert any("2 free slots" in text for text in verdict.preconditions)
@@ -118,7 +118,7 @@ def test_ring_with_one_vc_is_proven_with_bubble() -> None:
 )
 def test_false_ring_claims_prove_nothing(claims: list[int]) -> None:
     table = clockwise_ring_table(ring(4, both=True, claims=claims), hops=2)
-    verdict = check(table, "bubble")
+    verdict = check_table(table, "bubble")
     assert verdict.status == "not-proven"
     assert_cycle_refutes(verdict, table)
 
@@ -133,7 +133,7 @@ def test_broken_ring_is_a_line() -> None:
     )
     table = table_of(line, lambda s, t: [[s, s + 1]] if t - s == 2 else [])
     for flow_control in ("plain", "bubble"):
-        verdict = check(table, flow_control)
+        verdict = check_table(table, flow_control)
         assert (verdict.status, verdict.rings) == ("proven", ())
         assert_ranks_prove(verdict, table)
 
@@ -144,7 +144,7 @@ def test_a_ring_of_claimed_lines_is_no_ring() -> None:
     The cycle 0 > 1 > 2 > 3 > 0 runs over an unclaimed parallel channel in place of the lost one.
     """
     topology = ring(4, claims=[5, 5, 5, -1])
-    assert check(clockwise_ring_table(topology, hops=2), "bubble").status == "not-proven"
+    assert check_table(clockwise_ring_table(topology, hops=2), "bubble").status == "not-proven"
 
 
 def test_dateline_makes_a_ring_acyclic_and_mixed_vcs_do_not() -> None:
@@ -155,14 +155,14 @@ def test_dateline_makes_a_ring_acyclic_and_mixed_vcs_do_not() -> None:
         return [[(hop, int(3 in hops[: i + 1])) for i, hop in enumerate(hops)]]
 
     proven = table_of(ring(4), dateline)
-    verdict = check(proven)
+    verdict = check_table(proven)
     assert verdict.proven
     assert verdict.virtual_channels == 2
     assert_ranks_prove(verdict, proven)
     back = table_of(
         ring(4), lambda s, t: [[(c, 1 - vc) for c, vc in dateline(s, t)[0]], *dateline(s, t)]
     )
-    refused = check(back)
+    refused = check_table(back)
     assert {vc for _, vc in refused.cycle} <= {0, 1}
     assert_cycle_refutes(refused, back)
 
@@ -174,7 +174,7 @@ def test_each_vc_of_a_ring_is_a_ring_of_its_own() -> None:
     def layered(s: int, t: int) -> list[list[tuple[int, int]]]:
         return [[(s, vc), ((s + 1) % size, vc)] for vc in (0, 1)] if (t - s) % size == 2 else []
 
-    verdict = check(table_of(ring(size), layered), "bubble")
+    verdict = check_table(table_of(ring(size), layered), "bubble")
     assert [found.vc for found in verdict.rings] == [0, 1]
 
     def swapping(s: int, t: int) -> list[list[tuple[int, int]]]:
@@ -182,7 +182,7 @@ def test_each_vc_of_a_ring_is_a_ring_of_its_own() -> None:
         return layered(s, t) + changed if (t - s) % size == 2 else []
 
     table = table_of(ring(size), swapping)
-    refused = check(table, "bubble")
+    refused = check_table(table, "bubble")
     assert refused.status == "not-proven"
     assert_cycle_refutes(refused, table)
 
@@ -196,30 +196,30 @@ def test_every_path_of_a_pair_counts() -> None:
         return [[4 + s, 4 + (s - 1) % 4], clockwise] if (t - s) % 4 == 2 else []
 
     table = table_of(topology, paths)
-    assert len(check(table).cycle) == 4
-    assert check(table, "bubble").proven
+    assert len(check_table(table).cycle) == 4
+    assert check_table(table, "bubble").proven
 
 
 def test_bubble_is_not_applicable_without_its_preconditions() -> None:
     table = clockwise_ring_table(ring(4), hops=2, flow_control="bubble")
-    small = check(table, packets_per_buffer=1)
-    worm = check(table, switching="wormhole")
+    small = check_table(table, packets_per_buffer=1)
+    worm = check_table(table, switching="wormhole")
     assert (small.status, worm.status) == ("not-applicable", "not-applicable")
     assert "at least 2 packets" in small.reason
     assert "wormhole" in worm.reason
     acyclic = table_of(ring(4), lambda s, t: [[s]] if (t - s) % 4 == 1 else [])
-    assert check(acyclic, packets_per_buffer=1, switching="wormhole").proven
+    assert check_table(acyclic, packets_per_buffer=1, switching="wormhole").proven
 
 
 def test_wrong_options_are_named_all_at_once() -> None:
     with pytest.raises(InputError) as error:
-        check(torus_table(3, 3), "bubbles", packets_per_buffer=0, switching="circuit")  # type: ignore[arg-type]
+        check_table(torus_table(3, 3), "bubbles", packets_per_buffer=0, switching="circuit")  # type: ignore[arg-type]
     for text in ("'bubbles'", "packets_per_buffer is 0", "'circuit'"):
         assert text in str(error.value)
 
 
 def test_table_without_hops_is_proven() -> None:
-    verdict = check(table_of(torus(3, 3), lambda s, t: []))
+    verdict = check_table(table_of(torus(3, 3), lambda s, t: []))
     assert verdict.proven
     assert verdict.dependencies.shape == (0, 2)
     assert np.all(verdict.rank == -1)
@@ -229,7 +229,7 @@ def test_table_without_hops_is_proven() -> None:
 @settings(max_examples=150)
 def test_agrees_with_the_naive_twin(seed: int, flow_control: str) -> None:
     table = random_table(seed)
-    verdict = check(table, flow_control)
+    verdict = check_table(table, flow_control)
     vcs = verdict.virtual_channels
     assert naive.dependencies(table) == {
         (divmod(a, vcs), divmod(b, vcs)) for a, b in verdict.dependencies.tolist()
@@ -247,6 +247,6 @@ def test_agrees_with_the_naive_twin(seed: int, flow_control: str) -> None:
 def test_what_is_proven_never_deadlocks(seed: int) -> None:
     table = random_table(seed)
     for flow_control in ("plain", "bubble"):
-        if len(table.hop_channel) and check(table, flow_control).proven:
+        if len(table.hop_channel) and check_table(table, flow_control).proven:
             network = naive.BubbleNetwork(table, bubble=flow_control == "bubble", seed=seed)
             assert not network.deadlocks(60)

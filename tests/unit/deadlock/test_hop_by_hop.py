@@ -30,7 +30,7 @@ from naive_hop_states import NaiveStates
 from routelab.api import HopProgram, InputError, Topology, needed_classes
 from routelab.api.traffic import Demand
 from routelab.deadlock import HopVerdict, check_hop_routing, check_hops
-from routelab.deadlock.hop_states import explored
+from routelab.deadlock.hop_states import explore_states
 from routelab.deadlock.small_networks import small_network
 from routelab.kernels.hops import ESCAPE
 from routelab.simulation import Router, Simulation
@@ -409,10 +409,10 @@ def test_what_looks_ahead_keeps_its_contract(how) -> None:
     program = decision_program(topology, CHANNEL_FLITS, waiting=True, **{how: True})
     # where hop turns, the packet first takes a hop towards what it headed for before
     program = replace(program, vc_classes=program.vc_classes + (how == "turns"))
-    exploration = explored(program, topology)
+    exploration = explore_states(program, topology)
     assert exploration.problems == {}
     # some packets go by way of another switch, some do not
-    straight = explored(decision_program(topology, CHANNEL_FLITS), topology)
+    straight = explore_states(decision_program(topology, CHANNEL_FLITS), topology)
     assert exploration.findings.longest.max() > straight.findings.longest.max()
     assert check_hops(program, topology, "acyclic").proven
 
@@ -485,7 +485,7 @@ def test_a_broken_contract_is_told_whatever_the_proof() -> None:
 
 def test_pairs_that_the_network_does_not_join_are_nobody_s_fault() -> None:
     line = Topology.create(num_switches=3, channel_source=[0, 1], channel_target=[1, 2])
-    exploration = explored(any_shortest(line), line)
+    exploration = explore_states(any_shortest(line), line)
     assert exploration.pairs.tolist() == [[0, 1], [0, 2], [1, 2]]
     assert exploration.problems == {}
     assert exploration.findings.longest.tolist() == [1, 2, 1]

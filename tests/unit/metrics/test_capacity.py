@@ -23,7 +23,7 @@ from routelab.metrics import (
     perfect_load,
     perfect_traffic_load,
     phase_load,
-    phase_maxima_of,
+    phase_loads,
     relative_loads,
     sigma,
     total_capacity,
@@ -168,7 +168,7 @@ def test_two_speeds_by_hand():
     assert worst_permutation(table).load == 8
     assert worst_permutation(table).channel == 1
     # shifts by 1 and 3 send one message each way, the shift by 2 two
-    assert phase_maxima_of(table, "shift").tolist() == [4, 8, 4]
+    assert phase_loads(table, "shift").tolist() == [4, 8, 4]
     assert phase_load(table, "xor") == 0 + 8 + 8
     demand = Demand.permutation([2, 3, 0, 1], "to the other switch")
     assert channel_load_bound(table, demand) == 1 / 8

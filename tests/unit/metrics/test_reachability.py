@@ -8,8 +8,8 @@ from random_tables import tables
 
 from routelab.api import RouteTable, Topology
 from routelab.metrics import (
+    connected_pairs,
     connected_parts,
-    joined_pairs,
     pairs,
     reachable_pairs,
 )
@@ -36,7 +36,7 @@ def test_joined_pairs_are_those_with_a_distance(table):
         hops = naive.distance(topology, source, target)
         connected += hops is not None
         shortest += bool(ways) and all(len(way) == hops for _, way in ways)
-    assert joined_pairs(table) == (connected, shortest)
+    assert connected_pairs(table) == (connected, shortest)
 
 
 def test_a_one_way_line_by_hand():

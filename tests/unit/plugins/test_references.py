@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from routelab.registry.bibliography import find_bibliography
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.works import citation_problems, read_bibliography
 
 pytestmark = pytest.mark.builtins
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.builtins
 def cited():
     """Keys that built-in plugins cite, by bibliography."""
     found = {}
-    for entry in installed().entries():
+    for entry in installed_catalogue().entries():
         if entry.distribution == "routelab" and entry.plugin.citations:
             keys = found.setdefault(find_bibliography(entry.plugin.__module__), set())
             keys |= {citation.key for citation in entry.plugin.citations}
@@ -26,7 +26,7 @@ def cited():
 def test_every_key_is_known():
     problems = [
         problem
-        for entry in installed().entries()
+        for entry in installed_catalogue().entries()
         if entry.distribution == "routelab"
         for problem in citation_problems(entry.plugin)
     ]

@@ -5,7 +5,7 @@ import pytest
 
 from routelab.api import KINDS, InputError
 from routelab.kernels.hops import ABI
-from routelab.registry.catalogue import Catalogue, Entry, installed
+from routelab.registry.catalogue import Catalogue, CatalogueEntry, installed_catalogue
 
 SOUND = """
 from routelab.api import TopologyPlugin
@@ -45,7 +45,7 @@ def test_an_entry_tells_where_its_plugin_comes_from(site):
     site.install("rings", {"topology": {"ring": "rings:Ring"}}, {"rings.py": SOUND}, version="2.3")
     catalogue = site.catalogue()
     entry = catalogue.entry("topology", "ring")
-    assert entry == Entry("topology", "ring", "rings", "2.3", "rings:Ring", "ok")
+    assert entry == CatalogueEntry("topology", "ring", "rings", "2.3", "rings:Ring", "ok")
     assert entry.plugin is catalogue.plugin("topology", "ring")
 
 
@@ -212,5 +212,5 @@ def test_entry_points_without_distribution_or_of_others_do_no_harm():
 
 def test_installed_finds_what_is_on_the_path_and_looks_once(site):
     site.install("rings", {"topology": {"test-ring": "rings:Ring"}}, {"rings.py": SOUND})
-    assert "test-ring" in installed().keys("topology")
-    assert installed() is installed()
+    assert "test-ring" in installed_catalogue().keys("topology")
+    assert installed_catalogue() is installed_catalogue()

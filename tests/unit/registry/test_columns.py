@@ -6,7 +6,7 @@ import pytest
 
 from routelab.api import Column, MetricPlugin, PluginError
 from routelab.bounds import BOUND_FIELDS
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.columns import (
     Columns,
     columns_of,
@@ -79,7 +79,9 @@ def test_the_columns_of_evaluate_are_declared():
 def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     matrix = tmp_path / "matrix.csv"
     matrix.write_text("source,target,bytes\n0,1,8\n")
-    entries = [one for one in installed().entries("metric") if one.distribution == "routelab"]
+    entries = [
+        one for one in installed_catalogue().entries("metric") if one.distribution == "routelab"
+    ]
     needed = {"traffic-load": f"~matrix={matrix}"}
     metrics = [load("metric", entry.key + needed.get(entry.key, "")) for entry in entries]
     routing = load_routing("angara-sssp")

@@ -16,7 +16,7 @@ from routelab.api import (
     parameter,
 )
 from routelab.kernels.hops import ABI
-from routelab.registry.contract import checked
+from routelab.registry.contract import check_contract
 
 CITED = Citation("smith2020", "Algorithm 1")
 
@@ -68,7 +68,7 @@ class Required(Parameters):
 
 def problems(found, kind="topology"):
     with pytest.raises(PluginError) as error:
-        checked(found, kind, "ring", "plugin topology/ring of rings 1.0")
+        check_contract(found, kind, "ring", "plugin topology/ring of rings 1.0")
     return str(error.value)
 
 
@@ -99,9 +99,9 @@ class Fabric(FabricPlugin):
 
 
 def test_a_sound_plugin_passes():
-    assert checked(Ring, "topology", "ring", "label") is Ring
+    assert check_contract(Ring, "topology", "ring", "label") is Ring
     required = type("Sized", (Ring,), {"Parameters": Required})
-    assert checked(required, "topology", "ring", "label") is required
+    assert check_contract(required, "topology", "ring", "label") is required
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_a_metric_says_plainly_whether_it_runs_by_default():
 
     assert "expected by_default to be True or False, found 'no'" in problems(Count, "metric")
     Count.by_default = False
-    assert checked(Count, "metric", "ring", "label") is Count
+    assert check_contract(Count, "metric", "ring", "label") is Count
 
 
 def test_breaches_are_told_together():
@@ -221,7 +221,7 @@ def test_kernels_that_are_imported_late_are_tried_early(site, kernels, status, s
 
 @pytest.mark.parametrize("figure", ["", 3, None])
 def test_a_benchmark_says_which_figure_stands_for_it(figure):
-    assert checked(Timer, "benchmark", "ring", "label") is Timer
+    assert check_contract(Timer, "benchmark", "ring", "label") is Timer
     wrong = type("Wrong", (Timer,), {"figure": figure})
     assert f"name of a figure of merit, found {figure!r}" in problems(wrong, "benchmark")
 
@@ -233,7 +233,7 @@ def test_a_benchmark_without_a_figure_is_refused():
 
 
 def test_a_fabric_says_whether_it_changes_anything():
-    assert checked(Fabric, "fabric", "ring", "label") is Fabric
+    assert check_contract(Fabric, "fabric", "ring", "label") is Fabric
     wrong = type("Wrong", (Fabric,), {"changes": "no"})
     assert "expected changes to be True or False, found 'no'" in problems(wrong, "fabric")
 
@@ -253,7 +253,7 @@ def test_another_abi_of_hop_by_hop_routing_is_named_with_what_to_do(abi, advice)
         def prepare(self, topology, virtual_channels):
             raise NotImplementedError
 
-    assert checked(Ring, "routing", "ring", "plugin routing/ring of rings 1.0") is Ring
+    assert check_contract(Ring, "routing", "ring", "plugin routing/ring of rings 1.0") is Ring
     Ring.abi = abi
     message = problems(Ring, "routing")
     assert f"written for ABI {abi!r} of hop-by-hop routing, this routelab has ABI {ABI}" in message
@@ -279,5 +279,5 @@ class Formatted(Parameters):
     ],
 )
 def test_an_engine_states_what_it_runs_and_returns(wrong, said):
-    assert checked(Engine, "engine", "ring", "it") is Engine
+    assert check_contract(Engine, "engine", "ring", "it") is Engine
     assert said in problems(type("Wrong", (Engine,), wrong), "engine")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.registry.names import CompositionName, Name, parse_name, parse_routing, quoted
+from routelab.registry.names import CompositionName, Name, parse_name, parse_routing, quote
 
 WORDS = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,8}", fullmatch=True)
 PIECES = st.text(st.characters(exclude_characters="[]", exclude_categories=["Cs"]), max_size=6)
@@ -86,7 +86,7 @@ def test_parts_of_a_composition_keep_their_own_parameters():
 
 
 def test_brackets_are_written_only_where_needed():
-    assert [quoted(value) for value in ("a+b", "4x2", "a/b.csv", "", "a,b", "x~y=1")] == [
+    assert [quote(value) for value in ("a+b", "4x2", "a/b.csv", "", "a,b", "x~y=1")] == [
         "a+b",
         "4x2",
         "a/b.csv",

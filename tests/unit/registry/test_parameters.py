@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from routelab.api import Dims, Integers, Numbers, Parameters, Words, parameter
 from routelab.registry.names import parse_name
-from routelab.registry.parameters import as_text, fields, read, rows
+from routelab.registry.parameters import as_text, fields, read_parameters, rows
 
 
 class Shape(Parameters):
@@ -26,7 +26,7 @@ class Shape(Parameters):
 
 
 def told(**values):
-    parameters, problems = read(Shape, values)
+    parameters, problems = read_parameters(Shape, values)
     assert parameters is None
     return problems
 
@@ -40,7 +40,7 @@ def test_text_becomes_typed_values():
         "limit": "3",
         "wrap": "false",
     }
-    parameters, problems = read(Shape, values)
+    parameters, problems = read_parameters(Shape, values)
     assert problems == []
     assert (parameters.dims, parameters.failed, parameters.class_) == ((4, 2), (3, 7), "b")
     assert (parameters.scale, parameters.limit, parameters.wrap) == (0.5, 3, False)
@@ -75,7 +75,9 @@ def test_everything_that_is_wrong_is_told_at_once():
 
 
 def test_messages_call_parameters_as_users_see_them():
-    _, problems = read(Shape, {"scale": "big"}, {"scale": "rules.scale", "dims": "rules.dims"})
+    _, problems = read_parameters(
+        Shape, {"scale": "big"}, {"scale": "rules.scale", "dims": "rules.dims"}
+    )
     assert problems == [
         "parameter 'rules.dims' has to be given",
         "rules.scale=big: must be a valid number",
@@ -93,7 +95,7 @@ def test_a_rule_over_several_parameters_speaks_for_itself():
                 raise ValueError("low must not be above high")
             return self
 
-    assert read(Pair, {"low": "3"}) == (None, ["low must not be above high"])
+    assert read_parameters(Pair, {"low": "3"}) == (None, ["low must not be above high"])
 
 
 @given(
@@ -112,7 +114,7 @@ def test_a_rule_over_several_parameters_speaks_for_itself():
 )
 def test_written_values_are_read_back(values):
     parameters = Shape(**values)
-    assert read(Shape, parameters.non_defaults()) == (parameters, [])
+    assert read_parameters(Shape, parameters.non_defaults()) == (parameters, [])
 
 
 def test_none_is_a_value_where_it_is_allowed_and_the_default_is_another():
@@ -122,7 +124,7 @@ def test_none_is_a_value_where_it_is_allowed_and_the_default_is_another():
 
     limited = Limited(most=None, label="none")
     assert limited.non_defaults() == {"most": "none", "label": "none"}
-    assert read(Limited, limited.non_defaults()) == (limited, [])
+    assert read_parameters(Limited, limited.non_defaults()) == (limited, [])
 
 
 @pytest.mark.parametrize(
@@ -154,7 +156,7 @@ def test_rows_describe_parameters_as_users_write_them():
 
 def test_a_default_in_a_row_can_be_typed_and_means_the_default():
     typed = parse_name("x~" + ",".join(f"{row.name}={row.default or '4'}" for row in rows(Shape)))
-    assert read(Shape, dict(typed.parameters)) == (Shape(dims=(4,)), [])
+    assert read_parameters(Shape, dict(typed.parameters)) == (Shape(dims=(4,)), [])
 
 
 def test_a_tilde_is_the_home_folder(monkeypatch):
@@ -164,13 +166,13 @@ def test_a_tilde_is_the_home_folder(monkeypatch):
         label: str = parameter("", description="any text")
 
     monkeypatch.setenv("HOME", "/home/me")
-    parameters, problems = read(Files, {"file": "~/nets/a.csv", "label": "~/nets"})
+    parameters, problems = read_parameters(Files, {"file": "~/nets/a.csv", "label": "~/nets"})
     assert not problems
     assert parameters.file == Path("/home/me/nets/a.csv")
     assert parameters.other == Path("/home/me/b")
     assert parameters.label == "~/nets"
-    assert read(Files, {"file": "a~/b"})[0].file == Path("a~/b")
-    _, problems = read(Files, {"file": "~no-such-user/a"})
+    assert read_parameters(Files, {"file": "a~/b"})[0].file == Path("a~/b")
+    _, problems = read_parameters(Files, {"file": "~no-such-user/a"})
     assert problems == [
         "file=~no-such-user/a: there is no home folder for ~no-such-user/a; write the whole path"
     ]

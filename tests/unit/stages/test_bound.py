@@ -12,7 +12,7 @@ from routelab import bounds as core
 from routelab.api import InputError, RouteTable, Topology
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_csv
-from routelab.bounds import BOUND_FIELDS, bound_facts, certified, network_graph
+from routelab.bounds import BOUND_FIELDS, bound_facts, bound_from_weights, network_graph
 from routelab.cli import main
 from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
@@ -52,7 +52,7 @@ def test_a_stranger_can_check_what_a_job_wrote(tmp_path: Path) -> None:
         assert read_outcome(tmp_path / rules / "outcome.json") == outcome
         assert (outcome.kind, outcome.routing, outcome.status) == ("bound", rules, "ok")
         assert outcome.provenance["fingerprint"] == job.fingerprint != ""
-        proven = certified(graph, weights(tmp_path / rules))
+        proven = bound_from_weights(graph, weights(tmp_path / rules))
         assert float(proven) == outcome.facts["bound_value"]
     assert outcome.facts["turn_set"] == "all minimal routes"
 
@@ -89,10 +89,10 @@ def test_evaluate_finds_the_bound_of_each_rules_once(monkeypatch: pytest.MonkeyP
 
     def counted_exact(graph, found, seconds):
         exact.append(graph.turn_set)
-        return core.with_exact(graph, found, seconds)
+        return core.tighten_bound(graph, found, seconds)
 
     monkeypatch.setattr(bound, "lower_bound_rules", counted)
-    monkeypatch.setattr(bound, "with_exact", counted_exact)
+    monkeypatch.setattr(bound, "tighten_bound", counted_exact)
     names = ["angara-sssp", "angara-sssp~tie_seed=1", "sssp@angara~turns=exact", "dor"]
     rows = evaluate("torus~dims=2x4", names, bound_seconds=10)
     assert calls == ["angara/theorem2", "angara/exact", "dimension-order/natural"]

@@ -10,7 +10,7 @@ import pytest
 
 from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.batches import run_batch
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.plan.expansion import expand
 
 pytestmark = pytest.mark.builtins
@@ -213,7 +213,7 @@ STAGES = {
 def villains(site, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     site.install("villains", POINTS, {"villains.py": PLUGINS})
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
 
 
 def done(tmp_path: Path, text: str):
@@ -308,7 +308,7 @@ def test_a_plugin_that_breaks_in_one_place_is_blamed_with_its_line(villains, tmp
 def test_a_module_that_exits_when_it_is_imported_costs_its_own_jobs(villains, site, tmp_path):
     points = {"routing": {"leaver": "leavers:Routing"}}
     site.install("leavers", points, {"leavers.py": "import sys\nsys.exit(0)\n"})
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
     plan = done(tmp_path, USUAL + routings("leaver"))
     ends = {job.ids[1]: read_outcome(job.outcome) for job in plan.of("routes").values()}
     assert ends["dor"].status == "ok"

@@ -17,7 +17,7 @@ from routelab.api import KINDS, InputError
 from routelab.cli import main
 from routelab.config import load_study
 from routelab.config.cluster.file import found_cluster, load_cluster
-from routelab.registry.contract import checked
+from routelab.registry.contract import check_contract
 from routelab.registry.works import read_bibliography
 from routelab.stages import new_plugin
 from routelab.stages.new_plugin import (
@@ -84,7 +84,7 @@ def test_there_is_a_template_for_every_kind():
 def test_the_package_registers_a_plugin_that_keeps_the_contract(template, key, tmp_path):
     new = new_of(template, key, 'Ada "O\'Ex" Ä <ada@example.org>')
     texts = new.texts()
-    plugin = checked(loaded(new, texts, tmp_path), new.kind, key, "the new plugin")
+    plugin = check_contract(loaded(new, texts, tmp_path), new.kind, key, "the new plugin")
     works = read_bibliography(tmp_path / new.package / "references.bib").works
     assert [citation.key for citation in plugin.citations] == list(works)
     project = tomllib.loads(texts["pyproject.toml"])["project"]
@@ -214,7 +214,7 @@ def test_the_command_says_what_comes_next(tmp_path, monkeypatch, capsys):
 
 
 def test_a_key_that_is_taken_is_warned_of(zoo, site, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(new_plugin, "installed", site.catalogue)
+    monkeypatch.setattr(new_plugin, "installed_catalogue", site.catalogue)
     folder = str(tmp_path / "new")
     assert main(["plugins", "new", "rules", "turns", "--directory", folder]) == 0
     assert "zoo-plugins 1.0 has a rules 'turns' already" in capsys.readouterr().err

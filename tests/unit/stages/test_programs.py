@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import InputError, UnsupportedError
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, from_mapping, load_routing, parameter_rows
 from routelab.stages.evaluate import evaluate
 from routelab.stages.programs import part_of, program
@@ -72,7 +72,7 @@ def test_mistakes_in_names_in_names_are_told(text, message) -> None:
 
 
 def test_such_parameters_are_described() -> None:
-    (row,) = parameter_rows(installed().plugin("routing", "valiant"))
+    (row,) = parameter_rows(installed_catalogue().plugin("routing", "valiant"))
     assert (row.name, row.type, row.default) == ("base", "name of a routing", "dimension-order")
 
 

@@ -12,7 +12,7 @@ from routelab.artifacts.outcome import read_outcome
 from routelab.config import Limits
 from routelab.jobs.batches import run_batch, write_jobs
 from routelab.registry import catalogue as catalogue_module
-from routelab.registry.catalogue import Catalogue, QuarantinedError, installed
+from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_catalogue
 from routelab.registry.instances import load_routing
 from routelab.stages import report
 from routelab.stages.kinds.routes import RouteJob
@@ -46,12 +46,12 @@ class Mode(RoutingPlugin):
 def plugins(site, tmp_path, monkeypatch):
     """A broken routing and a broken topology beside what is really installed."""
     monkeypatch.chdir(tmp_path)
-    real = installed()
+    real = installed_catalogue()
     points = {"topology": {"moon": "nowhere:Moon"}, "routing": {"bad": "nowhere:Bad"}}
     site.install("extra", {**points, "rules": {"odd": "nowhere:Odd"}}, {}, "0.3")
     site.install("modes", {"routing": {"mode": "modes:Mode"}}, {"modes.py": MODES})
-    installed.cache_clear()
-    found = installed()
+    installed_catalogue.cache_clear()
+    found = installed_catalogue()
     assert set(found.keys("routing")) == {*real.keys("routing"), "bad", "mode"}
     return found
 
@@ -120,7 +120,7 @@ def test_a_mended_plugin_is_tried_again(plugins, site, tmp_path):
         mended.replace("import Param", "import RouteTable, Param").replace("Mode(", "Bad(")
     )
     site.modules.add("nowhere")
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
     do(expand([path]))
     outcome = read_outcome(Path("results/routes/torus~dims=4/bad/outcome.json"))
     # four switches, not two: it is imported now, and what it makes is refused
@@ -150,7 +150,7 @@ def test_an_ambiguous_plugin_is_quarantined_as_well(zoo, site, monkeypatch):
     again = {"zoo_two.py": (site.folder / "zoo.py").read_text()}
     site.install("more", {"selection": {"pick": "zoo_two:Pick"}}, again)
     catalogue: Catalogue = site.catalogue()
-    monkeypatch.setattr(catalogue_module, "installed", lambda: catalogue)
+    monkeypatch.setattr(catalogue_module, "installed_catalogue", lambda: catalogue)
     with pytest.raises(QuarantinedError, match=r"by (zoo-plugins|more) 1\.0 .*uninstall"):
         load_routing("pick@turns", catalogue)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 
 FOLDER = Path(__file__).parent / "mutants"
 sys.path.insert(0, str(FOLDER))
@@ -28,7 +28,7 @@ def zoo(tmp_path_factory):
         lines += [f"{key} = {value}" for key, value in points.items()]
     (info / "entry_points.txt").write_text("\n".join(lines))
     sys.path.insert(0, str(folder))
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
     yield folder
     sys.path.remove(str(folder))
-    installed.cache_clear()
+    installed_catalogue.cache_clear()

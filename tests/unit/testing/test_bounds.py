@@ -13,7 +13,7 @@ from grid_walks import GridWalks
 from hop_cases import parity_program, random_steered_program
 
 from routelab.api import HopProgram, Topology, pack_tables
-from routelab.deadlock.hop_states import explored
+from routelab.deadlock.hop_states import explore_states
 from routelab.kernels import grid_hops
 from routelab.kernels.hops import (
     another,
@@ -194,7 +194,7 @@ def test_only_pairs_that_the_network_joins_are_tried() -> None:
     alone = Topology.create(num_switches=3, channel_source=[], channel_target=[])
     program = HopProgram(intrudes, pack_tables(alone, [0]), 1, waiting=True)
     assert BoundsWalker(program, alone).explore() == 0
-    assert explored(program, alone).states == 0
+    assert explore_states(program, alone).states == 0
 
 
 def test_large_networks_are_sampled() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import RoutingGraph, Topology
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.testing.bare_network import bare_lengths, one_way_channels
 from routelab.testing.inputs.graphs import GRAPHS
 from routelab.testing.inputs.networks import FAILED_VARIANTS, NETWORKS
@@ -107,9 +107,9 @@ def test_shortest_routes_are_all_of_them(network, rules):
 def test_what_longer_routes_add_is_seen():
     """On a mesh, shortest routes of any kind make no U-turn; legal walks do."""
     graph = GRAPHS["walks"](NETWORKS["two-switches"]())
-    assert check(shortest_legal_routes(graph)).proven
-    assert not check(turn_routes(GRAPHS["walks"](NETWORKS["mesh"]()))).proven
-    assert check(turn_routes(GRAPHS["ordered"](NETWORKS["torus"]()))).proven
+    assert check_table(shortest_legal_routes(graph)).proven
+    assert not check_table(turn_routes(GRAPHS["walks"](NETWORKS["mesh"]()))).proven
+    assert check_table(turn_routes(GRAPHS["ordered"](NETWORKS["torus"]()))).proven
 
 
 def test_the_networks_are_what_their_names_say():

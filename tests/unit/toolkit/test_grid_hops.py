@@ -7,7 +7,7 @@ import pytest
 from routelab.api import InputError, UnsupportedError
 from routelab.kernels.grid_hops import ORDERS
 from routelab.toolkit import build_grid
-from routelab.toolkit.families.dimension_orders import checked_order, dimension_sequence
+from routelab.toolkit.families.dimension_orders import check_order, dimension_sequence
 from routelab.toolkit.families.grid_hops import (
     count_orders,
     escape_problem,
@@ -31,13 +31,13 @@ from routelab.toolkit.grids import Grid
     ],
 )
 def test_orders_keep_equal_dimensions_in_natural_order(order, expected) -> None:
-    assert dimension_sequence(checked_order(order), (2, 5, 2, 5)) == expected
+    assert dimension_sequence(check_order(order), (2, 5, 2, 5)) == expected
 
 
 @pytest.mark.parametrize("order", ["up", "0+0", "1+2", "0+x", "rotated"])
 def test_what_is_no_order_is_refused(order) -> None:
     with pytest.raises(ValueError, match=r"is no order|every dimension"):
-        checked_order(order)
+        check_order(order)
 
 
 def test_a_list_has_to_name_all_dimensions() -> None:

@@ -8,7 +8,7 @@ from small_graphs import plain_graphs
 
 from routelab.testing.inputs.graphs import all_walks
 from routelab.toolkit import ListedRoutes, build_grid, too_many_routes
-from routelab.toolkit.listed_routes import listed_hops
+from routelab.toolkit.listed_routes import count_hops
 
 
 @settings(max_examples=40)
@@ -28,7 +28,7 @@ def test_the_list_is_that_of_the_naive_twin(graph) -> None:
             graph.topology.terminals_per_switch[s] * graph.topology.terminals_per_switch[t]
         )
     assert listed.num_routes == len(listed.route_pair) == listed.route_start[-1]
-    assert listed_hops(graph) == len(listed.hops)
+    assert count_hops(graph) == len(listed.hops)
 
 
 def test_a_table_of_several_weighted_routes() -> None:
@@ -44,5 +44,5 @@ def test_a_table_of_several_weighted_routes() -> None:
 
 def test_it_says_when_there_are_too_many() -> None:
     graph = all_walks(build_grid("mesh", (2, 2), False))
-    assert too_many_routes(graph, listed_hops(graph)) is None
+    assert too_many_routes(graph, count_hops(graph)) is None
     assert too_many_routes(graph, 23) == ("lists all shortest legal routes, here 24 hops; limit 23")

@@ -21,7 +21,7 @@ class Reachability(MetricPlugin):
     def measure(self, table: RouteTable, graph: RoutingGraph | None) -> list[Measurement]:
         """Measure the table; truth values are 1 or 0."""
         reachable = metrics.reachable_pairs(table)
-        connected, minimal = metrics.joined_pairs(table)
+        connected, minimal = metrics.connected_pairs(table)
         found = [
             Measurement("pairs", float(metrics.pairs(table.topology))),
             Measurement("connected_pairs", float(connected)),

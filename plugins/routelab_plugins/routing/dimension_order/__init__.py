@@ -19,15 +19,15 @@ from routelab.toolkit.families.grid_hops import (
     RingParameters,
     bubble_classes,
     count_orders,
+    count_ring_classes,
     grid_diameter,
     grid_tables,
-    ring_classes,
     whole_grid,
 )
-from routelab.toolkit.families.grid_routing import OrderedRouting
+from routelab.toolkit.families.grid_routing import OrderRouting
 
 
-class DimensionOrderRouting(OrderedRouting):
+class DimensionOrderRouting(OrderRouting):
     """All hops of one dimension before those of the next."""
 
     name = "dimension-order"
@@ -60,7 +60,7 @@ class DimensionOrderRouting(OrderedRouting):
             tables=grid_tables(
                 topology, deadlock=options.deadlock, order=options.order, ties=options.ties
             ),
-            vc_classes=orders * ring_classes(grid, options.deadlock),
+            vc_classes=orders * count_ring_classes(grid, options.deadlock),
             bubble=bubble_classes(grid, options.deadlock, orders),
             max_hops=grid_diameter(grid),
         )

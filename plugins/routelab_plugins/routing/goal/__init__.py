@@ -20,12 +20,12 @@ from routelab.api.parameters import parameter
 from routelab.toolkit.families.grid_hops import (
     RingDeadlock,
     bubble_classes,
+    count_ring_classes,
     grid_tables,
     longest_ways,
-    ring_classes,
     whole_grid,
 )
-from routelab.toolkit.families.grid_routing import EscapingRouting
+from routelab.toolkit.families.grid_routing import EscapeRouting
 
 from .kernels import hop, inject
 
@@ -40,7 +40,7 @@ class GoalParameters(Parameters):
     )
 
 
-class Goal(EscapingRouting):
+class Goal(EscapeRouting):
     """Balances load by random quadrants, and adaptively within a quadrant."""
 
     name = "goal"
@@ -64,7 +64,7 @@ class Goal(EscapingRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        escapes = ring_classes(grid, options.escape)
+        escapes = count_ring_classes(grid, options.escape)
         return HopProgram(
             hop=hop,
             inject=inject,

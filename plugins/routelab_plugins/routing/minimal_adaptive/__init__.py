@@ -13,17 +13,17 @@ from __future__ import annotations
 from routelab.api import Capabilities, Citation, HopProgram, Topology
 from routelab.toolkit.families.grid_hops import (
     bubble_classes,
+    count_ring_classes,
     grid_diameter,
     grid_tables,
-    ring_classes,
     whole_grid,
 )
-from routelab.toolkit.families.grid_routing import EscapingRouting
+from routelab.toolkit.families.grid_routing import EscapeRouting
 
 from .kernels import hop
 
 
-class MinimalAdaptive(EscapingRouting):
+class MinimalAdaptive(EscapeRouting):
     """Takes any shortest path, preferring empty buffers."""
 
     name = "minimal-adaptive"
@@ -49,7 +49,7 @@ class MinimalAdaptive(EscapingRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        escapes = ring_classes(grid, options.escape)
+        escapes = count_ring_classes(grid, options.escape)
         even_rings = sum(
             ring and size % 2 == 0 for size, ring in zip(grid.dims, grid.wrap, strict=True)
         )

@@ -17,17 +17,17 @@ from __future__ import annotations
 from routelab.api import Capabilities, Citation, HopProgram, Topology
 from routelab.toolkit.families.grid_hops import (
     bubble_classes,
+    count_ring_classes,
     grid_diameter,
     grid_tables,
-    ring_classes,
     whole_grid,
 )
-from routelab.toolkit.families.grid_routing import EscapingRouting
+from routelab.toolkit.families.grid_routing import EscapeRouting
 
 from .kernels import hop
 
 
-class Rdr(EscapingRouting):
+class Rdr(EscapeRouting):
     """Random walk in which every step comes nearer."""
 
     name = "rdr"
@@ -53,7 +53,7 @@ class Rdr(EscapingRouting):
             If the network is not an undamaged torus or mesh.
         """
         options, grid = self.parameters, whole_grid(topology)
-        escapes = ring_classes(grid, options.escape)
+        escapes = count_ring_classes(grid, options.escape)
         return HopProgram(
             hop=hop,
             tables=grid_tables(

@@ -17,17 +17,17 @@ from routelab.toolkit.families.grid_hops import (
     RingParameters,
     bubble_classes,
     count_orders,
+    count_ring_classes,
     grid_diameter,
     grid_tables,
-    ring_classes,
     whole_grid,
 )
-from routelab.toolkit.families.grid_routing import OrderedRouting
+from routelab.toolkit.families.grid_routing import OrderRouting
 
 from .kernels import inject
 
 
-class Romm(OrderedRouting):
+class Romm(OrderRouting):
     """Two phases of dimension order inside the minimal quadrant."""
 
     name = "romm"
@@ -61,7 +61,7 @@ class Romm(OrderedRouting):
                 topology, deadlock=options.deadlock, order=options.order, ties=options.ties
             ),
             phases=2,
-            vc_classes=orders * ring_classes(grid, options.deadlock),
+            vc_classes=orders * count_ring_classes(grid, options.deadlock),
             bubble=bubble_classes(grid, options.deadlock, 2 * orders),
             max_hops=grid_diameter(grid),
         )

@@ -26,7 +26,7 @@ from routelab.api import (
 )
 from routelab.kernels.rooted_trees import routes_by_root, routes_to_terminals
 from routelab.toolkit import TieParameters, search_arrays
-from routelab.toolkit.ties import turns
+from routelab.toolkit.ties import visit_order
 
 
 class PSsspParameters(TieParameters):
@@ -68,7 +68,7 @@ class PSssp(SelectionPlugin):
         if self.parameters.routes == "terminals":
             ends = graph.topology.terminal_endpoint
             lengths = np.ascontiguousarray(search.lengths[:, ends])
-            order = turns(self.parameters.tie_seed, len(ends))
+            order = visit_order(self.parameters.tie_seed, len(ends))
             hops = routes_to_terminals(search, lengths, ends, order)
             return RouteTable.from_lengths(graph.topology, lengths, hops, per_terminal=True)
         hops = routes_by_root(search, self.parameters.root == "source", False)

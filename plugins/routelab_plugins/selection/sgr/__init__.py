@@ -39,7 +39,7 @@ from routelab.api import (
 from routelab.api.topology import Float64Array, Int32Array, Int64Array
 from routelab.kernels.graph import route_lengths
 from routelab.kernels.least_loaded import least_loaded_paths
-from routelab.kernels.route_dag import shortest_routes
+from routelab.kernels.route_dag import shortest_route_edges
 from routelab.metrics import channel_factors
 
 from .kernels import SourceGraphs, decompose
@@ -157,7 +157,7 @@ def _sources(graph: RoutingGraph) -> SourceGraphs:
     terminals = topology.terminals_per_switch.astype(np.int64)
     edges, exits = [], []
     for source in topology.endpoints.tolist():
-        of_routes, stops = shortest_routes(graph.arrays, source, terminals)
+        of_routes, stops = shortest_route_edges(graph.arrays, source, terminals)
         edges.append(of_routes)
         exits.append(stops[np.argsort(graph.vertex_switch[stops], kind="stable")])
     leaving = np.concatenate([*exits, []]).astype(np.int32)

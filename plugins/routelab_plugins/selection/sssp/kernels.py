@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from routelab.kernels.graph import grow_tree, settle_switches, tree_scratch, write_route
 from routelab.kernels.jit import helper, jit
 from routelab.kernels.symmetry import source_images
-from routelab.kernels.translations import own_targets
+from routelab.kernels.translations import fill_preimages
 from routelab.kernels.trees import add_route, route_offsets
 
 CROSSED = 1 << 40
@@ -243,7 +243,7 @@ def fill_groups(choices, symmetry, endpoints, order, rank, places, sources, grou
     own = np.empty(ends, np.int32)
     for i in range(sources[0], sources[1]):
         source_images(symmetry, endpoints[i], switch_image, channel_image)
-        own_targets(endpoints, switch_image, own)
+        fill_preimages(endpoints, switch_image, own)
         q = symmetry.source_class[endpoints[i]]
         for j in order:
             p = q * ends + own[j]

@@ -16,10 +16,10 @@ from routelab.bench.processes.commands import Command
 from routelab.config.cluster.jobs import FabricChoice
 from routelab.config.errors import ConfigError
 from routelab.registry import compositions
-from routelab.registry.catalogue import Catalogue, installed
+from routelab.registry.catalogue import Catalogue, installed_catalogue
 from routelab.registry.instances import load
 from routelab.registry.names import parse_name
-from routelab.registry.parameters import fields, read
+from routelab.registry.parameters import fields, read_parameters
 
 logger = logging.getLogger(__name__)
 
@@ -48,9 +48,9 @@ def load_fabric(
         With all that is wrong, a line each.
     """
     choice = choice or FabricChoice(use="none")
-    catalogue = catalogue or installed()
+    catalogue = catalogue or installed_catalogue()
     try:
-        part = compositions.part("fabric", parse_name(choice.use), catalogue)
+        part = compositions.make_part("fabric", parse_name(choice.use), catalogue)
     except InputError as error:
         raise ConfigError([f"{place}use: {error}"]) from None
     values = dict(choice.model_extra or {})
@@ -64,7 +64,7 @@ def load_fabric(
     ]
     told = {text.partition(":")[0] for text in mistakes}
     given = {name: value for name, value in values.items() if name not in told}
-    parameters, problems = read(part.plugin.Parameters, {**part.fixed, **given})
+    parameters, problems = read_parameters(part.plugin.Parameters, {**part.fixed, **given})
     # what is wrong is not missing
     missing = {f"parameter {name!r} has to be given" for name in told}
     mistakes += [text for text in problems if text not in missing]

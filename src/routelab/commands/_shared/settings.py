@@ -106,10 +106,12 @@ def settings_from_options(model: type[Model], arguments: Mapping[str, Any]) -> M
         If values are invalid; the message has one line for each.
     """
     from routelab.api.errors import InputError
-    from routelab.registry.parameters import read
+    from routelab.registry.parameters import read_parameters
 
     values = {name: arguments[_key(name)] for name in model.model_fields if _key(name) in arguments}
-    settings, problems = read(model, values, {name: option(name) for name in model.model_fields})
+    settings, problems = read_parameters(
+        model, values, {name: option(name) for name in model.model_fields}
+    )
     if settings is None or problems:
         raise InputError(with_option_names("\n".join(problems), model))
     return cast("Model", settings)

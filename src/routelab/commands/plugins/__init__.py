@@ -10,7 +10,7 @@ from routelab.commands.plugins.check import add_check
 from routelab.commands.plugins.new import add_new
 
 if TYPE_CHECKING:
-    from routelab.registry.catalogue import Catalogue, Entry
+    from routelab.registry.catalogue import Catalogue, CatalogueEntry
 
 
 def add_parser(subparsers: Any) -> None:
@@ -54,9 +54,9 @@ def add_parser(subparsers: Any) -> None:
 
 def run_list(arguments: argparse.Namespace) -> int:
     """List plugins, including broken ones."""
-    from routelab.registry.catalogue import installed
+    from routelab.registry.catalogue import installed_catalogue
 
-    entries = installed().entries(arguments.kind)
+    entries = installed_catalogue().entries(arguments.kind)
     columns = ["kind", "key", "distribution", "version", "status", "summary"]
     rows = [
         [entry.kind, entry.key, entry.distribution, entry.version, entry.status, _summary(entry)]
@@ -74,9 +74,9 @@ def run_list(arguments: argparse.Namespace) -> int:
 def run_show(arguments: argparse.Namespace) -> int:
     """Show one plugin."""
     from routelab.commands.plugins.page import print_page
-    from routelab.registry.catalogue import installed
+    from routelab.registry.catalogue import installed_catalogue
 
-    catalogue = installed()
+    catalogue = installed_catalogue()
     kind, key = locate(catalogue, arguments.plugin)
     catalogue.plugin(kind, key)
     print_page(catalogue.entry(kind, key), catalogue)
@@ -136,11 +136,11 @@ def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
     return kinds[0], key
 
 
-def _summary(entry: Entry) -> str:
+def _summary(entry: CatalogueEntry) -> str:
     return entry.plugin.summary if entry.plugin else ""
 
 
-def _print_causes(entries: list[Entry]) -> None:
+def _print_causes(entries: list[CatalogueEntry]) -> None:
     causes = dict.fromkeys(entry.cause for entry in entries if entry.cause)
     if causes:
         print("\n" + "\n".join(causes) + "\n")

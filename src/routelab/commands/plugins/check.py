@@ -64,10 +64,10 @@ def _positive(text: str) -> float:
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Check plugins; return 1 if a check failed or if no plugin is installed."""
-    from routelab.registry.catalogue import installed
+    from routelab.registry.catalogue import installed_catalogue
     from routelab.testing import run_checks
 
-    catalogue = installed()
+    catalogue = installed_catalogue()
     names = [_parse_name(catalogue, arguments.plugin)] if arguments.plugin else _all(catalogue)
     form = arguments.format
     results: dict[str, list[CheckResult]] = {}

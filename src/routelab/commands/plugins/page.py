@@ -7,13 +7,13 @@ from typing import Any
 
 from routelab.api import Citation, Composition, Plugin
 from routelab.commands._shared.output import print_table
-from routelab.registry.catalogue import Catalogue, Entry
-from routelab.registry.contract import CLAIMING, composition_names
+from routelab.registry.catalogue import Catalogue, CatalogueEntry
+from routelab.registry.contract import CLAIM_KINDS, composition_names
 from routelab.registry.instances import parameter_rows
 from routelab.registry.works import find_work
 
 
-def print_page(entry: Entry, catalogue: Catalogue) -> None:
+def print_page(entry: CatalogueEntry, catalogue: Catalogue) -> None:
     """Print the declarations of a valid plugin."""
     plugin = entry.plugin
     assert plugin is not None, "a page needs a plugin that is ok"
@@ -21,7 +21,7 @@ def print_page(entry: Entry, catalogue: Catalogue) -> None:
     print(f"from {entry.distribution} {entry.version} ({entry.value})")
     if issubclass(plugin, Composition):
         _print_pairs("parts", {part: str(name) for part, name in composition_names(plugin).items()})
-    if entry.kind in CLAIMING:
+    if entry.kind in CLAIM_KINDS:
         _print_pairs("capabilities", asdict(plugin.capabilities))
     rows = [
         [row.name, row.type, row.default or "(required)", row.description]

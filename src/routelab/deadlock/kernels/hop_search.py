@@ -1,4 +1,4 @@
-"""The walk through all states that packets of a hop-by-hop algorithm can come to."""
+"""Search of all states that packets of a hop-by-hop algorithm can reach."""
 
 from functools import cache
 from typing import Any, NamedTuple
@@ -42,19 +42,19 @@ from routelab.deadlock.kernels.hop_states import (
     WRONG_PENALTY,
     WRONG_WAYPOINT,
     Findings,
-    Task,
+    SearchInput,
     arrive,
     blank,
     copy,
     digest,
     forget,
     join,
-    note,
-    number_of,
+    record_problem,
     restore,
+    spaced_word,
+    state_number,
     wait,
     wait_later,
-    word_of,
 )
 from routelab.kernels.hops import (
     DESTINATION,
@@ -72,13 +72,13 @@ from routelab.kernels.hops import (
 )
 
 _SPARE = 64
-"""Rows that a function may write beyond those that it claims before memory is harmed."""
+"""Rows that a function may write beyond its number of candidates without damage to memory."""
 
 
 class _Search(NamedTuple):
-    """Scratch: states of a pair, their hash table, what was taken before each, one call.
+    """Scratch: states of a pair, their hash table, their previous resources, one call.
 
-    `grown` is 1 if a state that was asked already turned out to have more behind it.
+    `grown` is 1 if the previous resources of an explored state have increased.
     """
 
     states: Any
@@ -95,43 +95,43 @@ class _Search(NamedTuple):
 
 
 @njit
-def _sound(task, findings, search, count):
-    """Whether an answer keeps the contract; what does not is noted."""
+def _is_valid(task, findings, search, count):
+    """Return whether an answer fulfils the contract; record violations."""
     limits, out, row = task.limits, search.out, search.packets[1]
     problems, before, place = findings.problems, search.before, search.place
     sound = True
     for column in range(PACKET_COLUMNS):
         own = column == WAYPOINT or STATE <= column < STATE + STATES
         if not own and row[column] != before[column]:
-            note(problems[WRITES], before, place, column)
+            record_problem(problems[WRITES], before, place, column)
             sound = False
-    if row[WAYPOINT] != before[WAYPOINT] and not _turns(task, row, place):
-        note(problems[WRONG_WAYPOINT], before, place, row[WAYPOINT])
+    if row[WAYPOINT] != before[WAYPOINT] and not _redirect(task, row, place):
+        record_problem(problems[WRONG_WAYPOINT], before, place, row[WAYPOINT])
         sound = False
     if count < 0 or count > limits[CANDIDATES]:
-        note(problems[WRONG_COUNT], before, place, count)
+        record_problem(problems[WRONG_COUNT], before, place, count)
         return False
     if count == 0:
-        note(problems[DEAD_END], before, place, place[2])
+        record_problem(problems[DEAD_END], before, place, place[2])
         return False
     for i in range(count):
         channel = out[i, 0]
         leaves = 0 <= channel < len(task.channel_source)
         if not leaves or task.channel_source[channel] != place[0]:
-            note(problems[WRONG_CHANNEL], before, place, channel)
+            record_problem(problems[WRONG_CHANNEL], before, place, channel)
             sound = False
         if not 0 <= out[i, 1] < limits[CLASSES]:
-            note(problems[WRONG_CLASS], before, place, out[i, 1])
+            record_problem(problems[WRONG_CLASS], before, place, out[i, 1])
             sound = False
         if out[i, 2] < 0:
-            note(problems[WRONG_PENALTY], before, place, out[i, 2])
+            record_problem(problems[WRONG_PENALTY], before, place, out[i, 2])
             sound = False
     return sound
 
 
 @njit
-def _turns(task, row, place):
-    """Send a packet to the waypoint that hop has set, or took away; whether hop may do that."""
+def _redirect(task, row, place):
+    """Apply the waypoint that hop has set or removed; return whether hop may do so."""
     waypoint = row[WAYPOINT]
     target = waypoint if waypoint >= 0 else row[DESTINATION]
     if task.limits[PHASES] < 2 or row[PHASE] != 0 or target == place[0]:
@@ -144,45 +144,45 @@ def _turns(task, row, place):
 
 @njit
 def _inject(hop, inject, task, findings, search, ends, pair):
-    """Find all states in which packets of a pair enter; how many there are."""
+    """Find all states in which packets of a pair enter; return their number."""
     source, limits = ends[0], task.limits
     row, random = search.packets[1], search.random
     problems, before, place = findings.problems, search.before, search.place
     place[0], place[1], place[2] = source, -1, -1
     count = 0
-    # without choices all injections are alike
+    # without choices all injections are equal
     for k in range(INJECT_WORDS if limits[CHOICES] else 1):
         random[0] = another(random[0])
         blank(before, ends)
         copy(row, before)
         queues = task.pictures[k % len(task.pictures)]
-        word = word_of(k, INJECT_WORDS, random[0])
+        word = spaced_word(k, INJECT_WORDS, random[0])
         inject(task.tables, task.reals, search.packets, 1, queues, hop, word, search.out)
         for column in range(PACKET_COLUMNS):
             own = column == WAYPOINT or STATE <= column < STATE + STATES
             if not own and row[column] != before[column]:
-                note(problems[WRITES], before, place, column)
+                record_problem(problems[WRITES], before, place, column)
                 row[column] = before[column]
         if row[WAYPOINT] != -1:
             if limits[PHASES] < 2 or not 0 <= row[WAYPOINT] < limits[SWITCHES]:
-                note(problems[WRONG_WAYPOINT], before, place, row[WAYPOINT])
+                record_problem(problems[WRONG_WAYPOINT], before, place, row[WAYPOINT])
                 continue
             row[TARGET] = row[WAYPOINT]
         arrive(search.state, row, (source, -1, -1), 0, limits[KEEPS_STATE] != 0)
-        number = number_of(search.state, search.states, search.slots, count, pair)
+        number = state_number(search.state, search.states, search.slots, count, pair)
         if number == count:
             count += 1
             forget(search.past[number])
         elif number < 0:
-            note(problems[TOO_MANY_STATES], before, place, count)
+            record_problem(problems[TOO_MANY_STATES], before, place, count)
     if count > 1:
-        note(problems[SEVERAL_WAYS], before, place, -1)
+        record_problem(problems[SEVERAL_WAYS], before, place, -1)
     return count
 
 
 @njit
 def _leave_behind(search, number, after, b):
-    """Add a resource to what lies behind the state `after` that follows the state `number`."""
+    """Add a resource to the previous ones of the state `after`, which follows `number`."""
     bit = np.uint64(1) << np.uint64(b % 64)
     if not search.past[after, b // 64] & bit:
         search.past[after, b // 64] |= bit
@@ -192,16 +192,16 @@ def _leave_behind(search, number, after, b):
 
 @njit
 def _inherit(search, number, after):
-    """Add what lies behind a state to what lies behind one that follows it."""
+    """Add the previous resources of a state to those of a following state."""
     if join(search.past[after], search.past[number]) and after < number:
         search.grown[0] = 1
 
 
 @njit
 def _follow(task, findings, search, pair, number, count, answered):
-    """Note what an answer makes a packet wait for, and the states that it leads to.
+    """Record the dependencies of an answer, and the states that it leads to.
 
-    Returns the number of states of the pair now.
+    Returns the new number of states of the pair.
     """
     row, out, limits = search.packets[1], search.out, task.limits
     problems, before, place = findings.problems, search.before, search.place
@@ -216,7 +216,7 @@ def _follow(task, findings, search, pair, number, count, answered):
         b = channel * classes + vc
         findings.used[0, b] = True
         if channel != out[0, 0]:
-            note(problems[SEVERAL_WAYS], before, place, -1)
+            record_problem(problems[SEVERAL_WAYS], before, place, -1)
         if arrival >= 0 and findings.dependencies[ANY, arrival, b] < 0:
             findings.dependencies[ANY, arrival, b] = pair
         if escape:
@@ -227,15 +227,15 @@ def _follow(task, findings, search, pair, number, count, answered):
                 wait_later(findings.dependencies, search.past[number], b, pair)
         hops = here[AT_HOPS] + 1
         if hops > limits[MOST_HOPS]:
-            note(problems[TOO_LONG], before, place, hops)
+            record_problem(problems[TOO_LONG], before, place, hops)
             continue
         there = (np.int64(task.channel_target[channel]), np.int64(channel), np.int64(vc))
         if arrive(search.state, row, there, hops, limits[KEEPS_STATE] != 0):
             findings.longest[pair] = max(findings.longest[pair], hops)
             continue
-        after = number_of(search.state, search.states, search.slots, count, pair)
+        after = state_number(search.state, search.states, search.slots, count, pair)
         if after < 0:
-            note(problems[TOO_MANY_STATES], before, place, count)
+            record_problem(problems[TOO_MANY_STATES], before, place, count)
             continue
         if after == count:
             count += 1
@@ -245,26 +245,26 @@ def _follow(task, findings, search, pair, number, count, answered):
             if not escape:
                 _inherit(search, number, after)
     if limits[AGAIN]:
-        # it may be asked again before it moves
+        # hop may be called again before it moves
         wait(search.state, here, row)
-        after = number_of(search.state, search.states, search.slots, count, pair)
+        after = state_number(search.state, search.states, search.slots, count, pair)
         if after < 0:
-            note(problems[TOO_MANY_STATES], before, place, count)
+            record_problem(problems[TOO_MANY_STATES], before, place, count)
         else:
             if after == count:
                 count += 1
                 forget(search.past[after])
             _inherit(search, number, after)
     if not may_escape:
-        note(problems[NO_ESCAPE], before, place, -1)
+        record_problem(problems[NO_ESCAPE], before, place, -1)
     return count
 
 
 @njit
 def _ask(hop, task, findings, search, ends, pair, number, count):
-    """Ask for the candidates in a state with many words; follow each distinct answer.
+    """Compute the candidates in a state with many words; follow each distinct answer.
 
-    Returns the number of states of the pair now.
+    Returns the new number of states of the pair.
     """
     here, row = search.states[number], search.packets[1]
     problems, before, place = findings.problems, search.before, search.place
@@ -276,12 +276,12 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
     switch, channel = np.int64(here[AT_SWITCH]), np.int64(here[AT_CHANNEL])
     vc = np.int64(here[AT_CLASS] - here[AT_PHASE] * task.limits[CLASSES])
     if vc < 0:
-        # in a new phase as at injection
+        # a new phase begins as an injection
         channel, vc = -1, -1
     known = 0
     for k in range(WORDS * ROUNDS):
         random[0] = another(random[0])
-        word = word_of(k % WORDS, WORDS, random[0])
+        word = spaced_word(k % WORDS, WORDS, random[0])
         # empty, full, and the others in turn
         picture = min(k // WORDS, 2)
         queues = pictures[picture + (number + k) % (len(pictures) - 2) * (picture == 2)]
@@ -290,9 +290,9 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
         answer = digest(out, answered, row)
         if k % WORDS == 0:
             copy(row, before)
-            told = hop(tables, packets, 1, queues, switch, channel, vc, word, out)
-            if told != answered or digest(out, told, row) != answer:
-                note(problems[OWN_RANDOM], before, place, vc)
+            repeated_count = hop(tables, packets, 1, queues, switch, channel, vc, word, out)
+            if repeated_count != answered or digest(out, repeated_count, row) != answer:
+                record_problem(problems[OWN_RANDOM], before, place, vc)
                 continue
         new = True
         for i in range(known):
@@ -301,10 +301,10 @@ def _ask(hop, task, findings, search, ends, pair, number, count):
             continue
         answers[known] = answer
         known += 1
-        if not _sound(task, findings, search, answered):
+        if not _is_valid(task, findings, search, answered):
             continue
         if place[3] >= 0 and place[3] != out[0, 0]:
-            note(problems[SEVERAL_WAYS], before, place, -1)
+            record_problem(problems[SEVERAL_WAYS], before, place, -1)
         place[3] = out[0, 0]
         count = _follow(task, findings, search, pair, number, count, answered)
     return count
@@ -320,7 +320,7 @@ _TASK = types.NamedTuple(
         types.Array(types.int32, 3, "C"),
         types.Array(types.int64, 1, "C"),
     ),
-    Task,
+    SearchInput,
 )
 _FINDINGS = types.NamedTuple(
     (
@@ -335,11 +335,11 @@ _FINDINGS = types.NamedTuple(
 
 
 @cache
-def compiled() -> tuple[Any, Any]:
-    """`explore` and an inject function that chooses nothing, compiled when first asked for.
+def compile_search() -> tuple[Any, Any]:
+    """Compile `explore` and an inject function without choices, at the first call.
 
-    `explore` has one signature, so that functions are called through pointers and no algorithm
-    makes it compile again.
+    `explore` has one signature: it calls functions through pointers, so that it is compiled once
+    for all algorithms.
     """
     signature = types.void(
         types.FunctionType(HOP),
@@ -356,22 +356,21 @@ def _choose_nothing(tables, reals, packets, packet, queues, hop, random, out):
 
 
 def explore(hop, inject, task, pairs, findings):
-    """Find every state that packets of some pairs come to, whatever the random words say.
+    """Find every state that packets of some pairs reach, for all random words.
 
-    Injections are asked with `INJECT_WORDS` words, states with `WORDS` times `ROUNDS`. Evenly
-    spaced words meet every outcome of a first `pick` among so many; what depends on further draws
-    or on queues is sampled, with other lower bits and queues in every state. Where hop is called
-    again while a packet waits, the packet as hop leaves it is a state, too.
+    Injections are computed with `INJECT_WORDS` words, states with `WORDS` times `ROUNDS`. Evenly
+    spaced words give every outcome of a first `pick` among as many; further draws and queues are
+    sampled, with other lower bits and queues in every state. If hop is called again while a packet
+    waits, the packet after the call is a state, too.
 
     Parameters
     ----------
     hop, inject : compiled functions
-    task : Task
+    task : SearchInput
     pairs : int32 array, shape (N, 4)
-        Source and destination switch, different ones, between which there is a way; a terminal at
-        each.
+        Source and destination switch, different and connected, and a terminal at each.
     findings : Findings
-        Changed.
+        Updated.
     """
     limits = task.limits
     size = 2
@@ -404,5 +403,5 @@ def explore(hop, inject, task, pairs, findings):
                 done += 1
         findings.seen[0] += count
         if findings.seen[0] > limits[MOST_STATES]:
-            note(findings.problems[TOO_MANY_STATES], search.before, search.place, 0)
+            record_problem(findings.problems[TOO_MANY_STATES], search.before, search.place, 0)
             return

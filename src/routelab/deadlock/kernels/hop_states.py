@@ -1,8 +1,8 @@
-"""Reachable states of hop-by-hop algorithms: a walk through all that packets can come to.
+"""Reachable states of packets of hop-by-hop algorithms, and their dependencies.
 
 A *resource* is a class of virtual channels of a channel, numbered ``channel * classes + class``
-with the classes of all phases. A *state* is a packet at the front of a buffer: where it is, over
-which resource it came, and every column of its row that routing functions may read.
+with the classes of all phases. A *state* is a packet at the front of a buffer: its switch, the
+resource that it came over, and every column of its row that routing functions may read.
 """
 
 from typing import Any, NamedTuple
@@ -25,9 +25,9 @@ from routelab.kernels.hops import (
 )
 
 WORDS = 60
-"""Evenly spaced random words that a state is asked with: every first draw of so many outcomes."""
+"""Evenly spaced random words per state, which give all outcomes of a first draw among so many."""
 ROUNDS = 3
-"""Times that a state is asked with all words, with other queues and lower bits each time."""
+"""Passes over all words per state, each with other queues and lower bits."""
 INJECT_WORDS = 2520
 """Evenly spaced words for injections, which draw from whole networks."""
 
@@ -52,7 +52,7 @@ ANY, AS_ESCAPE, LATER_AS_ESCAPE = range(3)
 PROBLEMS = 12
 PROBLEM_COLUMNS = 7
 
-# Entries of `Task.limits`.
+# Entries of `SearchInput.limits`.
 (
     PHASES,
     CLASSES,
@@ -74,8 +74,8 @@ _PRIME = np.uint64(1099511628211)
 _SEED = np.uint64(1469598103934665603)
 
 
-class Task(NamedTuple):
-    """What is explored.
+class SearchInput(NamedTuple):
+    """Input of a search.
 
     Attributes
     ----------
@@ -83,11 +83,11 @@ class Task(NamedTuple):
     reals : float64 array
     channel_source, channel_target : int32 array, shape (C,)
     pictures : int32 array, shape (P, Q, QUEUE_COLUMNS)
-        All queues, as routing functions may find them: empty, full, then any others.
+        Possible contents of all queues: empty, full, then any others.
     limits : int64 array, shape (LIMITS,)
         Phases, classes of a phase, candidates, most hops, most states of a pair, most states in
-        all, switches; then 1 or 0: whether there are choices at injection, whether STATE survives
-        the waypoint, and whether hop is called again while a packet waits.
+        total, switches; then 1 or 0: whether inject makes choices, whether STATE survives the
+        waypoint, and whether hop is called again while a packet waits.
     """
 
     tables: Any
@@ -99,23 +99,23 @@ class Task(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What is found; all of it is changed. R resources, N pairs of switches or of terminals.
+    """Results of a search, all updated; R resources, N pairs of switches or of terminals.
 
     Attributes
     ----------
     dependencies : int32 array, shape (2 or 3, R, R)
-        The first pair whose packet, having come over a, may wait for b; −1 where none may. Row
-        `ANY`: at once. `AS_ESCAPE`: at once, with b as an escape candidate. `LATER_AS_ESCAPE`, if
-        it is there: at once or later, but before it takes an escape candidate.
+        The first pair whose packet, after its hop over a, may wait for b; −1 for none. Row `ANY`:
+        directly after. `AS_ESCAPE`: directly, with b as an escape candidate. `LATER_AS_ESCAPE`, if
+        present: directly or later, but before the packet takes an escape candidate.
     used : bool array, shape (2, R)
-        Resources that are candidates; that are escape candidates.
+        Resources that are candidates, and that are escape candidates.
     problems : int64 array, shape (PROBLEMS, PROBLEM_COLUMNS)
         First example of each: source, destination, switch, channel, class or number, source
         terminal, target terminal; −1: none.
     longest : int32 array, shape (N,)
-        Most hops of a pair's walks; −1 if none ends.
+        Largest number of hops of a pair's walks; −1 if none ends.
     seen : int64 array, shape (1,)
-        States, over all pairs.
+        Number of states of all pairs.
     """
 
     dependencies: Any
@@ -127,14 +127,14 @@ class Findings(NamedTuple):
 
 @njit
 def copy(target, values):
-    """Overwrite a row; written as a loop, which compiles ten times as fast as a slice."""
+    """Overwrite a row, in a loop, which compiles ten times as fast as a slice."""
     for i in range(len(target)):
         target[i] = values[i]
 
 
 @njit
 def blank(row, ends):
-    """Make a packet's row before injection; what no function may read is marked.
+    """Fill a packet's row before injection; columns that functions must not read get a mark.
 
     `ends` is a row of the pairs: source, destination, source terminal, target terminal.
     """
@@ -148,8 +148,8 @@ def blank(row, ends):
 
 
 @njit
-def note(problem, packet, place, value):
-    """Keep the first example of a problem: the packet, the state that it is in, and a number."""
+def record_problem(problem, packet, place, value):
+    """Record the first example of a problem: the packet, its state, and a number."""
     if problem[0] < 0:
         problem[0] = packet[SOURCE]
         problem[1] = packet[DESTINATION]
@@ -161,8 +161,8 @@ def note(problem, packet, place, value):
 
 
 @njit
-def word_of(k, count, low):
-    """The k-th of `count` evenly spaced words, with the lower bits of another."""
+def spaced_word(k, count, low):
+    """Return the k-th of `count` evenly spaced words, with the lower bits of another."""
     upper = (np.uint64(k) << np.uint64(32)) // np.uint64(count)
     if upper * np.uint64(count) < np.uint64(k) << np.uint64(32):
         upper += np.uint64(1)
@@ -171,7 +171,7 @@ def word_of(k, count, low):
 
 @njit
 def restore(row, ends, state):
-    """Make a packet's row as a state has it."""
+    """Fill a packet's row from a state."""
     blank(row, ends)
     row[TARGET], row[WAYPOINT] = state[AT_TARGET], state[AT_WAYPOINT]
     row[PHASE], row[HOPS] = state[AT_PHASE], state[AT_HOPS]
@@ -181,7 +181,7 @@ def restore(row, ends, state):
 
 @njit
 def arrive(state, row, place, hops, keeps_state):
-    """Make the state of a packet that comes to a switch; whether it leaves the network there.
+    """Fill the state of a packet that reaches a switch; return whether it leaves there.
 
     `place`: switch, channel and class of all phases that it came over.
     """
@@ -202,7 +202,7 @@ def arrive(state, row, place, hops, keeps_state):
 
 @njit
 def wait(state, here, row):
-    """Make the state of a packet that stays where it is, with the columns that hop has written."""
+    """Fill the state of a packet that stays, with the columns that hop has written."""
     copy(state, here)
     state[AT_TARGET], state[AT_WAYPOINT] = row[TARGET], row[WAYPOINT]
     for i in range(STATES):
@@ -210,8 +210,8 @@ def wait(state, here, row):
 
 
 @njit
-def number_of(state, states, slots, count, stamp):
-    """Number of a state, `count` if it is new and was added; −1: there is no room."""
+def state_number(state, states, slots, count, stamp):
+    """Return a state's number, `count` if it is new and was added, −1 without room."""
     key = _SEED
     for i in range(STATE_COLUMNS):
         key = (key ^ np.uint64(np.uint32(state[i]))) * _PRIME
@@ -235,7 +235,7 @@ def number_of(state, states, slots, count, stamp):
 
 @njit
 def digest(out, count, row):
-    """One number for what a call answered: candidates, and the packet's columns."""
+    """Return a hash of a call's answer: candidates, and the packet's columns."""
     key = _SEED ^ np.uint64(count)
     for i in range(min(count, len(out))):
         for j in range(3):
@@ -254,7 +254,7 @@ def forget(past):
 
 @njit
 def join(past, more):
-    """Add a set to another; whether that makes it larger."""
+    """Add a set to another; return whether that makes it larger."""
     grows = False
     for w in range(len(past)):
         grows |= (more[w] & ~past[w]) != np.uint64(0)
@@ -264,7 +264,7 @@ def join(past, more):
 
 @njit
 def wait_later(dependencies, past, b, pair):
-    """All resources that a packet came over since its last escape wait for b."""
+    """Record dependencies on b of all resources since a packet's last escape."""
     for w in range(len(past)):
         bits = past[w]
         a = w * 64

@@ -1,4 +1,4 @@
-"""Which pairs cross a channel, and their heaviest assignment."""
+"""Pairs that cross a channel, and their heaviest assignment."""
 
 import numpy as np
 from numba import njit
@@ -6,12 +6,12 @@ from numba import njit
 
 @njit(cache=True)
 def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels):
-    """A route table turned round: the pairs that cross each channel, and their shares.
+    """Invert a route table: find the pairs that cross each channel, and their shares.
 
     Parameters
     ----------
     pair_start, path_start, path_weight, hop_channel : arrays
-        Of a route table.
+        Arrays of a route table.
     num_channels : int
 
     Returns
@@ -51,9 +51,9 @@ def channel_pairs(pair_start, path_start, path_weight, hop_channel, num_channels
 
 @njit(cache=True)
 def assignment_bounds(start, pair, share, sends, receives):
-    """What no assignment of a channel's pairs exceeds: every unit takes its best entry.
+    """Bound the assignments of each channel's pairs from above: every unit takes its best entry.
 
-    The less of what can be sent and of what can be received that way.
+    The bound is the smaller one of those by senders and by receivers.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def assignment_bounds(start, pair, share, sends, receives):
 
 @njit(cache=True)
 def heaviest_assignment(pair, weight, sends, receives):
-    """Send units from sources to destinations so that the pairs used weigh most together.
+    """Send units from sources to destinations with the largest total weight of the pairs.
 
     Shortest augmenting paths with potentials, one path for each unit (Kuhn 1955, Tomizawa 1971).
 
@@ -98,13 +98,13 @@ def heaviest_assignment(pair, weight, sends, receives):
     weight : float64 array, shape (E,)
         Positive.
     sends, receives : int64 array, shape (P,) and (D,)
-        Units that each source sends at most, and each destination receives at most.
+        Largest number of units that each source sends, and each destination receives.
 
     Returns
     -------
     total : float
     sender, receiver : int64 array, shape (U,)
-        Source of each of the units, and the destination that it is sent to, or −1.
+        Source of each unit, and its destination, or −1.
     """
     rows, count = len(sends), len(receives)
     row_start = np.zeros(rows + 1, np.int64)
@@ -133,8 +133,8 @@ def heaviest_assignment(pair, weight, sends, receives):
             for _ in range(sends[i]):
                 sender[unit] = i
                 unit += 1
-    price = np.zeros(used)  # of columns, never negative, 0 while there is room
-    gain = np.zeros(units)  # of units: what their best entry is worth at these prices
+    price = np.zeros(used)  # of columns, never negative, 0 while they have room
+    gain = np.zeros(units)  # of units: value of their best entry at these prices
     match = np.full(units, -1, np.int64)
     for unit in range(units):
         for e in range(row_start[sender[unit]], row_start[sender[unit] + 1]):
@@ -152,7 +152,7 @@ def heaviest_assignment(pair, weight, sends, receives):
 
 @njit(cache=True)
 def _augment(root, unit_row, row_start, column, weight, capacity, potentials, match):
-    """Find a place for one more unit; `capacity` (what is left), potentials and matches change."""
+    """Assign one more unit; updates `capacity` (the rest), potentials and matches."""
     price, gain = potentials
     count = len(price)
     distance = np.full(count, np.inf)
@@ -163,14 +163,14 @@ def _augment(root, unit_row, row_start, column, weight, capacity, potentials, ma
     fresh = np.empty(len(unit_row), np.int64)
     fresh[0] = root
     waiting = 1
-    # the way may end at a column with room, or with a unit that is not sent at all
+    # the path may end at a column with room, or with a unit that is not sent at all
     loser, limit, end = root, gain[root], -1
     while True:
         for i in range(waiting):
             u = fresh[i]
             for e in range(row_start[unit_row[u]], row_start[unit_row[u] + 1]):
                 reach = visited[u] + gain[u] + price[column[e]] - weight[e]
-                # a settled column stays, or rounding could lead the way in a circle
+                # a settled column stays, or rounding could close a cycle
                 if reach < distance[column[e]] and not settled[column[e]]:
                     distance[column[e]] = reach
                     before[column[e]] = u

@@ -1,27 +1,27 @@
-"""Bandwidth of messages that are all sent at once."""
+"""Bandwidth of simultaneous messages."""
 
 from numba import njit
 
 
 @njit(cache=True)
 def pairing_bandwidth(pair_start, path_start, path_weight, hop_channel, pairs, factor, load):
-    """Mean bandwidth of messages, each held back by the busiest channel on its way.
+    """Average the bandwidth of messages, each limited by the busiest channel on its route.
 
     Parameters
     ----------
     pair_start, path_start, path_weight, hop_channel : arrays
-        Of a route table.
+        Arrays of a route table.
     pairs : int64 array, shape (M,)
         Pair of endpoints of each message, at least one.
     factor : float64 array, shape (C,)
-        What a message adds to the load of each channel.
+        Load that a message adds to each channel.
     load : float64 array, shape (C,)
         Scratch, all zeros; all zeros again afterwards.
 
     Returns
     -------
     bandwidth : float
-        Of a terminal's own, from 0 to 1; a pair without paths has none.
+        Share of a terminal's bandwidth, from 0 to 1; 0 for a pair without paths.
     """
     for p in pairs:
         for k in range(pair_start[p], pair_start[p + 1]):

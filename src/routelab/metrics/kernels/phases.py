@@ -16,21 +16,21 @@ def phase_maxima(
     factor,
     load,
 ):
-    """Maximum channel load of every phase in which all ranks send at once, one message each.
+    """Find the maximum channel load of every phase, in which each rank sends one message.
 
     In phase p = 1 … T−1 rank i sends to rank ``i ^ p``, or with `shift` to ``(i + p) mod T``.
 
     Parameters
     ----------
     pair_start, path_start, path_weight, hop_channel : arrays
-        Of a route table; a pair without paths sends nothing.
+        Arrays of a route table; a pair without paths sends nothing.
     rank_row : int64 array, shape (T,)
-        First pair of the endpoint that each rank is at. Without `shift`, T must be a power of two.
+        First pair of each rank's endpoint. Without `shift`, T must be a power of two.
     rank_destination : int64 array, shape (T,)
         Destination of packets for each rank.
     shift : bool
     factor : float64 array, shape (C,)
-        What a message adds to the load of each channel.
+        Load that a message adds to each channel.
     load : float64 array, shape (C,)
         Scratch, all zeros; all zeros again afterwards.
 
@@ -42,7 +42,7 @@ def phase_maxima(
     ranks = len(rank_row)
     maxima = np.zeros(max(ranks - 1, 0), np.float64)
     for phase in range(1, ranks):
-        # a second round takes back what the first one added: cheaper than clearing all
+        # a second pass subtracts what the first one added: cheaper than a reset of all channels
         for clearing in (False, True):
             for i in range(ranks):
                 j = (i + phase) % ranks if shift else i ^ phase

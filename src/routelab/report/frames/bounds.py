@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from routelab.artifacts.outcome import Outcome
-from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_of
+from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers
 from routelab.report.frames.pending import outcome_in
 
 
@@ -44,4 +44,4 @@ def _outcome(folder: Path) -> Outcome:
 
 def _read_bound(folder: Path) -> LoadBound | None:
     outcome = _outcome(folder)
-    return bound_of(outcome.facts) if outcome.status == "ok" else None
+    return bound_from_numbers(outcome.facts) if outcome.status == "ok" else None

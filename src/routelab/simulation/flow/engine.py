@@ -1,4 +1,4 @@
-"""The flow engine: when the ranks of a program end, with messages that share the network."""
+"""The flow engine: run times of a program whose messages share the network."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import (
     FlowRun,
-    Waiting,
+    WaitingRank,
     Work,
-    extrapolated,
+    extrapolate,
     last_half,
-    stuck,
+    stuck_error,
 )
 from routelab.simulation.flow.schedule import Schedule
 
@@ -32,18 +32,18 @@ def run_flows(schedule: Schedule, paths: Paths, machine: Machine, seed: int = 0)
     ----------
     schedule : Schedule
     paths : Paths
-        Routes, and where the ranks are.
+        Routes and the terminals of the ranks.
     machine : Machine
     seed : int
-        Of the paths that messages take where the table has several.
+        Seed of the choice among several paths of a pair.
 
     Raises
     ------
     InputError
-        If there are more or fewer ranks than places, a pair of ranks that talk has no route, or
-        the seed is negative.
+        If the numbers of ranks and places differ, communicating ranks have no route, or the seed is
+        negative.
     StuckError
-        If the ranks come to wait for each other (an `InputError`).
+        If all remaining ranks wait for each other (an `InputError`).
     """
     simulation = FlowSimulation(schedule, paths, machine, seed)
     simulation.run()
@@ -57,13 +57,13 @@ class Snapshot:
     Attributes
     ----------
     count : int64 array, shape (F,)
-        Messages.
+        Messages of each bundle.
     rate : float64 array, shape (F,)
         Bytes per second of each message.
     resources : list of int arrays
-        What each crosses.
+        Resources that each bundle crosses.
     capacity : float64 array, shape (R,)
-        Of all resources, in bytes per second.
+        Capacity of all resources, in bytes per second.
     """
 
     count: Int64Array
@@ -73,13 +73,13 @@ class Snapshot:
 
 
 class FlowSimulation:
-    """A program that runs; see `run_flows`.
+    """A running program; see `run_flows`.
 
     Parameters
     ----------
     full : bool
-        Compute all shares anew at every change, and not only those that it can reach. The same
-        numbers, slowly.
+        Recompute all shares at every change, and not only those that it can affect. The results are
+        equal, but slower.
     """
 
     def __init__(
@@ -104,35 +104,35 @@ class FlowSimulation:
         self.finished = False
 
     def run(self, moments: int = 2**62) -> bool:
-        """Run so many moments at most; whether the program has ended.
+        """Run at most that many moments; return whether the program has ended.
 
         Raises
         ------
         StuckError
-            If nothing can happen any more.
+            If no rank can continue.
         """
-        from routelab.simulation.flow.kernels.loop import advance
+        from routelab.simulation.flow.kernels.loop import run_moments
 
         last = int(self._flow.ints[at.MOMENTS]) + moments
         while True:
-            why = advance(self._flow, min(last - int(self._flow.ints[at.MOMENTS]), 2**62))
+            why = run_moments(self._flow, min(last - int(self._flow.ints[at.MOMENTS]), 2**62))
             if why == at.FULL_MESSAGES:
                 self._flow = more_messages(self._flow)
             elif why == at.FULL_RING:
                 self._flow = larger_ring(self._flow)
             elif why == at.STUCK:
-                raise stuck(tuple(self._waiting()), self.schedule.ranks)
+                raise stuck_error(tuple(self._waiting_ranks()), self.schedule.ranks)
             else:
                 self.finished = why == at.FINISHED
                 return self.finished
 
     @property
     def now(self) -> float:
-        """Seconds since the program began."""
+        """Seconds since the start of the program."""
         return float(self._flow.reals[at.NOW])
 
     def snapshot(self) -> Snapshot:
-        """What flows now."""
+        """Return the bundles that flow now."""
         flow = self._flow
         bundles = flow.bundles[flow.bundles["count"] > 0]
         return Snapshot(
@@ -145,7 +145,7 @@ class FlowSimulation:
             capacity=flow.resources["capacity"].copy(),
         )
 
-    def _waiting(self) -> Iterator[Waiting]:
+    def _waiting_ranks(self) -> Iterator[WaitingRank]:
         flow, schedule = self._flow, self.schedule
         over = set(flow.free[: flow.ints[at.FREE]].tolist())
         over |= set(np.flatnonzero(flow.messages["state"] & at.DONE).tolist())
@@ -163,7 +163,7 @@ class FlowSimulation:
             if place == len(schedule.tape):
                 continue
             block = int(schedule.tape[place])
-            yield Waiting(
+            yield WaitingRank(
                 rank=number,
                 kind=int(flow.operations["kind"][last]),
                 peers=tuple(sorted(peers.get(number, ()))),
@@ -174,7 +174,7 @@ class FlowSimulation:
             )
 
     def result(self) -> FlowRun:
-        """What was found, once the program has ended."""
+        """Return the result of a program that has ended."""
         flow, schedule, ways = self._flow, self.schedule, self._ways
         topology = self.paths.topology
         missing = schedule.rounds_of - schedule.rounds
@@ -184,7 +184,7 @@ class FlowSimulation:
         if missing:
             first, behind = schedule.round_start[-1 - self._half], schedule.round_start[-1]
             span = np.array([marked[int(first)], marked[int(behind)]])
-            more = extrapolated(span, schedule.rounds, schedule.rounds_of, self._half)
+            more = extrapolate(span, schedule.rounds, schedule.rounds_of, self._half)
             end, finish = end + more, finish + more
         scale = np.array([0.0, 1.0, 1.0 + (missing / self._half if missing else 0.0)])
         sent, messages = flow.sent_bytes @ scale, flow.sent @ scale
@@ -214,12 +214,12 @@ class FlowSimulation:
 
 
 def _sums(places: Any, values: Any, size: int) -> Float64Array:
-    # numpy counts instead of adding up where there is nothing
+    # for empty arrays numpy returns counts instead of sums
     return np.bincount(places, weights=values, minlength=size).astype(np.float64)
 
 
-def more_messages(flow: at.Flow) -> at.Flow:
-    """Twice as many messages under way."""
+def more_messages(flow: at.FlowState) -> at.FlowState:
+    """Double the room for messages in transit."""
     old, ranks = len(flow.messages), len(flow.ranks)
     messages = np.zeros(2 * old, at.MESSAGE)
     messages[:old] = flow.messages
@@ -233,8 +233,8 @@ def more_messages(flow: at.Flow) -> at.Flow:
     return flow._replace(messages=messages, free=free, event_time=time, event=event)
 
 
-def larger_ring(flow: at.Flow) -> at.Flow:
-    """Room for the messages of twice as many blocks that ranks are at."""
+def larger_ring(flow: at.FlowState) -> at.FlowState:
+    """Double the room for messages of the blocks that ranks work on."""
     old = flow.ring
     made = np.flatnonzero(old >= 0)
     ring = np.full(2 * len(old), -1, np.int32)

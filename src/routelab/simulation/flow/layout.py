@@ -1,4 +1,4 @@
-"""A schedule, paths and a machine as the flow engine has them in memory."""
+"""Arrays of the flow engine from a schedule, paths and a machine."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from routelab.simulation.flow.schedule import Schedule
 
 _LARGEST = 2**31 - 1
 _FEW = 1024
-"""Messages under way, and slots, to begin with; more are made when they are needed."""
+"""Initial room for messages in transit, and slots; it grows on demand."""
 
 
 def lay_out(
     schedule: Schedule, paths: Paths, machine: Machine, seed: int, half: int
-) -> tuple[at.Flow, Ways]:
-    """The engine at the beginning, and the ways of its bundles.
+) -> tuple[at.FlowState, Ways]:
+    """Return the initial state of the engine, and the ways of its bundles.
 
     Parameters
     ----------
     half : int
-        Rounds, from the last, that stand for those that are not simulated.
+        Number of last rounds that represent those that are not simulated.
     """
     ranks, tape = schedule.ranks, np.array(schedule.tape, np.int32)
     operations, block_start, per_block, sources, targets = _operations(schedule, paths, machine)
@@ -49,7 +49,7 @@ def lay_out(
     start = np.zeros(ranks, at.RANK)
     start["place"] = -1
     count, touched = len(bundles), len(resources)
-    flow = at.Flow(
+    flow = at.FlowState(
         ints=ints,
         reals=reals,
         operations=operations,
@@ -90,7 +90,7 @@ def lay_out(
 def _operations(
     schedule: Schedule, paths: Paths, machine: Machine
 ) -> tuple[NDArray[Any], Int64Array, Int64Array, Int64Array, Int64Array]:
-    """All blocks' operations, their places, messages by block, and pairs of terminals that talk."""
+    """Return operations, their places, messages by block, and communicating terminals."""
     blocks, terminals = schedule.blocks, paths.topology.num_terminals
     sizes = np.array([len(block.kind) for block in blocks], np.int64)
     first = np.concatenate(([0], np.cumsum(sizes))).astype(np.int64)
@@ -122,10 +122,10 @@ def _operations(
 def _network(
     paths: Paths, machine: Machine, ways: Ways
 ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Bundles, the resources that they cross, and all resources.
+    """Return bundles, the resources that they cross, and all resources.
 
-    Resources are channels, then ways in, ways out and memories of terminals; what has no limit is
-    crossed by nobody.
+    Resources are channels, then injections, ejections and memories of terminals; bundles do not
+    cross resources without a limit.
     """
     topology = paths.topology
     channels, terminals, count = topology.num_channels, topology.num_terminals, len(ways.source)
@@ -172,7 +172,7 @@ def _network(
 
 
 def _parts(schedule: Schedule, half: int) -> tuple[NDArray[np.int8], Int64Array]:
-    """What each place on the tape counts for, and the places that are noted."""
+    """Return the part of each place on the tape, and the places with marks."""
     part = np.full(len(schedule.tape), at.OUTSIDE, np.int8)
     part[slice(*schedule.timed)] = at.TIMED
     marks = {*schedule.timed, len(schedule.tape)}
@@ -184,7 +184,7 @@ def _parts(schedule: Schedule, half: int) -> tuple[NDArray[np.int8], Int64Array]
 
 
 def _most_requests(schedule: Schedule) -> Int64Array:
-    """Requests that each rank may have open; int64, shape (ranks,)."""
+    """Return the largest number of open requests of each rank; int64, shape (ranks,)."""
     most = np.zeros(schedule.ranks, np.int64)
     for block in schedule.blocks:
         asks = (block.kind == ISEND) | (block.kind == IRECV)

@@ -1,4 +1,4 @@
-"""The machine that programs run on: how fast it sends, copies and computes."""
+"""The machine that programs run on: speeds of messages, copies and computation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pydantic import Field
 from routelab.api.parameters import Parameters
 
 LARGEST = 1e18
-"""Of every rate; far above all that exists, far below what loses exactness."""
+"""Largest rate: far above all existing ones, far below the loss of exactness."""
 LONGEST = 1e3
-"""Of every delay, in seconds."""
+"""Largest delay, in seconds."""
 
 
 class Machine(Parameters):
@@ -18,7 +18,7 @@ class Machine(Parameters):
     Raises
     ------
     pydantic.ValidationError
-        If a value is out of range; all are told.
+        If values are out of range; the error lists all.
     """
 
     link_bandwidth: float = Field(

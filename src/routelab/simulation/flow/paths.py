@@ -1,4 +1,4 @@
-"""The ways that messages between ranks take: a route table and where the ranks are."""
+"""Ways of messages between ranks, from a route table and a placement of the ranks."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Ways:
     Attributes
     ----------
     start : int64 array, shape (pairs + 1,)
-        Ways ``start[p]:start[p + 1]`` are those of pair p: the paths that the route table has for
-        the two terminals; one if that is the same terminal.
+        Ways ``start[p]:start[p + 1]`` are those of pair p: the paths of the two terminals in the
+        route table; one if both are the same terminal.
     source, target : int32 array, shape (W,)
         Terminals of each way.
     upto : float64 array, shape (W,)
-        Share of the pair's messages on its ways up to and with each.
+        Cumulative share of the pair's messages on its ways up to and including each.
     hop_start : int64 array, shape (W + 1,)
     hop_channel : int32 array, shape (H,)
     """
@@ -38,7 +38,7 @@ class Ways:
 
 @dataclass(frozen=True, eq=False)
 class Paths:
-    """Routes of ranks that are placed on terminals.
+    """Routes of ranks with a placement on terminals.
 
     Use `Paths.create`, which checks.
 
@@ -46,7 +46,7 @@ class Paths:
     ----------
     table : RouteTable
     terminal : int32 array, shape (ranks,)
-        Where each rank is; several may be at one terminal.
+        Terminal of each rank; several ranks may share one.
     """
 
     table: RouteTable
@@ -59,7 +59,7 @@ class Paths:
         Raises
         ------
         InputError
-            If there is no rank, or one is on a terminal that does not exist.
+            If the placement is empty, or a terminal does not exist.
         """
         place = frozen_array(terminal, np.int32)
         if place.ndim != 1 or not len(place):
@@ -79,11 +79,11 @@ class Paths:
 
     @property
     def ranks(self) -> int:
-        """How many."""
+        """Number of ranks."""
         return len(self.terminal)
 
     def between(self, source: ArrayLike, target: ArrayLike) -> Ways:
-        """Ways of ordered pairs of terminals.
+        """Return the ways of ordered pairs of terminals.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Where the ranks of a job run: block, cyclic, as a file lists them, or where traffic is short."""
+"""Placement of the ranks of a job: block, cyclic, from a file, or with short traffic."""
 
 from __future__ import annotations
 
@@ -21,31 +21,31 @@ PLACEMENTS = (BLOCK, CYCLIC, OPTIMISED)
 """Placements by name; any other name is a file."""
 
 STARTS = 4
-"""Placements that the search starts from: block, and others that the seed draws."""
+"""Number of initial placements of the search: block, and random ones."""
 LOAD_TRIES = 2000
-"""Swaps that are tried to lower the largest load."""
-SHOWN = 5
-"""Most mistakes of a file that are told at once."""
+"""Number of attempts to lower the largest load by a swap."""
+MAX_PROBLEMS = 5
+"""Largest number of mistakes in one error message."""
 
 
 def is_file(name: str) -> bool:
-    """Whether a placement is listed in a file."""
+    """Return whether a placement is a file."""
     return name not in PLACEMENTS
 
 
-def place(name: str, ranks: int, topology: Topology, ranks_per_node: int) -> Int32Array:
-    """Terminals of ranks.
+def rank_terminals(name: str, ranks: int, topology: Topology, ranks_per_node: int) -> Int32Array:
+    """Return the terminals of ranks.
 
     Parameters
     ----------
     name : str
         ``block``: the first ranks on the first terminal; ``cyclic``: one after the other on as many
-        terminals; or a file, see `read_placement`. ``optimised`` begins as ``block``, see
-        `optimised`.
+        terminals; or a file, see `read_placement`. ``optimise_placement`` starts as ``block``, see
+        `optimise_placement`.
     ranks : int
     topology : Topology
     ranks_per_node : int
-        Most ranks of a terminal.
+        Largest number of ranks of a terminal.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def place(name: str, ranks: int, topology: Topology, ranks_per_node: int) -> Int
     Raises
     ------
     InputError
-        If there is not enough room, or the file is wrong.
+        If the network has too few terminals, or the file is invalid.
     """
     room = topology.num_terminals * ranks_per_node
     if ranks > room:
@@ -77,7 +77,7 @@ def read_placement(path: Path) -> list[tuple[int, int]]:
     ----------
     path : Path
         Text: the terminal (a number from 0 on) of rank 0 on the first line, that of rank 1 on the
-        second, and so on. Empty lines, and what follows a ``#``, are ignored.
+        second, and so on. Empty lines and comments after ``#`` are ignored.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def read_placement(path: Path) -> list[tuple[int, int]]:
     Raises
     ------
     InputError
-        If the file cannot be read, or has what is no number; with at most five lines.
+        If the file cannot be read, or lines are not numbers; lists at most five lines.
     """
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -135,12 +135,12 @@ def _from_file(path: Path, ranks: int, topology: Topology, ranks_per_node: int) 
 
 def _refuse(problems: list[str]) -> None:
     if problems:
-        more = [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
-        raise InputError("\n".join([*problems[:SHOWN], *more]))
+        more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
+        raise InputError("\n".join([*problems[:MAX_PROBLEMS], *more]))
 
 
 def bytes_between(schedule: Schedule) -> Float64Array:
-    """What ranks send each other in the whole program, collectives included.
+    """Return the bytes between ranks in the whole program, including collectives.
 
     Returns
     -------
@@ -156,12 +156,12 @@ def bytes_between(schedule: Schedule) -> Float64Array:
 
 @dataclass(frozen=True)
 class Objective:
-    """What a placement costs; the first counts, of equal ones the second.
+    """Cost of a placement: byte hops, and the largest load between equal ones.
 
     Attributes
     ----------
     byte_hops : float
-        Bytes times channels that they cross, on average where a pair has several paths.
+        Bytes times channels that they cross; the mean over several paths of a pair.
     largest_load : float
         Bytes across the busiest channel, relative to the fastest one.
     """
@@ -170,21 +170,21 @@ class Objective:
     largest_load: float
 
     def __lt__(self, other: Objective) -> bool:
-        """Whether it is better, by more than rounding."""
+        """Return whether this cost is lower, by more than rounding."""
         close = 1e-9 * max(abs(self.byte_hops), abs(other.byte_hops))
         if abs(self.byte_hops - other.byte_hops) > close:
             return self.byte_hops < other.byte_hops
         return self.largest_load < other.largest_load * (1 - 1e-9)
 
 
-def objective(terminal: Int32Array, between: Float64Array, table: RouteTable) -> Objective:
-    """What a placement costs.
+def placement_cost(terminal: Int32Array, between: Float64Array, table: RouteTable) -> Objective:
+    """Return the cost of a placement.
 
     Parameters
     ----------
     terminal : int32 array, shape (ranks,)
     between : float64 array, shape (ranks, ranks)
-        Bytes; see `bytes_between`.
+        Bytes, from `bytes_between`.
     table : RouteTable
     """
     return Objective(
@@ -193,18 +193,18 @@ def objective(terminal: Int32Array, between: Float64Array, table: RouteTable) ->
     )
 
 
-def optimised(
+def optimise_placement(
     between: Float64Array, table: RouteTable, ranks_per_node: int, seed: int
 ) -> Int32Array:
-    """A placement with few bytes times hops, and of those one with a small largest load.
+    """Search a placement with few bytes times hops, and with a small largest load.
 
-    Swaps two ranks, or a rank with an empty place, as long as that is better; begins with block,
-    and with random placements.
+    Swaps two ranks, or a rank with an empty place, as long as that lowers the cost; starts with
+    block and with random placements.
 
     Parameters
     ----------
     between : float64 array, shape (ranks, ranks)
-        Bytes; see `bytes_between`.
+        Bytes, from `bytes_between`.
     table : RouteTable
     ranks_per_node : int
     seed : int
@@ -212,12 +212,12 @@ def optimised(
     Returns
     -------
     terminal : int32 array, shape (ranks,)
-        Never worse than block by `objective`.
+        Its cost is never higher than that of block.
     """
     random = np.random.default_rng(seed)
     ranks = len(between)
     places = np.repeat(np.arange(table.topology.num_terminals), ranks_per_node)
-    # empty places are ranks that send nothing
+    # empty places are ranks without messages
     traffic = np.zeros((len(places), len(places)))
     traffic[:ranks, :ranks] = between
     np.fill_diagonal(traffic, 0)
@@ -227,7 +227,7 @@ def optimised(
         order = np.arange(len(places)) if start == 0 else random.permutation(len(places))
         terminal = _fewest_hops(places[order], traffic, hops)
         terminal = _smallest_load(terminal, traffic, hops, table, random)
-        found = objective(frozen_array(terminal[:ranks], np.int32), between, table)
+        found = placement_cost(frozen_array(terminal[:ranks], np.int32), between, table)
         if best is None or found < best[0]:
             best = found, frozen_array(terminal[:ranks], np.int32)
     assert best is not None
@@ -235,7 +235,7 @@ def optimised(
 
 
 def _hops(table: RouteTable) -> Float64Array:
-    """Mean hops between terminals; float64, shape (T, T)."""
+    """Return the mean hops between terminals; float64, shape (T, T)."""
     topology = table.topology
     total = np.zeros(table.num_pairs)
     np.add.at(total, table.path_pair, table.path_weight * table.path_length)
@@ -253,19 +253,19 @@ def _largest_load(terminal: NDArray[np.integer], between: Float64Array, table: R
 def _gains(
     rank: int, terminal: NDArray[np.int64], traffic: Float64Array, hops: Float64Array
 ) -> Float64Array:
-    """How many byte hops more there are after each swap of a rank with another.
+    """Return the change of byte hops by each swap of a rank with another.
 
-    Ranks send nothing to themselves, and a terminal is no hop away from itself.
+    Ranks send nothing to themselves, and a terminal is 0 hops from itself.
     """
     there = hops[np.ix_(terminal, terminal)]
     mine = there[rank]
-    # what it sends and receives from the other's place, and the other from its place
+    # its traffic from the other's place, and the other's from its place
     moved = there @ traffic[rank] + there.T @ traffic[:, rank]
     taken = traffic @ mine + traffic.T @ there[:, rank]
     crossing = traffic * there
     stayed = crossing.sum(axis=1) + crossing.sum(axis=0)
     change: Float64Array = moved + taken - stayed - stayed[rank]
-    # the sums took each of the two for standing still, seen from the other
+    # the sums assume that the other one of the two does not move
     change += (traffic[rank] + traffic[:, rank]) * (mine + there[:, rank])
     change[rank] = 0
     return change
@@ -274,7 +274,7 @@ def _gains(
 def _fewest_hops(
     terminal: NDArray[np.int64], traffic: Float64Array, hops: Float64Array
 ) -> NDArray[np.int64]:
-    """Swap as long as byte hops get fewer."""
+    """Swap as long as byte hops decrease."""
     terminal = terminal.copy()
     least = -1e-9 * max(float((traffic * hops[np.ix_(terminal, terminal)]).sum()), 1.0)
     improved = True
@@ -296,7 +296,7 @@ def _smallest_load(
     table: RouteTable,
     random: np.random.Generator,
 ) -> NDArray[np.int64]:
-    """Swap where byte hops stay as they are and the largest load gets less."""
+    """Swap as long as byte hops stay equal and the largest load decreases."""
     total = max(float((traffic * hops[np.ix_(terminal, terminal)]).sum()), 1.0)
     load = _largest_load(terminal, traffic, table)
     tries = 0

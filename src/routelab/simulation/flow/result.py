@@ -1,4 +1,4 @@
-"""What a run of the flow engine found."""
+"""Result of a run of the flow engine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from routelab.api.topology import Float64Array
 if TYPE_CHECKING:
     from routelab.simulation.flow.schedule import Schedule
 
-SHOWN = 5
-"""Most ranks that a message about a program that is stuck names."""
+MAX_NAMED_RANKS = 5
+"""Largest number of ranks in the message about a stuck program."""
 
 _NAMES = {
     COMPUTE: "computing",
@@ -28,38 +28,38 @@ _NAMES = {
 
 
 class StuckError(InputError):
-    """A program in which nothing can happen any more.
+    """A program in which no rank can continue.
 
     Attributes
     ----------
     waiting : tuple of Waiting
-        The ranks that have not come to their end.
+        The ranks that have not ended.
     """
 
-    def __init__(self, message: str, waiting: tuple[Waiting, ...]) -> None:
+    def __init__(self, message: str, waiting: tuple[WaitingRank, ...]) -> None:
         super().__init__(message)
         self.waiting = waiting
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """A rank that cannot go on.
+class WaitingRank:
+    """A rank that cannot continue.
 
     Attributes
     ----------
     rank : int
     kind : int
-        Of the operation, as in `routelab.api.blocks`.
+        Kind of the operation, as in `routelab.api.blocks`.
     peers : tuple of int
         Ranks whose part is missing, ascending.
     block : str
-        Name of the block that it is in.
+        Name of its block.
     place : int
-        Of the block on the tape.
+        Place of the block on the tape.
     operation : int
-        Which of the rank's operations in the block, from 0.
+        Number of the rank's operation in the block, from 0.
     seconds : float
-        Its time.
+        Time of the rank.
     """
 
     rank: int
@@ -71,38 +71,40 @@ class Waiting:
     seconds: float
 
     def __str__(self) -> str:
-        peers = ", ".join(map(str, self.peers[:SHOWN])) + (", …" if len(self.peers) > SHOWN else "")
+        peers = ", ".join(map(str, self.peers[:MAX_NAMED_RANKS])) + (
+            ", …" if len(self.peers) > MAX_NAMED_RANKS else ""
+        )
         return (
             f"rank {self.rank}: {_NAMES[self.kind]} {peers} (operation {self.operation} of block "
             f"{self.block!r}, place {self.place} of the tape, at {self.seconds:g} s)"
         )
 
 
-def stuck(waiting: tuple[Waiting, ...], ranks: int) -> StuckError:
-    """What to say of a program that cannot go on."""
-    shown = [str(one) for one in waiting[:SHOWN]]
-    if len(waiting) > SHOWN:
-        shown.append(f"and {len(waiting) - SHOWN} more")
+def stuck_error(waiting: tuple[WaitingRank, ...], ranks: int) -> StuckError:
+    """Return the error about a program that cannot continue."""
+    names = [str(one) for one in waiting[:MAX_NAMED_RANKS]]
+    if len(waiting) > MAX_NAMED_RANKS:
+        names.append(f"and {len(waiting) - MAX_NAMED_RANKS} more")
     head = (
         f"program: nothing can happen any more, {len(waiting)} of {ranks} ranks wait for each "
         "other; if blocking sends face each other, receive first on one side, send without "
         "blocking, or raise eager_bytes:"
     )
-    return StuckError("\n    ".join([head, *shown]), waiting)
+    return StuckError("\n    ".join([head, *names]), waiting)
 
 
 @dataclass(frozen=True)
 class Work:
-    """How much was computed, whatever machine it ran on.
+    """Amount of computation, independent of the machine.
 
     Attributes
     ----------
     moments : int
-        Different times at which anything happened.
+        Different times of events.
     sharings : int
         Computations of shares.
     shared : int
-        Bundles of messages in them, added up.
+        Total bundles of messages in them.
     """
 
     moments: int
@@ -112,31 +114,31 @@ class Work:
 
 @dataclass(frozen=True, eq=False)
 class FlowRun:
-    """When a program ends on a network, and what it sent.
+    """Times and traffic of a program on a network.
 
-    Bytes, messages and `seconds` are those of the timed part, with what rounds that were not
-    simulated would add.
+    Bytes, messages and `seconds` are those of the timed part, with an extrapolation for rounds that
+    were not simulated.
 
     Attributes
     ----------
     topology : Topology
     begin, end : float64 array, shape (ranks,)
-        When each rank comes to the timed part, and leaves it.
+        Times at which each rank enters the timed part, and leaves it.
     finish : float64 array, shape (ranks,)
-        When each rank is through with the program.
+        Time at which each rank ends the program.
     seconds : float
         The longest time that a rank spends in the timed part: max of ``end - begin``.
     messages, bytes : float
-        All, those between ranks of one terminal included.
+        Total, including those between ranks of one terminal.
     channel_bytes : float64 array, shape (C,)
     injected_bytes, ejected_bytes, memory_bytes : float64 array, shape (T,)
-        Through a terminal's way into the network, its way out, and between its own ranks.
+        Bytes from a terminal into the network, from the network, and between its ranks.
     channel_seconds : float64 array, shape (C,)
-        That each channel takes for its bytes, at its bandwidth.
+        Time that each channel takes for its bytes, at its bandwidth.
     rounds, rounds_of : int
-        Rounds of the outermost timed loop that were simulated, and that there are.
+        Simulated and existing rounds of the outermost timed loop.
     operations : float
-        Of the timed part, in the benchmark's own count; 0 if it has none.
+        Operations of the timed part as the benchmark counts them; 0 if it has no count.
     work : Work
     """
 
@@ -159,43 +161,43 @@ class FlowRun:
 
     @property
     def bottleneck(self) -> int:
-        """The channel that takes longest for its bytes, the first of several; −1: none has any."""
+        """The first channel that takes longest for its bytes; −1 if none has any."""
         if not self.channel_seconds.any():
             return -1
         return int(np.argmax(self.channel_seconds))
 
     @property
     def bottleneck_channel(self) -> str:
-        """Its name; empty if no byte crosses a channel."""
+        """Name of the bottleneck; empty if no byte crosses a channel."""
         return self.topology.channel_name(self.bottleneck) if self.bottleneck >= 0 else ""
 
     @property
     def bottleneck_share(self) -> float:
-        """Part of `seconds` that the bottleneck has to send for; 1: nothing else counts."""
+        """Share of `seconds` in which the bottleneck sends; 1: only the bottleneck limits."""
         if self.bottleneck < 0 or self.seconds == 0:
             return 0.0
         return float(self.channel_seconds[self.bottleneck]) / self.seconds
 
     @property
     def mops(self) -> float:
-        """Million operations per second of the timed part; 0 if there is no count of them."""
+        """Million operations per second of the timed part; 0 without a count."""
         return self.operations / self.seconds / 1e6 if self.seconds > 0 else 0.0
 
 
-def extrapolated(at: Float64Array, rounds: int, of: int, half: int) -> float:
-    """What rounds that were not simulated add to the time of every rank, in seconds.
+def extrapolate(at: Float64Array, rounds: int, of: int, half: int) -> float:
+    """Return the time that rounds that were not simulated add for every rank, in seconds.
 
-    Rounds take all ranks equally long, once they wait for each other; the mean over ranks is that
-    before they have come so far.
+    Rounds take equally long for all ranks once they wait for each other; before that, the mean over
+    ranks equals this time.
 
     Parameters
     ----------
     at : float64 array, shape (2, ranks)
-        When ranks came to the last `half` simulated rounds, and through them.
+        Times at which ranks entered the last `half` simulated rounds, and left them.
     """
     return float((at[1] - at[0]).mean()) * (of - rounds) / half
 
 
 def last_half(schedule: Schedule) -> int:
-    """How many rounds, from the last, stand for those that are not simulated."""
+    """Return the number of last rounds that represent those that are not simulated."""
     return max(schedule.rounds // 2, min(schedule.rounds, 1))

@@ -1,4 +1,4 @@
-"""A program as an engine works through it: blocks of operations, and the order in which they come.
+"""Programs as blocks of operations and the order in which engines run them.
 
 A collective becomes a block of messages, a loop becomes repeated numbers on a tape.
 """
@@ -21,29 +21,28 @@ from routelab.simulation.flow.collectives import collective_block
 
 @dataclass(frozen=True, eq=False)
 class Schedule:
-    """Blocks, and the order in which every rank works through them.
+    """Blocks, and the order in which every rank runs them.
 
-    A block's end is no barrier: each rank goes on to the next one on the tape by itself.
+    A block's end is not a barrier: each rank continues with the next one on the tape.
 
     Attributes
     ----------
     ranks : int
     blocks : tuple of Block
-        Without two that are equal, and without empty ones.
+        Different and not empty.
     names : tuple of str
-        What each block is, for people.
+        Description of each block.
     tape : int32 array, shape (L,)
         Numbers of blocks, in order.
     timed : tuple of two int
-        ``tape[timed[0]:timed[1]]`` is what benchmarks time.
+        ``tape[timed[0]:timed[1]]`` is the timed part.
     round_start : int64 array, shape (rounds + 1,)
         Places on the tape where the simulated rounds of the outermost timed loop begin, and where
         the last one ends; rounds are equal.
     rounds_of : int
-        How many rounds the program has; more than are simulated if it was cut. What the others
-        would take is to be extrapolated.
+        Number of rounds of the program; engines extrapolate those that are not simulated.
     operations : float
-        Of the whole timed part, in the benchmark's own count; 0 if it has none.
+        Operations of the whole timed part as the benchmark counts them; 0 if it has no count.
     """
 
     ranks: int
@@ -57,11 +56,11 @@ class Schedule:
 
     @property
     def rounds(self) -> int:
-        """How many rounds of the outermost timed loop are simulated."""
+        """Number of simulated rounds of the outermost timed loop."""
         return len(self.round_start) - 1
 
     def repeats(self) -> Int64Array:
-        """How many times each block is done in the whole program, rounds that were cut included.
+        """Return the repetitions of each block in the whole program, with rounds that were cut.
 
         Returns
         -------
@@ -76,7 +75,7 @@ class Schedule:
 
 
 MAX_TAPE = 1 << 28
-"""Most places on a tape: 1 GiB."""
+"""Largest number of places on a tape: 1 GiB."""
 
 
 def schedule(
@@ -84,7 +83,7 @@ def schedule(
     choice: Mapping[str, str] = MappingProxyType({}),
     iterations: int | None = None,
 ) -> Schedule:
-    """Make blocks of collectives, and a tape of loops.
+    """Convert collectives to blocks, and loops to a tape.
 
     Parameters
     ----------
@@ -92,13 +91,13 @@ def schedule(
     choice : mapping of str to str
         Algorithm by collective (`routelab.simulation.flow.collectives.parse_choice`).
     iterations : int, optional
-        Most rounds of the outermost loop of the timed part that are simulated. Of several loops,
-        one after the other, that with the most operations is meant.
+        Largest number of simulated rounds of the outermost loop of the timed part. Of several
+        consecutive loops, this is the one with the most operations.
 
     Raises
     ------
     InputError, UnsupportedError
-        If the choice names what there is not, or what does not fit; if the tape would be too long.
+        If the choice contains an unknown or unsuitable algorithm, or the tape would be too long.
     """
     if iterations is not None and iterations < 1:
         raise InputError(f"iterations={iterations}: at least one round has to be simulated")
@@ -115,7 +114,7 @@ def schedule(
         if part is outermost:
             rounds = times = times if iterations is None else min(times, iterations)
             begins = sum(map(len, pieces))
-        pieces.append(_repeated(part.round, times))
+        pieces.append(_repeat(part.round, times))
     last = sum(map(len, pieces))
     pieces += [_tape((step,), blocks) for step in program.after]
     size = len(outermost.round) if outermost else 0
@@ -136,7 +135,7 @@ _EMPTY = np.zeros(0, dtype=np.int32)
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A step of the timed part; of a loop, one round and how many there are."""
+    """A step of the timed part; for a loop, one round and their number."""
 
     round: Int32Array
     times: int
@@ -171,14 +170,14 @@ def _tape(steps: Iterable[Step], blocks: _Blocks) -> Int32Array:
     pieces = [_EMPTY]
     for step in steps:
         if isinstance(step, Loop):
-            pieces.append(_repeated(_tape(step.steps, blocks), step.times))
+            pieces.append(_repeat(_tape(step.steps, blocks), step.times))
         else:
             number = blocks.number(step)
             pieces.append(_EMPTY if number is None else np.array([number], dtype=np.int32))
     return np.concatenate(pieces)
 
 
-def _repeated(tape: Int32Array, times: int) -> Int32Array:
+def _repeat(tape: Int32Array, times: int) -> Int32Array:
     if len(tape) * times > MAX_TAPE:
         raise UnsupportedError(
             f"a loop of {times} rounds with {len(tape)} blocks each is too long to be simulated; "
@@ -188,7 +187,7 @@ def _repeated(tape: Int32Array, times: int) -> Int32Array:
 
 
 class _Blocks:
-    """Blocks with anything in them, each once."""
+    """The different blocks that are not empty."""
 
     def __init__(self, ranks: int, choice: Mapping[str, str]) -> None:
         self._ranks, self._choice = ranks, choice
@@ -199,8 +198,8 @@ class _Blocks:
         self.names: list[str] = []
 
     def number(self, step: Block | Collective) -> int | None:
-        """Its number; None if there is nothing in it."""
-        # the program keeps its steps, so that no other one gets the identity
+        """Return the number of a step's block; None if it is empty."""
+        # the program keeps its steps, so that their identities stay unique
         if id(step) not in self._of_step:
             if isinstance(step, Block):
                 found = self._add(step, f"messages {len(self.made)}")

@@ -1,4 +1,4 @@
-"""Settings of flow simulations: the machine, the job, and how its collectives are done."""
+"""Settings of flow simulations: machine, job and algorithms of collectives."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from routelab.simulation.flow.machine import Machine
 _LIMITS = ("gt", "ge", "lt", "le")
 
 
-def _changed(name: str) -> Any:
-    """A field that takes the place of the machine's, under the same limits."""
+def _machine_field(name: str) -> Any:
+    """Return a field that overrides that of the machine, with the same limits."""
     field = Machine.model_fields[name]
     limits = {
         limit: getattr(constraint, limit)
@@ -32,7 +32,7 @@ class FlowSettings(Parameters):
     Raises
     ------
     pydantic.ValidationError
-        If a value is out of range; all are told.
+        If values are out of range; the error lists all.
     """
 
     machine: str = Field(
@@ -69,28 +69,28 @@ class FlowSettings(Parameters):
     seed: int = Field(
         default=0, ge=0, le=2**63 - 1, description="Of paths drawn by shares and of placements"
     )
-    link_bandwidth: float | None = _changed("link_bandwidth")
-    injection_bandwidth: float | None = _changed("injection_bandwidth")
-    ejection_bandwidth: float | None = _changed("ejection_bandwidth")
-    memory_bandwidth: float | None = _changed("memory_bandwidth")
-    latency: float | None = _changed("latency")
-    hop_latency: float | None = _changed("hop_latency")
-    memory_latency: float | None = _changed("memory_latency")
-    overhead: float | None = _changed("overhead")
-    eager_bytes: float | None = _changed("eager_bytes")
-    handshake: bool | None = _changed("handshake")
-    compute_rate: float | None = _changed("compute_rate")
+    link_bandwidth: float | None = _machine_field("link_bandwidth")
+    injection_bandwidth: float | None = _machine_field("injection_bandwidth")
+    ejection_bandwidth: float | None = _machine_field("ejection_bandwidth")
+    memory_bandwidth: float | None = _machine_field("memory_bandwidth")
+    latency: float | None = _machine_field("latency")
+    hop_latency: float | None = _machine_field("hop_latency")
+    memory_latency: float | None = _machine_field("memory_latency")
+    overhead: float | None = _machine_field("overhead")
+    eager_bytes: float | None = _machine_field("eager_bytes")
+    handshake: bool | None = _machine_field("handshake")
+    compute_rate: float | None = _machine_field("compute_rate")
 
     @field_validator("collectives")
     @classmethod
-    def _known(cls, value: str) -> str:
+    def _check_choice(cls, value: str) -> str:
         try:
             return choice_text(parse_choice(value))
         except InputError as error:
             raise ValueError(str(error).removeprefix("collectives: ")) from None
 
     def on(self, machine: Machine) -> Machine:
-        """The machine with what these settings change of it."""
+        """Return the machine with the values that these settings override."""
         changes = {name: getattr(self, name) for name in Machine.model_fields}
         return machine.model_copy(
             update={name: value for name, value in changes.items() if value is not None}

@@ -1,8 +1,8 @@
 """Means of correlated series with confidence intervals, by batch means.
 
-Neighbouring observations of a queue are alike, so their plain variance tells too little error.
-Batches of many observations are nearly independent: they are made longer until the von Neumann
-ratio sees no correlation between neighbours, and what it may have missed widens the interval.
+Neighbouring observations of a queue are correlated, so their plain variance underestimates the
+error. Batches of many observations are nearly independent: they are extended until the von Neumann
+ratio shows no correlation between neighbours; the remaining correlation widens the interval.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from routelab.api.topology import Float64Array
 
 LEAST_GROUPS = 16
-"""Fewest batches that an interval is made of."""
+"""Smallest number of batches for an interval."""
 
 CORRELATED = 1.2816
 """Normal quantile (90 %, one-sided) from which neighbouring batches count as correlated."""
@@ -26,19 +26,19 @@ CORRELATED = 1.2816
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean and how sure it is.
+    """A mean and its error.
 
     Attributes
     ----------
     value : float
     error : float
-        Standard error; NaN if it is not known.
+        Standard error; NaN if unknown.
     freedom : int
         Degrees of freedom of `error`.
     confidence : float
-        Of the interval, in (0, 1).
+        Confidence level of the interval, in (0, 1).
     independent : bool
-        Whether the batches behind it passed the test for independence.
+        Whether the batches passed the test for independence.
     """
 
     value: float
@@ -49,7 +49,7 @@ class Estimate:
 
     @property
     def half_width(self) -> float:
-        """Half the width of the interval; NaN if it is not known."""
+        """Half the width of the interval; NaN if unknown."""
         if not self.freedom:
             return nan
         return t_quantile((1 + self.confidence) / 2, self.freedom) * self.error
@@ -65,37 +65,37 @@ class Estimate:
         return self.value + self.half_width
 
     def within(self, precision: float) -> bool:
-        """Whether the batches were independent and the half-width is a share of the value."""
+        """Return whether the batches are independent and the half-width is small enough."""
         return self.independent and self.half_width <= precision * abs(self.value)
 
 
 def ratio(
     sums: ArrayLike, weights: ArrayLike, confidence: float, least: int = LEAST_GROUPS
 ) -> Estimate:
-    """Mean of a quantity whose number of observations differs from batch to batch.
+    """Estimate the mean of a quantity whose number of observations differs from batch to batch.
 
     Parameters
     ----------
     sums : array, shape (B,)
         Sum over the observations of each batch, in order of time.
     weights : array, shape (B,)
-        Their number, or the batch's length where the quantity is a rate.
+        Number of observations, or the batch's length for a rate.
     confidence : float
     least : int
-        Fewest groups of batches.
+        Smallest number of groups of batches.
 
     Returns
     -------
     Estimate
-        ``sum(sums) / sum(weights)``; NaN of nothing. The error is that of the residuals (delta
-        method).
+        ``sum(sums) / sum(weights)``; NaN without observations. The error is that of the residuals
+        (delta method).
 
     Notes
     -----
     Batch means: Law and Kelton, *Simulation Modeling and Analysis*, section 9.5.3; groups are
     doubled until the von Neumann ratio passes, as in Fishman, *Grouping observations in digital
-    simulation*, Management Science 24(5), 1978, doi 10.1287/mnsc.24.5.510. The correlation that is
-    left widens the error as in ASAP3 (Steiger et al., ACM TOMACS 15(1), 2005,
+    simulation*, Management Science 24(5), 1978, doi 10.1287/mnsc.24.5.510. The remaining
+    correlation widens the error as in ASAP3 (Steiger et al., ACM TOMACS 15(1), 2005,
     doi 10.1145/1044322.1044325).
     """
     total = np.asarray(sums, dtype=np.float64)
@@ -104,38 +104,38 @@ def ratio(
         return Estimate(nan, confidence=confidence)
     value = float(total.sum() / weight.sum())
     residual = total - value * weight
-    width, left, independent = grouping(residual, least)
+    width, left, independent = group_batches(residual, least)
     groups = len(residual) // width
     if groups < 2:
         return Estimate(value, confidence=confidence)
-    grouped = _grouped(residual, width)
+    grouped = _group_sums(residual, width)
     mean_weight = weight.sum() / len(weight) * width
     widen = sqrt((1 + left) / (1 - left))
     error = float(grouped.std(ddof=1) / sqrt(groups) / mean_weight) * widen
     return Estimate(value, error, groups - 1, confidence, independent)
 
 
-def mean(values: ArrayLike, confidence: float) -> Estimate:
-    """Mean of a series in order of time; see `ratio`."""
+def mean_estimate(values: ArrayLike, confidence: float) -> Estimate:
+    """Estimate the mean of a series in order of time; see `ratio`."""
     series = np.asarray(values, dtype=np.float64)
     return ratio(series, np.ones(len(series)), confidence)
 
 
-def grouping(residual: Float64Array, least: int = LEAST_GROUPS) -> tuple[int, float, bool]:
-    """How many neighbouring batches make one that is independent of the next.
+def group_batches(residual: Float64Array, least: int = LEAST_GROUPS) -> tuple[int, float, bool]:
+    """Find the number of neighbouring batches that form independent groups.
 
     Returns
     -------
     width : int
-        Power of two: the smallest that passes, or else the largest that leaves `least` groups.
+        Power of two: the smallest that passes, or else the largest with at least `least` groups.
     left : float
         Lag-1 correlation between the groups, at least 0 and below 1.
     independent : bool
-        Whether they pass.
+        Whether the groups pass.
     """
     width = 1
     while True:
-        groups = _grouped(residual, width)
+        groups = _group_sums(residual, width)
         correlation, score = von_neumann(groups)
         passed = score <= CORRELATED and len(groups) >= least
         if passed or len(groups) < 2 * least:
@@ -143,15 +143,15 @@ def grouping(residual: Float64Array, least: int = LEAST_GROUPS) -> tuple[int, fl
         width *= 2
 
 
-def _grouped(values: Float64Array, width: int) -> Float64Array:
-    """Sums of neighbours; what is left over at the beginning is dropped."""
+def _group_sums(values: Float64Array, width: int) -> Float64Array:
+    """Sum neighbours; drop the remainder at the beginning."""
     count = len(values) // width
     sums: Float64Array = values[len(values) - count * width :].reshape(count, width).sum(axis=1)
     return sums
 
 
 def von_neumann(values: Float64Array) -> tuple[float, float]:
-    """Lag-1 correlation of a series and how many standard deviations it is above 0.
+    """Return the lag-1 correlation of a series, and its distance from 0 in standard deviations.
 
     Notes
     -----
@@ -167,8 +167,8 @@ def von_neumann(values: Float64Array) -> tuple[float, float]:
     return correlation, correlation * sqrt((count**2 - 1) / (count - 2))
 
 
-def pooled(estimates: Sequence[Estimate]) -> Estimate:
-    """Mean of estimates of the same thing from independent runs, each weighing the same."""
+def pool(estimates: Sequence[Estimate]) -> Estimate:
+    """Average estimates of the same quantity from independent runs, with equal weights."""
     count = len(estimates)
     return Estimate(
         value=sum(one.value for one in estimates) / count,
@@ -181,12 +181,12 @@ def pooled(estimates: Sequence[Estimate]) -> Estimate:
 
 @cache
 def t_quantile(share: float, freedom: int) -> float:
-    """Quantile of Student's t distribution.
+    """Return a quantile of Student's t distribution.
 
     Parameters
     ----------
     share : float
-        Probability below it, in [0.5, 1].
+        Probability below the quantile, in [0.5, 1].
     freedom : int
         Degrees of freedom, at least 1.
 
@@ -200,15 +200,15 @@ def t_quantile(share: float, freedom: int) -> float:
     low, high = 0.0, pi / 2
     for _ in range(60):
         angle = (low + high) / 2
-        if _between(angle, freedom) < 2 * share - 1:
+        if _t_probability(angle, freedom) < 2 * share - 1:
             low = angle
         else:
             high = angle
     return tan((low + high) / 2) * sqrt(freedom)
 
 
-def _between(angle: float, freedom: int) -> float:
-    """Probability of |t| < tan(angle) sqrt(freedom)."""
+def _t_probability(angle: float, freedom: int) -> float:
+    """Return the probability of |t| < tan(angle) sqrt(freedom)."""
     square = cos(angle) ** 2
     odd = freedom % 2
     term = cos(angle) if odd else 1.0

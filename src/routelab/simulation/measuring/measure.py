@@ -1,8 +1,8 @@
-"""Measure a simulation: wait until it is stationary, then count until the numbers are sure.
+"""Measure a simulation: wait until it is stationary, then count until the numbers are precise.
 
-No setting is a guess of a length: where warm-up ends is detected, and a run goes on until its
-intervals are as narrow as asked for. A network that cannot take what is offered is told by its
-growing backlog, never by a latency.
+Lengths are not settings: the end of warm-up is detected, and a run continues until its intervals
+are as narrow as requested. A saturated network is detected by its growing backlog, never by a
+latency.
 """
 
 from __future__ import annotations
@@ -18,35 +18,35 @@ from routelab.api.traffic import Demand
 from routelab.simulation.measuring.intervals import LEAST_GROUPS, Estimate
 from routelab.simulation.measuring.result import (
     Latency,
-    Measured,
+    LoadResult,
     Spread,
     State,
     Worst,
     jain_index,
     utilisation_of,
 )
-from routelab.simulation.measuring.samples import CERTAIN, MOST, Samples
+from routelab.simulation.measuring.samples import CERTAIN, MAX_SAMPLES, Samples
 from routelab.simulation.measuring.settings import (
     MEASURED_SAMPLES,
     WARMUP_SAMPLES,
     SimulationSettings,
 )
 from routelab.simulation.measuring.warmup import truncation
-from routelab.simulation.packet.counts import Blocked, Counts, Sample
+from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
 
 LEAST_PACKETS = 1000
-"""Fewest packets that latencies are told of: ten beyond the 99th percentile."""
+"""Smallest number of packets for latencies: ten beyond the 99th percentile."""
 
 FEW_PACKETS = 50
-"""Fewest that have to arrive before a warm-up may be over, or before a run is judged early."""
+"""Smallest number of arrivals before the end of warm-up, or before an early verdict."""
 
 TRANSITS = 4
-"""A run is judged early only after as many times what packets spend in the network: long links and
-deep buffers let traffic come in waves of that length."""
+"""Smallest time of an early verdict, in network latencies of packets: with long links and deep
+buffers, traffic comes in waves of that length."""
 
 
-class Simulated(Protocol):
-    """What a measurement calls; `Simulation` is one."""
+class PacketSimulation(Protocol):
+    """Interface of a simulation for a measurement; `Simulation` implements it."""
 
     @property
     def topology(self) -> Topology:
@@ -54,47 +54,47 @@ class Simulated(Protocol):
 
     @property
     def demand(self) -> Demand | None:
-        """What is offered; None where messages are to be finished."""
+        """Offered demand; None in a run with messages to finish."""
 
     @property
     def load(self) -> float:
-        """Flits a cycle that a terminal of rate 1 offers."""
+        """Flits per cycle that a terminal of rate 1 offers."""
 
     @property
     def seed(self) -> int:
-        """Of everything drawn at random."""
+        """Seed of all random draws."""
 
     @property
     def finished(self) -> bool:
         """Whether all messages arrived."""
 
-    def run(self, cycles: int) -> Sample:
-        """Go on for some cycles."""
+    def run(self, cycles: int) -> CycleCounts:
+        """Run for some cycles."""
 
     def reset(self) -> None:
-        """Forget what was counted, keep the packets."""
+        """Reset the counts, keep the packets."""
 
     def counts(self) -> Counts:
-        """What was counted since the last reset."""
+        """Return the counts since the last reset."""
 
-    def blocked(self) -> Blocked | None:
-        """Why it cannot go on."""
+    def blocked(self) -> Blockage | None:
+        """Return why the simulation cannot continue; None if it can."""
 
 
 class _Run:
-    """A simulation and what its cycles cost."""
+    """A simulation and the cost of its cycles."""
 
-    def __init__(self, simulation: Simulated) -> None:
+    def __init__(self, simulation: PacketSimulation) -> None:
         self.simulation = simulation
         self.cycles = 0
         self.flit_hops = 0
         self.seconds = 0.0
         self.waiting = 0
-        self.blocked: Blocked | None = None
+        self.blocked: Blockage | None = None
         self.began = 0
         self.began_seconds = 0.0
 
-    def go(self, cycles: int) -> Sample:
+    def go(self, cycles: int) -> CycleCounts:
         began = time.thread_time()
         sample = self.simulation.run(cycles)
         self.seconds += time.thread_time() - began
@@ -106,57 +106,57 @@ class _Run:
         return sample
 
     def look(self) -> bool:
-        """Whether it cannot go on. That costs as much as many cycles, so it is not asked often."""
+        """Return whether the simulation is blocked; this costs as much as many cycles."""
         self.blocked = self.blocked or self.simulation.blocked()
         return self.blocked is not None
 
     def begin(self, settings: SimulationSettings) -> Samples:
-        """Begin to count; what was counted is forgotten."""
+        """Reset the counts and begin to count."""
         self.simulation.reset()
         self.flit_hops = 0
         self.began, self.began_seconds = self.cycles, self.seconds
-        samples = Samples(settings.sample_cycles, MOST)
+        samples = Samples(settings.sample_cycles, MAX_SAMPLES)
         samples.begin(self.waiting)
         return samples
 
 
-def measure(simulation: Simulated, settings: SimulationSettings) -> Measured:
+def measure_simulation(simulation: PacketSimulation, settings: SimulationSettings) -> LoadResult:
     """Measure a fresh simulation at its offered load, or until its messages have arrived.
 
     Parameters
     ----------
     simulation : Simulated
-        Made with these settings; it is used up.
+        Made with these settings; cannot be used again.
     settings : SimulationSettings
 
     Returns
     -------
     Measured
-        A deadlock, a livelock, saturation and too few cycles are states of it, not errors.
+        Deadlock, livelock, saturation and too few cycles are states of the result, not errors.
     """
     run = _Run(simulation)
     if simulation.demand is None:
         return _finish(run, settings)
     warm = _warm_up(run, settings)
     if run.blocked:
-        return _measured(run, settings, _verdict(run.blocked))
+        return _make_result(run, settings, _verdict(run.blocked))
     outcome = None
     while outcome is None:
         samples = run.begin(settings)
         outcome = _count(run, settings, samples, warm)
-    return _measured(run, settings, outcome, samples)
+    return _make_result(run, settings, outcome, samples)
 
 
 def _warm_up(run: _Run, settings: SimulationSettings) -> bool:
-    """Run until all is stationary, or what arrives is and the sources surely never will be.
+    """Run until the network is stationary, or only its arrivals are and the sources cannot be.
 
-    In a saturated network the number of packets within it drifts long after what arrives is
-    steady; so that is not waited for, but twice as many samples are.
+    In a saturated network the number of packets in it still drifts when arrivals are steady; then
+    this does not wait for it, but for twice as many samples.
 
     Returns
     -------
     bool
-        False: half of the cycles allowed were not enough.
+        False: half of the allowed cycles were not enough.
     """
     samples = Samples(settings.sample_cycles)
     look = WARMUP_SAMPLES
@@ -174,7 +174,7 @@ def _warm_up(run: _Run, settings: SimulationSettings) -> bool:
         if throughput is None or samples.packets[throughput:].sum() < FEW_PACKETS:
             continue
         rest = (samples.in_network, samples.latency, samples.waiting)
-        overloaded = count >= 2 * WARMUP_SAMPLES and samples.growing(count // 2)
+        overloaded = count >= 2 * WARMUP_SAMPLES and samples.is_growing(count // 2)
         if overloaded or truncation(*rest) is not None:
             return True
     return False
@@ -183,7 +183,7 @@ def _warm_up(run: _Run, settings: SimulationSettings) -> bool:
 def _count(
     run: _Run, settings: SimulationSettings, samples: Samples, warm: bool
 ) -> tuple[State, str] | None:
-    """Count until the numbers are sure: the state and its text; None: it is not warm after all."""
+    """Count until the numbers are precise; return state and text, None if still warming up."""
     while run.cycles + samples.cycles <= settings.max_cycles:
         sample = run.go(samples.cycles)
         samples.add(sample, run.simulation.counts().latency.bins)
@@ -192,22 +192,22 @@ def _count(
             break
         if not warm or count < MEASURED_SAMPLES or count % LEAST_GROUPS:
             continue
-        if run.cycles <= settings.max_cycles // 2 and samples.still_warming():
+        if run.cycles <= settings.max_cycles // 2 and samples.is_warming_up():
             return None
-        if not _has_lasted(run, samples):
+        if not _is_long_enough(run, samples):
             continue
         if samples.rate(settings.confidence).within(settings.precision):
             if reason := _overload(run, settings, samples):
                 return "saturated", f"saturated: {reason}"
-            if _sure(samples, settings):
+            if _is_precise(samples, settings):
                 return "stationary", "stationary"
     if run.look():
         return _verdict(run.blocked)
-    return _undecided(run, settings, samples, warm)
+    return _undecided_state(run, settings, samples, warm)
 
 
-def _has_lasted(run: _Run, samples: Samples) -> bool:
-    """Whether what was counted is no mere moment between two waves of packets."""
+def _is_long_enough(run: _Run, samples: Samples) -> bool:
+    """Return whether the counts cover more than the time between two waves of packets."""
     packets = samples.packets.sum()
     network = run.simulation.counts().network_latency
     transit = network.sum / max(network.total, 1)
@@ -215,28 +215,28 @@ def _has_lasted(run: _Run, samples: Samples) -> bool:
 
 
 def _overload(run: _Run, settings: SimulationSettings, samples: Samples) -> str:
-    """Why it surely is saturated; empty if it is not, or not surely."""
-    if samples.growing():
+    """Return why the network is certainly saturated; empty if it is not certain."""
+    if samples.is_growing():
         return "less arrives than is offered, the backlog grows"
     demand = run.simulation.demand
     if settings.injection_queue and demand is not None:
-        # terminals that stall keep no backlog: what they do not even generate tells
+        # terminals that stall have no backlog: the missing generated packets count
         offered = run.simulation.load * float(demand.rate.sum())
         if samples.rate(CERTAIN).high < (1 - settings.precision) * offered:
             return f"terminals stall, more than precision={settings.precision} of the load is lost"
     return ""
 
 
-def _sure(samples: Samples, settings: SimulationSettings) -> bool:
-    """Whether the mean latency is known well enough."""
+def _is_precise(samples: Samples, settings: SimulationSettings) -> bool:
+    """Return whether the mean latency is precise enough."""
     latency = samples.mean_latency(settings.confidence)
     return samples.packets.sum() >= LEAST_PACKETS and latency.within(settings.precision)
 
 
-def _undecided(
+def _undecided_state(
     run: _Run, settings: SimulationSettings, samples: Samples, warm: bool
 ) -> tuple[State, str]:
-    """What to say of a run whose cycles did not suffice."""
+    """Return state and text of a run whose cycles did not suffice."""
     short = f"after max_cycles={settings.max_cycles}"
     if not samples.packets.any() and run.flit_hops:
         text = f"undecided: packets move and none arrives {short}: does the routing go in circles?"
@@ -256,12 +256,12 @@ def _undecided(
     return "undecided", f"undecided: neither stationary nor surely saturated {short}"
 
 
-def _verdict(blocked: Blocked | None) -> tuple[State, str]:
+def _verdict(blocked: Blockage | None) -> tuple[State, str]:
     assert blocked is not None
     return blocked.kind, f"{blocked.kind}: {blocked.text}"
 
 
-def _finish(run: _Run, settings: SimulationSettings) -> Measured:
+def _finish(run: _Run, settings: SimulationSettings) -> LoadResult:
     """Run until all messages have arrived."""
     while not run.simulation.finished and not run.blocked:
         left = settings.finish_within - run.cycles
@@ -275,30 +275,30 @@ def _finish(run: _Run, settings: SimulationSettings) -> Measured:
     else:
         short = f"finish_within={settings.finish_within}"
         outcome = "unfinished", f"unfinished: not all messages arrived within {short}"
-    return _measured(run, settings, outcome)
+    return _make_result(run, settings, outcome)
 
 
-def _measured(
+def _make_result(
     run: _Run,
     settings: SimulationSettings,
     outcome: tuple[State, str],
     samples: Samples | None = None,
-) -> Measured:
+) -> LoadResult:
     simulation, counts = run.simulation, run.simulation.counts()
     state, text = outcome
     completion = int(counts.finished_at.max()) if state == "finished" else None
     if completion is not None:
-        # rates end with the last arrival and not with the sample that it is in
+        # rates end with the last arrival and not with its sample
         counts = replace(counts, cycles=completion)
     rate = counts.generated > 0 if simulation.demand is None else simulation.demand.rate
     sends = np.flatnonzero(rate)
     generated = counts.generated[sends] / max(counts.cycles, 1)
     arrived = counts.delivered[sends] * settings.packet_flits / max(counts.cycles, 1)
     closed = simulation.demand is None
-    told = state in ("stationary", "finished")
+    is_valid = state in ("stationary", "finished")
     hops = int(counts.hops @ np.arange(len(counts.hops)))
     counted_seconds = run.seconds - run.began_seconds
-    return Measured(
+    return LoadResult(
         settings=settings,
         load=0.0 if closed else simulation.load,
         seed=simulation.seed,
@@ -309,16 +309,16 @@ def _measured(
         samples=len(samples) if samples else 0,
         senders=len(sends),
         offered=float(generated.mean()) if len(sends) else 0.0,
-        accepted=_accepted(counts, len(sends), settings, samples),
+        accepted=_accepted_load(counts, len(sends), settings, samples),
         offered_by_terminal=Spread.of(generated),
         accepted_by_terminal=Spread.of(arrived),
         jain=jain_index(arrived / rate[sends]),
         worst=_slowest(counts) if closed else _worst(sends, generated, arrived),
-        latency=_latency(counts, settings, samples) if told else None,
-        network_latency=Latency.without_intervals(counts.network_latency) if told else None,
-        message_latency=Latency.without_intervals(counts.message_latency) if told else None,
+        latency=_latency(counts, settings, samples) if is_valid else None,
+        network_latency=Latency.without_intervals(counts.network_latency) if is_valid else None,
+        message_latency=Latency.without_intervals(counts.message_latency) if is_valid else None,
         in_order_latency=Latency.without_intervals(counts.in_order_latency)
-        if told and settings.in_order
+        if is_valid and settings.in_order
         else None,
         hops_mean=hops / max(int(counts.hops.sum()), 1),
         hops=counts.hops,
@@ -334,10 +334,10 @@ def _measured(
     )
 
 
-def _accepted(
+def _accepted_load(
     counts: Counts, senders: int, settings: SimulationSettings, samples: Samples | None
 ) -> Estimate:
-    """Flits per cycle and sender."""
+    """Estimate the accepted flits per cycle and sender."""
     share = 1 / max(senders, 1)
     if not samples:
         return Estimate(float(counts.ejected.sum()) / max(counts.cycles, 1) * share)
@@ -362,7 +362,7 @@ def _latency(
 
 
 def _worst(sends: np.ndarray, generated: Float64Array, arrived: Float64Array) -> Worst:
-    """The sender of which the least part arrives."""
+    """Return the sender with the smallest share of arrivals."""
     offers = generated > 0
     if not offers.any():
         return Worst(-1, float("nan"))
@@ -372,7 +372,7 @@ def _worst(sends: np.ndarray, generated: Float64Array, arrived: Float64Array) ->
 
 
 def _slowest(counts: Counts) -> Worst:
-    """The terminal that got its last flit latest."""
+    """Return the terminal with the latest last arrival."""
     ends = counts.finished_at
     mean = float(ends[ends >= 0].mean()) if (ends >= 0).any() else 0.0
     return Worst(int(ends.argmax()), float(ends.max()) / mean) if mean else Worst(-1, float("nan"))

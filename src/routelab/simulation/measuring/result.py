@@ -1,4 +1,4 @@
-"""What a measurement found."""
+"""Results of a measurement."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ State = Literal[
 ]
 """How a run ended.
 
-- ``stationary``: the network accepts what is offered; latencies mean something.
-- ``saturated``: it accepts less than is offered, and the sources' backlog grows without end.
-- ``undecided``: the cycles allowed did not suffice to tell which of the two it is.
-- ``deadlock``, ``livelock``, ``no-route``: packets that can never go on; that go on without end;
-  that the routing has no channel for.
-- ``finished``, ``unfinished``: all messages arrived; not all within the cycles allowed.
+- ``stationary``: the network accepts the offered load; latencies are valid.
+- ``saturated``: it accepts less than the offered load, and the sources' backlog grows without end.
+- ``undecided``: the allowed cycles did not suffice to decide between these two.
+- ``deadlock``, ``livelock``, ``no-route``: packets that can never move again; that move without
+end; that have no channel from the routing.
+- ``finished``, ``unfinished``: all messages arrived; not all within the allowed cycles.
 """
 
 
 @dataclass(frozen=True)
 class Spread:
-    """How a number is distributed over terminals or channels; NaN where there are none."""
+    """Distribution of a number over terminals or channels; NaN without any."""
 
     mean: float
     minimum: float
@@ -47,7 +47,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Float64Array) -> Spread:
-        """Of an array of any length."""
+        """Return the distribution of an array of any length."""
         if not values.size:
             return cls(*[float("nan")] * 6)
         return cls(float(values.mean()), *map(float, np.quantile(values, (0, 0.25, 0.5, 0.75, 1))))
@@ -71,7 +71,7 @@ class Latency:
 
     @classmethod
     def without_intervals(cls, counted: Histogram) -> Latency | None:
-        """Of everything counted; None if that is nothing."""
+        """Return latencies of a histogram; None if it is empty."""
         if not counted.total:
             return None
         p50, p95, p99 = (Estimate(counted.quantile(share)) for share in (0.5, 0.95, 0.99))
@@ -80,15 +80,15 @@ class Latency:
 
 @dataclass(frozen=True)
 class Worst:
-    """The terminal that is served worst.
+    """The terminal with the worst service.
 
     Attributes
     ----------
     terminal : int
-        −1: nobody sent.
+        −1: no terminal sent.
     share : float
-        Part of what it offered that arrived; in a run with messages to be finished: cycle of its
-        last arrival relative to the mean over terminals.
+        Share of its offered flits that arrived; in a run with messages to finish: cycle of its last
+        arrival relative to the mean over terminals.
     """
 
     terminal: int
@@ -96,8 +96,8 @@ class Worst:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
-    """One run: what was found, and all it took to find it.
+class LoadResult:
+    """Result of one run at one load.
 
     Loads are in flits per cycle and terminal that sends; packets count as accepted when their tail
     has arrived. Hops are switch to switch.
@@ -106,49 +106,49 @@ class Measured:
     ----------
     settings : SimulationSettings
     load : float
-        Offered load that was asked for; 0 in a run with messages to be finished.
+        Requested offered load; 0 in a run with messages to finish.
     seed : int
     state : State
     text : str
-        The state for people, with what is missing of the precision asked for.
+        Text about the state, with the missing precision.
     warmup_cycles, cycles : int
-        Until counting began; counted.
+        Cycles before counting, and of counting.
     samples : int
-        Stretches that the intervals were made of.
+        Number of samples for the intervals.
     senders : int
-        Terminals that send.
+        Number of terminals that send.
     offered : float
-        Load generated while counting.
+        Generated load during counting.
     accepted : Estimate
     offered_by_terminal, accepted_by_terminal : Spread
-        Over terminals that send, each at its source.
+        Over terminals that send, by source.
     jain : float
-        Jain's fairness index of what arrived of each terminal relative to its rate: 1 if all are
-        served alike, 1 / senders if one has it all.
+        Jain's fairness index of each terminal's arrivals relative to its rate: 1 for equal service,
+        1 / senders if only one is served.
     worst : Worst
     latency : Latency or None
-        Of packets, generation to the tail's arrival. None, like all others, unless the state is
-        ``stationary`` or ``finished``.
+        Latency of packets from generation to the tail's arrival. None, like the other latencies,
+        unless the state is ``stationary`` or ``finished``.
     network_latency, message_latency, in_order_latency : Latency or None
-        From injection; of messages, to their last tail; of packets, until all earlier ones of their
-        message are there (None unless asked for). Without intervals.
+        Latency from injection; of messages, to their last tail; of packets, until all earlier ones
+        of their message have arrived (None unless requested). Without intervals.
     hops_mean : float
     hops : int64 array
         Packets by number of hops.
     escape_share : float
-        Of all hops.
+        Share of escapes in all hops.
     utilisation : Spread
         Flits per cycle and capacity, over channels between switches.
     completion_cycles : int or None
-        Until the last tail arrived; None unless ``finished``.
+        Cycles until the last tail arrived; None unless ``finished``.
     flit_hops : int
-        While counting.
+            Flit hops during counting.
     cpu_seconds : float
-        Of this thread, warm-up included.
+        CPU time of this thread, including warm-up.
     flit_hops_per_cpu_second : float
-        While counting.
+            Speed during counting.
     counts : Counts
-        All that was counted, terminal by terminal and channel by channel.
+        All counts, by terminal and by channel.
     """
 
     settings: SimulationSettings
@@ -182,11 +182,11 @@ class Measured:
 
     @property
     def saturated(self) -> bool | None:
-        """Whether it takes less than is offered; None: not known, or nothing was offered."""
+        """Whether the network accepts less than the offered load; None: unknown, or no load."""
         return {"saturated": True, "stationary": False}.get(self.state)
 
     def facts(self) -> dict[str, Any]:
-        """Flat numbers and words, None for what is not known; ``_low``, ``_high``: intervals."""
+        """Return flat numbers and words, None if unknown; ``_low``, ``_high``: intervals."""
         found: dict[str, Any] = {
             "load": self.load,
             "seed": self.seed,
@@ -230,17 +230,17 @@ class Measured:
             "cpu_seconds": self.cpu_seconds,
             "flit_hops_per_cpu_s": self.flit_hops_per_cpu_second,
         }
-        return {name: known(value) for name, value in found.items()}
+        return {name: none_for_nan(value) for name, value in found.items()}
 
 
 def interval(name: str, estimate: Estimate | None) -> dict[str, float | None]:
-    """Facts of an estimate: itself and the ends of its interval."""
+    """Return the facts of an estimate: its value and the ends of its interval."""
     ends = (estimate.value, estimate.low, estimate.high) if estimate else (None, None, None)
-    return dict(zip((name, f"{name}_low", f"{name}_high"), map(known, ends), strict=True))
+    return dict(zip((name, f"{name}_low", f"{name}_high"), map(none_for_nan, ends), strict=True))
 
 
-def known(value: Any) -> Any:
-    """None for NaN."""
+def none_for_nan(value: Any) -> Any:
+    """Return None for NaN, other values unchanged."""
     return None if isinstance(value, float) and isnan(value) else value
 
 
@@ -258,18 +258,18 @@ def _latency(name: str, latency: Latency | None) -> dict[str, Any]:
 _LATENCIES = ("latency", "network_latency", "message_latency", "in_order_latency")
 
 LATENCY_FACTS = tuple(fact for name in _LATENCIES for fact in _latency(name, None))
-"""Names of all facts that a run has of latencies."""
+"""Names of all facts about latencies."""
 
 
 def utilisation_of(flits: Int64Array, cycles: int, topology: Topology) -> Float64Array:
-    """Share of what each channel can carry that flits took; the fastest carry one a cycle."""
+    """Return the used share of each channel's bandwidth; the fastest carry one flit per cycle."""
     capacity = topology.channel_capacity
     share: Float64Array = flits * (capacity.max(initial=0.0) / capacity) / max(cycles, 1)
     return share
 
 
 def jain_index(values: Float64Array) -> float:
-    """Jain's fairness index, (Σx)² / (n Σx²); NaN if all are 0 or there are none.
+    """Return Jain's fairness index, (Σx)² / (n Σx²); NaN for zeros only or an empty array.
 
     R. Jain, D. Chiu and W. Hawe, *A quantitative measure of fairness and discrimination for
     resource allocation in shared computer systems*, DEC-TR-301, 1984.

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.simulation.measuring.intervals import LEAST_GROUPS, Estimate, grouping, ratio
-from routelab.simulation.packet.counts import Histogram, Sample
+from routelab.simulation.measuring.intervals import LEAST_GROUPS, Estimate, group_batches, ratio
+from routelab.simulation.packet.counts import CycleCounts, Histogram
 
-MOST = 8 * LEAST_GROUPS
-"""Samples that are kept one by one; more are merged in pairs."""
+MAX_SAMPLES = 8 * LEAST_GROUPS
+"""Largest number of samples; more are merged in pairs."""
 
 CERTAIN = 0.998
-"""Confidence (two-sided) at which a backlog is said to grow: one error in a thousand."""
+"""Confidence level (two-sided) of a growing backlog: one error in a thousand."""
 
 
 class Samples:
@@ -21,9 +21,9 @@ class Samples:
     Parameters
     ----------
     cycles : int
-        Of each sample to be added, at first; `cycles` doubles whenever samples are merged.
+        Cycles of each added sample; `cycles` doubles whenever samples are merged.
     most : int or None
-        Samples that are kept one by one; None: all.
+        Largest number of samples; None: no limit.
     """
 
     def __init__(self, cycles: int, most: int | None = None) -> None:
@@ -35,17 +35,17 @@ class Samples:
         self._waiting = 0
 
     def begin(self, waiting: int) -> None:
-        """Say how many packets wait at the sources before the first sample."""
+        """Set the number of packets that wait at the sources before the first sample."""
         self._waiting = waiting
 
-    def add(self, sample: Sample, latencies: Int64Array | None = None) -> None:
+    def add(self, sample: CycleCounts, latencies: Int64Array | None = None) -> None:
         """Append a sample.
 
         Parameters
         ----------
         sample : Sample
         latencies : int64 array, optional
-            Bins of the histogram of latencies at its end, counted from the first sample on.
+            Bins of the histogram of latencies at its end, cumulative from the first sample.
         """
         self._rows.append(
             np.array(
@@ -84,50 +84,50 @@ class Samples:
 
     @property
     def packets(self) -> Float64Array:
-        """Packets that arrived in each."""
+        """Packets that arrived in each sample."""
         return self._column(3)
 
     @property
     def in_network(self) -> Float64Array:
-        """Packets in the network at the end of each (of merged ones: sum over their ends)."""
+        """Packets in the network at the end of each sample (merged ones: sum over their ends)."""
         return self._column(6)
 
     @property
     def arrived(self) -> Float64Array:
-        """Flits a cycle that arrived, in all."""
+        """Flits per cycle that arrived, in total."""
         return self._column(2) / self._column(0)
 
     @property
     def waiting(self) -> Float64Array:
-        """Packets that waited at the sources at the end of each, relative to the beginning."""
+        """Packets that wait at the sources at the end of each, relative to the beginning."""
         return np.cumsum(self._column(5))
 
     @property
     def latency(self) -> Float64Array:
-        """Mean latency of what arrived in each; where nothing did, that of the one before."""
+        """Mean latency of arrivals in each sample; without arrivals, that of the one before."""
         packets = self.packets
         held = np.maximum.accumulate(np.where(packets > 0, np.arange(len(packets)), 0))
         return self._column(4)[held] / np.maximum(packets[held], 1)
 
     def rate(self, confidence: float) -> Estimate:
-        """Flits a cycle that arrive, in all."""
+        """Estimate the flits per cycle that arrive, in total."""
         return ratio(self._column(2), self._column(0), confidence)
 
     def mean_latency(self, confidence: float) -> Estimate:
-        """Latency of packets, in cycles."""
+        """Estimate the latency of packets, in cycles."""
         return ratio(self._column(4), self.packets, confidence)
 
     def quantile(self, share: float, whole: Histogram, confidence: float) -> Estimate:
-        """Quantile of the latency: of all that was counted, its error from batches.
+        """Estimate a quantile of the latency: its value from all packets, its error from batches.
 
         Parameters
         ----------
         share : float
         whole : Histogram
-            Of all samples together.
+            Histogram of all samples.
         """
         residual = self._column(4) - self._column(4).sum() / self.packets.sum() * self.packets
-        width, left, independent = grouping(residual)
+        width, left, independent = group_batches(residual)
         bins = np.array(self._latencies)[len(self) % width :]
         grouped = bins.reshape(len(self) // width, width, -1).sum(axis=1)
         values = np.array(
@@ -143,25 +143,25 @@ class Samples:
         error = float(values.std(ddof=1)) / len(values) ** 0.5 * widen
         return Estimate(whole.quantile(share), error, len(values) - 1, confidence, independent)
 
-    def growing(self, first: int = 0) -> bool:
-        """Whether less arrives than is generated and the sources' backlog grows, surely.
+    def is_growing(self, first: int = 0) -> bool:
+        """Return whether arrivals are certainly below generation and the backlog grows.
 
         Parameters
         ----------
         first : int
-            Samples at the beginning to leave out.
+            Number of samples at the beginning to ignore.
         """
         cycles = self._column(0)[first:]
         shortfall = (self._column(1) - self._column(2))[first:]
         backlog = self._column(5)[first:]
         return all(ratio(part, cycles, CERTAIN).low > 0 for part in (shortfall, backlog))
 
-    def still_warming(self, confidence: float = CERTAIN) -> bool:
-        """Whether the first quarter is surely unlike the rest, which is steady by itself.
+    def is_warming_up(self, confidence: float = CERTAIN) -> bool:
+        """Return whether the first quarter certainly differs from the steady rest.
 
-        Looks at the mean latency and at what arrives. Geweke, *Evaluating the accuracy of
+        Compares the mean latency and the arrivals. Geweke, *Evaluating the accuracy of
         sampling-based approaches to the calculation of posterior moments*, Bayesian Statistics 4,
-        1992, compares stretches of a series likewise.
+        1992, compares parts of a series likewise.
         """
         cut = len(self) // 4
         series = (
@@ -172,7 +172,7 @@ class Samples:
             rest = ratio(sums[cut:], weights[cut:], confidence)
             if rest.independent and weights[:cut].sum() > 0:
                 first = float(sums[:cut].sum() / weights[:cut].sum())
-                # the error of the first quarter, about that of a third as much as the rest
+                # the error of the first quarter: about that of a third of the rest
                 if abs(first - rest.value) > 2 * rest.half_width:
                     return True
         return False

@@ -1,4 +1,4 @@
-"""The largest load that a network takes."""
+"""Search of the largest load that a network sustains."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from dataclasses import dataclass
 from math import inf, nan
 
 from routelab.simulation.measuring.intervals import Estimate
-from routelab.simulation.measuring.result import Measured
+from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import Make, Point, Recall, sweep
+from routelab.simulation.measuring.sweep import Make, Point, Recall, sweep_loads
 
 FIRST = (0.25, 0.5, 0.75, 1.0)
-"""Loads that a search begins with, so that it sees more than the way of a bisection; not where as
-many are known."""
+"""Initial loads of a search, so that it tries more than a bisection would; omitted if as many
+loads are known."""
 
 GUESSES = 3
-"""How often a search looks close to what was accepted; then it halves, so that it ends soon."""
+"""Number of probes close to the accepted load; then the search bisects, so that it ends soon."""
 
 
 @dataclass(frozen=True, eq=False)
 class Saturation:
-    """Where a network saturates.
+    """Load at which a network saturates.
 
     Attributes
     ----------
     load : float
-        Largest load tried that is taken while all lower ones tried are; 0 if there is none. Taken
-        is what is stationary, and what is undecided while surely all but ``tolerance`` arrives: of
-        that, what surely arrives.
+        Largest sustained load below which all tried loads are sustained; 0 if none is. A load is
+        sustained if it is stationary, or if it is undecided and at least 1 − ``tolerance`` of it
+        certainly arrives; of an undecided load, only the part that certainly arrives counts.
     bound : float
-        Smallest load tried above it that is not; infinite if even load 1 is taken.
+        Smallest tried load above it that is not sustained; infinite if even load 1 is sustained.
     accepted : Estimate or None
         Accepted load at `load`.
     most : Estimate
         Largest accepted load of all points, stationary or not.
     most_at : float
-        Offered load where that was.
+        Offered load of `most`.
     points : tuple of Point
-        All that was tried, by ascending load.
+        All tried loads, ascending.
     text : str
-        For people: what the search found and what it did not.
+        Summary of the search.
     """
 
     load: float
@@ -57,33 +57,33 @@ def saturation(
     settings: SimulationSettings,
     known: tuple[Point, ...] = (),
     threads: int | None = None,
-    heard: Callable[[Measured], None] | None = None,
+    on_result: Callable[[LoadResult], None] | None = None,
     recall: Recall | None = None,
     limit: float = inf,
 ) -> Saturation:
-    """Search the largest load that is taken, to ``settings.tolerance`` relative to it.
+    """Search the largest sustained load, with the relative precision ``settings.tolerance``.
 
-    A few loads first. Beyond saturation many networks go on accepting what they take at most, so
-    the search looks below and above what is accepted at the smallest load that is not taken, one
-    after the other, then halves what is left between that load and the largest that is. That a
-    network which takes a load takes every lower one is not believed: the search stays below the
-    *first* load that is not taken, and tells of stationary ones above it.
+    The search tries a few loads first. Beyond saturation many networks still accept their largest
+    load, so the search then tries loads below and above the load that is accepted at the smallest
+    load that is not sustained. Then it bisects between that load and the largest sustained one. It
+    does not assume that all loads below a sustained one are sustained: it stays below the *first*
+    load that is not, and reports stationary ones above it.
 
     Parameters
     ----------
-    make, settings, threads, heard, recall
-        As for `sweep`.
+    make, settings, threads, on_result, recall
+        As for `sweep_loads`.
     known : tuple of Point, optional
-        Loads that were measured with these settings already.
+        Earlier measurements with these settings.
     limit : float
-        A load above which some channel or terminal surely gets more than it can take: an
-        undecided load above it is not taken. Where few destinations are full long before the
-        others, as under `hotspot`, the mean over all terminals tells of it much later.
+        A load above which some channel or terminal certainly gets more than it can accept: an
+        undecided load above it is not sustained. If few destinations are full long before the
+        others, as under `hotspot`, the mean over all terminals reacts much later.
 
     Returns
     -------
     Saturation
-        After at most ``settings.max_probes`` new loads.
+        Result after at most ``settings.max_probes`` new loads.
     """
     points = {point.load: point for point in known}
     left = settings.max_probes
@@ -92,7 +92,9 @@ def saturation(
         nonlocal left
         new = [load for load in dict.fromkeys(loads) if load not in points][:left]
         left -= len(new)
-        points.update((p.load, p) for p in sweep(make, settings, new, threads, heard, recall))
+        points.update(
+            (p.load, p) for p in sweep_loads(make, settings, new, threads, on_result, recall)
+        )
 
     if len(points) < len(FIRST):
         probe(*FIRST)
@@ -115,8 +117,8 @@ def saturation(
 
 
 def _guess(low: float, bound: float, accepted: float, tolerance: float) -> float:
-    """A load close to what is accepted at `bound`, such that the next may end the search."""
-    # nine tenths: rounding must not make the bracket wider than the tolerance
+    """Return a load near the accepted one at `bound`, such that the next may end the search."""
+    # nine tenths, so that rounding does not make the bracket wider than the tolerance
     part = 0.9 * tolerance
     below = min(accepted * (1 - part / 2), bound * (1 - part))
     above = max(accepted * (1 + part / 2), low * (1 + part))
@@ -124,21 +126,21 @@ def _guess(low: float, bound: float, accepted: float, tolerance: float) -> float
 
 
 def _bracket(points: dict[float, Point], tolerance: float, limit: float) -> tuple[float, float]:
-    """The largest load that is taken below the first that is not, and that one."""
+    """Return the largest sustained load below the first that is not, and that one."""
     low = 0.0
     for load in sorted(points):
-        if not _taken(points[load], tolerance, limit):
+        if not _is_sustained(points[load], tolerance, limit):
             return low, load
         low = load
     return low, float("inf")
 
 
-def _taken(point: Point, tolerance: float, limit: float) -> bool:
-    """Whether a load is stationary, or so near saturation that the search need not tell.
+def _is_sustained(point: Point, tolerance: float, limit: float) -> bool:
+    """Return whether a load is sustained: stationary, or undecided and close to saturation.
 
-    Close to saturation latencies take very long to settle. Where the backlog does not surely grow
-    and surely all but `tolerance` of what is offered arrives, the mean over all terminals is told
-    well enough, unless the load is above what some channel or terminal can take at all.
+    Close to saturation latencies take very long to settle. If the backlog does not certainly grow
+    and at least 1 − `tolerance` of the offered load certainly arrives, the mean over all terminals
+    is precise enough, unless the load exceeds the capacity of some channel or terminal.
     """
     if point.state == "undecided":
         return point.load <= limit and _share(point) >= 1 - tolerance
@@ -146,7 +148,7 @@ def _taken(point: Point, tolerance: float, limit: float) -> bool:
 
 
 def _share(point: Point) -> float:
-    """The part of what was generated that surely arrives, at most 1; NaN if nobody knows."""
+    """Return the share of generated flits that certainly arrives, at most 1; NaN if unknown."""
     offered = sum(run.offered for run in point.runs) / len(point.runs)
     share = point.accepted.low / offered if offered else nan
     return 1.0 if share > 1 else share
@@ -158,7 +160,7 @@ def _result(points: dict[float, Point], settings: SimulationSettings, limit: flo
     if bound > 1:
         text = "not saturated at any load up to 1"
     else:
-        text = f"{_told(points, low, settings)}, {points[bound].state} at {bound:g}"
+        text = f"{_summary(points, low, settings)}, {points[bound].state} at {bound:g}"
         if bound - low > settings.tolerance * bound:
             text += f"; max_probes={settings.max_probes} loads did not narrow it down further"
     above = [
@@ -169,7 +171,7 @@ def _result(points: dict[float, Point], settings: SimulationSettings, limit: flo
     if above:
         text += f"; yet stationary at {', '.join(above)}: not monotonic in the load"
     return Saturation(
-        load=_surely(points[low]) if low else 0.0,
+        load=_certain_load(points[low]) if low else 0.0,
         bound=bound,
         accepted=points[low].accepted if low else None,
         most=most.accepted,
@@ -179,14 +181,14 @@ def _result(points: dict[float, Point], settings: SimulationSettings, limit: flo
     )
 
 
-def _surely(point: Point) -> float:
-    """Of a load that is taken, what surely is."""
+def _certain_load(point: Point) -> float:
+    """Return the part of a sustained load that certainly arrives."""
     stationary = point.state == "stationary"
     return point.load if stationary else round(point.load * _share(point), 6)
 
 
-def _told(points: dict[float, Point], low: float, settings: SimulationSettings) -> str:
-    """How the largest load that is taken is."""
+def _summary(points: dict[float, Point], low: float, settings: SimulationSettings) -> str:
+    """Describe the largest sustained load."""
     if not low or points[low].state == "stationary":
         return f"stationary at load {low:g}"
     return (

@@ -1,4 +1,4 @@
-"""Settings of simulations: what the routers are like, what is offered, how it is measured."""
+"""Settings of simulations: routers, offered loads and measurement."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from routelab.simulation.measuring.intervals import LEAST_GROUPS
 from routelab.simulation.packet.router import Router
 
 WARMUP_SAMPLES = 30
-"""Fewest samples that tell of the end of a warm-up."""
+"""Smallest number of samples for the end of a warm-up."""
 MEASURED_SAMPLES = 2 * LEAST_GROUPS
-"""Fewest samples of a measurement."""
+"""Smallest number of samples of a measurement."""
 LONGEST = 2**30
-"""Most cycles that the engine can run."""
+"""Largest number of cycles of the engine."""
 
 
 def _read_loads(value: Any) -> Any:
@@ -23,24 +23,24 @@ def _read_loads(value: Any) -> Any:
     return (value,) if isinstance(value, (int, float)) else value
 
 
-def _in_order(loads: tuple[float, ...]) -> tuple[float, ...]:
+def _check_order(loads: tuple[float, ...]) -> tuple[float, ...]:
     if not loads:
         raise ValueError("name at least one load")
     return tuple(sorted(set(loads)))
 
 
 Load = Annotated[float, Field(gt=0, le=1)]
-Loads = Annotated[tuple[Load, ...], BeforeValidator(_read_loads), AfterValidator(_in_order)]
-"""Offered loads in ascending order, written ``0.1+0.2``; where no name is read, ``0.1,0.2``."""
+Loads = Annotated[tuple[Load, ...], BeforeValidator(_read_loads), AfterValidator(_check_order)]
+"""Offered loads in ascending order, written ``0.1+0.2``, or ``0.1,0.2`` outside names."""
 
 
 class SimulationSettings(Router):
-    """All that a simulation depends on besides network, routing and traffic.
+    """Input of a simulation besides network, routing and traffic.
 
     Raises
     ------
     pydantic.ValidationError
-        If a value is out of range or values do not go together; all are told.
+        If values are out of range or do not fit together; the error lists all.
     """
 
     loads: Loads = Field(
@@ -105,7 +105,7 @@ class SimulationSettings(Router):
     )
 
     @model_validator(mode="after")
-    def _go_together(self) -> SimulationSettings:
+    def _check_combination(self) -> SimulationSettings:
         if self.messages and self.find_saturation:
             raise ValueError(
                 "`find_saturation` needs offered loads, and with `messages` there are none: leave "
@@ -126,9 +126,9 @@ class SimulationSettings(Router):
 
     @property
     def all_seeds(self) -> tuple[int, ...]:
-        """The seeds of a load's runs."""
+        """Seeds of a load's runs."""
         return tuple(range(self.seed, self.seed + self.seeds))
 
     def router(self) -> Router:
-        """The part that is the routers'."""
+        """Return the settings of the routers."""
         return Router(**{name: getattr(self, name) for name in Router.model_fields})

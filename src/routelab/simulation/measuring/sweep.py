@@ -1,4 +1,4 @@
-"""Simulations at several loads and with several seeds, and the load that saturates a network."""
+"""Simulations at several loads and with several seeds."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from routelab.simulation.measuring.intervals import Estimate, pooled
-from routelab.simulation.measuring.measure import Simulated, measure
-from routelab.simulation.measuring.result import LATENCY_FACTS, Measured, State, interval
+from routelab.simulation.measuring.intervals import Estimate, pool
+from routelab.simulation.measuring.measure import PacketSimulation, measure_simulation
+from routelab.simulation.measuring.result import LATENCY_FACTS, LoadResult, State, interval
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.columns import POOLING
 from routelab.toolkit.parallel import allowed_threads
 
-Make = Callable[[float, int], Simulated]
-"""A fresh simulation at an offered load with a seed; called in threads."""
+Make = Callable[[float, int], PacketSimulation]
+"""Function that makes a simulation at an offered load with a seed; called in threads."""
 
-Recall = Callable[[float, int], Measured | None]
-"""What was measured before at an offered load with a seed; called in threads."""
+Recall = Callable[[float, int], LoadResult | None]
+"""Function that returns an earlier result at an offered load with a seed; called in threads."""
 
 _GRAVEST: tuple[State, ...] = (
     "deadlock",
@@ -40,49 +40,49 @@ class Point:
     ----------
     load : float
     runs : tuple of Measured
-        One a seed.
+        One per seed.
     """
 
     load: float
-    runs: tuple[Measured, ...]
+    runs: tuple[LoadResult, ...]
 
     @property
     def state(self) -> State:
-        """The gravest of the runs'."""
+        """The most serious state of the runs."""
         return min((run.state for run in self.runs), key=_GRAVEST.index)
 
     @property
     def accepted(self) -> Estimate:
-        """Accepted load: mean of the runs, its error from theirs."""
-        return pooled([run.accepted for run in self.runs])
+        """Accepted load: mean of the runs, with the error from their errors."""
+        return pool([run.accepted for run in self.runs])
 
     @property
     def latency(self) -> Estimate | None:
         """Mean latency; None unless every run has one."""
-        return self._of_latency("mean")
+        return self._mean_latency("mean")
 
     @property
     def latency_p99(self) -> Estimate | None:
-        """99th percentile of the latency: mean of the runs' own; None unless every run has one."""
-        return self._of_latency("p99")
+        """99th percentile of the latency: mean over the runs; None unless every run has one."""
+        return self._mean_latency("p99")
 
-    def _of_latency(self, part: str) -> Estimate | None:
+    def _mean_latency(self, part: str) -> Estimate | None:
         found = [getattr(run.latency, part) for run in self.runs if run.latency]
-        return pooled(found) if len(found) == len(self.runs) else None
+        return pool(found) if len(found) == len(self.runs) else None
 
     def facts(self) -> dict[str, Any]:
-        """Flat numbers and words; of a single run all of its own.
+        """Return flat numbers and words; for a single run, its facts.
 
-        Of several runs: estimates pooled, other numbers as `POOLING` has it.
+        For several runs, estimates are pooled, and columns declare how to combine other numbers.
         """
         each = [run.facts() for run in self.runs]
         if len(each) == 1:
             return each[0]
         found: dict[str, Any] = {}
         for name in each[0]:
-            found[name] = _joined(name, [facts[name] for facts in each])
-        told = next(run for run in self.runs if run.state == self.state)
-        state = {"state": self.state, "saturated": told.saturated, "text": told.text}
+            found[name] = _combine(name, [facts[name] for facts in each])
+        gravest = next(run for run in self.runs if run.state == self.state)
+        state = {"state": self.state, "saturated": gravest.saturated, "text": gravest.text}
         worst = min(self.runs, key=lambda run: run.worst.share)
         served = {"worst_terminal": worst.worst.terminal, "worst_share": worst.worst.share}
         pools = interval("accepted_load", self.accepted)
@@ -90,14 +90,14 @@ class Point:
             pools |= dict.fromkeys(LATENCY_FACTS)
         else:
             for part in ("mean", "p50", "p95", "p99"):
-                pools |= interval(f"latency_{part}", self._of_latency(part))
-        # a mean of equal loads may miss them by the last digit
+                pools |= interval(f"latency_{part}", self._mean_latency(part))
+        # a mean of equal loads may differ from them in the last digit
         same = {"load": self.load, "seed": self.runs[0].seed}
         return found | state | served | pools | same
 
 
-def _joined(name: str, values: Sequence[Any]) -> Any:
-    """The value of several runs, as the column declares; None for words."""
+def _combine(name: str, values: Sequence[Any]) -> Any:
+    """Combine values of several runs as the column declares; return None for words."""
     known = [value for value in values if value is not None]
     if not known or isinstance(known[0], (str, bool)):
         return None
@@ -113,12 +113,12 @@ def _joined(name: str, values: Sequence[Any]) -> Any:
     return sum(known) / len(known)
 
 
-def sweep(
+def sweep_loads(
     make: Make,
     settings: SimulationSettings,
     loads: Iterable[float] | None = None,
     threads: int | None = None,
-    heard: Callable[[Measured], None] | None = None,
+    on_result: Callable[[LoadResult], None] | None = None,
     recall: Recall | None = None,
 ) -> list[Point]:
     """Measure at several loads, with every seed, in threads.
@@ -126,35 +126,40 @@ def sweep(
     Parameters
     ----------
     make : callable
-        ``make(load, seed)``: a simulation, with these settings. With messages to be finished it is
-        called with load 0.
+        ``make(load, seed)`` returns a simulation with these settings; the load is 0 in a run with
+        messages to finish.
     settings : SimulationSettings
     loads : iterable of float, optional
-        By default those of the settings.
+        Default: those of the settings.
     threads : int, optional
-        By default as many as this process may use. The numbers do not depend on it.
-    heard : callable, optional
-        Called with every run that has ended, in the thread that it ran in.
+        Default: as many as this process may use. The results do not depend on it.
+    on_result : callable, optional
+        Called with the result of every run, in its thread.
     recall : callable, optional
-        Knows runs of the same kind that ended before: these are not made again.
+        Returns earlier results, whose runs are not repeated.
 
     Returns
     -------
     list of Point
-        In the order of the loads; a single one where messages are to be finished.
+        In the order of the loads; a single one in a run with messages to finish.
     """
-    wanted = (0.0,) if settings.messages else tuple(settings.loads if loads is None else loads)
-    tasks = [(load, seed) for load in wanted for seed in settings.all_seeds]
+    offered_loads = (
+        (0.0,) if settings.messages else tuple(settings.loads if loads is None else loads)
+    )
+    tasks = [(load, seed) for load in offered_loads for seed in settings.all_seeds]
 
-    def one(task: tuple[float, int]) -> Measured:
+    def one(task: tuple[float, int]) -> LoadResult:
         found = None if recall is None else recall(*task)
         if found is None:
-            found = measure(make(*task), settings)
-        if heard is not None:
-            heard(found)
+            found = measure_simulation(make(*task), settings)
+        if on_result is not None:
+            on_result(found)
         return found
 
     with ThreadPoolExecutor(threads or allowed_threads()) as pool:
         found = list(pool.map(one, tasks))
     seeds = settings.seeds
-    return [Point(load, tuple(found[k * seeds : (k + 1) * seeds])) for k, load in enumerate(wanted)]
+    return [
+        Point(load, tuple(found[k * seeds : (k + 1) * seeds]))
+        for k, load in enumerate(offered_loads)
+    ]

@@ -1,4 +1,4 @@
-"""Where the warm-up of a simulation ends."""
+"""Detection of the end of a warm-up."""
 
 from __future__ import annotations
 
@@ -6,36 +6,36 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 TAIL = 5
-"""Last observations that no warm-up ends among: so few are alike by chance."""
+"""Number of last observations in which no warm-up ends: so few may be equal by chance."""
 
 
 def mser(series: ArrayLike) -> int:
-    """Number of first observations whose removal makes the mean of the others surest.
+    """Find the number of first observations whose removal makes the mean most precise.
 
     Parameters
     ----------
     series : array, shape (n,)
-        Means of equally long stretches of time, in order.
+        Means of equal intervals of time, in order.
 
     Returns
     -------
     int
-        The d below n − `TAIL` that minimizes the sum of squares about the mean of what is left,
-        divided by (n − d)²; 0 of a series that is too short.
+        The d below n − `TAIL` that minimizes the sum of squares about the mean of the rest, divided
+        by (n − d)²; 0 if the series is too short.
 
     Notes
     -----
     K. P. White, *An effective truncation heuristic for bias reduction in simulation output*,
     Simulation 69(6), 1997, doi 10.1177/003754979706900601. Of the variants, MSER-5 did best in
     K. Hoad, S. Robinson and R. Davies, *Automating warm-up length estimation*, Journal of the
-    Operational Research Society 61(9), 2010, doi 10.1057/jors.2009.87; the stretches are its
+    Operational Research Society 61(9), 2010, doi 10.1057/jors.2009.87; the intervals are its
     batches.
     """
     values = np.asarray(series, dtype=np.float64)
     ends = len(values) - TAIL
     if ends < 1:
         return 0
-    # about the last value, so that sums of squares lose no digits
+    # relative to the last value, so that sums of squares lose no digits
     values = values - values[-1]
     left = np.arange(len(values), TAIL, -1, dtype=np.float64)
     sums = np.cumsum(values[::-1])[::-1][:ends]
@@ -45,13 +45,13 @@ def mser(series: ArrayLike) -> int:
 
 
 def truncation(*series: ArrayLike) -> int | None:
-    """Observations to drop so that every one of several series is stationary.
+    """Find the number of first observations to drop so that several series are stationary.
 
     Returns
     -------
     int or None
-        The largest of the series' own; None if one of them is in the second half: then the series
-        may be on its way still (Hoad et al. 2010, see `mser`).
+        The largest number of all series; None if one of them is in the second half: then the series
+        may still be changing (Hoad et al. 2010, see `mser`).
     """
     ends = [mser(one) for one in series]
     shortest = min(len(np.asarray(one)) for one in series)

@@ -6,44 +6,44 @@ import numpy as np
 
 from routelab.api import Demand, InputError, Messages, Topology, TrafficPlugin, UnsupportedError
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.simulation.packet.traffic import demand_of, listed_by
+from routelab.simulation.packet.traffic import demand_of, list_messages
 
 MOST_MESSAGES = 10**8
-"""Messages of a run; they are all listed before it begins."""
+"""Largest number of messages of a run, which are all listed before it begins."""
 
 STREAM = 2
-"""Sets the draws of targets apart from those of patterns with the same seed."""
+"""Stream of the draws of targets, different from that of patterns with the same seed."""
 
 
 def messages_of(traffic: TrafficPlugin, topology: Topology, count: int, seed: int) -> Messages:
-    """The messages that a pattern's terminals send.
+    """Return the messages that a pattern's terminals send.
 
     Parameters
     ----------
     traffic : TrafficPlugin
     topology : Topology
     count : int
-        Messages of every terminal that sends; of a pattern that lists its own, how many times the
-        list is sent.
+        Messages of every terminal that sends; for a pattern with a list, the number of repetitions
+        of the list.
     seed : int
 
     Raises
     ------
     UnsupportedError
-        If nobody sends.
+        If no terminal sends.
     InputError
-        If the messages are too many to be listed.
+        If the messages are too many for a list.
     PluginError
-        If the plugin offers something malformed.
+        If the plugin returns invalid objects.
     """
-    listed = listed_by(traffic, topology, seed)
+    listed = list_messages(traffic, topology, seed)
     if listed is None:
         demand = demand_of(traffic, topology, seed)
         _refuse_many(int(np.count_nonzero(demand.rate)), count)
-        made = drawn(demand, count, seed)
+        made = draw_messages(demand, count, seed)
     else:
         _refuse_many(len(listed.target), count)
-        made = repeated(listed, count)
+        made = repeat_messages(listed, count)
     if not len(made.target):
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     return made
@@ -57,8 +57,8 @@ def _refuse_many(each: int, count: int) -> None:
         )
 
 
-def drawn(demand: Demand, count: int, seed: int) -> Messages:
-    """As many messages of every terminal that sends, their targets drawn from a demand."""
+def draw_messages(demand: Demand, count: int, seed: int) -> Messages:
+    """Draw the targets of `count` messages of every terminal that sends from a demand."""
     source = np.random.PCG64([seed, STREAM])
     sends = demand.rate > 0
     targets = [
@@ -69,12 +69,12 @@ def drawn(demand: Demand, count: int, seed: int) -> Messages:
 
 
 def _targets(demand: Demand, terminal: int, count: int, source: np.random.PCG64) -> Int64Array:
-    """Targets of a terminal's messages; int64, shape (count,)."""
+    """Draw the targets of a terminal's messages; int64, shape (count,)."""
     parts = slice(demand.part_start[terminal], demand.part_start[terminal + 1])
     upto = np.cumsum(demand.part_share[parts])
     part = np.minimum(np.searchsorted(upto, _uniform(source, count), "right"), len(upto) - 1)
-    chosen = demand.part_set[parts][part]
-    begin, size = demand.set_start[chosen], np.diff(demand.set_start)[chosen]
+    terminal_set = demand.part_set[parts][part]
+    begin, size = demand.set_start[terminal_set], np.diff(demand.set_start)[terminal_set]
     place = (_uniform(source, count) * size).astype(np.int64)
     to: Int64Array = demand.members[begin + place].astype(np.int64)
     while not demand.to_self and (again := np.flatnonzero(to == terminal)).size:
@@ -84,14 +84,14 @@ def _targets(demand: Demand, terminal: int, count: int, source: np.random.PCG64)
 
 
 def _uniform(source: np.random.PCG64, count: int) -> Float64Array:
-    """Numbers in [0, 1), from raw bits: those are the same in every numpy."""
+    """Draw numbers in [0, 1) from raw bits, which are the same in every numpy."""
     bits = np.atleast_1d(np.asarray(source.random_raw(count)))
     uniform: Float64Array = (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
     return uniform
 
 
-def repeated(messages: Messages, count: int) -> Messages:
-    """The whole list of every terminal's messages, sent several times."""
+def repeat_messages(messages: Messages, count: int) -> Messages:
+    """Repeat the whole list of every terminal's messages."""
     lists = [
         np.tile(messages.target[begin:end], count)
         for begin, end in zip(messages.start[:-1], messages.start[1:], strict=True)

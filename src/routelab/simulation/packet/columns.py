@@ -455,4 +455,4 @@ LATENCIES: tuple[Column, ...] = (
 COLUMNS = (*MEASURED, *FOUND, *CHANNELS, *TERMINALS, *LATENCIES)
 
 POOLING: dict[str, Pooling] = {column.name: column.seeds for column in MEASURED}
-"""How the values of several seeds become one, by column."""
+"""Combination of the values of several seeds, by column."""

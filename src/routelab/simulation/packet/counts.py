@@ -1,4 +1,4 @@
-"""What a simulation counts."""
+"""Counts of a simulation."""
 
 from __future__ import annotations
 
@@ -10,29 +10,30 @@ import numpy as np
 from routelab.api.topology import Float64Array, Int64Array
 
 EXACT = 4096
-"""Latencies below are counted each by itself."""
+"""Latencies below this are counted exactly."""
 STEPS = 64
-"""Above, every doubling is cut into so many bins."""
+"""Number of bins of every doubling above."""
 BINS = EXACT + 20 * STEPS
 
 
 @dataclass(frozen=True)
-class Sample:
-    """What happened in some cycles; switch-to-switch channels only, terminals' ports apart.
+class CycleCounts:
+    """Counts of some cycles; flit hops are those over switch-to-switch channels.
 
     Attributes
     ----------
     cycles : int
     generated_flits, injected_flits, ejected_flits : int
-        Offered by the terminals, taken from them by the network, arrived.
+        Flits that terminals offered, that entered the network, and that arrived.
     ejected_packets : int
     latency_sum, network_latency_sum : int
-        Of the ejected packets, in cycles: from generation, from injection, to the tail's arrival.
+        Sums over the ejected packets, in cycles: from generation, or from injection, to the tail's
+        arrival.
     flit_hops : int
     packets_in_network : int
-        At the end.
-    packets_waiting : int
-        Generated and not yet in the network, at the end.
+            Packets in the network at the end.
+        packets_waiting : int
+            Packets that are generated and not yet in the network, at the end.
     """
 
     cycles: int
@@ -49,13 +50,13 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class Histogram:
-    """Numbers of cycles, counted: exactly below `EXACT`, within 1/`STEPS` above.
+    """Histogram of numbers of cycles: exact below `EXACT`, within 1/`STEPS` above.
 
     Attributes
     ----------
     bins : int64 array, shape (BINS,)
     total, sum, maximum : int
-        Exact.
+        Exact values.
     """
 
     bins: Int64Array
@@ -65,25 +66,25 @@ class Histogram:
 
     @property
     def mean(self) -> float:
-        """Exact; NaN of nothing."""
+        """Exact mean; NaN if empty."""
         return self.sum / self.total if self.total else float("nan")
 
     def quantile(self, share: float) -> float:
-        """The least number that a `share` of all does not exceed; NaN of nothing."""
+        """Return the smallest number that a `share` of all does not exceed; NaN if empty."""
         if not self.total:
             return float("nan")
         place = int(np.searchsorted(np.cumsum(self.bins), np.ceil(share * self.total)))
         return float(min(upper_ends()[place], self.maximum))
 
     def cdf(self) -> tuple[Float64Array, Float64Array]:
-        """Upper ends of the bins that hold any, and the share up to each."""
+        """Return the upper ends of the bins in use, and the cumulative share at each."""
         used = np.flatnonzero(self.bins)
         share = np.cumsum(self.bins)[used] / max(self.total, 1)
         return np.minimum(upper_ends()[used], self.maximum).astype(np.float64), share
 
 
 def upper_ends() -> Int64Array:
-    """Greatest number that falls into each bin; int64, shape (BINS,)."""
+    """Return the largest number in each bin; int64, shape (BINS,)."""
     above = np.arange(1, BINS - EXACT + 1)
     doubling, step = np.divmod(above - 1, STEPS)
     width = (EXACT // STEPS) << doubling
@@ -92,17 +93,18 @@ def upper_ends() -> Int64Array:
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """What was counted since the last reset; T terminals, C channels.
+    """Counts since the last reset; T terminals, C channels.
 
     Attributes
     ----------
     cycles : int
     latency, network_latency : Histogram
-        Of packets, from generation and from injection to the tail's arrival.
+        Latencies of packets, from generation and from injection to the tail's arrival.
     message_latency : Histogram
-        Of messages: from generation to the last tail's arrival.
+        Latencies of messages, from generation to the last tail's arrival.
     in_order_latency : Histogram
-        Of packets, until all earlier ones of their message are there, too; empty unless asked for.
+        Latencies of packets, until all earlier ones of their message have arrived; empty unless
+        requested.
     hops : int64 array
         Packets by number of hops.
     escape_hops : int
@@ -117,7 +119,7 @@ class Counts:
     latency_by_target, received : int64 array, shape (T,)
         Sum over the packets of a destination, and their number.
     finished_at : int64 array, shape (T,)
-        Cycle in which a destination got its last flit; −1: none yet.
+        Cycle in which a destination received its last flit; −1: none yet.
     channel_flits : int64 array, shape (C,)
     vc_flits : int64 array, shape (C, V)
     """
@@ -143,8 +145,8 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Blocked:
-    """Why a simulation cannot go on.
+class Blockage:
+    """Reason why a simulation cannot continue.
 
     Attributes
     ----------
@@ -152,9 +154,9 @@ class Blocked:
     cycle : tuple of (int, int)
         Channels and virtual channels that wait for each other; empty unless deadlock.
     text : str
-        For people, with the names of the channels.
+        Message with the names of the channels.
     at : int
-        Cycle in which it was found.
+        Cycle of the detection.
     """
 
     kind: Literal["deadlock", "livelock", "no-route"]

@@ -1,4 +1,4 @@
-"""The packet engine: a network, an algorithm and a traffic, cycle by cycle."""
+"""The packet engine, which simulates a network, an algorithm and traffic cycle by cycle."""
 
 from __future__ import annotations
 
@@ -19,45 +19,45 @@ from routelab.api import (
 from routelab.api.topology import Int64Array
 from routelab.kernels import hops as of
 from routelab.kernels.hops import HOP, INJECT
-from routelab.simulation.packet.counts import Blocked, Counts, Histogram, Sample
+from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts, Histogram
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.layout import build, class_rows, refusal
+from routelab.simulation.packet.layout import build_arrays, class_rows, unsupported_reason
 from routelab.simulation.packet.router import Router
 
 LONGEST = 2**30
-"""Cycles that a simulation can run."""
+"""Largest number of cycles of a simulation."""
 
 
 class Simulation:
-    """A network with packets in it.
+    """A network with packets.
 
-    Same arguments, same numbers, whatever runs beside it: kernels let go of Python's lock, so
-    several simulations may run in threads.
+    Equal arguments give equal results. Kernels release Python's lock, so several simulations may
+    run in threads.
 
     Parameters
     ----------
     topology : Topology
     program : HopProgram
-        The algorithm; `routelab.simulation.table_program` makes one of a route table.
+        The algorithm; `routelab.simulation.table_program` makes one from a route table.
     router : Router
     demand : Demand, optional
-        Open loop: who sends where, at `load`.
+        Open loop: rates and destinations of terminals, at `load`.
     load : float
-        Flits a cycle that a terminal of rate 1 offers.
+        Flits per cycle that a terminal of rate 1 offers.
     messages : Messages, optional
-        Closed loop: what is to be delivered, all generated in cycle 0.
+        Closed loop: messages to deliver, all generated in cycle 0.
     message_packets : int
         Packets of every message.
     in_order : bool
-        Count when packets could be handed on in the order of their message, too.
+        Also count latencies of delivery in the order of each message.
     seed : int
 
     Raises
     ------
     InputError
-        If numbers are out of range, or there is not exactly one of `demand` and `messages`.
+        If numbers are out of range, or not exactly one of `demand` and `messages` is given.
     UnsupportedError
-        If routers like these cannot run the program.
+        If these routers cannot run the program.
     """
 
     def __init__(
@@ -76,12 +76,12 @@ class Simulation:
         self.topology, self.program = topology, program
         self.router = router or Router()
         _check(topology, self.router, demand, load, messages, message_packets, seed)
-        reason = refusal(program, self.router)
+        reason = unsupported_reason(program, self.router)
         if reason is not None:
             raise UnsupportedError(reason)
         self.demand, self.load, self.messages = demand, load, messages
         self.message_packets, self.seed, self.in_order = message_packets, seed, in_order
-        self._engine, self._ports = build(
+        self._engine, self._ports = build_arrays(
             topology,
             program,
             self.router,
@@ -94,22 +94,22 @@ class Simulation:
         )
         self._sources = at.part(self._engine, at.Sources)
         self.now = 0
-        self.looked = 0  # queues looked at, all cycles together
+        self.examined = 0  # queues examined, in all cycles
         self.cpu_seconds = 0.0
         self._since = 0
         self._before = self._marks()
         self._generated_before = np.zeros(topology.num_terminals, np.int64)
         self._waiting = 0
-        self._hop, self._inject, self._advance, self._generated = _compiled(program)
+        self._hop, self._inject, self._advance, self._generated = _load_kernels(program)
         self._schedule()
 
     @property
     def virtual_channels_used(self) -> int:
-        """Virtual channels that packets may be on; the rest of the routers' is idle."""
+        """Number of virtual channels that packets may use; the others of the routers are idle."""
         return int(class_rows(self.program, self.router.vcs)[:, 1].sum())
 
     def _schedule(self) -> None:
-        """Find every terminal's first message."""
+        """Schedule every terminal's first message."""
         engine = self._engine
         if self.demand is not None:
             _first_messages(self._sources, self.load * self.demand.rate > 0)
@@ -120,17 +120,17 @@ class Simulation:
 
     @property
     def finished(self) -> bool:
-        """Whether every message of a closed loop was delivered; never in open loop."""
+        """Whether every message of a closed loop has arrived; never in open loop."""
         if self.messages is None:
             return False
         return int(self._engine.totals[at.DONE_MESSAGES]) == len(self.messages.target)
 
-    def run(self, cycles: int) -> Sample:
-        """Run some cycles and tell what happened in them."""
+    def run(self, cycles: int) -> CycleCounts:
+        """Run some cycles and return their counts."""
         if self.now + cycles > LONGEST:
             raise InputError(f"a simulation runs {LONGEST} cycles at most")
         begin = time.thread_time()
-        self.looked += self._advance(
+        self.examined += self._advance(
             self._engine, self._hop, self._inject, self.now, self.now + cycles
         )
         self.now += cycles
@@ -138,7 +138,7 @@ class Simulation:
         self.cpu_seconds += time.thread_time() - begin
         before, self._before = self._before, self._marks()
         change = {name: self._before[name] - before[name] for name in before}
-        return Sample(
+        return CycleCounts(
             cycles=cycles,
             packets_in_network=int(self._engine.totals[at.IN_NETWORK]),
             packets_waiting=self._waiting,
@@ -159,7 +159,7 @@ class Simulation:
         }
 
     def reset(self) -> None:
-        """Forget what was counted; the packets stay where they are."""
+        """Reset the counts; the packets stay."""
         engine = self._engine
         self._generated_before = engine.by_terminal[:, at.GENERATED].copy()
         for column in range(8):
@@ -174,7 +174,7 @@ class Simulation:
         self._before = self._marks()
 
     def counts(self) -> Counts:
-        """What was counted since the last reset."""
+        """Return the counts since the last reset."""
         engine, totals = self._engine, self._engine.totals
         by_terminal = engine.by_terminal.copy()
         whole = self.message_packets == 1
@@ -213,41 +213,39 @@ class Simulation:
         )
 
     def audit(self) -> Int64Array:
-        """Where the room of every buffer is: shape (C, V, 4), in units.
+        """Return the use of every buffer's room: shape (C, V, 4), in units.
 
-        Known upstream to be free, taken by units in the buffer, by units on the channel, and free
-        but not known yet. The four add up to the buffer's capacity.
+        Free and known upstream, taken by units in the buffer, taken by units on the channel, and
+        free but not yet known upstream. The four add up to the buffer's capacity.
         """
-        from routelab.simulation.packet.kernels.checks import where_units_are
+        from routelab.simulation.packet.kernels.checks import count_units
 
-        found = where_units_are(
-            at.part(self._engine, at.Queues), self.now, self.router.router_delay
-        )
+        found = count_units(at.part(self._engine, at.Queues), self.now, self.router.router_delay)
         rows: Int64Array = found.reshape(-1, self.router.vcs, 4)[self._ports.of_channel]
         return rows
 
-    def blocked(self) -> Blocked | None:
-        """Whether packets can never move again, or move without end; None if not."""
+    def blocked(self) -> Blockage | None:
+        """Return why packets can never move again, or move without end; None if neither."""
         from routelab.simulation.packet.kernels.checks import stuck_queues
 
-        lost = int(self._engine.totals[at.LOST])
-        if lost:
-            return self._lost(lost)
+        lost_packet = int(self._engine.totals[at.LOST])
+        if lost_packet:
+            return self._lost_packet(lost_packet)
         stuck = stuck_queues(at.part(self._engine, at.Queues), self.now)
         return self._deadlock(stuck) if stuck.any() else None
 
-    def _lost(self, lost: int) -> Blocked:
-        row = self._engine.states[abs(lost) - 1]
+    def _lost_packet(self, lost_packet: int) -> Blockage:
+        row = self._engine.states[abs(lost_packet) - 1]
         names = self.topology.switch_names
         way = f"from {names[row[of.SOURCE]]} to {names[row[of.DESTINATION]]}"
-        if lost < 0:
+        if lost_packet < 0:
             text = f"the routing has no channel for a packet {way}, or one that is not there"
-            return Blocked("no-route", (), text, self.now)
+            return Blockage("no-route", (), text, self.now)
         text = f"a packet {way} took more than {self.program.max_hops} hops"
-        return Blocked("livelock", (), text, self.now)
+        return Blockage("livelock", (), text, self.now)
 
-    def _deadlock(self, stuck: Any) -> Blocked:
-        """Follow who waits for whom until it closes."""
+    def _deadlock(self, stuck: Any) -> Blockage:
+        """Follow waiting queues until they form a cycle."""
         engine, vcs = self._engine, self.router.vcs
         queue = int(np.flatnonzero(stuck)[0])
         seen: dict[int, int] = {}
@@ -255,7 +253,7 @@ class Simulation:
         while queue not in seen:
             seen[queue] = len(chain)
             chain.append(queue)
-            queue = self._awaited(queue, stuck)
+            queue = self._stuck_target(queue, stuck)
         cycle = []
         for member in chain[seen[queue] :]:
             channel = int(engine.inputs["channel"][member // vcs])
@@ -265,10 +263,10 @@ class Simulation:
             f"{int(stuck.sum())} buffers wait for each other and can never move: "
             + " waits for ".join([*names, names[0]])
         )
-        return Blocked("deadlock", tuple(cycle), text, self.now)
+        return Blockage("deadlock", tuple(cycle), text, self.now)
 
-    def _awaited(self, queue: int, stuck: Any) -> int:
-        """A buffer that cannot move and that the front of a queue waits for."""
+    def _stuck_target(self, queue: int, stuck: Any) -> int:
+        """Return a stuck buffer that the front of a queue waits for."""
         engine = self._engine
         row = engine.queues[queue]
         count, begin = int(row["choices"]), queue * self.program.candidates
@@ -323,24 +321,24 @@ def _check(
         raise InputError("simulation: " + "; ".join(problems))
 
 
-def _compiled(program: HopProgram) -> tuple[Any, Any, Any, Any]:
-    """The kernels; their first import takes as long as numba takes to load or compile them."""
-    from routelab.simulation.packet.kernels.cycle import advance, inject_nothing
+def _load_kernels(program: HopProgram) -> tuple[Any, Any, Any, Any]:
+    """Return the kernels; numba loads or compiles them at their first import."""
+    from routelab.simulation.packet.kernels.cycle import inject_nothing, run_cycles
     from routelab.simulation.packet.kernels.sources import count_generated
 
     inject = program.inject or inject_nothing
     _remember_address(program.hop, HOP)
     _remember_address(inject, INJECT)
-    (run,) = advance.overloads.values()
-    # its only signature is given: nothing is to be found out about the arguments
+    (run,) = run_cycles.overloads.values()
+    # its only signature is given, so numba need not inspect the arguments
     return program.hop, inject, run.entry_point, count_generated
 
 
 def _remember_address(function: Any, signature: Any) -> None:
-    """Let a compiled function of one signature be looked up once, and not whenever it is handed on.
+    """Store the address of a compiled function of one signature.
 
-    numba asks for the address of a function at every call that takes it as an argument, which
-    costs as much as a hundred hops; it never changes.
+    Otherwise numba looks up the address, which never changes, at every call with the function as
+    an argument; that costs as much as a hundred hops.
     """
     if "get_compile_result" in vars(function):
         return

@@ -1,4 +1,4 @@
-"""The engine's arrays for a network, an algorithm and a traffic."""
+"""Arrays of the engine for a network, an algorithm and traffic."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from routelab.toolkit.rings import complete_rings
 Array = NDArray[Any]
 
 MOST_CYCLES = 10_000
-"""Of a channel: more would make the wheels of events very large."""
+"""Largest delay of a channel: more would make the wheels of events very large."""
 
 SPARE = 64
-"""Rows for candidates more than an algorithm says it has, so that a wrong one is found out."""
+"""Additional rows for candidates, so that an excess of candidates is detected."""
 
 _NEAR_QUEUES = 4096
-"""Queues up to which the caches near a processor hold most of what cycles touch."""
+"""Number of queues up to which the caches near a processor hold most data of cycles."""
 
 SOURCE_WHEEL = 1024
-"""Cycles that terminals are scheduled ahead; later ones are looked at in between."""
+"""Cycles that terminals are scheduled ahead; later ones are examined in between."""
 
 
 class Ports:
-    """Numbers of ports: of a switch's channels in, then its terminals' ways in, by switch.
+    """Numbers of ports by switch: its incoming channels, then its terminals' injections.
 
     Attributes
     ----------
@@ -63,18 +63,18 @@ class Ports:
 
     @property
     def ways_in(self) -> int:
-        """How many there are."""
+        """Number of ports."""
         return int(self.start[-1])
 
 
 def class_rows(program: HopProgram, vcs: int) -> NDArray[np.int32]:
-    """First virtual channel, number of them and whether under bubble, of each class; (k, 3)."""
+    """Return first virtual channel, their number and whether under bubble per class; (k, 3)."""
     bubble = np.isin(np.arange(needed_classes(program)), program.bubble)
     return np.column_stack((class_lanes(program, vcs), bubble)).astype(np.int32)
 
 
-def refusal(program: HopProgram, router: Router) -> str | None:
-    """Why routers like these cannot run a program; None if they can."""
+def unsupported_reason(program: HopProgram, router: Router) -> str | None:
+    """Return why these routers cannot run a program; None if they can."""
     classes = needed_classes(program)
     if classes > router.vcs:
         return (
@@ -93,7 +93,7 @@ def refusal(program: HopProgram, router: Router) -> str | None:
     return None
 
 
-def build(
+def build_arrays(
     topology: Topology,
     program: HopProgram,
     router: Router,
@@ -104,7 +104,7 @@ def build(
     in_order: bool,
     seed: int,
 ) -> tuple[at.Engine, Ports]:
-    """Arrays at cycle 0, before anything was scheduled.
+    """Build the arrays of cycle 0, with empty schedules.
 
     Raises
     ------
@@ -200,7 +200,7 @@ def build(
 
 
 def _rows(count: int, kind: np.dtype[Any]) -> Array:
-    """Rows of zeros, the first at the beginning of a cache line."""
+    """Return rows of zeros, the first at the beginning of a cache line."""
     line = 64
     memory = np.zeros(count * kind.itemsize + line, np.uint8)
     first = -memory.ctypes.data % line
@@ -208,14 +208,14 @@ def _rows(count: int, kind: np.dtype[Any]) -> Array:
 
 
 def _streams(seed: int, count: int, kind: int) -> Array:
-    """Starting points of streams of random words; both columns alike; uint64 (count, 2)."""
+    """Return starting points of random streams, equal in both columns; uint64 (count, 2)."""
     sequence = np.random.SeedSequence([seed, kind])
     states = sequence.generate_state(max(count, 1), np.uint64)[:count]
     return np.repeat(states[:, None], 2, axis=1)
 
 
 def _slowness(topology: Topology) -> Float64Array:
-    """Cycles that a flit takes on each channel; the fastest take one."""
+    """Return the cycles that a flit takes on each channel; the fastest take one."""
     capacity = topology.channel_capacity
     slow: Float64Array = capacity.max(initial=0.0) / capacity if len(capacity) else capacity
     if slow.max(initial=1.0) > MOST_CYCLES:
@@ -228,15 +228,15 @@ def _slowness(topology: Topology) -> Float64Array:
 
 
 def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array, Array]:
-    """Rows of ports as they are read from, and as they are sent to."""
+    """Return the rows of ports as inputs, and as outputs."""
     flits, terminals = router.unit_flits, topology.num_terminals
     outputs = _rows(ports.ways_in + terminals, at.OUTPUT)
     slow = _slowness(topology)
-    # a unit has room if all of it has, with the flit that leaves in the same cycle
+    # a unit needs room for all its flits, including the room of the flit that leaves now
     room = max(router.output_buffer_flits - flits + 1, 0) if router.output_buffer_flits else 0
     delay = _link_delays(topology, router)
     across = outputs[ports.of_channel]
-    # a slower channel delays the head so that the next switch never sends what is not there yet
+    # a slower channel delays the head, so that the next switch never sends missing flits
     across["delay"] = delay + router.router_delay + np.ceil((flits - 1) * (slow - 1) - 1e-9)
     across["busy"] = np.ceil(flits * slow - 1e-9)
     across["slack"] = np.floor(room * slow)
@@ -256,7 +256,7 @@ def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array,
     inputs["channel"][ports.of_terminal] = -1 - np.arange(terminals)
     inputs["from_"][ports.of_channel] = topology.channel_source
     inputs["from_"][ports.of_terminal] = -1
-    # the way back is as long as the way there
+    # both directions are equally long
     inputs["credit_delay"] = router.credit_delay
     inputs["credit_delay"][ports.of_channel] += np.maximum(delay - router.link_delay, 0)
     inputs["ring_next"] = -1
@@ -266,7 +266,7 @@ def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array,
 
 
 def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
-    """Cycles that a flit's head takes over each channel."""
+    """Return the cycles that a packet's head takes over each channel."""
     delay = np.full(topology.num_channels, router.link_delay, np.int32)
     if router.cycle_seconds > 0:
         cycles = np.ceil(topology.channel_latency / router.cycle_seconds - 1e-9)
@@ -281,7 +281,7 @@ def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
 
 
 def _hold(router: Router, slow: Float64Array) -> Int64Array:
-    """Cycles that a unit occupies its input port."""
+    """Return the cycles that a unit occupies its input port."""
     flits = router.unit_flits
     if router.output_buffer_flits == 0:
         hold = np.ceil((flits - 1) * slow - 1e-9) + 1
@@ -294,7 +294,7 @@ def _hold(router: Router, slow: Float64Array) -> Int64Array:
 
 
 def _wheel(inputs: Array, outputs: Array, router: Router) -> int:
-    """A power of two above every delay."""
+    """Return a power of two above every delay."""
     most = {name: int(outputs[name].max(initial=1)) for name in ("delay", "busy", "slack", "hold")}
     credit = most["hold"] + int(inputs["credit_delay"].max(initial=1))
     needed = max(sum(most.values()), credit) + 8 + 2 * router.speedup
@@ -308,7 +308,7 @@ def _more_rows(count: int) -> Array:
 
 
 def _class_of(program: HopProgram, router: Router) -> Array:
-    """Class of each virtual channel; −1 where it is left over; int32 (V,)."""
+    """Return the class of each virtual channel; −1 for unused ones; int32 (V,)."""
     share = class_rows(program, router.vcs)[:, 1]
     name = np.full(router.vcs, -1, np.int32)
     name[: share.sum()] = np.repeat(np.arange(len(share)), share)
@@ -379,7 +379,7 @@ def _sources(
     router: Router,
     message_packets: int,
 ) -> dict[str, Array]:
-    """Arrays of what terminals send."""
+    """Return the arrays for the traffic of terminals."""
     if demand is None:
         assert messages is not None
         count = len(messages.start) - 1

@@ -1,4 +1,4 @@
-"""Why the packet engine could not route a packet: the algorithm is asked once more, aloud."""
+"""Diagnosis of packets without a route: the algorithm is called again, with checks."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ import numpy as np
 
 from routelab.api import needed_classes
 from routelab.kernels import hops as of
-from routelab.simulation.packet.counts import Blocked
+from routelab.simulation.packet.counts import Blockage
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.kernels import layout as at
 
 TRIES = 64
-"""Times that an algorithm is asked; what it answers may be random."""
+"""Number of calls of an algorithm, whose answers may be random."""
 
 
-def why_blocked(simulation: Simulation) -> Blocked | None:
-    """As `Simulation.blocked`, with the cause where a packet has no route.
+def why_blocked(simulation: Simulation) -> Blockage | None:
+    """Return `Simulation.blocked`, with the cause if a packet has no route.
 
-    Where the packet is, what it heads for, and what is wrong with the answer: no candidate at all,
-    more than the program says, a channel that does not exist or leaves another switch, a class of
-    virtual channels that does not exist, or a waypoint that hop may not set.
+    The cause has the packet's switch and target, and the problem of the answer: no candidate,
+    more than the program declares, a channel that does not exist or leaves another switch, a class
+    of virtual channels that does not exist, or a waypoint that hop may not set.
     """
     blocked = simulation.blocked()
     if blocked is None or blocked.kind != "no-route":
@@ -39,7 +39,7 @@ def why_blocked(simulation: Simulation) -> Blocked | None:
 
 
 def _places(simulation: Simulation, packet: int) -> list[int]:
-    """Queues with the packet at the front and no candidate for it."""
+    """Return the queues with the packet at the front and no candidate for it."""
     queues = simulation._engine.queues
     held = (queues["count"] > 0) & (queues["choices"] == 0)
     found: list[int] = np.flatnonzero(held & (queues["packet"] == packet)).tolist()
@@ -47,7 +47,7 @@ def _places(simulation: Simulation, packet: int) -> list[int]:
 
 
 def _cause(simulation: Simulation, packet: int, queue: int) -> str:
-    """What is wrong with the algorithm's answers there; empty if nothing is."""
+    """Describe the problem of the algorithm's answers there; empty if they are valid."""
     engine, topology = simulation._engine, simulation.topology
     port, lane = divmod(queue, simulation.router.vcs)
     row = engine.inputs[port]
@@ -55,21 +55,21 @@ def _cause(simulation: Simulation, packet: int, queue: int) -> str:
     mine = states[packet]
     switch, phase = int(row["switch"]), int(mine[of.PHASE])
     if switch == mine[of.TARGET]:
-        # it was not looked at yet: there the engine asks nobody
+        # the packet was not examined yet: the engine does not call hop there
         return ""
     channel, vc = int(row["channel"]), int(engine.class_of[lane])
     came = f"over {topology.channel_name(channel)}" if channel >= 0 else "from a terminal"
     vc -= phase * simulation.program.vc_classes
-    # as the engine asks: where a packet enters, or has reached its waypoint, it came from nowhere
-    asked = (-1, -1) if channel < 0 or vc < 0 else (channel, vc)
+    # as in the engine: a packet that enters, or is at its waypoint, has no previous channel
+    origin = (-1, -1) if channel < 0 or vc < 0 else (channel, vc)
     randoms = np.random.default_rng(0).integers(2**63, size=TRIES, dtype=np.uint64)
     out = np.zeros_like(engine.out)
     for random in randoms:
         states[packet] = engine.states[packet]
         count = simulation.program.hop(
-            engine.tables, states, packet, engine.public, switch, *asked, random, out
+            engine.tables, states, packet, engine.public, switch, *origin, random, out
         )
-        wrong = _wrong(simulation, switch, phase, int(count), out) or _wrong_turn(
+        wrong = _invalid_candidate(simulation, switch, phase, int(count), out) or _invalid_waypoint(
             simulation, switch, engine.states[packet], int(mine[of.WAYPOINT])
         )
         if wrong:
@@ -83,8 +83,10 @@ def _cause(simulation: Simulation, packet: int, queue: int) -> str:
     return ""
 
 
-def _wrong(simulation: Simulation, switch: int, phase: int, count: int, out: Any) -> str:
-    """The first candidate that the engine refuses, if any; empty if all are right."""
+def _invalid_candidate(
+    simulation: Simulation, switch: int, phase: int, count: int, out: Any
+) -> str:
+    """Describe the first invalid candidate; empty if all are valid."""
     program, topology = simulation.program, simulation.topology
     if count <= 0:
         return "no candidate"
@@ -110,8 +112,8 @@ def _wrong(simulation: Simulation, switch: int, phase: int, count: int, out: Any
     return ""
 
 
-def _wrong_turn(simulation: Simulation, switch: int, before: Any, waypoint: int) -> str:
-    """Why hop may not change the waypoint of a packet like that; empty if it may or did not."""
+def _invalid_waypoint(simulation: Simulation, switch: int, before: Any, waypoint: int) -> str:
+    """Return why hop may not change the packet's waypoint; empty if it may or did not."""
     names = simulation.topology.switch_names
     if waypoint == before[of.WAYPOINT]:
         return ""

@@ -1,4 +1,4 @@
-"""What the routers of a simulated network are like."""
+"""Settings of the routers of a simulated network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Router(Parameters):
     Raises
     ------
     pydantic.ValidationError
-        If a value is out of range or values do not go together; all are told.
+        If values are out of range or do not fit together; the error lists all.
     """
 
     vcs: int = Field(default=4, ge=1, le=64, description="Virtual channels of every channel")
@@ -59,7 +59,7 @@ class Router(Parameters):
 
     @model_validator(mode="after")
     def _fits(self) -> Router:
-        # in `...`, names of settings: a command tells its options in their place
+        # `...` marks names of settings, which commands replace by their options
         if self.switching == "virtual-cut-through" and self.buffer_flits < self.packet_flits:
             raise ValueError(
                 f"`buffer_flits` is {self.buffer_flits}, less than `packet_flits`, "
@@ -88,12 +88,12 @@ class Router(Parameters):
 
     @property
     def units_per_packet(self) -> int:
-        """Pieces that a packet moves in: itself, or its flits under wormhole switching."""
+        """Units of a packet: one, or its flits under wormhole switching."""
         return self.packet_flits if self.switching == "wormhole" else 1
 
     @property
     def unit_flits(self) -> int:
-        """Flits of a piece."""
+        """Flits of a unit."""
         return self.packet_flits // self.units_per_packet
 
     @property

@@ -10,7 +10,7 @@ from routelab.kernels.hops import TARGET, TARGET_TERMINAL
 
 
 def table_program(table: RouteTable) -> HopProgram:
-    """A program whose packets follow the paths of a table; of several, drawn by their weights.
+    """Make a program whose packets follow the paths of a table, drawn by weight if several.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def table_program(table: RouteTable) -> HopProgram:
 
 
 def _upto(table: RouteTable) -> Int64Array:
-    """Share of a pair's packets on its paths up to and with each, in 31 bits; shape (K,)."""
+    """Return cumulative shares of a pair's packets on its paths, in 31 bits; shape (K,)."""
     total = np.cumsum(table.path_weight)
     before = np.concatenate(([0.0], total))[table.pair_start[table.path_pair]]
     shares: Int64Array = np.minimum((total - before) * 2.0**31, 2.0**31 - 1).astype(np.int64)

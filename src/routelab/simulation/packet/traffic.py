@@ -1,4 +1,4 @@
-"""What a traffic plugin offers, looked at before compiled code reads it."""
+"""Demands and messages of traffic plugins, checked before compiled code reads them."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from routelab.api import Demand, Messages, PluginError, Topology, TrafficPlugin
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """Which terminals take part in a traffic.
+    """Terminals that take part in a traffic.
 
     Attributes
     ----------
     send : bool array, shape (T,)
-        Whether it has anything to send.
+        Whether the terminal sends.
     receive : bool array, shape (T,)
-        Whether anything may be sent to it.
+        Whether the terminal may receive.
     """
 
     send: NDArray[np.bool_]
     receive: NDArray[np.bool_]
 
 
-def ends_of(offered: Demand | Messages) -> Ends:
-    """The terminals that a demand, or a list of messages, gives something to do."""
+def active_terminals(offered: Demand | Messages) -> Ends:
+    """Return the terminals that send or receive in a demand or in messages."""
     if isinstance(offered, Messages):
         send = np.diff(offered.start) > 0
         return Ends(send, np.bincount(offered.target, minlength=len(send)) > 0)
@@ -47,26 +47,26 @@ def ends_of(offered: Demand | Messages) -> Ends:
 
 
 def demand_of(traffic: TrafficPlugin, topology: Topology, seed: int) -> Demand:
-    """The demand of a pattern on a network.
+    """Return the demand of a pattern on a network.
 
     Raises
     ------
     PluginError
-        If it is none, is malformed or is of another number of terminals.
+        If it is not a demand, is invalid or has another number of terminals.
     """
     made = traffic.demand(topology, seed)
     if not isinstance(made, Demand):
         raise PluginError(f"{traffic.name}: demand() returned {made!r}, expected a Demand")
     _same_size(traffic, "demand", len(made.rate), topology)
     try:
-        # made by hand, it was not checked
+        # a demand without `create` was not checked
         return Demand.create(**vars(made))
     except PluginError as error:
         raise PluginError(f"{traffic.name}: {error}") from error
 
 
-def listed_by(traffic: TrafficPlugin, topology: Topology, seed: int) -> Messages | None:
-    """The messages that a pattern lists; None if they are to be drawn from its demand.
+def list_messages(traffic: TrafficPlugin, topology: Topology, seed: int) -> Messages | None:
+    """Return the messages that a pattern lists; None if the engine draws them from its demand.
 
     Raises
     ------

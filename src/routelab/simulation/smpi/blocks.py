@@ -1,4 +1,4 @@
-"""Blocks as SimGrid's SMPI has to be told them."""
+"""Blocks in the form that SimGrid's SMPI needs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 
 def smpi_program(schedule: Schedule, places: int, machine: Machine, speed: float) -> Program:
-    """The first places of a schedule's tape as a program that SMPI replays with the same meaning.
+    """Return the first places of a schedule's tape as a program that SMPI replays equivalently.
 
-    Every message of a block gets a tag of its own among those from its source to its target:
-    receives then meet the sends that the schedule says, and waits find their requests. The overhead
-    of a message is computing, as SMPI has none for messages that wait for their receivers.
+    Every message of a block gets a unique tag among those from its source to its target, so that
+    receives match the same sends as in the schedule, and waits find their requests. The overhead of
+    a message becomes a computation, because SMPI has none for messages that wait for receivers.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def smpi_program(schedule: Schedule, places: int, machine: Machine, speed: float
     """
     blocks, first = [], 0
     for block in schedule.blocks:
-        tags = _own_tags(block, first)
+        tags = _unique_tags(block, first)
         first = int(tags.max(initial=first)) + 1
         made = replace(block, tag=tags)
         blocks.append(_with_overhead(made, machine.overhead * speed) if machine.overhead else made)
@@ -41,7 +41,7 @@ def smpi_program(schedule: Schedule, places: int, machine: Machine, speed: float
     return Program(schedule.ranks, steps, "as scheduled")
 
 
-def _own_tags(block: Block, first: int) -> Int32Array:
+def _unique_tags(block: Block, first: int) -> Int32Array:
     sends = np.flatnonzero(block.receive_of >= 0)
     ranks, peers = block.rank_of()[sends].tolist(), block.peer[sends].tolist()
     counted: Counter[tuple[int, int]] = Counter()
@@ -53,7 +53,7 @@ def _own_tags(block: Block, first: int) -> Int32Array:
 
 
 def _with_overhead(block: Block, operations: float) -> Block:
-    """Computing before every send, and after every receive or the wait for it."""
+    """Add a computation before every send, and after every receive or the wait for it."""
     builder = BlockBuilder(block.ranks)
     for rank, kind, peer, amount, tag in _operations(block, operations):
         if kind == COMPUTE:
@@ -72,7 +72,7 @@ def _with_overhead(block: Block, operations: float) -> Block:
 
 
 def _operations(block: Block, operations: float) -> Iterator[tuple[int, int, int, float, int]]:
-    """Rank, kind, peer, amount and tag of each; waits for all as waits for one after the other."""
+    """Yield rank, kind, peer, amount and tag; replace waits for all by waits for each."""
     columns = (block.kind, block.peer, block.amount, block.tag)
     for rank in range(block.ranks):
         part = slice(block.start[rank], block.start[rank + 1])

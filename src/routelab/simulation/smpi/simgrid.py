@@ -1,6 +1,6 @@
-"""SimGrid as a second engine: schedules replayed, and MPI programs run, by its SMPI.
+"""SimGrid as a second engine: replay of schedules, and runs of MPI programs, by its SMPI.
 
-The settings make its model that of the flow engine as far as they can, see
+The settings make its model as similar to that of the flow engine as possible, see
 ``docs/concepts/simgrid.md``. They are for version 3.32 and later.
 """
 
@@ -27,10 +27,10 @@ from routelab.simulation.smpi.blocks import smpi_program
 from routelab.toolkit.workloads.traces import LIST, write_trace
 
 PROGRAM, COMPILER, PACKAGE = "smpirun", "smpicc", "libsimgrid-dev"
-"""Programs of SimGrid, and the Debian package that has them."""
+"""Programs of SimGrid, and their Debian package."""
 
 MPICH = "--cfg=smpi/coll-selector:mpich"
-"""For programs only: it breaks replays off."""
+"""Option for programs only: it aborts replays."""
 
 LARGEST_THRESHOLD = 2**31 - 1
 """Thresholds are C integers in SMPI."""
@@ -42,32 +42,32 @@ _TIME = re.compile(r"Simulated time: ([0-9.e+-]+) seconds")
 _SPEED = re.compile(r'<host [^>]*speed="([0-9.e+-]+)f"')
 _WAITING = re.compile(r"Actor \d+ \((\d+)@")
 DEADLOCK = "Deadlock detected"
-"""What SimGrid says of ranks that wait for each other; it tells a time and ends with 0 even so."""
+"""Message of SimGrid about a deadlock of ranks; it still prints a time and exits with 0."""
 SHOWN_LINES = 5
-"""Last lines of SimGrid's output that an error shows."""
+"""Number of last lines of SimGrid's output in an error."""
 
 
 class SmpiError(RoutelabError):
-    """SimGrid, or the program in it, did not come to an end."""
+    """SimGrid, or the program in it, did not finish."""
 
 
 @dataclass(frozen=True)
 class SmpiRun:
-    """What SimGrid found.
+    """Result of SimGrid.
 
     Attributes
     ----------
     seconds : float
-        Simulated time; of a replayed schedule, from when the last rank comes to the timed part
-        until the last rank leaves it, with what rounds that were not simulated would add.
+        Simulated time; for a replayed schedule, from when the last rank enters the timed part until
+        the last rank leaves it, with an extrapolation for rounds that were not simulated.
     rounds, rounds_of : int
-        Rounds of the outermost timed loop that were simulated, and that there are; 0 of a program.
+        Simulated and existing rounds of the outermost timed loop; 0 for a program.
     wall_seconds : float
-        That all of it took, traces written and all replays included.
+        Total wall time, including traces and all replays.
     smpirun_seconds : float
-        That smpirun ran, all replays added up.
+        Wall time of smpirun, summed over all replays.
     replays : int
-        How many there were; 0 of a program.
+        Number of replays; 0 for a program.
     output : str
         Standard output of a program.
     """
@@ -82,12 +82,12 @@ class SmpiRun:
 
 
 def find(program: str = PROGRAM) -> str:
-    """The path of one of SimGrid's programs.
+    """Find one of SimGrid's programs; return its path.
 
     Raises
     ------
     InputError
-        If it is not installed.
+        If the program is not installed.
     """
     found = shutil.which(program)
     if found is None:
@@ -98,25 +98,25 @@ def find(program: str = PROGRAM) -> str:
 
 
 def settings(machine: Machine, *, fair: bool = True) -> list[str]:
-    """Options of SMPI under which it models what the flow engine does.
+    """Return options with which SMPI has the same model as the flow engine.
 
     Parameters
     ----------
     machine : Machine
     fair : bool
-        Share links max-min; this takes a platform on which all routes have one latency. Otherwise
-        as SimGrid does by default: the longer the latency, the smaller the share.
+        Share links max-min, which needs a platform on which all routes have one latency. Otherwise
+        use SimGrid's default: the longer the latency, the smaller the share.
     """
-    # SMPI asks for fewer bytes, the machine for so many at most
+    # SMPI's threshold excludes its value, the machine's includes it
     eager = min(int(machine.eager_bytes) + 1, LARGEST_THRESHOLD)
     chosen = {
-        # a factor for all sizes; without the leading size it breaks off
+        # a factor for all sizes; without the leading size SMPI aborts
         "smpi/bw-factor": "0:1.0",
-        # a handshake is a latency more; factors go by the size with the envelope, up to and with it
+        # a handshake is one more latency; factors apply to sizes with the envelope, inclusively
         "smpi/lat-factor": f"0:1.0;{eager - 1 + ENVELOPE}:2.0" if machine.handshake else "0:1.0",
         "network/crosstraffic": "no",
         "network/TCP-gamma": "0",
-        # without a receiver, a message flows only if it is small; a sender goes on if detached
+        # without a receiver, only a small message flows; a sender continues if detached
         "smpi/async-small-thresh": str(eager),
         "smpi/send-is-detached-thresh": str(eager),
         "smpi/display-timing": "yes",
@@ -127,12 +127,12 @@ def settings(machine: Machine, *, fair: bool = True) -> list[str]:
 
 
 def host_speed(platform: str) -> float:
-    """Operations per second of the hosts of a platform, which have one speed.
+    """Return the operations per second of the hosts of a platform, which must be equal.
 
     Raises
     ------
     InputError
-        If there is no host, or speeds differ.
+        If the platform has no host, or speeds differ.
     """
     speeds = set(_SPEED.findall(platform))
     if len(speeds) != 1:
@@ -155,22 +155,22 @@ def replay(
     ----------
     schedule : Schedule
     platform : str
-        XML, as the export ``simgrid`` writes it.
+        XML from the export ``simgrid``.
     hosts : sequence of str
         The host of each rank.
     machine : Machine
     fair : bool
         See `settings`.
     limit : float, optional
-        Seconds of each replay; there is more than one if anything comes before the timed part, or
-        if rounds are left out.
+        Time limit of each replay, in seconds; a run has several replays if steps precede the timed
+        part, or if rounds are extrapolated.
 
     Raises
     ------
     InputError
-        If SimGrid is not installed, or there are more or fewer hosts than ranks.
+        If SimGrid is not installed, or the numbers of hosts and ranks differ.
     SmpiError
-        If it ends without a time or in a deadlock, or exceeds the limit.
+        If SimGrid ends without a time or in a deadlock, or exceeds the limit.
     """
     if len(hosts) != schedule.ranks:
         raise InputError(
@@ -183,13 +183,13 @@ def replay(
 
     @lru_cache
     def upto(places: int) -> float:
-        """When the last rank is through with so many places of the tape."""
+        """Return the time at which the last rank finishes that many places of the tape."""
         if not places:
             return 0.0
         with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
             folder = Path(name)
-            told = smpi_program(schedule, places, machine, speed)
-            for file, text in write_trace(told).items():
+            prefix = smpi_program(schedule, places, machine, speed)
+            for file, text in write_trace(prefix).items():
                 (folder / file).write_text(text, "utf-8")
             more = ["-replay", LIST, *settings(machine, fair=fair)]
             started = time.perf_counter()
@@ -230,27 +230,27 @@ def run_executable(
     executable : Path
         Built with ``smpicc``.
     platform : str
-        XML, as the export ``simgrid`` writes it.
+        XML from the export ``simgrid``.
     hosts : sequence of str
         The host of each rank.
     machine : Machine
     arguments : sequence of str
-        Of the program.
+        Arguments of the program.
     options : sequence of str
-        Of smpirun, ``--cfg=smpi/alltoall:pair``; they go before ours. Collectives are chosen as
-        MPICH does where they do not say otherwise.
+        Options of smpirun, such as ``--cfg=smpi/alltoall:pair``, before those of routelab. The
+        default algorithms of collectives are those of MPICH.
     real_speed : float, optional
-        Operations per second of the machine that this runs on. What the program computes is timed
-        and scaled from it to the machine's `compute_rate`; without it computing takes no time.
+        Operations per second of the machine that runs this. The computations of the program are
+        timed and scaled from it to the machine's `compute_rate`; without it they take no time.
     limit : float, optional
-        Seconds.
+        Time limit, in seconds.
 
     Raises
     ------
     InputError
-        If SimGrid is not installed, or there is no such program.
+        If SimGrid is not installed, or the program does not exist.
     SmpiError
-        If it ends without a time or in a deadlock, or exceeds the limit.
+        If SimGrid ends without a time or in a deadlock, or exceeds the limit.
     """
     program = find()
     if not (executable.is_file() and os.access(executable, os.X_OK)):
@@ -262,7 +262,7 @@ def run_executable(
     )
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="routelab-smpi-") as name:
-        # SMPI has an overhead for messages that do not wait for their receivers only
+        # SMPI has an overhead only for messages that do not wait for their receivers
         calls = [f"--cfg=smpi/{name}:0:{machine.overhead!r}:0" for name in ("os", "ois", "or")]
         more = [
             MPICH,
@@ -285,11 +285,11 @@ def _smpirun(
     more: Sequence[str],
     limit: float | None,
 ) -> tuple[float, str]:
-    """Simulated seconds and standard output of one run in a folder of its own."""
+    """Run in a separate folder; return simulated seconds and standard output."""
     (folder / "platform.xml").write_text(platform, "utf-8")
     (folder / "hosts").write_text("".join(f"{host}\n" for host in hosts), "utf-8")
     given = ["-np", str(len(hosts)), "-platform", "platform.xml", "-hostfile", "hosts"]
-    # files, not pipes: a pipe stays open as long as anything that smpirun started is left
+    # files, not pipes: a pipe stays open as long as any process that smpirun started
     files = folder / "output.txt", folder / "messages.txt"
     with files[0].open("wb") as out, files[1].open("wb") as err:
         process = subprocess.Popen(
@@ -306,7 +306,7 @@ def _smpirun(
     except subprocess.TimeoutExpired:
         raise SmpiError(f"SimGrid took more than {limit:g} s; raise the limit") from None
     finally:
-        # smpirun is a script: what it started would go on without it
+        # smpirun is a script: processes that it started would continue without it
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -321,9 +321,9 @@ def _smpirun(
             "without blocking, or raise eager_bytes"
         )
     found = _TIME.findall(messages)
-    # an exit code of 0 alone does not say that it ran
+    # an exit code of 0 alone does not prove success
     if process.returncode or not found:
         lines = [line for line in messages.splitlines() if line.strip()][-SHOWN_LINES:]
-        told = "\n    ".join([f"exit code {process.returncode}", *lines])
-        raise SmpiError(f"SimGrid told no time: {told}")
+        message = "\n    ".join([f"exit code {process.returncode}", *lines])
+        raise SmpiError(f"SimGrid told no time: {message}")
     return float(found[-1]), output

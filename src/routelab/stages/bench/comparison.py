@@ -30,7 +30,7 @@ from routelab.bench.results import Collected, collect
 from routelab.bench.session import Ended, Session
 from routelab.bench.store import RunStore
 from routelab.config.cluster.file import ClusterFile, find_cluster, load_cluster
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.registry.instances import load, load_routing
 from routelab.stages.argument_errors import together
 from routelab.stages.chain import reroute
@@ -267,7 +267,7 @@ def _check_fabric(prepared: Prepared, session: Session) -> None:
     problems: dict[str, None] = {}
     for one in prepared.comparison.routings:
         if one.id in prepared.tables:
-            verdict = check(prepared.tables[one.id])
+            verdict = check_table(prepared.tables[one.id])
             if not verdict.proven:
                 unproven = f"{one.id} is not proven free of deadlock and is not applied"
                 problems[f"{unproven}: {verdict.reason}"] = None

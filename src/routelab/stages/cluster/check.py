@@ -8,7 +8,7 @@ from routelab.api import BenchmarkPlugin, InputError, RoutelabError, Topology
 from routelab.bench.fabric.switching import load_fabric
 from routelab.config.cluster.file import Cluster, ClusterFile, find_cluster, load_cluster
 from routelab.config.errors import suggestion
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, load, load_routing
 from routelab.stages.argument_errors import together
 from routelab.stages.cluster.answers import Check
@@ -126,7 +126,7 @@ def _meant(cluster: Cluster, asked: str | None, network: Topology | None) -> tup
 
 
 def _configured(file: ClusterFile) -> list[Check]:
-    known = [entry.key for entry in installed().entries("benchmark")]
+    known = [entry.key for entry in installed_catalogue().entries("benchmark")]
     checks = []
     for name in file.cluster.benchmarks:
         if name in known:

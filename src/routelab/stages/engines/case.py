@@ -22,7 +22,7 @@ from routelab.api import (
 )
 from routelab.api.engine import NoStore, Store
 from routelab.artifacts.routes_file import load_routes
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.deadlock.hop_by_hop import check_hop_routing
 from routelab.deadlock.verdict import Switching
 from routelab.jobs.folder_job import Task
@@ -260,7 +260,7 @@ class CaseRouting:
 def _verdict_of_table(
     table: RouteTable, switching: Switching, packets_per_buffer: int
 ) -> dict[str, str]:
-    verdict = check(table, packets_per_buffer=packets_per_buffer, switching=switching)
+    verdict = check_table(table, packets_per_buffer=packets_per_buffer, switching=switching)
     return {
         "deadlock": verdict.status,
         "deadlock_proof": "bubble" if verdict.flow_control == "bubble" else "acyclic",

@@ -11,7 +11,7 @@ from routelab.api.parameters import value_text
 from routelab.artifacts.fingerprint import fingerprint
 from routelab.config import Choice
 from routelab.config.files import seen_from_here
-from routelab.registry.catalogue import QuarantinedError, installed
+from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import from_mapping, load, load_routing
 from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
 from routelab.registry.parameters import as_text
@@ -93,7 +93,7 @@ def class_names(instance: Instance) -> tuple[str, ...]:
 def class_name(kind: str, key: str) -> tuple[str, ...]:
     """Name of a plugin's class; none if it cannot be used."""
     try:
-        found = installed().plugin(kind, key)
+        found = installed_catalogue().plugin(kind, key)
     except InputError:
         return ()
     return (f"{found.__module__}:{found.__qualname__}",)

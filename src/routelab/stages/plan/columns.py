@@ -11,7 +11,7 @@ from routelab.config.bench_settings import BenchSettings
 from routelab.config.errors import suggestion
 from routelab.config.missing_columns import named_columns
 from routelab.config.views import DETAILS, STATISTICS
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.columns import (
     Columns,
     columns_of,
@@ -159,7 +159,7 @@ class _Known:
         if others:
             nearest = min(others, key=_WHOLE.index)
             return f"column {name!r} belongs to other rows; use 'of: {nearest}'"
-        for entry in installed().entries():
+        for entry in installed_catalogue().entries():
             if entry.plugin is not None and name in {one.name for one in entry.plugin.columns}:
                 fix = "add it to 'metrics'" if entry.kind == "metric" else "add it to the study"
                 return (

@@ -23,7 +23,7 @@ from routelab.config.errors import suggestion
 from routelab.config.study import ENTRIES
 from routelab.jobs.job import MAX_ID, Job
 from routelab.registry.bibliography import bibliography_files
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.parts.instances import Instance, instance_of
@@ -219,7 +219,7 @@ class _Expansion:
         """The study's metrics by canonical name; by default the usual ones, in surveys none."""
         names = study.metrics or []
         if study.metrics is None and not study.survey:
-            names = installed().default_metrics()
+            names = installed_catalogue().default_metrics()
         metrics = {}
         for position, name in enumerate(names):
             try:

@@ -13,7 +13,7 @@ from routelab.config import ConfigError
 from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
 from routelab.jobs.job import TRY_AGAIN, Job
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.surveys import SurveyJob
@@ -156,7 +156,7 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
 
 def schema_text(built_in: bool = False) -> str:
     """The JSON schema of study files, with all installed plugins or the built-in ones alone."""
-    schema = study_schema(installed(), "routelab" if built_in else None)
+    schema = study_schema(installed_catalogue(), "routelab" if built_in else None)
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, cast
 
 from routelab.api import RulesPlugin, Topology
-from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_numbers, bound_of
+from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers, bound_numbers
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
 from routelab.stages.bound import compute
@@ -68,4 +68,4 @@ def facts_beside(facts: Mapping[str, Any], rules: Row | None, network: Row) -> R
 
 
 def _bound(row: Row) -> LoadBound | None:
-    return bound_of(row["facts"]) if row["status"] == "ok" else None
+    return bound_from_numbers(row["facts"]) if row["status"] == "ok" else None

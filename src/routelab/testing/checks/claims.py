@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import RouteTable
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.registry.instances import Routing
 from routelab.testing.bare_network import bare_lengths
 from routelab.testing.checks import hops
@@ -75,7 +75,7 @@ def deadlock_free(trial: Trial) -> str:
 
 def require_proof(table: RouteTable, what: str = "the table") -> None:
     """Raise Failed unless the deadlock checker proves a table under its flow control."""
-    verdict = check(table)
+    verdict = check_table(table)
     if not verdict.proven:
         cycle = verdict.describe_cycle(table.topology)
         raise Failed(

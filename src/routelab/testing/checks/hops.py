@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import HopProgram, needed_classes
-from routelab.deadlock.hop_by_hop import judged
+from routelab.deadlock.hop_by_hop import judge_states
 from routelab.deadlock.hop_states import Exploration
 from routelab.testing.bare_network import bare_lengths
 from routelab.testing.checks.common import list_some
-from routelab.testing.hop_by_hop import explore_states, least_channels, routing_part
+from routelab.testing.hop_by_hop import explore_or_skip, least_channels, routing_part
 from routelab.testing.results import Failed, Skipped
 from routelab.testing.subjects import Trial
 
@@ -123,11 +123,11 @@ def deadlock_free(trial: Trial) -> str:
     if trial.result.rest is not None:
         least, _ = least_channels(routing, trial.value)
         program = routing.prepare(trial.value, least + 1)
-        explorations.append(explore_states(program, trial.value, least + 1))
+        explorations.append(explore_or_skip(program, trial.value, least + 1))
     for found in explorations:
         if found.problems:
             raise Skipped("its candidates are wrong, see the other checks")
-        verdict = judged(found, routing.proof)
+        verdict = judge_states(found, routing.proof)
         if not verdict.proven:
             cycle = verdict.describe_cycle()
             raise Failed(f"proof {verdict.proof}: {verdict.reason}: {list_some(cycle)}")

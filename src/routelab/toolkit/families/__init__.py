@@ -1,1 +1,1 @@
-"""What the plugins of one family of networks share."""
+"""Code that the plugins of one family of networks share."""

@@ -1,4 +1,4 @@
-"""Orders of dimensions, as parameters spell them."""
+"""Orders of dimensions as values of parameters."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from routelab.api.errors import InputError
 _NAMED = ("natural", "reversed", "longest", "shortest")
 
 
-def checked_order(order: str, named: Sequence[str] = _NAMED) -> str:
-    """`order`, if it is one of the names or a list of all dimensions from 0 on, such as 2+0+1.
+def check_order(order: str, named: Sequence[str] = _NAMED) -> str:
+    """Return `order` if it is a name or a list of all dimensions from 0 on, such as 2+0+1.
 
     Raises
     ------
     ValueError
-        Naming what is wrong.
+        With the problem.
     """
     if order in named:
         return order
@@ -30,24 +30,24 @@ def checked_order(order: str, named: Sequence[str] = _NAMED) -> str:
     return order
 
 
-DimensionOrder = Annotated[str, AfterValidator(checked_order)]
+DimensionOrder = Annotated[str, AfterValidator(check_order)]
 """One order: natural, reversed, longest or shortest dimension first, or a list such as 2+0+1."""
 
 
 def dimension_sequence(order: str, sizes: Sequence[int]) -> list[int]:
-    """The dimensions in an order.
+    """Return the dimensions in an order.
 
     Parameters
     ----------
     order : str
-        As `checked_order` has it.
+        As in `check_order`.
     sizes : sequence of int
-        Of each dimension; equal ones stay in natural order.
+        Size of each dimension; equal ones stay in natural order.
 
     Raises
     ------
     InputError
-        If it lists another number of dimensions than there are.
+        If `order` lists another number of dimensions than `sizes`.
     """
     natural = list(range(len(sizes)))
     if order not in _NAMED:

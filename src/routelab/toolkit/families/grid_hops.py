@@ -1,4 +1,4 @@
-"""Whole tori and meshes for hop-by-hop algorithms: what they share, from parameters to tables."""
+"""Parameters, checks and tables of hop-by-hop algorithms on whole tori and meshes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from routelab.api.parameters import Parameters, parameter
 from routelab.api.topology import Int32Array, Topology
 from routelab.kernels.grid_hops import TIES_BALANCED, TIES_POSITIVE, TIES_RANDOM
 from routelab.kernels.order_hops import quadrant_hop, quadrant_inject
-from routelab.toolkit.families.dimension_orders import checked_order, dimension_sequence
+from routelab.toolkit.families.dimension_orders import check_order, dimension_sequence
 from routelab.toolkit.grids import Grid, full_grid
 
 Ties = Literal["balanced", "random", "positive"]
@@ -27,8 +27,8 @@ _TIES = {"balanced": TIES_BALANCED, "random": TIES_RANDOM, "positive": TIES_POSI
 _DRAWN = ("rotated", "random")
 _NAMED = ("natural", "reversed", "longest", "shortest", *_DRAWN)
 
-HopOrder = Annotated[str, AfterValidator(lambda order: checked_order(order, _NAMED))]
-"""An order of dimensions for all packets, or drawn for each: rotated, random."""
+HopOrder = Annotated[str, AfterValidator(lambda order: check_order(order, _NAMED))]
+"""An order of dimensions for all packets, or random for each packet: rotated, random."""
 
 _WHOLE = "needs a whole torus or mesh: it looks at coordinates and knows no way round"
 
@@ -40,7 +40,7 @@ _TIES_TEXT = (
 
 
 class OrderParameters(Parameters):
-    """For algorithms that have one set of virtual channels for every order and phase."""
+    """Parameters of algorithms with one set of virtual channels for every order and phase."""
 
     deadlock: RingDeadlock = parameter(
         "bubble",
@@ -56,13 +56,13 @@ class OrderParameters(Parameters):
 
 
 class RingParameters(OrderParameters):
-    """For those that take the shorter way round, too."""
+    """Parameters of such algorithms that also choose the shorter direction."""
 
     ties: Ties = parameter("balanced", description=_TIES_TEXT)
 
 
 class EscapeParameters(Parameters):
-    """For adaptive algorithms that escape to dimension-order routing."""
+    """Parameters of adaptive algorithms that escape to dimension-order routing."""
 
     escape: RingDeadlock = parameter(
         "bubble",
@@ -73,12 +73,12 @@ class EscapeParameters(Parameters):
 
 
 def whole_grid(topology: Topology) -> Grid:
-    """The shape of a whole torus or mesh.
+    """Return the shape of a whole torus or mesh.
 
     Raises
     ------
     UnsupportedError
-        If it is none.
+        If the network is another one.
     """
     grid = full_grid(topology)
     if grid is None:
@@ -93,7 +93,7 @@ def grid_problem(
     order: str = "natural",
     phases: int = 1,
 ) -> str | None:
-    """Why an algorithm on coordinates does not apply; None if it does.
+    """Return why an algorithm on coordinates does not apply; None if it does.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def grid_problem(
     deadlock : {"bubble", "dateline"}
     order : str
     phases : int
-        Parts of a way, each with classes of its own for every order.
+        Parts of a route, each with separate classes for every order.
     """
     grid = full_grid(topology)
     if grid is None:
@@ -115,20 +115,20 @@ def grid_problem(
         orders = count_orders(order, grid)
     except InputError as error:
         return str(error)
-    needed = phases * orders * ring_classes(grid, deadlock)
+    needed = phases * orders * count_ring_classes(grid, deadlock)
     if virtual_channels < needed:
         return (
             f"needs {needed} virtual channels ({phases} x {orders} orders of dimensions x "
-            f"{ring_classes(grid, deadlock)} for rings), there are {virtual_channels}"
+            f"{count_ring_classes(grid, deadlock)} for rings), there are {virtual_channels}"
         )
     return None
 
 
 def escape_problem(topology: Topology, virtual_channels: int, escape: RingDeadlock) -> str | None:
-    """Why an adaptive algorithm with that escape does not apply; None if it does."""
+    """Return why an adaptive algorithm with that escape does not apply; None if it does."""
     problem = grid_problem(topology, max(virtual_channels, 2), escape)
     if problem is None:
-        needed = ring_classes(whole_grid(topology), escape) + 1
+        needed = count_ring_classes(whole_grid(topology), escape) + 1
         if virtual_channels < needed:
             return (
                 f"needs {needed} virtual channels, {needed - 1} of them to escape; "
@@ -137,23 +137,23 @@ def escape_problem(topology: Topology, virtual_channels: int, escape: RingDeadlo
     return problem
 
 
-def ring_classes(grid: Grid, deadlock: RingDeadlock) -> int:
-    """Classes of virtual channels that keep the rings free: 2 with a dateline, else 1."""
+def count_ring_classes(grid: Grid, deadlock: RingDeadlock) -> int:
+    """Return the number of classes that break ring deadlocks: 2 with a dateline, else 1."""
     return 2 if deadlock == "dateline" and any(grid.wrap) else 1
 
 
 def bubble_classes(grid: Grid, deadlock: RingDeadlock, classes: int) -> tuple[int, ...]:
-    """Those of the first `classes` classes whose rings need bubble flow control: all or none."""
+    """Return the classes below `classes` that need bubble flow control: all or none."""
     return tuple(range(classes)) if deadlock == "bubble" and any(grid.wrap) else ()
 
 
 def count_orders(order: str, grid: Grid) -> int:
-    """How many orders of dimensions packets may draw; 1 where all take the same.
+    """Return the number of orders of dimensions that packets draw from; 1 for a fixed order.
 
     Raises
     ------
     InputError
-        If `order` lists another number of dimensions than there are.
+        If `order` lists another number of dimensions than the grid has.
     """
     dimensions = len(grid.dims)
     if order == "random":
@@ -162,34 +162,34 @@ def count_orders(order: str, grid: Grid) -> int:
 
 
 def grid_diameter(grid: Grid) -> int:
-    """Hops of the longest shortest way."""
+    """Return the hops of the longest shortest route."""
     return sum(
         size // 2 if ring else size - 1 for size, ring in zip(grid.dims, grid.wrap, strict=True)
     )
 
 
 def longest_ways(grid: Grid) -> int:
-    """Hops of the longest way that goes round no ring completely and nowhere back."""
+    """Return the hops of the longest route without a complete ring and without reversals."""
     return sum(grid.dims) - len(grid.dims)
 
 
 def quadrant_program(topology: Topology, options: OrderParameters, local: bool) -> HopProgram:
-    """Randomized Local Balance; see `routelab.kernels.order_hops.quadrant_inject`.
+    """Return the program of Randomized Local Balance (`routelab.kernels.order_hops`).
 
     Parameters
     ----------
     topology : Topology
     options : OrderParameters
     local : bool
-        Distances below a quarter of a ring go the short way.
+        Distances below a quarter of a ring take the short direction.
 
     Raises
     ------
     UnsupportedError
-        If the network is no whole torus or mesh.
+        If the network is not a whole torus or mesh.
     """
     grid = whole_grid(topology)
-    classes = 2 * count_orders(options.order, grid) * ring_classes(grid, options.deadlock)
+    classes = 2 * count_orders(options.order, grid) * count_ring_classes(grid, options.deadlock)
     return HopProgram(
         hop=quadrant_hop,
         inject=quadrant_inject,
@@ -207,14 +207,14 @@ def grid_tables(
     order: str = "natural",
     ties: Ties = "balanced",
 ) -> Int32Array:
-    """Tables for the functions of `routelab.kernels.grid_hops`; `own` arrays from OWN on.
+    """Pack tables for the functions of `routelab.kernels.grid_hops`; `own` arrays from OWN on.
 
     Raises
     ------
     UnsupportedError
-        If the network is no whole torus or mesh.
+        If the network is not a whole torus or mesh.
     InputError
-        If `order` lists another number of dimensions than there are.
+        If `order` lists another number of dimensions than the grid has.
     """
     grid = whole_grid(topology)
     assert topology.coordinates is not None
@@ -226,7 +226,7 @@ def grid_tables(
     orders = _orders(order, grid)
     return pack_tables(
         topology,
-        [dimensions, ring_classes(grid, deadlock), _TIES[ties], len(orders)],
+        [dimensions, count_ring_classes(grid, deadlock), _TIES[ties], len(orders)],
         grid.dims,
         np.array(grid.wrap),
         topology.coordinates,

@@ -1,4 +1,4 @@
-"""What hop-by-hop algorithms on whole tori and meshes have in common as plugins."""
+"""Base classes of hop-by-hop algorithms on whole tori and meshes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from routelab.toolkit.families.grid_hops import (
 )
 
 
-class OrderedRouting(HopRoutingPlugin):
-    """An algorithm that goes by orders of dimensions, each with virtual channels of its own.
+class OrderRouting(HopRoutingPlugin):
+    """An algorithm that follows orders of dimensions, each with separate virtual channels.
 
     Class attributes
     ----------------
     phases : int
-        Parts of a way, each with classes of its own for every order.
+        Parts of a route, each with separate classes for every order.
     """
 
     Parameters = OrderParameters
@@ -32,26 +32,26 @@ class OrderedRouting(HopRoutingPlugin):
     phases: ClassVar[int] = 1
 
     def __init__(self, parameters: Any = None, **values: Any) -> None:
-        """Two classes a ring need no bubble."""
+        """Take the parameters; with a dateline the proof is ``acyclic``."""
         super().__init__(parameters, **values)
         if self.parameters.deadlock == "dateline":
             self.proof = "acyclic"
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """It needs a whole torus or mesh, and classes for every order in every phase."""
+        """Require a whole torus or mesh, and classes for every order in every phase."""
         options = self.parameters
         return grid_problem(
             topology, virtual_channels, options.deadlock, options.order, self.phases
         )
 
 
-class QuadrantRouting(OrderedRouting):
+class QuadrantRouting(OrderRouting):
     """Randomized Local Balance.
 
     Class attributes
     ----------------
     local : bool
-        Distances below a quarter of a ring go the short way.
+        Distances below a quarter of a ring take the short direction.
     """
 
     capabilities = Capabilities(
@@ -66,22 +66,22 @@ class QuadrantRouting(OrderedRouting):
     local: ClassVar[bool]
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """The program; its tables grow with the number of switches.
+        """Return the program; its tables grow with the number of switches.
 
         Raises
         ------
         UnsupportedError
-            If the network is no whole torus or mesh.
+            If the network is not a whole torus or mesh.
         """
         return quadrant_program(topology, self.parameters, self.local)
 
 
-class EscapingRouting(HopRoutingPlugin):
+class EscapeRouting(HopRoutingPlugin):
     """An adaptive algorithm that escapes to dimension order."""
 
     Parameters: ClassVar[type[parameters.Parameters]] = EscapeParameters
     proof: Proof = "duato"
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """It needs a whole torus or mesh, and a virtual channel besides the escape."""
+        """Require a whole torus or mesh, and a virtual channel besides the escape."""
         return escape_problem(topology, virtual_channels, self.parameters.escape)

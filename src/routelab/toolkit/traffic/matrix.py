@@ -13,36 +13,36 @@ from routelab.api.errors import InputError
 from routelab.api.topology import Float64Array, Int64Array
 
 COLUMNS = {"source": ("source", "src"), "target": ("target", "dst"), "bytes": ("bytes",)}
-"""Columns of a list, each by the names that it may have."""
+"""Columns of a list, each with its allowed names."""
 MESSAGES = "messages"
-"""A column that a list may have besides."""
+"""Optional column of a list."""
 MAX_RANKS = 20_000
-"""Most ranks: their matrix takes 3 GB."""
-MOST = 2**53
-"""Most messages or bytes of a pair in a list of messages: all whole numbers up to it are exact."""
-SHOWN = 5
-"""Most mistakes of a file that are told at once."""
+"""Largest number of ranks: their matrix takes 3 GB."""
+MAX_EXACT = 2**53
+"""Largest number of messages or bytes of a pair in a list: integers up to it are exact."""
+MAX_PROBLEMS = 5
+"""Largest number of mistakes in one error message."""
 
 
 def read_messages(path: Path) -> tuple[Int64Array, Int64Array]:
-    """Read how many messages every rank sends to every other, and how many bytes.
+    """Read the numbers of messages and bytes that every rank sends to every other.
 
     Parameters
     ----------
     path : Path
-        As `read_traffic_matrix`; a list may have a column ``messages``. Without one, all that a
-        pair has is one message.
+        As in `read_traffic_matrix`; a list may have a column ``messages``. Without it, each pair
+        has one message.
 
     Returns
     -------
     messages, bytes : int64 array, shape (R, R)
-        Bytes of all messages together.
+        Total bytes of all messages.
 
     Raises
     ------
     InputError
-        As `read_traffic_matrix`, and if numbers are not whole or above `MOST`, or there are bytes
-        and no message.
+        As `read_traffic_matrix`, and if numbers are not integers or above `MAX_EXACT`, or a pair
+        has bytes and no message.
     """
     bytes_, messages = _read(path)
     numbers = {"bytes": bytes_, "messages": messages}
@@ -51,10 +51,11 @@ def read_messages(path: Path) -> tuple[Int64Array, Int64Array]:
             continue
         if (matrix != np.floor(matrix)).any():
             raise InputError(f"{path}: {name} of a pair are not a whole number")
-        if (matrix > MOST).any():
-            source, target = np.argwhere(matrix > MOST)[0]
+        if (matrix > MAX_EXACT).any():
+            source, target = np.argwhere(matrix > MAX_EXACT)[0]
             raise InputError(
-                f"{path}: from rank {source} to rank {target} there are more than {MOST} {name}"
+                f"{path}: from rank {source} to rank {target} there are more than {MAX_EXACT} "
+                f"{name}"
             )
     if messages is None:
         return (bytes_ > 0).astype(np.int64), bytes_.astype(np.int64)
@@ -68,14 +69,14 @@ def read_messages(path: Path) -> tuple[Int64Array, Int64Array]:
 
 
 def read_traffic_matrix(path: Path) -> Float64Array:
-    """Read what every rank sends to every other.
+    """Read the bytes that every rank sends to every other.
 
     Parameters
     ----------
     path : Path
         CSV with the header ``source,target,bytes`` (or ``src,dst,bytes``; further columns are
-        ignored, lines of one pair add up, the highest rank that is named is the last there is),
-        or without a header a matrix: line i, column j is what rank i sends to rank j. Empty lines
+        ignored, lines of one pair add up, the highest rank in the file is the last one), or a
+        matrix without a header: line i, column j has the bytes from rank i to rank j. Empty lines
         and lines that begin with ``#`` are ignored.
 
     Returns
@@ -92,7 +93,7 @@ def read_traffic_matrix(path: Path) -> Float64Array:
 
 
 def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
-    """Bytes and, if a list has them, messages between ranks; raises as `read_traffic_matrix`."""
+    """Read bytes and, if a list has them, messages; raise as `read_traffic_matrix`."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -109,13 +110,13 @@ def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
     listed = any(_number(cell) is None for cell in rows[0][1])
     found = _from_list(rows, problems) if listed else (_from_square(rows, problems), None)
     if problems:
-        more = [f"and {len(problems) - SHOWN} more"] if len(problems) > SHOWN else []
-        raise InputError("\n    ".join([f"{path}:", *problems[:SHOWN], *more]))
+        more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
+        raise InputError("\n    ".join([f"{path}:", *problems[:MAX_PROBLEMS], *more]))
     return found
 
 
 def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
-    """Lines with anything on them, by number, as stripped cells."""
+    """Yield the number and the stripped cells of each line that is not empty."""
     reader = csv.reader(StringIO(text, newline=""), skipinitialspace=True, strict=True)
     for row in reader:
         cells = [cell.strip() for cell in row]

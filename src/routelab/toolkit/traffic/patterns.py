@@ -1,4 +1,4 @@
-"""What patterns of traffic are made of: places on a grid, bits of a rank, random orders."""
+"""Parts of traffic patterns: positions on a grid, bits of a rank, random orders."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from routelab.api.traffic import Demand
 
 
 class FixedPermutation(TrafficPlugin):
-    """A pattern without chance: every terminal sends to one, or is silent.
+    """A pattern without random choices: every terminal sends to one, or is silent.
 
-    Where a terminal's target is the terminal itself, it is silent.
+    A terminal whose target is itself is silent.
     """
 
     @abstractmethod
     def send(self, topology: Topology) -> tuple[Int64Array, str]:
-        """Each terminal's target, int64 of shape (T,), and what the pattern means, for people.
+        """Return each terminal's target, int64 of shape (T,), and the pattern's convention.
 
         Raises
         ------
@@ -33,7 +33,7 @@ class FixedPermutation(TrafficPlugin):
         """
 
     def supports(self, topology: Topology) -> str | None:
-        """Why the pattern is not defined, or would keep everybody silent."""
+        """Return why the pattern is not defined or all terminals would be silent, or None."""
         try:
             targets, _ = self.send(topology)
         except UnsupportedError as reason:
@@ -43,7 +43,7 @@ class FixedPermutation(TrafficPlugin):
         return None
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """The permutation, whatever the seed.
+        """Return the permutation; the seed has no effect.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class FixedPermutation(TrafficPlugin):
 
 @dataclass(frozen=True, eq=False)
 class TerminalGrid:
-    """Switches that fill a grid, each with the same number of terminals; links do not matter.
+    """Switches that fill a grid, each with the same number of terminals, for any links.
 
     Attributes
     ----------
@@ -72,12 +72,13 @@ class TerminalGrid:
 
     @classmethod
     def of(cls, topology: Topology) -> TerminalGrid:
-        """The grid that a network's coordinates span.
+        """Return the grid that a network's coordinates span.
 
         Raises
         ------
         UnsupportedError
-            If it has no coordinates, switches are missing, or their terminals differ in number.
+            If the network has no coordinates, switches are missing, or the numbers of terminals
+            differ.
         """
         if topology.coordinates is None or not topology.coordinates.size:
             raise UnsupportedError("needs coordinates, the switches of this network have none")
@@ -98,12 +99,12 @@ class TerminalGrid:
         return cls(dims, place, by_switch.reshape(topology.num_switches, int(count[0])))
 
     def targets(self, place: Int64Array) -> Int64Array:
-        """Each terminal's target if the i-th terminal of a switch sends to the i-th of another.
+        """Return each terminal's target: the i-th of a switch sends to the i-th of another.
 
         Parameters
         ----------
         place : int64 array, shape (S, n)
-            Where the target of each switch is.
+            Coordinates of each switch's target.
 
         Returns
         -------
@@ -117,12 +118,12 @@ class TerminalGrid:
 
 
 def rank_bits(topology: Topology) -> int:
-    """Bits of a terminal's rank.
+    """Return the number of bits of a terminal's rank.
 
     Raises
     ------
     UnsupportedError
-        If the number of terminals is no power of two.
+        If the number of terminals is not a power of two.
     """
     count = topology.num_terminals
     if count < 1 or count & (count - 1):
@@ -131,25 +132,25 @@ def rank_bits(topology: Topology) -> int:
 
 
 class SeededParameters(Parameters):
-    """A seed of the pattern's own."""
+    """Seed of a random pattern."""
 
     seed: int | None = parameter(
         None, ge=0, description="Seed of the random choices; none: that of the run"
     )
 
     def bits(self, run_seed: int) -> np.random.PCG64:
-        """The source of the pattern's random bits."""
+        """Return the source of the pattern's random bits."""
         return np.random.PCG64(run_seed if self.seed is None else self.seed)
 
 
 def random_order(count: int, bits: np.random.PCG64) -> NDArray[np.int64]:
-    """The numbers from 0 to `count` - 1 in random order; int64, shape (count,)."""
-    # raw output: unlike that of Generator's methods it is the same in every numpy
+    """Return the numbers from 0 to `count` - 1 in random order; int64, shape (count,)."""
+    # raw output is the same in every numpy, unlike that of Generator's methods
     return np.argsort(bits.random_raw(count), kind="stable").astype(np.int64)
 
 
 def too_few_terminals(topology: Topology) -> str | None:
-    """Why a pattern needs two terminals; None if the network has them."""
+    """Return that a pattern needs two terminals; None if the network has them."""
     if topology.num_terminals > 1:
         return None
     return f"needs two terminals or more, this network has {topology.num_terminals}"

@@ -1,4 +1,4 @@
-"""Put the operations of ranks together to blocks of a program."""
+"""Builder of blocks of a program from the operations of ranks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from routelab.api.errors import PluginError
 
 
 class BlockBuilder:
-    """Collects operations of ranks in any order of ranks.
+    """Collection of operations of ranks, in any order of ranks.
 
-    Every method appends one operation to each of the ranks given; arguments are numbers or arrays
+    Every method appends one operation to each of the given ranks; arguments are numbers or arrays
     that broadcast together. Operations of one rank stay in the order of the calls.
 
     Parameters
@@ -25,35 +25,35 @@ class BlockBuilder:
         self._parts: list[tuple[NDArray[np.int64], int, ArrayLike, ArrayLike, ArrayLike]] = []
 
     def compute(self, rank: ArrayLike, operations: ArrayLike) -> BlockBuilder:
-        """Let ranks compute."""
+        """Add a computation."""
         return self._add(rank, COMPUTE, -1, operations, 0)
 
     def send(
         self, rank: ArrayLike, to: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
     ) -> BlockBuilder:
-        """Let ranks send, and go on when the message may be forgotten."""
+        """Add a blocking send, which ends when the buffer may be reused."""
         return self._add(rank, SEND, to, bytes_, tag)
 
     def isend(
         self, rank: ArrayLike, to: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
     ) -> BlockBuilder:
-        """Let ranks begin to send; a request."""
+        """Add a send that returns a request."""
         return self._add(rank, ISEND, to, bytes_, tag)
 
     def receive(
         self, rank: ArrayLike, source: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
     ) -> BlockBuilder:
-        """Let ranks receive."""
+        """Add a blocking receive."""
         return self._add(rank, RECV, source, bytes_, tag)
 
     def ireceive(
         self, rank: ArrayLike, source: ArrayLike, bytes_: ArrayLike, tag: ArrayLike = 0
     ) -> BlockBuilder:
-        """Let ranks be ready to receive; a request."""
+        """Add a receive that returns a request."""
         return self._add(rank, IRECV, source, bytes_, tag)
 
     def wait(self, rank: ArrayLike, request: ArrayLike = ALL) -> BlockBuilder:
-        """Let ranks wait for a request, counted among the open ones from the oldest; or for all."""
+        """Add a wait for one request, counted among the open ones from the oldest, or for all."""
         return self._add(rank, WAIT, request, 0, 0)
 
     def send_receive(
@@ -65,12 +65,12 @@ class BlockBuilder:
         received: ArrayLike | None = None,
         tag: ArrayLike = 0,
     ) -> BlockBuilder:
-        """Let ranks send and receive at once, as MPI_Sendrecv.
+        """Add a simultaneous send and receive, as MPI_Sendrecv.
 
         Parameters
         ----------
         received : int or array, optional
-            Bytes received; as many as sent by default.
+            Bytes received (default: as many as sent).
         """
         self.ireceive(rank, source, bytes_ if received is None else received, tag)
         self.isend(rank, to, bytes_, tag)
@@ -86,7 +86,7 @@ class BlockBuilder:
         return self
 
     def build(self) -> Block:
-        """The block.
+        """Return the block.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""What workloads of regular patterns are made of: ranks on a grid, rounds of messages."""
+"""Parts of workloads with regular patterns: ranks on a grid, rounds of messages."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 
 class PatternParameters(Parameters):
-    """What is sent, how often, and how the pattern is read."""
+    """Sizes and number of the messages, and meaning of the pattern."""
 
     size: Bytes = parameter(1 << 20, ge=0, le=1 << 40, description="Bytes of every message")
     iterations: int = parameter(
@@ -43,7 +43,7 @@ class PatternParameters(Parameters):
 
 @dataclass(frozen=True, eq=False)
 class RankGrid:
-    """Ranks that fill a grid of switches, with as many of them at each.
+    """Ranks that fill a grid of switches, the same number at each.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class RankGrid:
     place : int64 array, shape (P, n)
         Coordinates of each rank's switch.
     slot : int64 array, shape (P,)
-        How many ranks of that switch come before.
+        Number of lower ranks on the same switch.
     """
 
     dims: tuple[int, ...]
@@ -60,13 +60,13 @@ class RankGrid:
 
     @classmethod
     def of(cls, job: Job) -> RankGrid:
-        """The grid that the ranks of a job are on.
+        """Return the grid of the ranks of a job.
 
         Raises
         ------
         UnsupportedError
-            If it is not known where ranks are, the network is no whole grid, or the switches do
-            not have the same number of ranks.
+            If the placement of ranks is unknown, the network is not a whole grid, or the switches
+            do not have the same number of ranks.
         """
         if job.topology is None or job.terminal is None:
             raise UnsupportedError(
@@ -87,14 +87,14 @@ class RankGrid:
 
     @property
     def number(self) -> Int64Array:
-        """Number of each rank's place, the last coordinate counted fastest."""
+        """Number of each rank's switch, the last coordinate fastest."""
         return self._number(self.place)
 
     def _number(self, place: Int64Array) -> Int64Array:
         return np.asarray(np.ravel_multi_index(tuple(place.T), self.dims), dtype=np.int64)
 
     def at_numbers(self, number: Int64Array) -> Int64Array:
-        """The rank with the same slot at the place of each number."""
+        """Return the rank with the same slot at each switch number; int64, shape (P,)."""
         per_switch = int(self.slot.max()) + 1
         rank_at = np.empty(len(self.slot), dtype=np.int64)
         rank_at[self.number * per_switch + self.slot] = np.arange(len(self.slot))
@@ -102,26 +102,26 @@ class RankGrid:
         return found
 
     def at_places(self, place: Int64Array) -> Int64Array:
-        """The rank with the same slot at each place; int64, shape (P,)."""
+        """Return the rank with the same slot at the given coordinates; int64, shape (P,)."""
         return self.at_numbers(self._number(place))
 
 
 class PatternWorkload(WorkloadPlugin):
     """A workload in which every rank sends to the same ranks, round after round.
 
-    What a rank would send to itself is left out. A subclass has `PatternParameters`.
+    Messages of a rank to itself are omitted. A subclass has `PatternParameters`.
     """
 
     Parameters = PatternParameters
 
     @abstractmethod
     def directions(self, job: Job) -> tuple[Sequence[Int64Array], str]:
-        """Permutations of the ranks, and what the pattern means, for people.
+        """Return permutations of the ranks, and the pattern's convention.
 
         Returns
         -------
         targets : sequence of int64 array, shape (P,)
-            Whom each rank sends to, in each direction.
+            Target of each rank, in each direction.
         convention : str
 
         Raises
@@ -131,7 +131,7 @@ class PatternWorkload(WorkloadPlugin):
         """
 
     def supports(self, job: Job) -> str | None:
-        """Why the pattern is not defined, or would keep everybody silent."""
+        """Return why the pattern is not defined or all ranks would be silent, or None."""
         try:
             directions, _ = self.directions(job)
         except UnsupportedError as reason:
@@ -142,7 +142,7 @@ class PatternWorkload(WorkloadPlugin):
         return None
 
     def program(self, job: Job) -> Program:
-        """A loop of rounds.
+        """Return a loop of rounds.
 
         Raises
         ------
@@ -178,20 +178,20 @@ class PatternWorkload(WorkloadPlugin):
 
 
 def _back(targets: Int64Array) -> NDArray[np.int64]:
-    """Who sends to each rank."""
+    """Return the sender to each rank: the inverse permutation."""
     back = np.empty_like(targets)
     back[targets] = np.arange(len(targets))
     return back
 
 
 def _both_ways(targets: Int64Array) -> list[Int64Array]:
-    """The direction and its way back; only one where pairs exchange anyway."""
+    """Return the direction and its inverse; only one if they are equal."""
     back = _back(targets)
     return [targets] if np.array_equal(targets, back) else [targets, back]
 
 
 class ShiftParameters(PatternParameters):
-    """A pattern of places further."""
+    """Parameters of a shift."""
 
     digits: Literal["all", "each", "longest"] = parameter(
         "all",
@@ -201,32 +201,32 @@ class ShiftParameters(PatternParameters):
 
 
 class ShiftWorkload(PatternWorkload):
-    """A workload in which every rank sends so many places further, modulo the sizes."""
+    """A workload in which every rank sends to the rank at a distance, modulo the sizes."""
 
     Parameters = ShiftParameters
 
     @abstractmethod
     def distance(self, size: int) -> int:
-        """Places further on a ring of `size`."""
+        """Return the distance on a ring of `size`."""
 
     def directions(self, job: Job) -> tuple[list[Int64Array], str]:
-        """By rank on one ring of all ranks, by coordinates on the rings of the grid."""
+        """Shift by rank on one ring of all ranks, by coordinates on the rings of the grid."""
         if self.parameters.by == "rank":
             step = self.distance(job.ranks)
             targets = (np.arange(job.ranks) + step) % job.ranks
             return [targets], f"by rank: r to r + {step}, modulo {job.ranks}"
         grid = RankGrid.of(job)
         steps = np.array([self.distance(size) for size in grid.dims])
-        shown = "x".join(map(str, steps))
+        steps_text = "x".join(map(str, steps))
         if self.parameters.digits == "all":
-            parts, words = [steps], f"{shown} further in all dimensions at once"
+            parts, words = [steps], f"{steps_text} further in all dimensions at once"
         elif self.parameters.digits == "longest":
             longest = int(np.argmax(grid.dims))
             parts = [np.where(np.arange(len(steps)) == longest, steps, 0)]
             words = f"{steps[longest]} further in dimension {longest}, the longest"
         else:
             parts = [row for row in np.diag(steps) if row.any()]
-            words = f"{shown} further, a message for each dimension"
+            words = f"{steps_text} further, a message for each dimension"
         dims = np.array(grid.dims)
         moved = [grid.at_places((grid.place + part) % dims) for part in parts]
         return moved, f"by coordinates: {words}, modulo {'x'.join(map(str, grid.dims))}"

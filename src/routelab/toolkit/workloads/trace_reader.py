@@ -23,11 +23,11 @@ _NUMBERS = {
     **dict.fromkeys((14, 26, 43), 16),
 }
 TYPE_SIZES = {str(number): size for number, size in _NUMBERS.items()}
-"""Bytes of MPI's types by the number that SimGrid 3.32 gives them (0: MPI_DOUBLE, 1: MPI_INT)."""
+"""Bytes of MPI's types by their number in SimGrid 3.32 (0: MPI_DOUBLE, 1: MPI_INT)."""
 DOUBLE, BYTE = "0", "6"
 OLD_NAMES = {"sendrecv": "sendRecv"}
-"""Actions by their name in small letters, where that is not how they are written; older versions
-of SimGrid write isend as Isend, allreduce as allReduce and so on."""
+"""Names of actions that are not in lower case, by the lower-case name; older versions of SimGrid
+write isend as Isend, allreduce as allReduce and so on."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +41,11 @@ class Line:
     arguments: tuple[str, ...]
 
     def wrong(self, problem: str) -> InputError:
-        """The error that tells where."""
+        """Return an error with file and line."""
         return InputError(f"{self.path}:{self.number}: {problem}")
 
     def integer(self, place: int, what: str, default: int | None = None) -> int:
-        """A whole number among the arguments, 0 or more."""
+        """Return an integer argument, 0 or more."""
         if place >= len(self.arguments):
             if default is not None:
                 return default
@@ -62,13 +62,13 @@ def read_trace(path: Path) -> Program:
     Parameters
     ----------
     path : Path
-        A list of files, one a line, one for each rank, resolved against the folder of the list;
-        or one file with the actions of all ranks.
+        A list of files, one per line and rank, resolved against the folder of the list; or one
+        file with the actions of all ranks.
 
     Returns
     -------
     program : Program
-        All of it is timed.
+        All steps are timed.
 
     Raises
     ------
@@ -93,7 +93,7 @@ def read_trace(path: Path) -> Program:
 
 
 def trace_files(path: Path) -> list[Path]:
-    """The files with actions: those that a list names, or the file itself.
+    """Return the files with actions: those that a list names, or the file itself.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def _lines(path: Path) -> Iterator[Line]:
 
 @dataclass
 class _Reader:
-    """Goes through the lines of one rank, from one collective to the next."""
+    """Reader of the lines of one rank, from one collective to the next."""
 
     rank: int
     ranks: int
@@ -144,15 +144,15 @@ class _Reader:
     place: int = 0
     unit: str = BYTE
     requests: list[tuple[int, int, int]] = field(default_factory=list)
-    asked: list[Line] = field(default_factory=list)
+    request_lines: list[Line] = field(default_factory=list)
 
     def until_collective(self, builder: BlockBuilder) -> Line | None:
-        """Add what comes before the next collective, and give its line; None at the end."""
+        """Add the actions before the next collective; return its line, None at the end."""
         while self.place < len(self.lines):
             line = self.lines[self.place]
             self.place += 1
             if line.action in COLLECTIVES:
-                self._all_waited_for("before a collective")
+                self._check_requests("before a collective")
                 return line
             if line.action == "init":
                 self.unit = DOUBLE if line.arguments else BYTE
@@ -161,17 +161,16 @@ class _Reader:
             elif line.action != "finalize":
                 known = ", ".join(["init", "finalize", *ACTIONS, *COLLECTIVES])
                 raise line.wrong(f"{line.action!r} is not supported; supported are {known}")
-        self._all_waited_for("at the end")
+        self._check_requests("at the end")
         return None
 
-    def _all_waited_for(self, when: str) -> None:
-        if self.asked:
-            raise self.asked[0].wrong(
-                f"nothing waits for this {self.asked[0].action} {when}, which is not supported"
-            )
+    def _check_requests(self, when: str) -> None:
+        if self.request_lines:
+            line = self.request_lines[0]
+            raise line.wrong(f"nothing waits for this {line.action} {when}, which is not supported")
 
     def peer(self, line: Line, place: int) -> int:
-        """A rank among the arguments."""
+        """Return a rank argument."""
         peer = line.integer(place, "a rank")
         if peer >= self.ranks:
             raise line.wrong(
@@ -180,11 +179,11 @@ class _Reader:
         return peer
 
     def bytes(self, line: Line, place: int, type_at: int) -> int:
-        """A number of elements times the size of their type."""
+        """Return a number of elements times the size of their type."""
         return line.integer(place, "a size") * self.type_size(line, type_at)
 
     def type_size(self, line: Line, place: int) -> int:
-        """Bytes of the type that an argument names, of the trace's own where there is none."""
+        """Return the bytes of the type that an argument names (default: the trace's type)."""
         text = line.arguments[place] if place < len(line.arguments) else self.unit
         size = TYPE_SIZES.get(text)
         if size is None:
@@ -206,7 +205,7 @@ class _Reader:
             builder.send(self.rank, to, size, tag)
         else:
             builder.isend(self.rank, to, size, tag)
-            self._ask(line, (self.rank, to, tag))
+            self._add_request(line, (self.rank, to, tag))
 
     def receive(self, line: Line, builder: BlockBuilder) -> None:
         source, tag, size = self.peer(line, 0), line.integer(1, "a tag"), self.bytes(line, 2, 3)
@@ -214,12 +213,12 @@ class _Reader:
             builder.receive(self.rank, source, size, tag)
         else:
             builder.ireceive(self.rank, source, size, tag)
-            self._ask(line, (source, self.rank, tag))
+            self._add_request(line, (source, self.rank, tag))
 
     def send_receive(self, line: Line, builder: BlockBuilder) -> None:
-        self._all_waited_for("before a sendRecv")
+        self._check_requests("before a sendRecv")
         sent, received = self.bytes(line, 0, 4), self.bytes(line, 2, 5)
-        # a trace does not tell the tag of a sendRecv
+        # a trace does not contain the tag of a sendRecv
         builder.send_receive(self.rank, self.peer(line, 1), sent, self.peer(line, 3), received)
 
     def wait(self, line: Line, builder: BlockBuilder) -> None:
@@ -227,20 +226,20 @@ class _Reader:
         if key not in self.requests:
             raise line.wrong("nothing to wait for: no isend or irecv with these ranks and this tag")
         place = self.requests.index(key)
-        del self.requests[place], self.asked[place]
+        del self.requests[place], self.request_lines[place]
         builder.wait(self.rank, place)
 
     def wait_all(self, line: Line, builder: BlockBuilder) -> None:
         self.requests.clear()
-        self.asked.clear()
+        self.request_lines.clear()
         builder.wait(self.rank, ALL)
 
-    def _ask(self, line: Line, key: tuple[int, int, int]) -> None:
+    def _add_request(self, line: Line, key: tuple[int, int, int]) -> None:
         self.requests.append(key)
-        self.asked.append(line)
+        self.request_lines.append(line)
 
     def call(self, line: Line) -> tuple[CollectiveName, int, int, tuple[int, ...]]:
-        """Name, bytes, root and, of alltoallv, the bytes to every rank, as this rank has them."""
+        """Return name, bytes, root and, for alltoallv, this rank's bytes to every rank."""
         name: CollectiveName = COLLECTIVES[line.action]
         if name == "barrier":
             return name, 0, 0, ()
@@ -298,8 +297,8 @@ def _collective(lines: list[Line], readers: list[_Reader]) -> Collective:
         if call[:3] != (name, size, root):
             first = lines[0]
             raise line.wrong(
-                f"rank {line.rank} calls {_shown(call)} where rank 0 calls "
-                f"{_shown(calls[0])} ({first.path}:{first.number})"
+                f"rank {line.rank} calls {_call_text(call)} where rank 0 calls "
+                f"{_call_text(calls[0])} ({first.path}:{first.number})"
             )
     matrix = None
     if name == "alltoallv":
@@ -307,6 +306,6 @@ def _collective(lines: list[Line], readers: list[_Reader]) -> Collective:
     return Collective(name, size, root, matrix)
 
 
-def _shown(call: tuple[CollectiveName, int, int, tuple[int, ...]]) -> str:
+def _call_text(call: tuple[CollectiveName, int, int, tuple[int, ...]]) -> str:
     name, size, root, _ = call
     return f"{name} of {size} bytes" + (f" with root {root}" if name in ("bcast", "reduce") else "")

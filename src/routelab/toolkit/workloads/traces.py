@@ -1,9 +1,9 @@
-"""SMPI's time-independent traces: what every rank did, in words, one action a line.
+"""SMPI's time-independent traces: the actions of every rank as text, one per line.
 
 The format is that of SimGrid's ``smpirun -trace-ti`` and ``-replay`` (3.32): a rank, an action, its
-arguments. Written and read are `init`, `finalize`, `compute`, `send`, `isend`, `recv`, `irecv`,
-`wait`, `waitall` and the collectives of all ranks that programs know; read is `sendRecv`, too. How
-a collective is to be done is not told.
+arguments. Supported are `init`, `finalize`, `compute`, `send`, `isend`, `recv`, `irecv`, `wait`,
+`waitall` and the collectives of all ranks that programs have, and `sendRecv` for reading only. The
+algorithm of a collective is not part of the format.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from routelab.api.errors import UnsupportedError
 from routelab.api.workload import Collective, Loop, Program, Step
 
 LIST = "trace.txt"
-"""File that lists those of the ranks."""
+"""File that lists the files of the ranks."""
 MAX_ACTIONS = 50_000_000
-"""Most lines of all files of a trace: about a gigabyte."""
+"""Largest number of lines of all files of a trace: about a gigabyte."""
 
 _WORDS = {SEND: "send", ISEND: "isend", RECV: "recv", IRECV: "irecv"}
 
@@ -39,8 +39,8 @@ def write_trace(program: Program) -> dict[str, str]:
     Raises
     ------
     UnsupportedError
-        If a collective is called by some of the ranks only: the format has no words for it; if
-        there would be more than `MAX_ACTIONS`.
+        If only some of the ranks call a collective, which the format cannot express, or the
+        trace would have more than `MAX_ACTIONS`.
     """
     actions = sum(
         times * (program.ranks if isinstance(step, Collective) else len(step.kind))
@@ -53,11 +53,11 @@ def write_trace(program: Program) -> dict[str, str]:
         )
     names = [f"rank-{rank}.txt" for rank in range(program.ranks)]
     pieces: list[list[str]] = [[f"{rank} init\n"] for rank in range(program.ranks)]
-    told: dict[int, list[str]] = {}
-    for step in _unrolled(program.steps):
-        if id(step) not in told:
-            told[id(step)] = list(_told(step, program.ranks))
-        for rank, text in enumerate(told[id(step)]):
+    lines_of_step: dict[int, list[str]] = {}
+    for step in _unroll(program.steps):
+        if id(step) not in lines_of_step:
+            lines_of_step[id(step)] = list(_action_lines(step, program.ranks))
+        for rank, text in enumerate(lines_of_step[id(step)]):
             pieces[rank].append(text)
     texts = {
         name: "".join([*pieces[rank], f"{rank} finalize\n"]) for rank, name in enumerate(names)
@@ -65,17 +65,17 @@ def write_trace(program: Program) -> dict[str, str]:
     return {LIST: "".join(f"{name}\n" for name in names)} | texts
 
 
-def _unrolled(steps: Iterable[Step]) -> Iterator[Block | Collective]:
+def _unroll(steps: Iterable[Step]) -> Iterator[Block | Collective]:
     for step in steps:
         if isinstance(step, Loop):
             for _ in range(step.times):
-                yield from _unrolled(step.steps)
+                yield from _unroll(step.steps)
         else:
             yield step
 
 
-def _told(step: Block | Collective, ranks: int) -> Iterator[str]:
-    """The lines of each rank."""
+def _action_lines(step: Block | Collective, ranks: int) -> Iterator[str]:
+    """Yield the lines of each rank."""
     if isinstance(step, Collective):
         for rank in range(ranks):
             yield f"{rank} {_call(step, rank, ranks)}\n"
@@ -113,7 +113,7 @@ def _number(amount: float) -> str:
 
 
 def _call(call: Collective, rank: int, ranks: int) -> str:
-    """An action with sizes in bytes, which is what `init` without an argument stands for."""
+    """Return an action with sizes in bytes, the unit of `init` without an argument."""
     groups = call.members(ranks)
     if len(groups) != 1 or not np.array_equal(groups[0], np.arange(ranks)):
         raise UnsupportedError(

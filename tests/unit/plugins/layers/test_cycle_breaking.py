@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from routelab.api import RouteTable, Topology, UnsupportedError
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab_plugins.layers.cycle_breaking import HEURISTICS, CycleBreaking
 
 
@@ -74,7 +74,7 @@ def test_minimal_routes_on_a_ring_need_one_or_two_layers(size: int) -> None:
     """
     result = CycleBreaking().assign(minimal_on_ring(size))
     assert result.virtual_channels == (1 if size == 3 else 2)
-    assert check(result).proven
+    assert check_table(result).proven
 
 
 def test_balanced_ties_leave_a_ring_of_four_acyclic() -> None:
@@ -106,7 +106,7 @@ def test_one_way_ring_fails_honestly_and_its_number_suffices(size: int, heuristi
         CycleBreaking(max_channels=needed - 1, heuristic=heuristic).assign(table)
     result = CycleBreaking(max_channels=needed, heuristic=heuristic).assign(table)
     assert result.virtual_channels == needed
-    assert check(result).proven
+    assert check_table(result).proven
 
 
 @pytest.mark.parametrize("heuristic", HEURISTICS)
@@ -121,7 +121,7 @@ def test_a_layer_is_never_emptied(heuristic: str) -> None:
         for pair, layer in zip(table.path_pair, path_layers(result), strict=True)
         if divmod(int(pair), 4) in routes
     } == {(0, 3): 1, (2, 1): 0}
-    assert check(result).proven
+    assert check_table(result).proven
 
 
 def test_channels_twice_on_a_path_are_not_supported() -> None:
@@ -145,18 +145,18 @@ def test_wrong_parameters_are_refused(wrong: dict[str, object]) -> None:
 def test_tori_are_proven_without_bubble(dims: tuple[int, int]) -> None:
     """More than the two layers of a ring, as routes moved for one ring close others again."""
     table = torus_table(*dims)
-    assert not check(table, "plain").proven
+    assert not check_table(table, "plain").proven
     result = CycleBreaking().assign(table)
     assert result.virtual_channels >= 2
     assert result.flow_control == "plain"
-    assert check(result).proven
+    assert check_table(result).proven
     assert np.array_equal(result.hop_channel, table.hop_channel)
 
 
 def test_mixed_orders_on_a_torus_are_proven() -> None:
     rng = np.random.default_rng(5)
     table = table_of(torus(6, 5), lambda s, t: [torus_path(6, 5, s, t, rng.choice(["XY", "YX"]))])
-    assert check(CycleBreaking().assign(table)).proven
+    assert check_table(CycleBreaking().assign(table)).proven
 
 
 @given(st.integers(0, 2**16), st.sampled_from([(10, 3), (16, 4), (20, 3)]))
@@ -164,7 +164,7 @@ def test_mixed_orders_on_a_torus_are_proven() -> None:
 def test_random_graphs_are_proven(seed: int, shape: tuple[int, int]) -> None:
     table = shortest_on_random_graph(seed, *shape)
     result = CycleBreaking().assign(table)
-    assert check(result).proven
+    assert check_table(result).proven
     assert path_layers(result) == path_layers(CycleBreaking().assign(table))
 
 
@@ -178,5 +178,5 @@ def test_equals_the_naive_twin(seed: int, heuristic: str) -> None:
     result = plugin.assign(table)
     layers = path_layers(result)
     assert layers == naive_layers.layers(table, heuristic)
-    assert check(result).proven
+    assert check_table(result).proven
     assert set(layers) <= set(range(max(layers, default=0) + 1))

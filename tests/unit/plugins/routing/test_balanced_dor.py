@@ -7,7 +7,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.metrics import channel_loads
 from routelab.toolkit import build_grid
 from routelab_plugins.routing.balanced_dor import BalancedDor
@@ -71,10 +71,10 @@ def ends(table, path):
 )
 def test_it_is_free_of_deadlock_because_each_order_has_a_channel(family, dims, order) -> None:
     table = BalancedDor(order=order).route(build_grid(family, dims, family == "torus"))
-    assert check(table).status == "proven"
+    assert check_table(table).status == "proven"
     if order != "natural":
         together = table.with_vcs(np.zeros(len(table.hop_vc)))
-        assert check(together).status == "not-proven"
+        assert check_table(together).status == "not-proven"
 
 
 @pytest.mark.parametrize("order", ORDERS)

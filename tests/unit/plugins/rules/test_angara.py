@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive_angara import Hardware
 from naive_selection import shortest_routes
 
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.kernels.enumeration import enumerate_routes
 from routelab.kernels.graph import count_routes, route_lengths
 from routelab.toolkit import build_grid, determinized, merged
@@ -160,7 +160,7 @@ def test_emitted_routes_obey_the_hardware_and_are_proven(topology, turns, tie_se
         for k in range(table.num_paths):
             route = table.hop_channel[table.path_start[k] : table.path_start[k + 1]].tolist()
             assert hardware.legal(route), table.describe_path(k)
-        assert check(table, "bubble").proven
+        assert check_table(table, "bubble").proven
 
 
 def test_all_orders_of_a_system_with_failures_are_proven() -> None:
@@ -168,7 +168,7 @@ def test_all_orders_of_a_system_with_failures_are_proven() -> None:
         topology = build_grid("torus", dims, True, fail_links=3, seed=1)
         for turns in ("theorem2", "exact"):
             table = Sssp().select(AngaraRules(turns=turns).routing_graph(topology))
-            assert check(table, "bubble").proven
+            assert check_table(table, "bubble").proven
 
 
 def test_a_network_without_directions_is_not_supported() -> None:

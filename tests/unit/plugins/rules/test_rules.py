@@ -11,7 +11,7 @@ from naive_angara import Hardware
 from naive_selection import shortest_routes
 
 from routelab.api import InputError, Topology
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.toolkit import build_grid
 from routelab_plugins.rules.dimension_order import DimensionOrderRules
 from routelab_plugins.rules.direction_order import DirectionOrder
@@ -121,7 +121,7 @@ def test_up_down_never_goes_up_again_and_is_proven_on_one_channel(topology, root
             ]
             assert ups == sorted(ups, reverse=True)
     for selection in (Sssp(), PSssp()):
-        verdict = check(selection.select(graph), "plain")
+        verdict = check_table(selection.select(graph), "plain")
         assert verdict.proven
         assert verdict.virtual_channels == 1
 

@@ -14,7 +14,7 @@ from random_programs import linear, schedule_of
 
 from routelab.api import Messages, Topology, UnsupportedError
 from routelab.bounds import lower_bound_topology
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.metrics import channel_loads, perfect_load
 from routelab.registry.instances import load_routing
 from routelab.simulation.flow.engine import run_flows
@@ -162,7 +162,7 @@ def test_fat_trees_need_routes_to_single_terminals(tmp_path, tree, switches, ter
     assert lower_bound_topology(topology).value == least <= loads[1]
     for table in (shared, own):
         assert table.destination_based
-        assert check(table).proven
+        assert check_table(table).proven
 
 
 def test_a_two_level_tree_is_balanced_as_well_as_can_be(tmp_path):

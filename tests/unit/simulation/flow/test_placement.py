@@ -13,9 +13,9 @@ from routelab.registry.instances import load_routing
 from routelab.simulation.flow.placement import (
     Objective,
     bytes_between,
-    objective,
-    optimised,
-    place,
+    optimise_placement,
+    placement_cost,
+    rank_terminals,
     read_placement,
 )
 from routelab.simulation.flow.schedule import schedule
@@ -55,13 +55,13 @@ def naive_objective(terminal, between, routes):
 def test_block_and_cyclic_fill_as_many_terminals_as_are_needed(ranks, each):
     network = build_grid("torus", (4, 2), wrap=True)
     for name in ("block", "cyclic"):
-        terminal = place(name, ranks, network, each)
+        terminal = rank_terminals(name, ranks, network, each)
         counts = np.bincount(terminal, minlength=8)
         assert counts.sum() == ranks
         assert counts.max() <= each
         assert (counts > 0).sum() == -(-ranks // each)
-    assert (np.diff(place("block", ranks, network, each)) >= 0).all()
-    cyclic = place("cyclic", ranks, network, each)
+    assert (np.diff(rank_terminals("block", ranks, network, each)) >= 0).all()
+    cyclic = rank_terminals("cyclic", ranks, network, each)
     used = cyclic.max() + 1
     assert (np.diff(cyclic) % used == 1 % used).all()
 
@@ -69,7 +69,7 @@ def test_block_and_cyclic_fill_as_many_terminals_as_are_needed(ranks, each):
 def test_ranks_without_room_are_refused():
     network = build_grid("torus", (4, 2), wrap=True)
     with pytest.raises(InputError, match="33 ranks do not fit on 8 terminals with 4 each"):
-        place("block", 33, network, 4)
+        rank_terminals("block", 33, network, 4)
 
 
 def test_a_file_lists_terminals(tmp_path):
@@ -77,7 +77,7 @@ def test_a_file_lists_terminals(tmp_path):
     file = tmp_path / "ranks.txt"
     file.write_text("7 # the first\n\n# a line of its own\n0\n7\n3\n")
     assert read_placement(file) == [(1, 7), (4, 0), (5, 7), (6, 3)]
-    assert place(str(file), 4, network, 2).tolist() == [7, 0, 7, 3]
+    assert rank_terminals(str(file), 4, network, 2).tolist() == [7, 0, 7, 3]
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_a_wrong_file_is_told_of_with_its_lines(tmp_path, text, told):
     file = tmp_path / "ranks.txt"
     file.write_text(text)
     with pytest.raises(InputError) as raised:
-        place(str(file), 4, build_grid("torus", (4, 2), wrap=True), 2)
+        rank_terminals(str(file), 4, build_grid("torus", (4, 2), wrap=True), 2)
     lines = str(raised.value).splitlines()
     assert [line[: len(str(file)) + len(t)] for line, t in zip(lines, told, strict=True)] == [
         f"{file}{t}" for t in told
@@ -103,7 +103,7 @@ def test_a_wrong_file_is_told_of_with_its_lines(tmp_path, text, told):
 
 def test_a_placement_that_is_neither_known_nor_a_file_is_refused():
     with pytest.raises(InputError, match=r"blok: No such file .* not one of block, cyclic, optim"):
-        place("blok", 4, build_grid("torus", (4, 2), wrap=True), 2)
+        rank_terminals("blok", 4, build_grid("torus", (4, 2), wrap=True), 2)
 
 
 @pytest.mark.parametrize("dims", NETWORKS.values(), ids=NETWORKS)
@@ -113,7 +113,7 @@ def test_the_objective_is_what_its_bytes_cross(dims, seed, speeds):
     routes = table(dims, speeds=speeds)
     between = random_bytes(16, seed)
     terminal = np.random.default_rng(seed).permutation(np.repeat(np.arange(8), 2)).astype(np.int32)
-    found = objective(terminal, between, routes)
+    found = placement_cost(terminal, between, routes)
     assert (found.byte_hops, found.largest_load) == pytest.approx(
         naive_objective(terminal, between, routes)
     )
@@ -125,12 +125,12 @@ def test_the_objective_is_what_its_bytes_cross(dims, seed, speeds):
 def test_optimised_is_seeded_keeps_rooms_and_is_never_worse_than_block(dims, ranks, seed):
     routes = table(dims)
     between = random_bytes(ranks, seed)
-    found = optimised(between, routes, 2, seed)
-    assert (found == optimised(between, routes, 2, seed)).all()
+    found = optimise_placement(between, routes, 2, seed)
+    assert (found == optimise_placement(between, routes, 2, seed)).all()
     assert len(found) == ranks
     assert np.bincount(found, minlength=8).max() <= 2
-    block = place("block", ranks, routes.topology, 2)
-    assert not objective(block, between, routes) < objective(found, between, routes)
+    block = rank_terminals("block", ranks, routes.topology, 2)
+    assert not placement_cost(block, between, routes) < placement_cost(found, between, routes)
 
 
 def test_optimised_finds_the_best_placement_of_a_ring_that_was_shuffled():
@@ -144,7 +144,7 @@ def test_optimised_finds_the_best_placement_of_a_ring_that_was_shuffled():
     best = min(
         naive_objective(np.array(order), between, routes) for order in permutations(range(6))
     )
-    found = naive_objective(optimised(between, routes, 1, 0), between, routes)
+    found = naive_objective(optimise_placement(between, routes, 1, 0), between, routes)
     assert best == found == (60, 5)
 
 

@@ -7,9 +7,9 @@ import pytest
 
 from routelab.simulation.measuring.intervals import (
     Estimate,
-    grouping,
-    mean,
-    pooled,
+    group_batches,
+    mean_estimate,
+    pool,
     ratio,
     t_quantile,
     von_neumann,
@@ -63,7 +63,7 @@ def test_von_neumann_tells_correlation():
 def test_intervals_cover_the_mean(correlation):
     """95 % intervals of those series that pass hold the true mean in 95 %, about."""
     random = np.random.default_rng(7)
-    found = [mean(autoregressive(random, 512, correlation), 0.95) for _ in range(400)]
+    found = [mean_estimate(autoregressive(random, 512, correlation), 0.95) for _ in range(400)]
     sure = [one for one in found if one.independent]
     assert len(sure) > 300
     assert np.mean([one.low <= 10 <= one.high for one in sure]) > 0.92
@@ -71,13 +71,13 @@ def test_intervals_cover_the_mean(correlation):
 
 def test_too_short_a_series_is_not_independent():
     random = np.random.default_rng(3)
-    found = [grouping(autoregressive(random, 64, 0.98))[2] for _ in range(100)]
+    found = [group_batches(autoregressive(random, 64, 0.98))[2] for _ in range(100)]
     assert np.mean(found) < 0.2
 
 
 def test_a_drift_is_no_mean():
     random = np.random.default_rng(4)
-    found = mean(np.arange(128) + random.normal(size=128), 0.95)
+    found = mean_estimate(np.arange(128) + random.normal(size=128), 0.95)
     assert not found.independent
     assert not found.within(0.5)
 
@@ -110,7 +110,7 @@ def test_nothing_has_no_mean():
 def test_pooled_runs_are_surer():
     """Four runs with the same error halve it."""
     one = Estimate(3.0, 0.2, 15, 0.95, True)
-    four = pooled([one] * 4)
+    four = pool([one] * 4)
     assert four.value == 3
     assert four.error == pytest.approx(0.1)
     assert four.freedom == 60

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from fake_simulation import Batch, Queues, Stuck, histogram
 
-from routelab.simulation.measuring.measure import measure
+from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.result import jain_index
 from routelab.simulation.measuring.settings import SimulationSettings
 
@@ -18,7 +18,7 @@ SETTINGS = SimulationSettings(max_cycles=100_000)
 @cache
 def standard(seed):
     """A run at four fifths of saturation."""
-    return measure(Queues(0.4, seed), SETTINGS)
+    return measure_simulation(Queues(0.4, seed), SETTINGS)
 
 
 def test_latency_and_load_are_right():
@@ -52,7 +52,7 @@ def test_a_warm_up_step_is_waited_for(until):
 
     4,500 are more than the least warm-up: what is unlike the rest is found while counting.
     """
-    run = measure(Queues(0.4, 1, extra=50, until=until), SETTINGS)
+    run = measure_simulation(Queues(0.4, 1, extra=50, until=until), SETTINGS)
     assert until <= run.warmup_cycles <= 10 * until
     assert run.latency.maximum < 50
     assert run.warmup_cycles + run.cycles <= SETTINGS.max_cycles
@@ -60,7 +60,7 @@ def test_a_warm_up_step_is_waited_for(until):
 
 @pytest.mark.parametrize("load", [0.51, 0.55, 0.7, 1.0])
 def test_saturated_is_told_and_has_no_latency(load):
-    run = measure(Queues(load, 2), SETTINGS)
+    run = measure_simulation(Queues(load, 2), SETTINGS)
     assert (run.state, run.saturated) == ("saturated", True)
     assert run.latency is run.network_latency is run.message_latency is None
     assert run.facts()["latency_mean"] is run.facts()["latency_p99"] is None
@@ -71,26 +71,26 @@ def test_saturated_is_told_and_has_no_latency(load):
 
 @pytest.mark.parametrize("load", [0.05, 0.3, 0.48])
 def test_below_saturation_no_run_says_saturated(load):
-    states = {measure(Queues(load, seed), SETTINGS).state for seed in range(4)}
+    states = {measure_simulation(Queues(load, seed), SETTINGS).state for seed in range(4)}
     assert "saturated" not in states
     assert "stationary" in states
 
 
 def test_too_few_cycles_are_told():
     short = SETTINGS.model_copy(update={"max_cycles": 6400})
-    near = measure(Queues(0.49, 3, terminals=1), short)
+    near = measure_simulation(Queues(0.49, 3, terminals=1), short)
     assert near.state in ("undecided", "stationary")
     assert "max_cycles=6400" in near.text
     drifting = Queues(0.4, 3)
     drifting.latency = drifting.latency + drifting.leave // 10
     drifting.sums = np.concatenate(([0], np.cumsum(drifting.latency)))
-    run = measure(drifting, SETTINGS)
+    run = measure_simulation(drifting, SETTINGS)
     assert (run.state, run.saturated, run.latency) == ("undecided", None, None)
 
 
 def test_rare_packets_are_waited_for():
     """A sample sees a packet now and then; latencies are told of a thousand."""
-    run = measure(Queues(0.002, 4), SETTINGS)
+    run = measure_simulation(Queues(0.002, 4), SETTINGS)
     assert run.state == "stationary"
     assert run.counts.latency.total >= 1000
     assert run.latency.mean.value == pytest.approx(Queues(0.002, 0).mean_latency(), rel=0.02)
@@ -105,7 +105,7 @@ def test_results_do_not_depend_on_sample_and_warm_up_length(change):
     outside = 0
     for seed in range(6):
         one = standard(seed)
-        other = measure(Queues(0.4, 100 + seed), SETTINGS.model_copy(update=change))
+        other = measure_simulation(Queues(0.4, 100 + seed), SETTINGS.model_copy(update=change))
         for first, second in (
             (one.accepted, other.accepted),
             (one.latency.mean, other.latency.mean),
@@ -115,8 +115,8 @@ def test_results_do_not_depend_on_sample_and_warm_up_length(change):
 
 
 def test_deadlock_is_a_verdict():
-    early = measure(Stuck(0.3, 1, at=1000), SETTINGS)
-    late = measure(Stuck(0.3, 1, at=5000), SETTINGS)
+    early = measure_simulation(Stuck(0.3, 1, at=1000), SETTINGS)
+    late = measure_simulation(Stuck(0.3, 1, at=5000), SETTINGS)
     for run in (early, late):
         assert (run.state, run.latency, run.saturated) == ("deadlock", None, None)
         assert run.text == "deadlock: 0 waits for 1, 1 for 0"
@@ -126,12 +126,12 @@ def test_deadlock_is_a_verdict():
 
 def test_messages_to_be_finished():
     settings = SimulationSettings(messages=10)
-    run = measure(Batch(0.0, 1), settings)
+    run = measure_simulation(Batch(0.0, 1), settings)
     assert (run.state, run.completion_cycles, run.saturated) == ("finished", 1234, None)
     assert run.worst.terminal == 5
     assert run.worst.share == pytest.approx(1234 / ((7 * 617 + 1234) / 8))
     assert run.latency.mean.value == run.counts.latency.mean
-    short = measure(Batch(0.0, 1), SimulationSettings(messages=10, finish_within=1000))
+    short = measure_simulation(Batch(0.0, 1), SimulationSettings(messages=10, finish_within=1000))
     assert (short.state, short.completion_cycles, short.latency) == ("unfinished", None, None)
 
 

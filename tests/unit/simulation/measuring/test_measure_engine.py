@@ -12,9 +12,9 @@ from routelab.api import HopProgram, pack_tables
 from routelab.api.traffic import Demand, Messages
 from routelab.kernels.hops import hop_kernel
 from routelab.registry.instances import load_routing
-from routelab.simulation.measuring.measure import measure
+from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import sweep
+from routelab.simulation.measuring.sweep import sweep_loads
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.tables import table_program
 from routelab.stages.chain import apply_routing
@@ -50,7 +50,7 @@ def simulation(settings, load, seed, demand=None):
 @cache
 def standard():
     settings = SimulationSettings()
-    return measure(simulation(settings, 0.4, 0), settings)
+    return measure_simulation(simulation(settings, 0.4, 0), settings)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def standard():
 )
 def test_numbers_do_not_depend_on_sample_and_warm_up_length(change):
     settings = SimulationSettings(**change)
-    one, other = standard(), measure(simulation(settings, 0.4, 1), settings)
+    one, other = standard(), measure_simulation(simulation(settings, 0.4, 1), settings)
     assert one.state == other.state == "stationary"
     for first, second in ((one.accepted, other.accepted), (one.latency.mean, other.latency.mean)):
         assert abs(first.value - second.value) <= first.half_width + second.half_width
@@ -74,7 +74,7 @@ def test_a_saturated_ring_is_told_and_measured():
     """Tornado: three flows a channel, so at most 1/3; and the rate of a long run."""
     settings = SimulationSettings()
     demand = tornado(torus()[0])
-    over = measure(simulation(settings, 0.5, 0, demand), settings)
+    over = measure_simulation(simulation(settings, 0.5, 0, demand), settings)
     assert (over.state, over.latency) == ("saturated", None)
     long = simulation(settings, 0.5, 7, demand)
     long.run(5000)
@@ -82,7 +82,7 @@ def test_a_saturated_ring_is_told_and_measured():
     assert over.accepted.value == pytest.approx(rate, rel=0.01)
     assert over.accepted.value <= 1 / 3 + 1e-3
     assert over.utilisation.maximum <= 1
-    under = measure(simulation(settings, 0.2, 0, demand), settings)
+    under = measure_simulation(simulation(settings, 0.2, 0, demand), settings)
     assert under.state == "stationary"
     assert under.accepted.low - 0.002 <= 0.2 <= under.accepted.high + 0.002
     assert under.hops_mean == 3
@@ -94,7 +94,9 @@ def test_a_message_alone_takes_what_the_delays_say():
     topology = line(3)
     messages = Messages.create([0, 1, 1, 1], [2])
     program = table_program(line_table(topology))
-    run = measure(Simulation(topology, program, settings.router(), messages=messages), settings)
+    run = measure_simulation(
+        Simulation(topology, program, settings.router(), messages=messages), settings
+    )
     assert (run.state, run.completion_cycles) == ("finished", 10)
     assert run.latency.maximum == run.latency.mean.value == 10
     assert (run.worst.terminal, run.senders) == (2, 1)
@@ -103,7 +105,11 @@ def test_a_message_alone_takes_what_the_delays_say():
 def test_threads_change_nothing():
     settings = SimulationSettings(loads=(0.1, 0.3), seeds=2)
     found = [
-        [run.facts() for point in sweep(make, settings, threads=threads) for run in point.runs]
+        [
+            run.facts()
+            for point in sweep_loads(make, settings, threads=threads)
+            for run in point.runs
+        ]
         for threads in (1, 2)
         for make in (lambda load, seed: simulation(settings, load, seed),)
     ]
@@ -120,7 +126,7 @@ def test_rates_of_messages_end_with_the_last_arrival():
     for length in (1, 7, 1000):
         settings = SimulationSettings(messages=1, packet_flits=4, sample_cycles=length)
         made = Simulation(topology, program, settings.router(), messages=messages)
-        run = measure(made, settings)
+        run = measure_simulation(made, settings)
         assert (run.cycles, run.accepted.value, run.utilisation.maximum) == (10, 0.4, 0.4)
 
 
@@ -131,7 +137,7 @@ def test_traffic_in_waves_is_measured_over_many_of_them():
     program = table_program(line_table(topology))
     demand = Demand.permutation([1, -1], "one way")
     made = Simulation(topology, program, settings.router(), demand=demand, load=0.1)
-    run = measure(made, settings)
+    run = measure_simulation(made, settings)
     assert run.state == "saturated"
     assert run.accepted.value == pytest.approx(64 / 5002, rel=0.1)
 
@@ -145,7 +151,7 @@ def test_utilisation_is_of_what_a_channel_can_carry():
         settings = SimulationSettings()
         demand = Demand.permutation([2, -1, -1], "to the end")
         made = Simulation(topology, program, settings.router(), demand=demand, load=0.2)
-        channels = measure(made, settings).utilisation
+        channels = measure_simulation(made, settings).utilisation
         used.append((channels.minimum, channels.maximum))
     assert used[0] == used[1]
     assert used[0] == pytest.approx((0.2, 0.8), rel=0.05)
@@ -166,6 +172,6 @@ def test_packets_that_never_arrive_are_no_saturation():
     settings = SimulationSettings(max_cycles=8000)
     demand = Demand.permutation([2, -1, -1], "to the end")
     made = Simulation(topology, program, settings.router(), demand=demand, load=0.002)
-    run = measure(made, settings)
+    run = measure_simulation(made, settings)
     assert (run.state, run.saturated) == ("undecided", None)
     assert "none arrives" in run.text

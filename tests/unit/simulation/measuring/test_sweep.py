@@ -12,7 +12,7 @@ from fake_simulation import Queues, Stuck
 
 from routelab.simulation.measuring.saturation import saturation
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import sweep
+from routelab.simulation.measuring.sweep import sweep_loads
 from routelab.simulation.packet.columns import POOLING
 
 SETTINGS = SimulationSettings(max_cycles=60_000, loads=(0.1, 0.3, 0.6), seeds=2, seed=5)
@@ -27,7 +27,7 @@ def test_the_same_numbers_on_any_number_of_threads():
             for run in point.runs
         ]
 
-    one, four = sweep(make, SETTINGS, threads=1), sweep(make, SETTINGS, threads=4)
+    one, four = sweep_loads(make, SETTINGS, threads=1), sweep_loads(make, SETTINGS, threads=4)
     assert plain(one) == plain(four)
     assert [point.load for point in one] == [0.1, 0.3, 0.6]
     assert [run.seed for run in one[0].runs] == [5, 6]
@@ -36,19 +36,19 @@ def test_the_same_numbers_on_any_number_of_threads():
 
 def test_threads_run_at_once_and_are_heard():
     """Two loads wait for each other: on one thread they would wait forever."""
-    meet, heard = threading.Barrier(2, timeout=60), []
+    meet, on_result = threading.Barrier(2, timeout=60), []
 
     def slow(load, seed):
         meet.wait()
         return make(load, seed)
 
-    sweep(slow, SETTINGS.model_copy(update={"seeds": 1}), (0.1, 0.3), 2, heard.append)
-    assert sorted(run.load for run in heard) == [0.1, 0.3]
+    sweep_loads(slow, SETTINGS.model_copy(update={"seeds": 1}), (0.1, 0.3), 2, on_result.append)
+    assert sorted(run.load for run in on_result) == [0.1, 0.3]
 
 
 def test_seeds_are_pooled():
     many = SETTINGS.model_copy(update={"seeds": 4})
-    (low, high) = sweep(make, many, (0.4, 0.6))
+    (low, high) = sweep_loads(make, many, (0.4, 0.6))
     errors = [run.latency.mean.error for run in low.runs]
     assert low.latency.error == pytest.approx(np.sqrt(np.sum(np.square(errors))) / 4)
     assert low.latency.low <= Queues(0.4, 0, horizon=9).mean_latency() <= low.latency.high
@@ -66,7 +66,7 @@ def test_one_grave_run_makes_its_load_grave():
     def sometimes(load, seed):
         return Stuck(load, seed, at=4000) if seed == 6 else make(load, seed)
 
-    (point,) = sweep(sometimes, SETTINGS, (0.2,))
+    (point,) = sweep_loads(sometimes, SETTINGS, (0.2,))
     assert point.state == "deadlock"
     assert point.facts()["text"].startswith("deadlock: 0 waits")
     assert point.latency is None
@@ -101,7 +101,7 @@ def test_a_load_that_is_not_taken_bounds_the_search_whatever_lies_above():
         return Stuck(load, seed, at=1) if 0.2 < load < 0.27 else make(load, seed)
 
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05})
-    found = saturation(holed, settings, tuple(sweep(holed, settings, (0.4,))))
+    found = saturation(holed, settings, tuple(sweep_loads(holed, settings, (0.4,))))
     assert 0.18 < found.load <= 0.2 < found.bound < 0.215
     assert "not monotonic" in found.text
 
@@ -111,7 +111,7 @@ def test_known_points_and_few_probes():
         return Stuck(load, seed, at=1) if load > 0.3 else make(load, seed)
 
     settings = SETTINGS.model_copy(update={"seeds": 1, "max_probes": 4})
-    known = tuple(sweep(stuck, settings, (0.25, 0.5)))
+    known = tuple(sweep_loads(stuck, settings, (0.25, 0.5)))
     found = saturation(stuck, settings, known)
     assert len(found.points) == 6
     assert set(known) <= set(found.points)
@@ -121,9 +121,9 @@ def test_known_points_and_few_probes():
 def test_a_sweep_that_brackets_saturation_needs_few_more_loads():
     """What is accepted beyond saturation tells where to look; other loads above it tell nothing."""
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05})
-    known = tuple(sweep(make, settings, (0.1, 0.2, 0.3, 0.8)))
+    known = tuple(sweep_loads(make, settings, (0.1, 0.2, 0.3, 0.8)))
     tried = []
-    found = saturation(make, settings, known, heard=lambda run: tried.append(run.load))
+    found = saturation(make, settings, known, on_result=lambda run: tried.append(run.load))
     assert 0.475 <= found.load <= 0.5 < found.bound <= 0.525
     assert len(tried) <= 2
     assert max(tried) < 0.55
@@ -149,7 +149,7 @@ def test_an_undecided_load_of_which_much_is_lost_is_not_taken():
             return replace(sample, ejected_flits=kept, latency_sum=self.now**2)
 
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05, "max_cycles": 6400})
-    points = sweep(partial(Lossy, horizon=70_000), settings, (0.1, 0.2, 0.3, 0.4))
+    points = sweep_loads(partial(Lossy, horizon=70_000), settings, (0.1, 0.2, 0.3, 0.4))
     assert {point.state for point in points} == {"undecided"}
     found = saturation(partial(Lossy, horizon=70_000), settings, tuple(points))
     assert found.load == 0
@@ -164,7 +164,7 @@ def test_an_undecided_load_above_what_a_terminal_can_take_is_not_taken():
 
     settings = SETTINGS.model_copy(update={"seeds": 1, "tolerance": 0.05, "max_cycles": 6400})
     rising = partial(Rising, horizon=70_000)
-    points = tuple(sweep(rising, settings, (0.1, 0.2, 0.3, 0.4)))
+    points = tuple(sweep_loads(rising, settings, (0.1, 0.2, 0.3, 0.4)))
     assert {point.state for point in points} == {"undecided"}
     assert saturation(rising, settings, points).load > 0.35
     found = saturation(rising, settings, points, limit=0.25)
@@ -173,12 +173,12 @@ def test_an_undecided_load_above_what_a_terminal_can_take_is_not_taken():
 
 def test_the_load_of_several_seeds_is_the_one_asked_for():
     """The mean of three times 0.1 is not 0.1."""
-    (point,) = sweep(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
+    (point,) = sweep_loads(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
     assert point.facts()["load"] == 0.1
 
 
 def test_columns_say_how_seeds_are_pooled(monkeypatch):
-    (point,) = sweep(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
+    (point,) = sweep_loads(make, SETTINGS.model_copy(update={"seeds": 3}), (0.1,))
     each = [run.facts() for run in point.runs]
     assert set(each[0]) - {"seed"} <= set(POOLING)
     facts = point.facts()

@@ -12,7 +12,7 @@ from routelab.api import (
     TrafficPlugin,
     UnsupportedError,
 )
-from routelab.simulation.packet.closed_loop import drawn, messages_of, repeated
+from routelab.simulation.packet.closed_loop import draw_messages, messages_of, repeat_messages
 from routelab.toolkit import build_grid
 
 NETWORK = build_grid("mesh", (2, 2), wrap=False)
@@ -50,7 +50,7 @@ class Traffic(TrafficPlugin):
 @pytest.mark.parametrize("to_self", [False, True])
 def test_targets_are_drawn_as_the_demand_says(to_self: bool) -> None:
     demand, count = skewed(to_self), 20_000
-    made = drawn(demand, count, seed=5)
+    made = draw_messages(demand, count, seed=5)
     assert np.diff(made.start).tolist() == [count, count, 0, count]
     expected = demand.between_terminals()
     for terminal in (0, 1, 3):
@@ -63,13 +63,13 @@ def test_targets_are_drawn_as_the_demand_says(to_self: bool) -> None:
 
 
 def test_the_seed_decides() -> None:
-    one, again, other = (drawn(skewed(), 50, seed).target.tolist() for seed in (1, 1, 2))
+    one, again, other = (draw_messages(skewed(), 50, seed).target.tolist() for seed in (1, 1, 2))
     assert one == again != other
 
 
 def test_a_list_is_sent_as_often_as_asked_for() -> None:
     listed = Messages.create([0, 2, 2, 3, 3], [1, 3, 0])
-    made = repeated(listed, 3)
+    made = repeat_messages(listed, 3)
     assert made.start.tolist() == [0, 6, 6, 9, 9]
     assert made.target.tolist() == [1, 3, 1, 3, 1, 3, 0, 0, 0]
     assert messages_of(Traffic(skewed(), listed), NETWORK, 2, 0).target.tolist() == [

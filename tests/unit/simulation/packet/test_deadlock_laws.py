@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from simulated import layered_tables, messages_on, reachable_demand, routers
 
 from routelab.api.traffic import Demand, Messages
-from routelab.deadlock import check
+from routelab.deadlock import check_table
 from routelab.registry.instances import load_routing
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.router import Router
@@ -130,7 +130,7 @@ def test_tables_without_cycles_of_dependencies_never_block(table, data):
 def test_what_the_checker_proves_does_not_block(seed, flits, buffers):
     """Random tables under plain and bubble flow control, right and wrong ring claims."""
     table = random_table(seed)
-    if not check(table).proven:
+    if not check_table(table).proven:
         return
     size = 2 if table.flow_control == "bubble" else 1
     router = Router(
@@ -170,7 +170,7 @@ def test_published_tables_drain_on_a_torus(routing, shape):
     failed = ("0-1", "5-6") if shape == "failed" else ()
     topology = build_grid("torus", (4, 4), wrap=True, terminals=2, failed_links=failed)
     table = apply_routing(topology, load_routing(routing)).table
-    assert check(table).proven
+    assert check_table(table).proven
     router = Router(vcs=table.virtual_channels, packet_flits=2, buffer_flits=4)
     count = topology.num_terminals
     messages = Messages.create(np.arange(count + 1) * count, np.tile(np.arange(count), count))

@@ -292,4 +292,4 @@ def test_the_engine_is_compiled_once_for_all_algorithms():
     assert [
         f for f in compiled if f.__module__.startswith("routelab.simulation.packet.kernels.cycle")
     ] == []
-    assert len(engine.advance.signatures) == 1
+    assert len(engine.run_cycles.signatures) == 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from routelab.api import Demand, Messages, PluginError, TrafficPlugin
-from routelab.simulation.packet.traffic import demand_of, ends_of, listed_by
+from routelab.simulation.packet.traffic import active_terminals, demand_of, list_messages
 from routelab.toolkit import build_grid
 
 NETWORK = build_grid("mesh", (2, 2), wrap=False)
@@ -55,7 +55,7 @@ def test_a_demand_is_looked_at(demand, part):
 )
 def test_messages_are_looked_at(messages, part):
     with pytest.raises(PluginError, match=f"^given: .*{part}"):
-        listed_by(Given(GOOD, messages), NETWORK, 0)
+        list_messages(Given(GOOD, messages), NETWORK, 0)
 
 
 def test_what_is_well_formed_is_handed_on():
@@ -64,7 +64,7 @@ def test_what_is_well_formed_is_handed_on():
     made = demand_of(Given(wide), NETWORK, 0)
     assert made.members.dtype == np.int32
     assert made.between_terminals().tolist() == GOOD.between_terminals().tolist()
-    assert listed_by(Given(GOOD), NETWORK, 0) is None
+    assert list_messages(Given(GOOD), NETWORK, 0) is None
 
 
 def naive_ends(demand):
@@ -119,13 +119,13 @@ def made(rate, parts, sets, to_self=False):
     ],
 )
 def test_terminals_without_anything_to_send_or_to_get_are_known(demand, silent, unwanted):
-    ends = ends_of(demand)
+    ends = active_terminals(demand)
     assert (ends.send.tolist(), ends.receive.tolist()) == naive_ends(demand)
     assert np.flatnonzero(~ends.send).tolist() == silent
     assert np.flatnonzero(~ends.receive).tolist() == unwanted
 
 
 def test_the_ends_of_messages_are_those_of_the_list():
-    ends = ends_of(Messages.create([0, 2, 2, 3], [1, 1, 0]))
+    ends = active_terminals(Messages.create([0, 2, 2, 3], [1, 1, 0]))
     assert ends.send.tolist() == [True, False, True]
     assert ends.receive.tolist() == [True, True, False]

@@ -18,7 +18,7 @@ def looks(load, cycles=4000):
     demand = Demand.uniform(network, "everybody to all others")
     simulation = Simulation(network, made, Router(), demand=demand, load=load)
     sample = simulation.run(cycles)
-    return simulation.looked, sample.flit_hops + sample.ejected_flits
+    return simulation.examined, sample.flit_hops + sample.ejected_flits
 
 
 def test_idle_queues_are_not_looked_at():

@@ -22,7 +22,7 @@ from routelab.api.engine import FACTS, TABLES
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
 from routelab.cli import main
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.engines import engine_class, engine_classes
 from routelab.registry.instances import load_routing
 from routelab.simulation.smpi.simgrid import SmpiRun
@@ -254,9 +254,9 @@ def stranger(site):
     site.install(
         "strange", {"engine": {"stranger": "stranger:Stranger"}}, {"stranger.py": STRANGER}
     )
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
     yield
-    installed.cache_clear()
+    installed_catalogue.cache_clear()
 
 
 @pytest.mark.builtins

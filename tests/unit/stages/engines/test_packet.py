@@ -22,7 +22,7 @@ from routelab.artifacts.tables import read_rows
 from routelab.jobs.folder_job import perform, write_breach
 from routelab.jobs.limits import Breach
 from routelab.registry.instances import load_routing, name_of
-from routelab.simulation.measuring.measure import measure
+from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.tables import table_program
@@ -275,7 +275,7 @@ def _measured(asked: SimulationSettings):
     program = table_program(route.compute(network, load_routing("dor")).routed.table)
     demand = Demand.uniform(network, "all to all")
     simulation = Simulation(network, program, asked.router(), demand=demand, load=0.2)
-    return measure(simulation, asked)
+    return measure_simulation(simulation, asked)
 
 
 def test_a_measurement_survives_json() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from routelab.api import InputError
 from routelab.registry.bibliography import bibliography_files
-from routelab.registry.catalogue import installed
+from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.plan import expansion as plans
 from routelab.stages.plan.expansion import MAX_ID, expand
 from routelab.stages.plan.plugins import study_plugins
@@ -115,7 +115,7 @@ def test_metrics_that_do_not_ask_to_be_named_are_the_default(write):
     (job,) = expand([write("all", study())]).of("routes").values()
     # rerouting-churn routes the network once a link
     assert "rerouting-churn" not in job.metrics
-    assert list(job.metrics) == installed().default_metrics()
+    assert list(job.metrics) == installed_catalogue().default_metrics()
 
 
 def test_an_alias_has_one_meaning_in_all_studies(write):

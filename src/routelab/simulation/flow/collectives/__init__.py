@@ -1,4 +1,4 @@
-"""Collective calls as messages: the published algorithms, and which of them is taken when.
+"""Collective calls as messages: the published algorithms, and the choice among them.
 
 R. Thakur, R. Rabenseifner, W. Gropp, *Optimization of Collective Communication Operations in
 MPICH*, International Journal of High Performance Computing Applications 19(1), 2005,

@@ -1,6 +1,6 @@
-"""alltoall and alltoallv: every rank has something else for every other.
+"""alltoall and alltoallv: every rank sends a different part to every other.
 
-A rank's own part is copied in memory, and is no message.
+A rank's own part is copied in memory without a message.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from routelab.simulation.flow.collectives.group import Group, halvings, is_power_of_two
 
 WINDOW = 32
-"""Partners that a rank of `scattered` talks to at a time, itself counted: the default of MPICH's
+"""Simultaneous partners of a rank in `scattered`, including itself: the default of MPICH's
 MPIR_CVAR_ALLTOALL_THROTTLE."""
 
 
@@ -31,17 +31,17 @@ def pairwise(group: Group) -> None:
 
 
 def linear(group: Group) -> None:
-    """Everything at once: all receives, then all sends, then a wait for all of them.
+    """Post all receives, then all sends, then wait for all of them.
 
     Receives are posted in ring order upwards (r + 1, r + 2, ...) and sends downwards (r − 1,
-    r − 2, ...), as in Open MPI's and SimGrid's basic linear algorithm. What has no bytes is not
-    sent by alltoallv.
+    r − 2, ...), as in Open MPI's and SimGrid's basic linear algorithm. alltoallv does not send
+    messages without bytes.
     """
     _windows(group, group.size)
 
 
 def scattered(group: Group) -> None:
-    """As `linear`, but with `WINDOW` partners at a time: MPICH's algorithm for medium sizes."""
+    """Exchange as `linear`, with `WINDOW` partners at a time: MPICH's choice for medium sizes."""
     _windows(group, WINDOW)
 
 
@@ -66,7 +66,7 @@ def _windows(group: Group, width: int) -> None:
 def bruck(group: Group) -> None:
     """Store and forward in ceil(log2 p) rounds: the index algorithm of Bruck et al., 1997.
 
-    In the round of mask m = 1, 2, 4, ... rank r sends to r + m all parts whose way still to go,
+    In the round of mask m = 1, 2, 4, ... rank r sends to r + m all parts whose remaining distance,
     modulo p, has the bit m.
     """
     at = group.at

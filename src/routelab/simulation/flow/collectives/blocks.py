@@ -1,4 +1,4 @@
-"""From a collective call to a block of messages."""
+"""Blocks of messages from collective calls."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ from routelab.simulation.flow.collectives.group import Group, is_power_of_two
 from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 
-def chosen(call: Collective, size: int, choice: Mapping[str, str]) -> str:
-    """The algorithm of a call in a group of `size` ranks.
+def call_algorithm(call: Collective, size: int, choice: Mapping[str, str]) -> str:
+    """Return the algorithm of a call in a group of `size` ranks.
 
-    The study's choice goes before what the call itself asks for, and that before MPICH's.
+    The order of precedence is: the study's choice, the call's algorithm, MPICH's choice.
     """
-    asked = choice.get(call.name) or call.algorithm
-    return asked or algorithm_of(call.name, call.bytes, size)
+    algorithm = choice.get(call.name) or call.algorithm
+    return algorithm or algorithm_of(call.name, call.bytes, size)
 
 
 def collective_block(
     call: Collective, ranks: int, choice: Mapping[str, str] = MappingProxyType({})
 ) -> Block:
-    """The messages of a call, of all its groups.
+    """Return the messages of a call, for all its groups.
 
     Parameters
     ----------
     call : Collective
     ranks : int
-        Of the program.
+        Ranks of the program.
     choice : mapping of str to str
-        Algorithm by collective; what is not in it is done as MPICH does.
+        Algorithm by collective; others use MPICH's choice.
 
     Raises
     ------
     InputError
-        If there is no such algorithm.
+        If the algorithm does not exist.
     UnsupportedError
-        If the algorithm is for powers of two and a group is none.
+        If the algorithm is for powers of two and the size of a group is not.
     PluginError
         If a rank is in two groups, a root is outside of one, or the matrix does not fit.
     """
@@ -55,7 +55,7 @@ def collective_block(
     builder = BlockBuilder(ranks)
     for members in groups:
         size = len(members)
-        name = chosen(call, size, choice)
+        name = call_algorithm(call, size, choice)
         if name not in ALGORITHMS[call.name]:
             raise InputError(
                 f"{call.name} has no algorithm {name!r}, it has {', '.join(ALGORITHMS[call.name])}"
@@ -71,9 +71,9 @@ def collective_block(
 
 def _check(call: Collective, ranks: int) -> None:
     groups = call.members(ranks)
-    everybody = np.concatenate(groups)
-    inside = len(everybody) == 0 or (everybody.min() >= 0 and everybody.max() < ranks)
-    if not inside or len(np.unique(everybody)) < len(everybody):
+    members = np.concatenate(groups)
+    inside = len(members) == 0 or (members.min() >= 0 and members.max() < ranks)
+    if not inside or len(np.unique(members)) < len(members):
         raise PluginError(f"{call.name}: groups name a rank twice, or one that does not exist")
     if not all(0 <= call.root < len(group) for group in groups):
         raise PluginError(f"{call.name}: root {call.root} is outside of a group")

@@ -1,4 +1,4 @@
-"""Which algorithm does a collective call: by size and ranks as MPICH does, or as a study says."""
+"""Choice of the algorithm of a collective call: MPICH's by size and ranks, or the study's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ALGORITHMS: Mapping[CollectiveName, Mapping[str, Algorithm]] = {
 """Algorithms of each collective, by name."""
 
 MPICH = "mpich"
-"""Stands for MPICH's own choice."""
+"""Name of MPICH's choice."""
 
 POWERS_OF_TWO = {
     ("allgather", "recursive-doubling"),
@@ -36,8 +36,8 @@ def parse_choice(text: str) -> dict[str, str]:
     Parameters
     ----------
     text : str
-        Collectives with the algorithm that each is to have; those that are not named are done as
-        MPICH does them. ``mpich`` or nothing: all of them.
+        Collectives with their algorithms; the others use MPICH's choice. ``mpich`` or an empty
+        text: all of them do.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def parse_choice(text: str) -> dict[str, str]:
     Raises
     ------
     InputError
-        With all that is wrong.
+        With all problems.
     """
     choice: dict[str, str] = {}
     problems = []
@@ -71,25 +71,25 @@ def parse_choice(text: str) -> dict[str, str]:
 
 
 def choice_text(choice: Mapping[str, str]) -> str:
-    """The text that `parse_choice` reads, with collectives in the order of their names."""
+    """Return the text that `parse_choice` reads, with collectives in alphabetical order."""
     return "+".join(f"{name}={choice[name]}" for name in sorted(choice)) or MPICH
 
 
 def algorithm_of(name: CollectiveName, bytes_: int, ranks: int) -> str:
-    """The algorithm that MPICH takes by default (versions 3.x and 4.x, one level, no topology).
+    """Return MPICH's default algorithm (versions 3.x and 4.x, one level, no topology).
 
     Parameters
     ----------
     name : str
     bytes_ : int
-        As given to the call.
+        Argument of the call.
     ranks : int
-        Of the group.
+        Ranks of the group.
 
     Notes
     -----
     The thresholds are the defaults of MPICH's control variables (MPIR_CVAR_ALLTOALL_SHORT_MSG_SIZE
-    and others); where MPICH asks for a number of elements, that of bytes is taken.
+    and others); where MPICH uses a number of elements, this uses that of bytes.
     """
     power = 1 << (ranks.bit_length() - 1)
     if name == "alltoall":

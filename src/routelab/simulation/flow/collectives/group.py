@@ -1,4 +1,4 @@
-"""What the algorithms are written in: positions in a group, and rounds of messages."""
+"""Positions in a group and rounds of messages, from which the algorithms are built."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """One group's part of a call; algorithms speak of positions 0 ... size − 1 in it.
+    """One group's part of a call; algorithms use positions 0 ... size − 1 in it.
 
     Attributes
     ----------
@@ -23,9 +23,9 @@ class Group:
         Rank at each position.
     bytes : int
     root : int
-        A position.
+        Position of the root.
     matrix : int64 array, shape (size, size), optional
-        Bytes from position to position, of alltoallv.
+        Bytes from position to position, for alltoallv.
     """
 
     builder: BlockBuilder
@@ -36,7 +36,7 @@ class Group:
 
     @property
     def size(self) -> int:
-        """How many ranks."""
+        """Number of ranks."""
         return len(self.rank)
 
     @property
@@ -46,17 +46,17 @@ class Group:
 
     @property
     def power(self) -> int:
-        """The largest power of two that is not above the size."""
+        """Largest power of two that is not above the size."""
         return 1 << (self.size.bit_length() - 1)
 
     def pair(self) -> Int64Array:
-        """Bytes from position to position: the matrix, or everywhere the same."""
+        """Bytes from position to position: the matrix, or a constant."""
         if self.matrix is not None:
             return self.matrix
         return np.full((self.size, self.size), self.bytes, dtype=np.int64)
 
     def message(self, source: ArrayLike, target: ArrayLike, bytes_: ArrayLike) -> None:
-        """Blocking messages from positions to positions."""
+        """Add blocking messages between positions."""
         source, target = self.rank[np.asarray(source)], self.rank[np.asarray(target)]
         self.builder.send(source, target, bytes_)
         self.builder.receive(target, source, bytes_)
@@ -69,16 +69,16 @@ class Group:
         source: Int64Array,
         received: ArrayLike,
     ) -> None:
-        """MPI_Sendrecv at positions `at`."""
+        """Add an MPI_Sendrecv at positions `at`."""
         self.builder.send_receive(self.rank[at], self.rank[to], sent, self.rank[source], received)
 
 
 Algorithm = Callable[[Group], None]
-"""Writes what one group does into its builder."""
+"""Function that adds the operations of one group to its builder."""
 
 
 def halvings(limit: int) -> Iterator[int]:
-    """Powers of two below `limit`, ascending."""
+    """Yield the powers of two below `limit`, ascending."""
     mask = 1
     while mask < limit:
         yield mask
@@ -86,5 +86,5 @@ def halvings(limit: int) -> Iterator[int]:
 
 
 def is_power_of_two(count: int) -> bool:
-    """Whether `count` is 1, 2, 4, ..."""
+    """Return whether `count` is 1, 2, 4, ..."""
     return count & (count - 1) == 0

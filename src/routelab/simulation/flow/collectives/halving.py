@@ -1,7 +1,7 @@
-"""Reductions by halving: what Rabenseifner's allreduce and reduce have in common.
+"""Reductions by halving: the common part of Rabenseifner's allreduce and reduce.
 
-Thakur, Rabenseifner and Gropp, 2005, section 4.5. Ranks beyond the largest power of two p' hand
-what they have to a neighbour first, so that p' ranks take part, each with a place of its own.
+Thakur, Rabenseifner and Gropp, 2005, section 4.5. Ranks beyond the largest power of two p' first
+send their vector to a neighbour, so that p' ranks take part, each with a different place.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from routelab.simulation.flow.collectives.group import Group, halvings
 
 @dataclass(eq=False)
 class Halves:
-    """The ranks that take part, and which chunks of the vector each of them holds.
+    """Ranks that take part, and the chunks of the vector that each of them holds.
 
-    The vector is cut into p' chunks of whole bytes; the last one has what is left over.
+    The vector is divided into p' chunks of whole bytes; the last one has the remainder.
 
     Attributes
     ----------
@@ -36,18 +36,18 @@ class Halves:
 
     @classmethod
     def of(cls, group: Group, at: Int64Array) -> Halves:
-        """All hold everything."""
+        """Return halves in which all ranks hold all chunks."""
         return cls(group, at, np.zeros(len(at), np.int64), np.full(len(at), len(at)))
 
     def bytes(self, low: Int64Array, high: Int64Array) -> Int64Array:
-        """Bytes of chunks."""
+        """Return the bytes of ranges of chunks."""
         places = len(self.at)
         edges = np.arange(places + 1) * (self.group.bytes // places)
         edges[-1] = self.group.bytes
         return edges[high] - edges[low]
 
     def scatter(self) -> None:
-        """Recursive halving: the partner gets its half, and sends ours."""
+        """Halve recursively: send the partner its half, and receive ours."""
         place = np.arange(len(self.at))
         for mask in halvings(len(self.at)):
             middle = (self.low + self.high) // 2
@@ -64,7 +64,7 @@ class Halves:
             self.low, self.high = low, high
 
     def allgather(self) -> None:
-        """Recursive doubling, the halvings backwards."""
+        """Double recursively, in the reverse order of the halvings."""
         place = np.arange(len(self.at))
         for mask in reversed(list(halvings(len(self.at)))):
             other = place ^ mask
@@ -76,10 +76,10 @@ class Halves:
             )
 
     def gather(self, root: int) -> None:
-        """The halvings backwards, towards the place `root` only."""
+        """Gather in the reverse order of the halvings, towards the place `root` only."""
         place = np.arange(len(self.at))
         for mask in reversed(list(halvings(len(self.at)))):
-            # places that are left agree with the root in all bits above the mask
+            # the remaining places agree with the root in all bits above the mask
             left = place[(place & ~(2 * mask - 1)) == (root & ~(2 * mask - 1))]
             sender = left[(left & mask) != (root & mask)]
             target = sender ^ mask

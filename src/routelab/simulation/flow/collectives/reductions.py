@@ -1,4 +1,4 @@
-"""allreduce and reduce. What is added is not modelled: only messages take time."""
+"""allreduce and reduce. Only messages take time; the additions are not modelled."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from routelab.simulation.flow.collectives.halving import Halves
 def recursive_doubling(group: Group) -> None:
     """Allreduce: exchange the whole vector with r XOR 1, 2, 4, ...
 
-    Thakur, Rabenseifner and Gropp, 2005, section 4.5. Of a number of ranks that is no power of
-    two, the first even ranks hand their vector to the next rank before, and get the result after.
+    Thakur, Rabenseifner and Gropp, 2005, section 4.5. If the number of ranks is not a power of
+    two, the first even ranks send their vector to the next rank before, and get the result after.
     """
     at = _fold(group)
     place = np.arange(len(at))
@@ -31,7 +31,7 @@ def rabenseifner_allreduce(group: Group) -> None:
 
 
 def _fold(group: Group) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-    """The first even ranks hand over; the positions that take part."""
+    """Let the first even ranks send their vector; return the positions that take part."""
     extra = group.size - group.power
     even = 2 * np.arange(extra)
     group.message(even, even + 1, group.bytes)
@@ -58,8 +58,8 @@ def binomial_reduce(group: Group) -> None:
 def rabenseifner_reduce(group: Group) -> None:
     """Reduce: reduce-scatter by halving, then gather to the root; section 4.5.
 
-    Of a number of ranks that is no power of two, the first odd ranks hand over to the one before.
-    A root among these gets the first chunks from rank 0 and takes its place.
+    If the number of ranks is not a power of two, the first odd ranks send their vector to the one
+    before. A root among these gets the first chunks from rank 0 and replaces it.
     """
     extra, root = group.size - group.power, group.root
     odd = 2 * np.arange(extra) + 1

@@ -1,4 +1,4 @@
-"""bcast, allgather and barrier: what one or all know becomes known to all."""
+"""bcast, allgather and barrier: data of one or all ranks reach all ranks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from routelab.simulation.flow.collectives.group import Group, halvings
 
 
 def binomial(group: Group) -> None:
-    """Bcast: down a binomial tree, the whole of it in each message.
+    """Bcast: down a binomial tree, all data in each message.
 
     Thakur, Rabenseifner and Gropp, 2005, section 4.2.
     """
@@ -42,7 +42,7 @@ def _from_root(group: Group, place: Int64Array) -> Int64Array:
 
 
 def _scatter(group: Group) -> Int64Array:
-    """Give ceil(bytes / p) to each place from the root; where parts begin and the last one ends.
+    """Scatter ceil(bytes / p) to each place from the root; return the offsets of the parts.
 
     Parts without bytes are not sent.
     """
@@ -58,7 +58,7 @@ def _scatter(group: Group) -> Int64Array:
 
 
 def recursive_doubling_allgather(group: Group) -> None:
-    """Allgather of a power of two: exchange all that is known with r XOR 1, 2, 4, ...; 4.1."""
+    """Allgather of a power of two: exchange all present data with r XOR 1, 2, 4, ...; 4.1."""
     at = group.at
     for mask in halvings(group.size):
         group.exchange(at, at ^ mask, mask * group.bytes, at ^ mask, mask * group.bytes)
@@ -67,8 +67,8 @@ def recursive_doubling_allgather(group: Group) -> None:
 def bruck_allgather(group: Group) -> None:
     """Allgather: ceil(log2 p) rounds, the concatenation of Bruck et al., 1997.
 
-    In the round of m = 1, 2, 4, ... rank r sends to r − m what it knows, at most what that one
-    still lacks.
+    In the round of m = 1, 2, 4, ... rank r sends its data to r − m, at most as much as r − m
+    lacks.
     """
     at, size = group.at, group.size
     for mask in halvings(size):
@@ -77,12 +77,12 @@ def bruck_allgather(group: Group) -> None:
 
 
 def ring(group: Group) -> None:
-    """Allgather: p − 1 times what came last from r − 1 goes on to r + 1; section 4.1."""
+    """Allgather: p − 1 times, forward the last part from r − 1 to r + 1; section 4.1."""
     _round_the_ring(group, np.full(group.size, group.bytes))
 
 
 def _round_the_ring(group: Group, part: Int64Array) -> None:
-    """Each position's part goes to all others; positions get their parts of `part` bytes."""
+    """Send each position's part of `part` bytes round the ring to all others."""
     at, size = group.at, group.size
     for step in range(size - 1):
         group.exchange(
@@ -95,7 +95,7 @@ def _round_the_ring(group: Group, part: Int64Array) -> None:
 
 
 def dissemination(group: Group) -> None:
-    """Barrier: in the round of m = 1, 2, 4, ... rank r tells r + m and hears from r − m.
+    """Barrier: in the round of m = 1, 2, 4, ... rank r sends to r + m and receives from r − m.
 
     Hensgen, Finkel and Manber, *Two algorithms for barrier synchronization*, International Journal
     of Parallel Programming 17, 1988, doi 10.1007/BF01379320.

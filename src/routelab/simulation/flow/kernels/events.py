@@ -1,8 +1,8 @@
-"""What happens next in the flow engine: two binary heaps.
+"""The next events of the flow engine: two binary heaps.
 
-Messages that begin to flow and ranks that go on are never taken back and lie in one of their own;
-bundles whose first message will be through change their time with every share, and know their
-place.
+One heap holds messages that begin to flow and ranks that continue; these events never change. The
+other holds bundles by the time at which their first message finishes; each share changes this time,
+so bundles store their place in the heap.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from routelab.simulation.flow.kernels import layout as at
 
 
 @helper(_nrt=False)
-def push(flow, time, event):
-    """Let something happen at a time."""
+def push_event(flow, time, event):
+    """Add an event at a time."""
     times, events = flow.event_time, flow.event
     place = flow.ints[at.EVENTS]
     flow.ints[at.EVENTS] = place + 1
@@ -30,8 +30,8 @@ def push(flow, time, event):
 
 
 @helper(_nrt=False)
-def pop(flow):
-    """Take out what happens first."""
+def pop_event(flow):
+    """Remove the first event and return it."""
     times, events = flow.event_time, flow.event
     first = events[0]
     size = flow.ints[at.EVENTS] - 1
@@ -54,7 +54,7 @@ def pop(flow):
 
 @helper(_nrt=False)
 def schedule_finish(flow, bundle):
-    """Put a bundle where its `finish` belongs, whether it is in the queue or not."""
+    """Move a bundle to the place of its `finish`, and add it if it is not in the queue."""
     bundles, queue = flow.bundles, flow.finishes
     time = bundles[u(bundle)].finish
     place = bundles[u(bundle)].queue
@@ -88,7 +88,7 @@ def schedule_finish(flow, bundle):
 
 @helper(_nrt=False)
 def pop_finish(flow):
-    """Take out the bundle whose first message is through first."""
+    """Remove the bundle with the first finish and return it."""
     bundles, queue = flow.bundles, flow.finishes
     first = queue[0]
     bundles[u(first)].queue = -1

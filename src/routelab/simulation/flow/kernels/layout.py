@@ -1,8 +1,8 @@
-"""How the flow engine lies in memory: rows of messages, ranks, bundles and resources.
+"""Memory layout of the flow engine: rows of messages, ranks, bundles and resources.
 
-A *resource* is what flows share: a directed channel, a terminal's way in or out, its memory. A
-*bundle* is all messages that flow between the same two terminals on the same path: they get the
-same share at any time, so they are one flow with a count.
+Flows share a *resource*: a directed channel, a terminal's injection or ejection, its memory. A
+*bundle* is all messages that flow between the same two terminals on the same path: they always get
+the same share, so they are one flow with a count.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from routelab.kernels.jit import inline
 
 OPERATION = np.dtype(
     [
-        ("amount", np.float64),  # bytes; of COMPUTE, seconds
+        ("amount", np.float64),  # bytes; seconds for COMPUTE
         ("kind", np.int32),
-        ("peer", np.int32),  # rank; of WAIT, the request
-        ("pair", np.int32),  # of a send: which pair of terminals
-        ("slot", np.int32),  # which of the block's messages
+        ("peer", np.int32),  # rank; the request for WAIT
+        ("pair", np.int32),  # pair of terminals of a send
+        ("slot", np.int32),  # number of the message in the block
     ]
 )
 
 RANK = np.dtype(
     [
-        ("clock", np.float64),  # as far as it has come
+        ("clock", np.float64),  # its own time
         ("operation", np.int64),  # the next one,
         ("end", np.int64),  # … and where its operations in the block end
         ("place", np.int64),  # on the tape
         ("slot", np.int64),  # of the block's first message
-        ("awaited", np.int32),  # requests that it cannot go on without
-        ("open", np.int32),  # requests that it has not waited for
-        ("mark", np.int32),  # next place on the tape that is noted
+        ("awaited", np.int32),  # requests that it waits for
+        ("open", np.int32),  # requests without a wait so far
+        ("mark", np.int32),  # next place on the tape with a mark
         ("_pad", np.int32),
     ]
 )
@@ -41,8 +41,8 @@ RANK = np.dtype(
 MESSAGE = np.dtype(
     [
         ("bytes", np.float64),
-        ("time", np.float64),  # when the first of its two ends was ready
-        ("until", np.float64),  # what its bundle will have served when it is through
+        ("time", np.float64),  # at which the first of its two ends was ready
+        ("until", np.float64),  # bytes that its bundle will have served at its end
         ("source", np.int32),  # ranks
         ("target", np.int32),
         ("bundle", np.int32),
@@ -55,55 +55,55 @@ MESSAGE = np.dtype(
 
 # A message's state.
 SENT, READY, DONE, SENDER_WAITS, RECEIVER_WAITS, SENDER_GONE, RECEIVER_GONE = (
-    1,  # the sender has come to it
+    1,  # the sender has reached it
     2,  # the receiver has
-    4,  # its bytes are through
+    4,  # all its bytes have arrived
     8,
     16,
-    32,  # the sender needs to know no more of it
+    32,  # the sender has released it
     64,
 )
 
 BUNDLE = np.dtype(
     [
-        ("served", np.float64),  # bytes to each message that was there all the time,
+        ("served", np.float64),  # bytes to each message that was present all the time,
         ("since", np.float64),  # … at this time
         ("rate", np.float64),  # bytes per second of each message
-        ("fresh", np.float64),  # … as it is being computed
-        ("finish", np.float64),  # when the first message is through
+        ("fresh", np.float64),  # … during a computation
+        ("finish", np.float64),  # when the first message ends
         ("delay", np.float64),  # latency of a message
         ("upto", np.float64),  # share of the pair's messages on its paths up to this one
         ("first", np.int64),  # in `crossings`
         ("crossings", np.int32),
         ("count", np.int32),  # messages
-        ("head", np.int32),  # the message that is through next
+        ("head", np.int32),  # the message that ends next
         ("tail", np.int32),
-        ("limit", np.int32),  # the resource that holds it back; −1: none
+        ("limit", np.int32),  # the resource that limits it; −1: none
         ("fresh_limit", np.int32),
-        ("epoch", np.int32),  # the last computation of shares that it was in,
-        ("changed", np.int32),  # 1: its messages are others than at that time
-        ("queue", np.int32),  # place in the queue of finishes; −1: it is not there
+        ("epoch", np.int32),  # its last computation of shares,
+        ("changed", np.int32),  # 1: its messages have changed since then
+        ("queue", np.int32),  # place in the queue of finishes; −1: none
         ("_pad", np.int32),
     ]
 )
 
 CROSSING = np.dtype([("resource", np.int32), ("place", np.int32)])
-"""A resource on a bundle's path, and the bundle's place among those that are there."""
+"""A resource on a bundle's path, and the bundle's place among its members."""
 
 MEMBER = np.dtype([("bundle", np.int32), ("crossing", np.int32)])
 
 RESOURCE = np.dtype(
     [
         ("capacity", np.float64),  # bytes per second
-        ("left", np.float64),  # scratch of the computation: not yet given away,
-        ("fastest", np.float64),  # … the largest rate that is not computed anew,
-        ("given", np.float64),  # … the largest that is
+        ("left", np.float64),  # scratch of the computation: free capacity,
+        ("fastest", np.float64),  # … the largest rate that is not recomputed,
+        ("given", np.float64),  # … the largest that is recomputed
         ("first", np.int64),  # in `members`
         ("members", np.int32),  # bundles with messages
-        ("limits", np.int32),  # bundles that it holds back
+        ("limits", np.int32),  # bundles that it limits
         ("weight", np.int32),  # scratch: messages without a rate
-        ("held", np.int32),  # … bundles that it holds back and that keep their rates
-        ("epoch", np.int32),  # the last computation of shares that it was in,
+        ("held", np.int32),  # … bundles that it limits and that keep their rates
+        ("epoch", np.int32),  # its last computation of shares,
         ("whole", np.int32),  # … and in which all its bundles were
     ]
 )
@@ -128,35 +128,35 @@ RESOURCE = np.dtype(
     SHARED,
     INTS,
 ) = range(17)
-"""S_FULL: shares of all flows are computed anew at every change. FREE: messages on the stack of
-free ones; READY_RANKS: ranks that can go on; EVENTS, FINISHES: in the queues; CHANGED: bundles,
-FREED: resources at which a computation begins; OLDEST: place on the tape that not all ranks have
-left; ENDED: ranks at the end; MOMENTS: different times; SHARINGS: computations of shares; SHARED:
-bundles in them."""
+"""S_FULL: every change recomputes the shares of all flows. FREE: messages on the stack of
+free ones; READY_RANKS: ranks that can continue; EVENTS, FINISHES: in the queues; CHANGED: bundles,
+FREED: resources at which a computation begins; OLDEST: first place on the tape that some rank has
+not left; ENDED: ranks at the end; MOMENTS: different times; SHARINGS: computations of shares;
+SHARED: bundles in them."""
 
 # reals (float64)
 NOW, UNTIL, OVERHEAD, EAGER, REALS = range(5)
-"""UNTIL: what happens up to then happens now."""
+"""UNTIL: events up to this time happen now."""
 
-# why the engine stops
+# reasons for a stop of the engine
 FINISHED, STUCK, PAUSED, FULL_MESSAGES, FULL_RING = range(5)
 
 OUTSIDE, TIMED, REPEATED = range(3)
-"""Parts of the tape whose messages are counted by themselves."""
+"""Parts of the tape whose messages are counted separately."""
 
 BURST = 32
-"""Operations that a rank does at most before the others catch up; messages that may be made."""
+"""Largest number of operations of a rank in one turn, and of new messages."""
 
 NEVER = np.inf
 
 NEAR = 4
-"""Times that shares are computed for a few bundles more before all that can be reached are."""
+"""Number of computations with a few more bundles before one with all that a change can reach."""
 
 TOLERANCE = 1e-12
-"""Relative: times closer to each other are one; shares closer to each other are equal."""
+"""Relative difference below which times, and shares, count as equal."""
 
 
-class Flow(NamedTuple):
+class FlowState(NamedTuple):
     """All arrays; P ranks, B bundles, R resources, C crossings, M messages."""
 
     ints: Any
@@ -170,26 +170,26 @@ class Flow(NamedTuple):
     tape: Any
     """int32 (L,)"""
     tape_slot: Any
-    """int64 (L + 1,): messages on the tape before each place"""
+    """int64 (L + 1,): number of messages on the tape before each place"""
     part: Any
     """int8 (L,)"""
     marks: Any
     """int64 (K,): places on the tape, ascending,"""
     marked: Any
-    """float64 (K, P): … and when ranks come to them"""
+    """float64 (K, P): … and the times at which ranks reach them"""
     left: Any
-    """int32 (L,): ranks that are through with each place"""
+    """int32 (L,): number of ranks that have left each place"""
     ranks: Any
     """RANK (P,)"""
     ready: Any
-    """int32 (P,), stack: ranks that can go on"""
+    """int32 (P,), stack: ranks that can continue"""
     request_start: Any
     """int64 (P + 1,): in `requests`"""
     requests: Any
-    """int32: open requests of each rank: twice the message, 1 more if it is to be received;
+    """int32: open requests of each rank: twice the message, plus 1 for a receive;
     −1: done"""
     ring: Any
-    """int32 (a power of two,): message in each slot that ranks are at; −1: not made"""
+    """int32 (a power of two,): message in each slot in use; −1: none yet"""
     messages: Any
     """MESSAGE (M,)"""
     free: Any
@@ -197,7 +197,7 @@ class Flow(NamedTuple):
     event_time: Any
     """float64 (M + P,), heap"""
     event: Any
-    """int32 (M + P,): a message whose bytes begin to flow, or −1 − a rank that goes on"""
+    """int32 (M + P,): a message whose bytes begin to flow, or −1 − a rank that continues"""
     pair_start: Any
     """int64 (pairs + 1,): bundles of each pair of terminals"""
     bundles: Any
@@ -213,7 +213,7 @@ class Flow(NamedTuple):
     changed: Any
     """int32 (B,)"""
     freed: Any
-    """int32 (C,): resources that bundles have left"""
+    """int32 (C,): resources with room from bundles that have left"""
     sharing: Any
     """int32 (B,), scratch: bundles in a computation"""
     shared: Any
@@ -228,10 +228,10 @@ class Flow(NamedTuple):
     """int64 (B, 3): messages"""
 
 
-def _example() -> Flow:
-    """One of each type."""
+def _example() -> FlowState:
+    """Return an example with all types."""
     line, long, reals = np.zeros(1, np.int32), np.zeros(1, np.int64), np.zeros(1)
-    return Flow(
+    return FlowState(
         ints=long,
         reals=reals,
         operations=np.zeros(1, OPERATION),
@@ -272,8 +272,8 @@ FLOW = typeof(_example())
 
 
 @inline
-def mixed(word):
-    """A word from which the one that was given cannot be seen (SplitMix64)."""
+def mix(word):
+    """Return a hash of a word (SplitMix64)."""
     z = np.uint64(word) + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -1,4 +1,4 @@
-"""The flow engine: from one moment to the next at which anything begins or ends."""
+"""Main loop of the flow engine, from event to event."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from numba import njit, types
 from routelab.kernels.bits import u
 from routelab.kernels.jit import helper
 from routelab.simulation.flow.kernels import layout as at
-from routelab.simulation.flow.kernels.events import pop
+from routelab.simulation.flow.kernels.events import pop_event
 from routelab.simulation.flow.kernels.messages import finish, share, start
-from routelab.simulation.flow.kernels.ranks import run
+from routelab.simulation.flow.kernels.ranks import run_rank
 
 
 @helper(_nrt=False)
 def _first(flow):
-    """When the next thing happens; infinity if nothing will."""
+    """Return the time of the next event; infinity if none is left."""
     time = flow.event_time[0] if flow.ints[at.EVENTS] > 0 else at.NEVER
     if flow.ints[at.FINISHES] > 0:
         time = min(time, flow.bundles[u(flow.finishes[0])].finish)
@@ -22,8 +22,8 @@ def _first(flow):
 
 
 @helper(_nrt=False)
-def _happen(flow):
-    """Let the first thing happen."""
+def _process_first(flow):
+    """Process the first event."""
     finishes = flow.ints[at.FINISHES] > 0
     if finishes and (
         flow.ints[at.EVENTS] == 0 or flow.bundles[u(flow.finishes[0])].finish <= flow.event_time[0]
@@ -32,7 +32,7 @@ def _happen(flow):
         finish(flow)
         return
     flow.reals[at.NOW] = flow.event_time[0]
-    event = pop(flow)
+    event = pop_event(flow)
     if event >= 0:
         start(flow, event)
     else:
@@ -41,11 +41,11 @@ def _happen(flow):
 
 
 @njit([types.int64(at.FLOW, types.int64)], cache=True, nogil=True, _nrt=False)
-def advance(flow, moments):
-    """Run so many moments, and return why it stopped: FINISHED, STUCK, PAUSED or FULL_...
+def run_moments(flow, moments):
+    """Run that many moments, and return why it stopped: FINISHED, STUCK, PAUSED or FULL_...
 
-    After FULL_... the caller makes room and calls again. Whatever happens in one moment has
-    happened before shares are computed, once.
+    After FULL_... the caller makes room and calls again. All events of a moment are processed
+    before its shares are computed, once.
     """
     ints, reals = flow.ints, flow.reals
     last = ints[at.MOMENTS] + moments
@@ -55,12 +55,12 @@ def advance(flow, moments):
                 return at.FULL_MESSAGES
             rank = flow.ready[u(ints[at.READY_RANKS]) - u(1)]
             ints[at.READY_RANKS] -= 1
-            if not run(flow, rank):
+            if not run_rank(flow, rank):
                 flow.ready[u(ints[at.READY_RANKS])] = rank
                 ints[at.READY_RANKS] += 1
                 return at.FULL_RING
         if _first(flow) <= reals[at.UNTIL]:
-            _happen(flow)
+            _process_first(flow)
             continue
         share(flow)
         time = _first(flow)

@@ -1,4 +1,4 @@
-"""Messages of the flow engine: when they begin to flow, share, and are through."""
+"""Messages of the flow engine: their start, shares and finish."""
 
 from __future__ import annotations
 
@@ -7,18 +7,23 @@ import numpy as np
 from routelab.kernels.bits import u
 from routelab.kernels.jit import helper, inline
 from routelab.simulation.flow.kernels import layout as at
-from routelab.simulation.flow.kernels.events import pop_finish, push, schedule_finish
-from routelab.simulation.flow.kernels.sharing import change, enter, leave, shares
+from routelab.simulation.flow.kernels.events import pop_finish, push_event, schedule_finish
+from routelab.simulation.flow.kernels.sharing import (
+    change,
+    enter_resources,
+    leave_resources,
+    shares,
+)
 
 
 @helper(_nrt=False)
-def met(flow, slot):
-    """The message of a slot; made if neither of its ends has come to it yet."""
+def find_message(flow, slot):
+    """Return the message of a slot; create it for the first of its two ends."""
     ring = flow.ring
     place = slot & (len(ring) - 1)
     message = ring[u(place)]
     if message >= 0:
-        ring[u(place)] = -1  # this is the second end, and the last to ask
+        ring[u(place)] = -1  # this is the second and last end
         return message
     flow.ints[at.FREE] -= 1
     message = flow.free[u(flow.ints[at.FREE])]
@@ -29,15 +34,15 @@ def met(flow, slot):
 
 
 @inline
-def begin(flow, message, ready, latencies):
-    """Let the bytes of a message flow so many latencies after it is ready."""
+def schedule_message(flow, message, ready, latencies):
+    """Schedule the bytes of a message to flow that many latencies after it is ready."""
     bundle = flow.messages[u(message)].bundle
-    push(flow, ready + latencies * flow.bundles[u(bundle)].delay, message)
+    push_event(flow, ready + latencies * flow.bundles[u(bundle)].delay, message)
 
 
 @inline
-def release(flow, message, end):
-    """One end of a message needs it no more."""
+def release_message(flow, message, end):
+    """Release a message from one of its ends; free it after both."""
     state = flow.messages[u(message)].state | end
     flow.messages[u(message)].state = state
     both = at.SENDER_GONE | at.RECEIVER_GONE
@@ -48,7 +53,7 @@ def release(flow, message, end):
 
 @inline
 def _wake(flow, rank, busy):
-    """A request that a rank waits for is done; it is busy for a while then."""
+    """Complete a request that a rank waits for; the rank is busy for a time then."""
     clock = max(flow.ranks[u(rank)].clock, flow.reals[at.NOW]) + busy
     flow.ranks[u(rank)].clock = clock
     flow.ranks[u(rank)].awaited -= 1
@@ -59,7 +64,7 @@ def _wake(flow, rank, busy):
 
 @helper(_nrt=False)
 def _deliver(flow, message):
-    """The last byte is through."""
+    """Complete a message after its last byte."""
     one = flow.messages[u(message)]
     source, target = one.source, one.target
     state = one.state | at.DONE
@@ -68,14 +73,14 @@ def _deliver(flow, message):
         _wake(flow, target, flow.reals[at.OVERHEAD])
     if state & at.SENDER_WAITS:
         _wake(flow, source, 0.0)
-        release(flow, message, at.SENDER_GONE)
+        release_message(flow, message, at.SENDER_GONE)
     if state & at.RECEIVER_WAITS:
-        release(flow, message, at.RECEIVER_GONE)
+        release_message(flow, message, at.RECEIVER_GONE)
 
 
 @inline
 def _serve(flow, bundle):
-    """Bring what a bundle has served up to now."""
+    """Update the bytes that a bundle has served until now."""
     now = flow.reals[at.NOW]
     flow.bundles[u(bundle)].served += flow.bundles[u(bundle)].rate * (
         now - flow.bundles[u(bundle)].since
@@ -85,7 +90,7 @@ def _serve(flow, bundle):
 
 @helper(_nrt=False)
 def start(flow, message):
-    """The first byte flows: the message joins its bundle."""
+    """Start the first byte: add the message to its bundle."""
     messages, bundles = flow.messages, flow.bundles
     bundle = messages[u(message)].bundle
     if messages[u(message)].bytes == 0.0 or bundles[u(bundle)].crossings == 0:
@@ -97,7 +102,7 @@ def start(flow, message):
         bundles[u(bundle)].since = flow.reals[at.NOW]
         bundles[u(bundle)].head = -1
         bundles[u(bundle)].tail = -1
-        enter(flow, bundle)
+        enter_resources(flow, bundle)
     else:
         _serve(flow, bundle)
     until = bundles[u(bundle)].served + messages[u(message)].bytes
@@ -123,7 +128,7 @@ def start(flow, message):
 
 @helper(_nrt=False)
 def finish(flow):
-    """The first message of the bundle that comes first is through, and all others that are."""
+    """Finish the first message of the first bundle, and all others that end with it."""
     messages, bundles = flow.messages, flow.bundles
     bundle = pop_finish(flow)
     message = bundles[u(bundle)].head
@@ -141,13 +146,13 @@ def finish(flow):
         messages[u(message)].before = -1
     else:
         bundles[u(bundle)].tail = -1
-        leave(flow, bundle)
+        leave_resources(flow, bundle)
     change(flow, bundle)
 
 
 @helper(_nrt=False)
 def share(flow):
-    """Give bundles the shares that they have from now on."""
+    """Set the shares of bundles from now on."""
     bundles, resources, messages = flow.bundles, flow.resources, flow.messages
     for k in range(shares(flow)):
         bundle = flow.sharing[u(k)]

@@ -1,7 +1,7 @@
-"""Ranks of the flow engine: each works through the tape by itself, ahead of what happens.
+"""Ranks of the flow engine: each works through the tape independently, ahead of the events.
 
-A rank has a clock of its own: it goes on until it needs a message that is not there. Whatever it
-sends begins to flow when its clock said so, so that nothing is lost by letting it run.
+A rank has its own clock: it continues until it needs a message that has not arrived. Its messages
+begin to flow at the time of its clock, so this does not change the results.
 """
 
 from __future__ import annotations
@@ -11,20 +11,24 @@ import numpy as np
 from routelab.kernels.bits import u
 from routelab.kernels.jit import helper, inline
 from routelab.simulation.flow.kernels import layout as at
-from routelab.simulation.flow.kernels.events import push
-from routelab.simulation.flow.kernels.messages import begin, met, release
+from routelab.simulation.flow.kernels.events import push_event
+from routelab.simulation.flow.kernels.messages import (
+    find_message,
+    release_message,
+    schedule_message,
+)
 
 _COMPUTE, _SEND, _ISEND, _RECV, _IRECV = range(5)  # as routelab.api.blocks
 
 
 @helper(_nrt=False)
-def drawn(flow, pair, place, number):
-    """The path of a message: of several, by their shares and nothing but seed and place."""
+def draw_path(flow, pair, place, number):
+    """Return a message's path; several are drawn by share, from seed and place only."""
     first, end = flow.pair_start[u(pair)], flow.pair_start[u(pair) + u(1)]
     if end - first == 1:
         return first
     key = (np.uint64(place) << np.uint64(32)) + np.uint64(number)
-    word = at.mixed(at.mixed(key) ^ np.uint64(flow.ints[at.S_SEED]))
+    word = at.mix(at.mix(key) ^ np.uint64(flow.ints[at.S_SEED]))
     point = np.float64(word >> np.uint64(11)) * 2.0**-53
     for bundle in range(first, end - 1):
         if flow.bundles[u(bundle)].upto > point:
@@ -34,25 +38,25 @@ def drawn(flow, pair, place, number):
 
 @helper(_nrt=False)
 def _send(flow, rank, operation, number):
-    """Begin to send; the message if its end is to be waited for, else −1."""
+    """Begin to send; return the message if the rank must wait for it, else −1."""
     one, me = flow.operations[u(operation)], flow.ranks[u(rank)]
     place = me.place
-    bundle = drawn(flow, one.pair, place, number)
+    bundle = draw_path(flow, one.pair, place, number)
     part = flow.part[u(place)]
     flow.sent_bytes[u(bundle), u(part)] += one.amount
     flow.sent[u(bundle), u(part)] += 1
     me.clock += flow.reals[at.OVERHEAD]
-    message = met(flow, me.slot + one.slot)
+    message = find_message(flow, me.slot + one.slot)
     it = flow.messages[u(message)]
     it.source, it.target = rank, one.peer
     it.bytes, it.bundle = one.amount, bundle
     it.state |= at.SENT
     if one.amount <= flow.reals[at.EAGER]:
         it.state |= at.SENDER_GONE
-        begin(flow, message, me.clock, 1.0)
+        schedule_message(flow, message, me.clock, 1.0)
         return -1
     if it.state & at.READY:
-        begin(flow, message, max(me.clock, it.time), 1.0 + flow.ints[at.S_HANDSHAKE])
+        schedule_message(flow, message, max(me.clock, it.time), 1.0 + flow.ints[at.S_HANDSHAKE])
     else:
         it.time = me.clock
     return message
@@ -60,22 +64,22 @@ def _send(flow, rank, operation, number):
 
 @helper(_nrt=False)
 def _receive(flow, rank, operation):
-    """Be ready for a message."""
+    """Post a receive; return its message."""
     one, me = flow.operations[u(operation)], flow.ranks[u(rank)]
-    message = met(flow, me.slot + one.slot)
+    message = find_message(flow, me.slot + one.slot)
     it = flow.messages[u(message)]
     it.state |= at.READY
     if it.state & at.SENT == 0:
         it.source, it.target = one.peer, rank
         it.time = me.clock
     elif it.bytes > flow.reals[at.EAGER]:
-        begin(flow, message, max(me.clock, it.time), 1.0 + flow.ints[at.S_HANDSHAKE])
+        schedule_message(flow, message, max(me.clock, it.time), 1.0 + flow.ints[at.S_HANDSHAKE])
     return message
 
 
 @inline
 def _await(flow, rank, request):
-    """Wait for a request, or be done with it if it is done."""
+    """Wait for a request, or release it if it is complete."""
     if request < 0:
         return
     message, receives = request >> 1, request & 1
@@ -83,9 +87,9 @@ def _await(flow, rank, request):
     if it.state & at.DONE:
         if receives:
             me.clock += flow.reals[at.OVERHEAD]
-            release(flow, message, at.RECEIVER_GONE)
+            release_message(flow, message, at.RECEIVER_GONE)
         else:
-            release(flow, message, at.SENDER_GONE)
+            release_message(flow, message, at.SENDER_GONE)
         return
     it.state |= at.RECEIVER_WAITS if receives else at.SENDER_WAITS
     me.awaited += 1
@@ -109,7 +113,7 @@ def _wait(flow, rank, which):
 
 @helper(_nrt=False)
 def _next_block(flow, rank):
-    """Go on to the next place on the tape; False if its messages find no room."""
+    """Continue at the next place on the tape; return False without room for its messages."""
     me, ints, tape = flow.ranks[u(rank)], flow.ints, flow.tape
     place = me.place + 1
     if place < len(tape):
@@ -135,8 +139,8 @@ def _next_block(flow, rank):
 
 
 @helper(_nrt=False)
-def run(flow, rank):
-    """Let a rank go on; False if the blocks that it comes to find no room."""
+def run_rank(flow, rank):
+    """Let a rank continue; return False without room for the blocks that it reaches."""
     me, places = flow.ranks[u(rank)], len(flow.tape)
     for _ in range(at.BURST):
         while me.operation == me.end:
@@ -169,5 +173,5 @@ def run(flow, rank):
             _await(flow, rank, request)
             if me.awaited > 0:
                 return True
-    push(flow, me.clock, -1 - rank)
+    push_event(flow, me.clock, -1 - rank)
     return True

@@ -1,13 +1,12 @@
 """Max-min fair shares of the flow engine.
 
-Rates are max-min fair if every flow crosses a resource that is used up and on which no flow is
-faster (Bertsekas and Gallager, *Data Networks*, 2nd ed., section 6.5.2): its *limit*. A change
-therefore spreads through limits only. The computation begins with the bundles that changed and
-those that are limited together with them; all others keep their rates, and what they leave is
-shared by progressive filling. Then it is looked whether the others still have their limits: whose
-limit is not used up any more, or has a faster flow now, or whoever is faster than what is left to
-those that are computed, is taken in, and the filling is repeated. A change that spreads far takes
-in all that limits can carry it to, at once.
+Rates are max-min fair if every flow crosses a full resource on which no flow is faster (Bertsekas
+and Gallager, *Data Networks*, 2nd ed., section 6.5.2): its *limit*. A change therefore spreads only
+through limits. The computation begins with the changed bundles and those that have a limit in
+common with them; all others keep their rates, and progressive filling shares the rest of the
+capacity. Then it checks the limits of the others: it adds bundles whose limit is no longer full or
+has a faster flow now, and bundles that are faster than the new shares, and repeats the filling,
+until no bundle is added. If a change spreads far, it adds all bundles that limits can reach.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ from routelab.simulation.flow.kernels import layout as at
 
 
 @helper(_nrt=False)
-def enter(flow, bundle):
-    """Put a bundle on the resources of its path: it has messages now."""
+def enter_resources(flow, bundle):
+    """Add a bundle, which has messages now, to the resources of its path."""
     one = flow.bundles[u(bundle)]
     for crossing in range(one.first, one.first + one.crossings):
         resource = flow.crossings[u(crossing)].resource
@@ -34,8 +33,8 @@ def enter(flow, bundle):
 
 
 @helper(_nrt=False)
-def leave(flow, bundle):
-    """Take a bundle without messages off its resources, and remember those that limit others."""
+def leave_resources(flow, bundle):
+    """Remove a bundle without messages from its resources; list those that limit others."""
     one = flow.bundles[u(bundle)]
     if one.limit >= 0:
         flow.resources[u(one.limit)].limits -= 1
@@ -57,7 +56,7 @@ def leave(flow, bundle):
 
 @helper(_nrt=False)
 def change(flow, bundle):
-    """Remember a bundle whose messages are others than before."""
+    """List a bundle whose messages have changed."""
     if flow.bundles[u(bundle)].changed == 0:
         flow.bundles[u(bundle)].changed = 1
         flow.changed[u(flow.ints[at.CHANGED])] = bundle
@@ -65,8 +64,8 @@ def change(flow, bundle):
 
 
 @inline
-def _take_in(flow, bundle, taken):
-    """Add a bundle to the computation; how many are in it."""
+def _add_bundle(flow, bundle, taken):
+    """Add a bundle to the computation; return the number of bundles in it."""
     epoch = np.int32(flow.ints[at.EPOCH])
     if flow.bundles[u(bundle)].epoch == epoch:
         return taken
@@ -76,52 +75,52 @@ def _take_in(flow, bundle, taken):
 
 
 @helper(_nrt=False)
-def _take_in_all(flow, resource, taken):
-    """Add all bundles of a resource; how many are in the computation."""
+def _add_members(flow, resource, taken):
+    """Add all bundles of a resource; return the number of bundles in the computation."""
     epoch = np.int32(flow.ints[at.EPOCH])
     if flow.resources[u(resource)].whole == epoch:
         return taken
     flow.resources[u(resource)].whole = epoch
     first = flow.resources[u(resource)].first
     for member in range(first, first + flow.resources[u(resource)].members):
-        taken = _take_in(flow, flow.members[u(member)].bundle, taken)
+        taken = _add_bundle(flow, flow.members[u(member)].bundle, taken)
     return taken
 
 
 @helper(_nrt=False)
-def _take_in_above(flow, resource, rate, taken):
-    """Add the bundles that a resource limits, and those that are faster on it than a rate."""
+def _add_faster(flow, resource, rate, taken):
+    """Add the bundles that a resource limits, and its bundles above a rate."""
     first = flow.resources[u(resource)].first
     for member in range(first, first + flow.resources[u(resource)].members):
         bundle = flow.members[u(member)].bundle
         if flow.bundles[u(bundle)].limit == resource or flow.bundles[u(bundle)].rate > rate:
-            taken = _take_in(flow, bundle, taken)
+            taken = _add_bundle(flow, bundle, taken)
     return taken
 
 
 @helper(_nrt=False)
-def _begin(flow):
-    """Take in what changed; how many bundles that is."""
+def _add_changed(flow):
+    """Add the changed bundles; return their number."""
     taken = 0
     for k in range(flow.ints[at.CHANGED]):
         bundle = flow.changed[u(k)]
         if flow.bundles[u(bundle)].count > 0:
-            taken = _take_in(flow, bundle, taken)
+            taken = _add_bundle(flow, bundle, taken)
         else:
             flow.bundles[u(bundle)].changed = 0
     changed = taken
     for k in range(flow.ints[at.FREED]):
-        taken = _take_in_above(flow, flow.freed[u(k)], at.NEVER, taken)
+        taken = _add_faster(flow, flow.freed[u(k)], at.NEVER, taken)
     for k in range(changed):
         one = flow.bundles[u(flow.sharing[u(k)])]
         for crossing in range(one.first, one.first + one.crossings):
             resource = flow.crossings[u(crossing)].resource
             if flow.resources[u(resource)].limits > 0:
-                taken = _take_in_above(flow, resource, at.NEVER, taken)
+                taken = _add_faster(flow, resource, at.NEVER, taken)
     if flow.ints[at.S_FULL] != 0:
         for bundle in range(len(flow.bundles)):
             if flow.bundles[u(bundle)].count > 0:
-                taken = _take_in(flow, bundle, taken)
+                taken = _add_bundle(flow, bundle, taken)
     flow.ints[at.CHANGED] = 0
     flow.ints[at.FREED] = 0
     return taken
@@ -129,9 +128,9 @@ def _begin(flow):
 
 @helper(_nrt=False)
 def _spread(flow, begin, taken, touched, far):
-    """Note the resources of the bundles from `begin` on; how many bundles and resources there are.
+    """Add the resources of the bundles from `begin` on; return the numbers of both.
 
-    With `far`, take in all bundles of those that limit any, and so on.
+    With `far`, also add all bundles of resources that limit any, recursively.
     """
     epoch = np.int32(flow.ints[at.EPOCH])
     place = begin
@@ -144,14 +143,14 @@ def _spread(flow, begin, taken, touched, far):
                 flow.shared[u(touched)] = resource
                 touched += 1
             if far and flow.resources[u(resource)].limits > 0:
-                taken = _take_in_all(flow, resource, taken)
+                taken = _add_members(flow, resource, taken)
         place += 1
     return taken, touched
 
 
 @helper(_nrt=False)
-def _open(flow, touched):
-    """What each resource has to give, and to how many messages."""
+def _reset_resources(flow, touched):
+    """Reset each resource to its free capacity and its number of messages."""
     epoch = np.int32(flow.ints[at.EPOCH])
     for k in range(touched):
         resource = flow.shared[u(k)]
@@ -167,7 +166,7 @@ def _open(flow, touched):
                 left -= rate * count
                 fastest = max(fastest, rate)
                 held += flow.bundles[u(bundle)].limit == resource
-        # what is used up leaves a rounding error on either side of nothing
+        # a full resource has a rounding error around zero
         flow.resources[u(resource)].left = max(left, 0.0)
         flow.resources[u(resource)].fastest = fastest
         flow.resources[u(resource)].weight = weight
@@ -177,7 +176,7 @@ def _open(flow, touched):
 
 @helper(_nrt=False)
 def _sink(flow, place, size):
-    """Let a resource find its place among the levels below it."""
+    """Move a resource down the heap of levels to its place."""
     level, at_level = flow.level, flow.at_level
     share, resource = level[u(place)], at_level[u(place)]
     child = 2 * place + 1
@@ -196,7 +195,7 @@ def _sink(flow, place, size):
 
 @helper(_nrt=False)
 def _give(flow, resource, share):
-    """Give the bundles of a resource that have no rate yet this one."""
+    """Set the rate of the bundles of a resource that have none yet."""
     epoch = np.int32(flow.ints[at.EPOCH])
     first = flow.resources[u(resource)].first
     for member in range(first, first + flow.resources[u(resource)].members):
@@ -215,10 +214,10 @@ def _give(flow, resource, share):
 
 @helper(_nrt=False)
 def _fill(flow, taken, touched):
-    """Progressive filling; how many bundles are in the computation then.
+    """Fill progressively; return the new number of bundles in the computation.
 
-    They are more than before if it has to be repeated. A resource's share only grows while others
-    are given theirs, so that the queue of resources may be out of date.
+    The filling must be repeated if the number has grown. A resource's share only grows while others
+    get theirs, so the queue of resources may be out of date.
     """
     level, at_level = flow.level, flow.at_level
     for k in range(taken):
@@ -241,7 +240,7 @@ def _fill(flow, taken, touched):
                 _sink(flow, 0, size)
                 continue
             if flow.resources[u(resource)].fastest > share * (1.0 + at.TOLERANCE):
-                after = _take_in_above(flow, resource, share, after)
+                after = _add_faster(flow, resource, share, after)
             last = max(last, share)
             _give(flow, resource, last)
         size -= 1
@@ -253,21 +252,21 @@ def _fill(flow, taken, touched):
 
 @helper(_nrt=False)
 def _check(flow, taken, touched):
-    """Take in the bundles that have lost their limit; how many there are then."""
+    """Add the bundles that have lost their limit; return the new number of bundles."""
     for k in range(touched):
         row = flow.resources[u(flow.shared[u(k)])]
         if row.held > 0 and (
             row.left > row.capacity * at.TOLERANCE or row.given > row.fastest * (1.0 + at.TOLERANCE)
         ):
-            taken = _take_in_above(flow, flow.shared[u(k)], at.NEVER, taken)
+            taken = _add_faster(flow, flow.shared[u(k)], at.NEVER, taken)
     return taken
 
 
 @helper(_nrt=False)
 def shares(flow):
-    """Compute shares of what changed anew: `fresh` of so many bundles in `sharing`."""
+    """Recompute changed shares; return the number of bundles in `sharing` with a new `fresh`."""
     flow.ints[at.EPOCH] += 1
-    taken = _begin(flow)
+    taken = _add_changed(flow)
     if taken == 0:
         return 0
     flow.ints[at.SHARINGS] += 1
@@ -277,7 +276,7 @@ def shares(flow):
         far = tries > at.NEAR
         taken, touched = _spread(flow, 0 if far else done, taken, touched, far)
         flow.ints[at.SHARED] += taken
-        _open(flow, touched)
+        _reset_resources(flow, touched)
         done = taken
         taken = _check(flow, _fill(flow, taken, touched), touched)
     return taken

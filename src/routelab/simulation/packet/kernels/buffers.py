@@ -1,4 +1,4 @@
-"""Buffers of the packet engine: first in, first out; the head lies in the row of its queue."""
+"""Buffers of the packet engine: first in, first out; the queue's row holds the head."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from routelab.simulation.packet.kernels import layout as at
 
 
 @inline
-def push(engine, queue, packet, ready):
-    """Put a unit of a packet into a buffer, which it may leave from cycle `ready` on."""
+def push_unit(engine, queue, packet, ready):
+    """Add a unit of a packet to a buffer, which it may leave from cycle `ready` on."""
     queues, slots = engine.queues, engine.slots
     count = queues[u(queue)].count
     queues[u(queue)].count = count + 1
@@ -27,8 +27,8 @@ def push(engine, queue, packet, ready):
 
 
 @inline
-def pop(engine, queue, soonest):
-    """Take the head out of a buffer; the unit behind it is looked at from `soonest` on."""
+def pop_unit(engine, queue, soonest):
+    """Remove the head of a buffer; the next unit is examined from `soonest` on."""
     queues, slots = engine.queues, engine.slots
     count = queues[u(queue)].count - 1
     queues[u(queue)].count = count

@@ -1,4 +1,4 @@
-"""Looking at the packet engine from outside: who can never move, and where every unit is."""
+"""Checks of the packet engine: queues that can never move, and the place of every unit."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from routelab.simulation.packet.kernels import layout as at
 
 @njit(cache=True, nogil=True)
 def stuck_queues(engine, now):
-    """Queues whose front no event can ever free; bool, shape (Q,).
+    """Mark the queues whose front no event can ever free; bool, shape (Q,).
 
-    A front that waits can be freed if a buffer that it waits for has a credit on its way, or if
-    the front of that buffer can move (and, under wormhole switching, if the packet that holds the
-    virtual channel can). What is left when nothing can be added to these is stuck for good. If
-    candidates change while a packet waits, it counts as one that waits after `PATIENCE` cycles.
+    A waiting front can be freed if a buffer that it waits for has a credit in transit, or if the
+    front of that buffer can move (and, under wormhole switching, if the packet that holds the
+    virtual channel can). The remaining queues are stuck permanently. If candidates change while a
+    packet waits, it counts as waiting after `PATIENCE` cycles.
 
     Parameters
     ----------
@@ -63,14 +63,14 @@ def _can_be_freed(engine, queue, stuck, now):
 
 
 @njit(cache=True, nogil=True)
-def where_units_are(engine, now, delay):
-    """For every queue: credits, buffered, on the channel, credits on their way back; (Q, 4).
+def count_units(engine, now, delay):
+    """Return credits, buffered units, units in transit, credits in transit per queue; (Q, 4).
 
     Parameters
     ----------
     engine : Queues
     delay : int
-        The router's: a unit is in its buffer so long before it may leave.
+        Router delay: time of a unit in its buffer before it may leave.
     """
     queues, slots, capacity = engine.queues, engine.slots, engine.setting[at.S_CAPACITY]
     found = np.zeros((len(queues), 4), np.int64)

@@ -1,8 +1,8 @@
 """The packet engine's cycle: credits arrive, terminals inject, switches allocate.
 
-Nothing is looked at before something about it may have changed: queues, terminals and credits
-wait in wheels, rows of bits by cycle, and a packet that waits for room is in a list of the queue
-that it waits for. No memory is taken while cycles run.
+The engine examines only objects that may have changed: queues, terminals and credits wait in
+wheels, rows of bits by cycle, and a packet that waits for room is in a list of the queue that it
+waits for. Cycles allocate no memory.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
 from routelab.simulation.packet.kernels.decisions import note_cycle
 from routelab.simulation.packet.kernels.moves import allocate
-from routelab.simulation.packet.kernels.routing import route
+from routelab.simulation.packet.kernels.routing import route_packet
 from routelab.simulation.packet.kernels.sources import inject_from
 from routelab.simulation.packet.kernels.waiting import wake
 
 _BLOCK = 64
-"""Queues whose rows are worked on together: few enough to stay near, enough to overlap waits."""
+"""Number of queues in a block: few enough for the cache, enough to overlap memory waits."""
 
 
 @of.inject_kernel
 def inject_nothing(tables, reals, packets, packet, queues, hop, random, out):
-    """No choices at injection."""
+    """Make no choices at injection."""
     return 0
 
 
 @inline
 def _take_credits(engine, now):
-    """Credits that arrive wake whoever waits for them."""
+    """Take arriving credits, and wake the queues that wait for them."""
     queues, inputs, returned, heads = engine.queues, engine.inputs, engine.credits, engine.heads
     room = engine.room
     sources, sleepers, sleeping = engine.sources, engine.sleepers, engine.sleeping
@@ -72,7 +72,7 @@ def _take_credits(engine, now):
 
 @inline
 def _take_heads(engine, now):
-    """Move the queues that are scheduled for this cycle into `active`, ascending; their number."""
+    """Move this cycle's queues into `active`, ascending; return their number."""
     heads, active = engine.heads, engine.active
     row = now & engine.setting[at.S_MASK]
     found = 0
@@ -90,7 +90,7 @@ def _take_heads(engine, now):
 
 @inline
 def _end_of_block(engine, begin, found):
-    """Where a block of `active` ends: after some queues, and after the last one of a switch."""
+    """Return the end of a block of `active`, which contains all queues of its switches."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
     end = min(begin + _BLOCK, found)
     if engine.setting[at.S_FAR] != 0:
@@ -106,15 +106,15 @@ def _end_of_block(engine, begin, found):
 
 @inline
 def _gather(engine, hop, begin, end, now):
-    """Keep the queues of a block whose front may leave now, routed; return where they end."""
+    """Keep the queues of a block whose front may leave now, and route it; return their end."""
     queues, inputs, active = engine.queues, engine.inputs, engine.active
     mask, far = engine.setting[at.S_MASK], engine.setting[at.S_FAR] != 0
     again = engine.setting[at.S_AGAIN] != 0
-    kept = begin
+    last = begin
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
         port = np.int64(queues[u(queue)].port)
-        # one that was woken twice may have moved on in between, and wait for something else now
+        # a queue that was woken twice may have moved in between, and have another wait now
         if queues[u(queue)].count == 0 or queues[u(queue)].waiting == 1:
             continue
         due = max(inputs[u(port)].free_at, queues[u(queue)].ready)
@@ -128,26 +128,30 @@ def _gather(engine, hop, begin, end, now):
         packet = queues[u(queue)].packet
         if far:
             prefetch(engine.packets, packet)
-        active[u(kept)].queue = queue
-        active[u(kept)].port = port
-        active[u(kept)].packet = packet
-        kept += 1
-    for k in range(begin, kept):
+        active[u(last)].queue = queue
+        active[u(last)].port = port
+        active[u(last)].packet = packet
+        last += 1
+    for k in range(begin, last):
         queue = np.int64(active[u(k)].queue)
         if queues[u(queue)].choices == 0:
-            route(engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet))
+            route_packet(
+                engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
+            )
             if again:
                 engine.tried[u(queue)] = now + 1
         elif again and engine.more[u(queue)].sent == 0:
-            route(engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet))
+            route_packet(
+                engine, hop, queue, np.int64(active[u(k)].port), np.int64(active[u(k)].packet)
+            )
         if far:
             _ask_for_targets(engine, queue)
-    return kept
+    return last
 
 
 @inline
 def _ask_for_targets(engine, queue):
-    """Let all be near that the allocation will look at for the packet at a queue's front."""
+    """Prefetch the rows that the allocation needs for the packet at a queue's front."""
     queues = engine.queues
     if queues[u(queue)].choices == 1:
         prefetch(engine.outputs, queues[u(queue)].out)
@@ -167,20 +171,20 @@ def _ask_for_targets(engine, queue):
     nogil=True,
     _nrt=False,
 )
-def advance(engine, hop, inject, begin, end):
-    """Run the cycles `begin` to `end` - 1 and return how many queues were looked at."""
-    looked = 0
+def run_cycles(engine, hop, inject, begin, end):
+    """Run the cycles `begin` to `end` - 1 and return the number of examined queues."""
+    examined = 0
     for now in range(begin, end):
         _take_credits(engine, now)
         if engine.setting[at.S_WAITING] >= 0:
             note_cycle(engine, now)
         inject_from(engine, hop, inject, now)
         found = _take_heads(engine, now)
-        looked += found
+        examined += found
         begin_block = 0
         while begin_block < found:
             end_block = _end_of_block(engine, begin_block, found)
-            kept = _gather(engine, hop, begin_block, end_block, now)
-            allocate(engine, begin_block, kept, now)
+            last = _gather(engine, hop, begin_block, end_block, now)
+            allocate(engine, begin_block, last, now)
             begin_block = end_block
-    return looked
+    return examined

@@ -1,4 +1,4 @@
-"""Decisions at a switch: the best of a packet's candidates, and what waits for each channel."""
+"""Decisions at a switch: the best of a packet's candidates, and packets waiting for channels."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from routelab.simulation.packet.kernels import layout as at
 
 @inline
 def decide(engine, count, shift):
-    """Put the candidate of least cost first in `out`; return how many candidates stand.
+    """Move the candidate of least cost to the front of `out`; return the number of candidates.
 
-    One, or it and the escapes.
+    These are one, or one and the escapes.
     """
     out = engine.out
     best, least, ties = 0, np.int64(0), np.uint64(0)
@@ -23,7 +23,7 @@ def decide(engine, count, shift):
         if engine.setting[at.S_OCCUPANCY] != 0:
             cost += _class_units(engine, out[k, 0], out[k, 1] + shift)
         if k > 0 and cost == least:
-            # each of the equals is equally likely
+            # each of equal candidates is equally likely
             ties += np.uint64(1)
             if of.pick(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
                 continue
@@ -49,7 +49,7 @@ def decide(engine, count, shift):
 
 @inline
 def _class_units(engine, channel, name):
-    """Units in the buffers of a class and on their way there."""
+    """Return the units in the buffers of a class and on their way there."""
     first = engine.port_of_channel[channel] * engine.setting[at.S_VCS] + engine.classes[name, 0]
     taken = np.int64(0)
     for queue in range(first, first + engine.classes[name, 1]):
@@ -59,14 +59,14 @@ def _class_units(engine, channel, name):
 
 @inline
 def note_cycle(engine, now):
-    """Keep the cycle where routing functions find it."""
+    """Store the cycle for routing functions."""
     row = engine.setting[at.S_WAITING] + len(engine.port_of_channel)
     engine.public[row, of.NOW] = now
 
 
 @inline
 def note_decision(engine, queue, channel):
-    """Count the packet at the front of a queue as one that waits for a channel; −1: for none."""
+    """Count the packet at the front of a queue as waiting for a channel; −1: for none."""
     row, setting = engine.setting[at.S_WAITING], engine.setting
     flits = setting[at.S_UNITS] * setting[at.S_UNIT_FLITS]
     before = engine.decided[u(queue)]
@@ -83,7 +83,7 @@ def note_move(engine, queue, out, place, head, tail):
     row, flits = engine.setting[at.S_WAITING], engine.setting[at.S_UNIT_FLITS]
     channel = np.int64(-1) if place == at.LEAVES else np.int64(engine.inputs[u(out)].channel)
     if head:
-        # it may have gone another way than the one that it waited for
+        # it may have taken another channel than the one that it waited for
         note_decision(engine, queue, np.int64(-1))
         if channel >= 0 and not tail:
             note_decision(engine, queue, channel)

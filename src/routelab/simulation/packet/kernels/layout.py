@@ -1,8 +1,8 @@
-"""How the packet engine lies in memory: rows of integers, most of them one cache line each.
+"""Memory layout of the packet engine: rows of integers, most of them one cache line each.
 
-Everything that a hop touches is in few lines: the row of the queue that a packet is in, of the
-queue that it goes to, of the channel between, and of the packet; slots only where packets queue up.
-Queues are numbered by switch and port, so that a cycle walks through memory in one direction.
+A hop touches few lines: the rows of the packet's queue, of its next queue, of the channel between
+them, and of the packet; slots only if packets queue. Queues are numbered by switch and port, so
+that a cycle walks through memory in one direction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from routelab.kernels.hops import HOP, INJECT
 
 
 def _row(**fields: int) -> np.dtype[Any]:
-    """A row of named integers at given places (in 32 bits)."""
+    """Return the type of a row of named integers at given places (in 32 bits)."""
     size = max(fields.values()) + 1
     return np.dtype(
         {
@@ -35,10 +35,10 @@ def _fields(*names: str) -> np.dtype[Any]:
 
 QUEUE = np.dtype(
     [
-        ("out", np.int32),  # the candidate of the packet at the front, if there is one: port,
+        ("out", np.int32),  # the candidate of the packet at the front, if it has one: port,
         ("first", np.int32),  # … first queue,
         ("kind", np.int16),  # … kind. Several are in `candidates`
-        ("choices", np.uint8),  # candidates of the packet at the front; 0: it was not routed yet
+        ("choices", np.uint8),  # candidates of the packet at the front; 0: not routed yet
         ("waiting", np.uint8),  # 0: scheduled or empty; 1: in a list; 2: among the sleepers
         ("front", np.int16),  # place of the unit that leaves next, in the ring of slots
         ("count", np.int16),  # units in the buffer and on their way to it
@@ -51,30 +51,30 @@ QUEUE = np.dtype(
 """A virtual channel's buffer, at the far end of a channel."""
 
 MOST_CHOICES = 255
-"""Candidates that a packet may have."""
+"""Largest number of candidates of a packet."""
 
 QUEUE_MORE = _fields(
     "wait_next",  # this one's place in another's list
     "sent",  # units of the packet at the front that have left (wormhole)
-    "holder",  # 1 + the queue whose packet holds this virtual channel (wormhole); 0: nobody;
-    # below: free from the cycle on that this is the negative of
+    "holder",  # 1 + the queue whose packet holds this virtual channel (wormhole); 0: none;
+    # negative: free from the cycle with this absolute value on
 )
-"""What is seldom needed of a queue."""
+"""Columns of a queue that are rarely used."""
 
 MOST_UNITS = 32767
-"""Units that a buffer may hold."""
+"""Largest number of units in a buffer."""
 
 LEAVES = -1
-"""As first queue of a candidate: the packet leaves the network, there is no queue behind."""
+"""First queue of a candidate without a queue: the packet leaves the network."""
 
 # A candidate's kind: units of room needed, and marks; lanes are counted from bit 4 on.
 NEED, BODY, ESCAPES, LANES = 3, 4, 8, 4
 
 ROOM = _fields("capacity", "credits")
-"""What routing functions see of a queue (see `hops`); rows of what waits follow the queues."""
+"""Columns of a queue for routing functions (see `hops`); rows of waiting flits follow."""
 
 SLOT = _fields("packet", "ready")
-"""A unit in a buffer behind the one that leaves next, and when it may leave."""
+"""A unit in a buffer behind the front one, and the cycle from which it may leave."""
 
 CANDIDATE = _fields("out", "first", "kind", "penalty")
 
@@ -85,22 +85,22 @@ OUTPUT = _fields(
     "delay",  # from a unit's departure to its earliest departure at the next switch
     "hold",  # cycles that a unit on its way to this channel occupies the port it came in by
     "turn",  # input port of the switch that comes first in the round
-    "choice",  # the best proposal for the channel, if that is for it
+    "choice",  # the best proposal, if it is for this channel
     "taken_until",  # when a unit can be sent to its queue again
 )
-"""A channel, or a terminal's way in or out, as who sends sees it."""
+"""A channel, or a terminal's injection or ejection, at its sender."""
 
 INPUT = _fields(
     "free_at",  # when the port can be read again
     "switch",
     "channel",  # the topology's number; of a terminal's way in, −1 − terminal
-    "ring_next",  # the port that goes on along its complete ring; −1: it is in none
+    "ring_next",  # the next port along its complete ring; −1: no ring
     "from_",  # switch where the channel begins; −1: a terminal
     "credit_delay",
     "turn",  # virtual channel that comes first in the round
     "queue",  # its first
 )
-"""A channel, or a terminal's way in, as the switch at its far end sees it."""
+"""A channel, or a terminal's injection, at the switch that it enters."""
 
 PACKET = _row(
     source=of.SOURCE,
@@ -116,11 +116,11 @@ PACKET = _row(
     message=14,
     sequence=15,
 )
-"""A packet; the columns between are the algorithm's, see routelab.kernels.hops."""
+"""A packet; the columns between are those of routelab.kernels.hops."""
 
 TERMINAL = _fields(
-    "due",  # when the next message is generated; −1: there is none
-    "left",  # packets of the message at hand that are still here,
+    "due",  # when the next message is generated; −1: never
+    "left",  # packets of the current message that have not entered,
     "target",  # … the terminal that it goes to,
     "sequence",  # … its next packet,
     "message",  # … its row,
@@ -129,27 +129,27 @@ TERMINAL = _fields(
     "port",  # the way in
     "switch",
     "packet",  # the packet that enters,
-    "units",  # … units of it that are still here (wormhole),
-    "queue",  # … and where it enters
+    "units",  # … its units that have not entered (wormhole),
+    "queue",  # … and its queue
     "sent",  # packets that have entered
-    "owed",  # when so many have, there is room for the next message; 0: there is
+    "owed",  # number of entries after which the next message has room; 0: it has room
     "waits",  # 1: the next credit of the way in wakes the terminal
     "_15",
 )
 
 WORK = _fields("queue", "port", "packet", "_3")
-"""A queue that is looked at in this cycle, with its input port and what is at its front; queue −1:
-it is done with."""
+"""A queue that is examined in this cycle, with its input port and front packet; queue −1:
+finished."""
 
 PROPOSAL = _fields("entry", "place", "out", "rank")
-"""What an input port proposes: its row of WORK, the queue to go to, the output, its rank."""
+"""Proposal of an input port: its row of WORK, the next queue, the output, the rank."""
 
 MESSAGE = _fields("born", "arrived", "expected", "_3")
 
 # Rows of counts by terminal (8 columns, int64).
 GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHED = range(8)
 
-# totals (int64); up to IN_NETWORK they are forgotten at a reset.
+# totals (int64); a reset clears those up to IN_NETWORK.
 (
     SUM_EJECTED_PACKETS,
     SUM_LATENCY,
@@ -170,8 +170,8 @@ GENERATED, INJECTED, EJECTED, DELIVERED, BY_SOURCE, BY_TARGET, RECEIVED, FINISHE
     LOST,
     TOTALS,
 ) = range(18)
-"""LOST: 1 + a packet that took more hops than the algorithm claims, or −1 − one that it has no
-candidate for; 0: none."""
+"""LOST: 1 + a packet with more hops than the algorithm claims, or −1 − one without a candidate;
+0: none."""
 
 # settings (int64)
 (
@@ -202,8 +202,8 @@ candidate for; 0: none."""
     S_WAITING,
     SETTINGS,
 ) = range(26)
-"""S_FAR: 1 if what cycles touch is more than the caches near the processor hold. S_WAITING: row of
-`public` with what waits for channel 0; −1: not kept."""
+"""S_FAR: 1 if the data of cycles exceed the caches near the processor. S_WAITING: row of `public`
+with the flits that wait for channel 0; −1: none."""
 
 ROOM_NOW, BEST, BEST_OR_ESCAPE = range(3)
 """Rankings of candidates, S_RANKING."""
@@ -212,7 +212,7 @@ PREFERRED = -(1 << 30)
 """Penalty of the best candidate if all other candidates are escapes."""
 
 PATIENCE = 1000
-"""Cycles that a packet whose candidates change waits before its wait counts as one for good."""
+"""Cycles after which a packet with changing candidates counts as waiting permanently."""
 
 ROUND_ROBIN, RANDOM, AGE = range(3)
 
@@ -225,31 +225,31 @@ class Engine(NamedTuple):
     setting: Any
     """int64 (SETTINGS,)"""
     classes: Any
-    """int32 (classes of all phases, 3): first virtual channel, how many, under bubble or not"""
+    """int32 (classes of all phases, 3): first virtual channel, number, whether under bubble"""
     tables: Any
-    """int32, the algorithm's"""
+    """int32, of the algorithm"""
     reals: Any
-    """float64, the algorithm's"""
+    """float64, of the algorithm"""
     queues: Any
     """QUEUE (Q,)"""
     room: Any
-    """ROOM (Q + rows of what waits,)"""
+    """ROOM (Q + rows of waiting flits,)"""
     public: Any
-    """int32 (…, 2): `room` as routing functions see it"""
+    """int32 (…, 2): `room` for routing functions"""
     more: Any
     """QUEUE_MORE (Q,)"""
     inputs: Any
     """INPUT (N,)"""
     outputs: Any
-    """OUTPUT (N + T,): channels and ways in by their input port, then ways out"""
+    """OUTPUT (N + T,): channels and injections by their input port, then ejections"""
     slots: Any
     """SLOT (Q * K,)"""
     crossed: Any
     """int32 (Q,): units that came in since the last reset"""
     decided: Any
-    """int32 (Q,) if what waits is kept: 1 + the channel that the unit at the front waits for"""
+    """int32 (Q,) if waiting flits are counted: 1 + the channel that the front unit waits for"""
     tried: Any
-    """int32 (Q,) if candidates change: 1 + the cycle in which the front was first looked at"""
+    """int32 (Q,) if candidates change: 1 + the cycle in which the front was first examined"""
     class_of: Any
     """int32 (V,): class of each virtual channel"""
     candidates: Any
@@ -257,7 +257,7 @@ class Engine(NamedTuple):
     packets: Any
     """PACKET (most packets,)"""
     states: Any
-    """int32 (most packets, 16): `packets` as routing functions see them"""
+    """int32 (most packets, 16): `packets` for routing functions"""
     free_packets: Any
     """int32, stack"""
     terminals: Any
@@ -267,21 +267,21 @@ class Engine(NamedTuple):
     free_messages: Any
     """int32, stack"""
     arrived: Any
-    """uint64 (most messages, words): bits of the packets that are there, for in-order delivery"""
+    """uint64 (most messages, words): bits of the arrived packets, for in-order delivery"""
     switch_ports: Any
     """int32 (S + 1,): ports of each switch"""
     port_of_channel: Any
     """int32 (C,)"""
     heads: Any
-    """uint64 (W, words of Q bits): queues to be looked at, by cycle"""
+    """uint64 (W, words of Q bits): queues to examine, by cycle"""
     credits: Any
     """uint64 (W, words of Q bits): queues whose credit arrives"""
     sources: Any
-    """uint64 (W, words of T bits): terminals to be looked at"""
+    """uint64 (W, words of T bits): terminals to examine"""
     sleepers: Any
-    """uint64 (words of Q bits,): queues to be looked at when any credit comes to their switch"""
+    """uint64 (words of Q bits,): queues to examine when any credit comes to their switch"""
     sleeping: Any
-    """int32 (S,): how many"""
+    """int32 (S,): number of sleepers"""
     active: Any
     """WORK (Q,): scratch: queues at work"""
     proposals: Any
@@ -291,13 +291,13 @@ class Engine(NamedTuple):
     random: Any
     """uint64 (1, 1)"""
     source_random: Any
-    """uint64 (T, 2): of the generation, as far as it was used and as far as it was counted"""
+    """uint64 (T, 2): streams of the generation, at the last use and at the last count"""
     gap: Any
     """float64 (T,): 1 / log(1 - probability of a message in a cycle)"""
     known: Any
-    """int32 (T, 2): when the next message to be counted is generated (−1: never), how many were"""
+    """int32 (T, 2): cycle of the next message to count (−1: never), number of those before"""
     left_at: Any
-    """int32 (T, injection queue): when the last packets entered"""
+    """int32 (T, injection queue): cycles in which the last packets entered"""
     part_start: Any
     """int64 (T + 1,)"""
     part_upto: Any
@@ -354,7 +354,7 @@ def part(engine: Engine, kind: type[Part]) -> Part:
 
 
 def _example() -> Engine:
-    """One of each type."""
+    """Return an example with all types."""
     i32, i64 = np.int32, np.int64
     rows = np.zeros((1, 16), i32)
     line, long = np.zeros(1, i32), np.zeros(1, i64)

@@ -1,33 +1,33 @@
-"""Allocation in the packet engine: inputs propose, outputs take, units move."""
+"""Allocation in the packet engine: inputs propose, outputs accept, units move."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from routelab.kernels import hops as of
-from routelab.kernels.bits import draw, mark, marked, prefetch, u
+from routelab.kernels.bits import draw, is_marked, mark, prefetch, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.buffers import pop, push
+from routelab.simulation.packet.kernels.buffers import pop_unit, push_unit
 from routelab.simulation.packet.kernels.decisions import note_move
 from routelab.simulation.packet.kernels.tallies import count_arrival
-from routelab.simulation.packet.kernels.waiting import release, sleep
+from routelab.simulation.packet.kernels.waiting import release_channel, sleep
 
 BUSY_LINK, NO_ROOM = -3, -2
-"""Why a candidate cannot be taken now; `LEAVES` stands for the way out."""
+"""Why a candidate cannot be taken now; `LEAVES` is the ejection."""
 
 _ROUND = 1 << 30
 
 
 @inline
 def _is_free(holder, now):
-    """Whether no packet holds a virtual channel; one that was left is free in the next cycle."""
+    """Return whether no packet holds a virtual channel, which becomes free a cycle later."""
     return holder <= 0 and -holder <= now
 
 
 @inline
-def _place(engine, out, first, kind, now, wormhole):
-    """The queue that a candidate means now, or why there is none."""
+def _find_queue(engine, out, first, kind, now, wormhole):
+    """Return the queue of a candidate now, or a code why it has none."""
     outputs, room = engine.outputs, engine.room
     if outputs[u(out)].free_at > now + outputs[u(out)].slack or outputs[u(out)].taken_until > now:
         return BUSY_LINK
@@ -39,7 +39,7 @@ def _place(engine, out, first, kind, now, wormhole):
     found = NO_ROOM
     for queue in range(first, first + (kind >> at.LANES)):
         known = np.int64(room[u(queue)].credits)
-        # a lane that is held by another packet has no room for this one
+        # a lane that another packet holds has no room for this one
         if known > most and (
             not wormhole or kind & at.BODY != 0 or _is_free(engine.more[u(queue)].holder, now)
         ):
@@ -52,7 +52,7 @@ def _place(engine, out, first, kind, now, wormhole):
 def _choose(engine, queue, now):
     """Take the best candidate that is feasible among several.
 
-    Returns the queue behind it, `LEAVES` excluded (what leaves has one candidate), or `NO_ROOM`.
+    Returns the next queue, or `NO_ROOM`. (A packet that leaves has one candidate: never `LEAVES`.)
     """
     queues, room, candidates = engine.queues, engine.room, engine.candidates
     wormhole = engine.setting[at.S_UNITS] > 1
@@ -63,14 +63,14 @@ def _choose(engine, queue, now):
     for k in range(begin, begin + queues[u(queue)].choices):
         out = candidates[u(k)].out
         kind = candidates[u(k)].kind
-        place = _place(engine, out, candidates[u(k)].first, kind, now, wormhole)
+        place = _find_queue(engine, out, candidates[u(k)].first, kind, now, wormhole)
         if place < 0:
             continue
         cost = np.int64(candidates[u(k)].penalty)
         if weigh:
             cost += room[u(place)].capacity - room[u(place)].credits
         if best >= 0 and cost == least:
-            # each of the equals is equally likely
+            # each of equal candidates is equally likely
             ties += np.uint64(1)
             if of.pick(draw(engine.random, 0, 0), ties + np.uint64(1)) != 0:
                 continue
@@ -87,21 +87,21 @@ def _choose(engine, queue, now):
 
 @inline
 def _rank(engine, round_, packet):
-    """What is least goes first."""
+    """Return the rank of a packet; the least rank goes first."""
     mode = engine.setting[at.S_PRIORITY]
     if mode == at.AGE:
         return np.int64(engine.packets[u(packet)].born)
     if mode == at.ROUND_ROBIN:
-        # from the one whose turn it is upwards, then the ones before it
+        # upwards from the one whose turn it is, then the ones before it
         return round_ if round_ >= 0 else round_ + _ROUND
     return of.pick(draw(engine.random, 0, 0), np.uint64(1 << 30))
 
 
 @inline
 def _propose(engine, begin, end, now, last):
-    """Let every input port propose one of its queues, and return how many did.
+    """Let every input port propose one of its queues, and return the number of proposals.
 
-    What cannot move goes to sleep in the `last` allocation of a cycle; it is −1 in `active` then.
+    Queues that cannot move sleep after the `last` allocation of a cycle; they are −1 in `active`.
     """
     queues, inputs, active, proposals = (
         engine.queues,
@@ -118,7 +118,9 @@ def _propose(engine, begin, end, now, last):
         if queues[u(queue)].choices == 1:
             kind = np.int64(queues[u(queue)].kind)
             place = np.int64(
-                _place(engine, queues[u(queue)].out, queues[u(queue)].first, kind, now, wormhole)
+                _find_queue(
+                    engine, queues[u(queue)].out, queues[u(queue)].first, kind, now, wormhole
+                )
             )
         else:
             place = np.int64(_choose(engine, queue, now))
@@ -130,7 +132,7 @@ def _propose(engine, begin, end, now, last):
                 active[u(k)].queue = -1
             continue
         rank = _rank(engine, np.int64(queue - inputs[u(port)].turn), active[u(k)].packet)
-        # the queues of a port follow one another
+        # the queues of a port are consecutive
         if port != latest:
             latest = port
             made += 1
@@ -145,7 +147,7 @@ def _propose(engine, begin, end, now, last):
 
 @inline
 def _grant(engine, made, now):
-    """Let every output take one proposal, and move what was taken."""
+    """Let every output accept one proposal, and move its unit."""
     inputs, outputs, active, proposals = (
         engine.inputs,
         engine.outputs,
@@ -161,7 +163,7 @@ def _grant(engine, made, now):
             rank = _rank(engine, np.int64(one.port - outputs[u(out)].turn), one.packet)
             proposals[u(j)].rank = rank
         best = outputs[u(out)].choice
-        # an old choice may be any number; it counts if it is a proposal of this round for `out`
+        # an old choice may be any number; it is valid if it is a proposal of this round for `out`
         if best >= j or proposals[u(best)].out != out or rank < proposals[u(best)].rank:
             outputs[u(out)].choice = j
     for j in range(made):
@@ -179,9 +181,9 @@ def _grant(engine, made, now):
 
 @inline
 def allocate(engine, begin, end, now):
-    """Input first, output second, as often as the speed-up says.
+    """Allocate input first, output second, as many times as the speed-up.
 
-    All switches of a block at once: what one does has no bearing on another in the same cycle.
+    Works on all switches of a block together, because they are independent in the same cycle.
     """
     active, inputs = engine.active, engine.inputs
     speedup, mask = engine.setting[at.S_SPEEDUP], engine.setting[at.S_MASK]
@@ -190,7 +192,7 @@ def allocate(engine, begin, end, now):
     for k in range(begin, end):
         queue = np.int64(active[u(k)].queue)
         if queue >= 0:
-            # who was not taken tries again
+            # a rejected queue tries again
             again = max(now + 1, np.int64(inputs[u(active[u(k)].port)].free_at))
             mark(engine.heads, again & mask, queue)
 
@@ -206,18 +208,18 @@ def _move(engine, queue, port, packet, out, place, now):
     outputs[u(out)].free_at = start + outputs[u(out)].busy
     hold = np.int64(outputs[u(out)].hold)
     if setting[at.S_SPEEDUP] > 1:
-        # a buffer is not read faster than it is filled
+        # a buffer is not read faster than it fills
         age = now - queues[u(queue)].ready
         hold = max(hold, setting[at.S_UNIT_FLITS] - age if setting[at.S_UNIT_FLITS] > 1 else 0)
     inputs[u(port)].free_at = now + hold
     outputs[u(out)].taken_until = now + hold
-    pop(engine, queue, now + max(hold, 1))
+    pop_unit(engine, queue, now + max(hold, 1))
     credit_at = now + max(hold, 1) - 1 + inputs[u(port)].credit_delay
-    # one credit of a queue a cycle
-    while marked(engine.credits, credit_at & mask, queue):
+    # one credit per queue and cycle
+    while is_marked(engine.credits, credit_at & mask, queue):
         credit_at += 1
     mark(engine.credits, credit_at & mask, queue)
-    # under cut-through every unit is a packet, and nobody counts
+    # under cut-through every unit is a packet, without a count
     sent = np.int64(more[u(queue)].sent) if units > 1 else 0
     head, tail = sent == 0, sent + 1 == units
     if place == at.LEAVES:
@@ -232,7 +234,7 @@ def _move(engine, queue, port, packet, out, place, now):
                 totals[at.ESCAPE_HOPS] += 1
         engine.crossed[u(place)] += 1
         room[u(place)].credits -= 1
-        push(engine, place, packet, start + outputs[u(out)].delay)
+        push_unit(engine, place, packet, start + outputs[u(out)].delay)
     if setting[at.S_WAITING] >= 0:
         note_move(engine, queue, out, place, head, tail)
     if tail:
@@ -241,11 +243,11 @@ def _move(engine, queue, port, packet, out, place, now):
             more[u(queue)].sent = 0
             if place != at.LEAVES:
                 more[u(place)].holder = -(now + 1)
-                release(engine, place, inputs[u(port)].switch, now + 1)
+                release_channel(engine, place, inputs[u(port)].switch, now + 1)
     else:
         more[u(queue)].sent += 1
         if head:
-            # the rest follows on the same way
+            # the rest follows over the same channel
             queues[u(queue)].choices = 1
             queues[u(queue)].first = place
             queues[u(queue)].kind = (1 << at.LANES) | at.BODY | 1

@@ -1,4 +1,4 @@
-"""Asking the algorithm where a packet may go, and making candidates of what it says."""
+"""Calls of the algorithm, and candidates from its answers."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from routelab.simulation.packet.kernels.decisions import decide, note_decision
 
 
 @inline
-def route(engine, hop, queue, port, packet):
-    """Ask the algorithm where the packet at the front of a queue may go."""
+def route_packet(engine, hop, queue, port, packet):
+    """Compute the candidates of the packet at the front of a queue."""
     queues, inputs, packets, setting = (
         engine.queues,
         engine.inputs,
@@ -103,7 +103,7 @@ def route(engine, hop, queue, port, packet):
 
 @inline
 def _are_valid(engine, switch, count, shift):
-    """Whether an algorithm gave at least one candidate, and only such as there are."""
+    """Return whether an algorithm gave at least one candidate, and only existing ones."""
     if not 0 < count <= engine.setting[at.S_MOST]:
         return False
     for k in range(count):
@@ -117,7 +117,7 @@ def _are_valid(engine, switch, count, shift):
 
 @inline
 def _turn(engine, packet, switch):
-    """Head for the waypoint that hop has set, and return whether it may set that one here."""
+    """Apply the waypoint that hop has set, and return whether hop may set it here."""
     packets = engine.packets
     waypoint = packets[u(packet)].waypoint
     allowed = engine.setting[at.S_PHASES] == 2 and packets[u(packet)].phase == 0

@@ -1,4 +1,4 @@
-"""Terminals of the packet engine: when messages are generated, where they go, how they enter."""
+"""Terminals of the packet engine: generation, destinations and injection of messages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from routelab.kernels import hops as of
 from routelab.kernels.bits import draw, lowest, mark, u
 from routelab.kernels.jit import inline
 from routelab.simulation.packet.kernels import layout as at
-from routelab.simulation.packet.kernels.buffers import push
+from routelab.simulation.packet.kernels.buffers import push_unit
 
 _FAR = np.int64(1 << 30)
 
 
 @inline
 def next_gap(engine, terminal, which):
-    """Cycles to the next message of a terminal: a geometric draw."""
+    """Draw the cycles to the next message of a terminal, geometrically."""
     word = draw(engine.source_random, terminal, which)
     # in (0, 1]: its logarithm is finite
     share = (np.float64(word >> np.uint64(11)) + 1.0) * (1.0 / 9007199254740992.0)
@@ -26,7 +26,7 @@ def next_gap(engine, terminal, which):
 
 @njit(cache=True, nogil=True, _nrt=False)
 def first_messages(engine, sends):
-    """Draw when every terminal generates its first message; not before cycle 0.
+    """Draw the cycle of every terminal's first message; not before cycle 0.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def first_messages(engine, sends):
 
 @inline
 def inject_from(engine, hop, inject, now):
-    """Let the terminals that are scheduled for this cycle inject."""
+    """Let the terminals of this cycle inject."""
     sources = engine.sources
     row = now & engine.setting[at.S_SOURCE_MASK]
     for word in range(sources.shape[1]):
@@ -59,7 +59,7 @@ def inject_from(engine, hop, inject, now):
 
 @inline
 def _serve(engine, hop, inject, terminal, now):
-    """Send one unit of a terminal, if there is one and there is room; schedule the next look."""
+    """Send one unit of a terminal, if it has one and room; schedule the next turn."""
     terminals, outputs, room = engine.terminals, engine.outputs, engine.room
     mask = engine.setting[at.S_SOURCE_MASK]
     port = terminals[u(terminal)].port
@@ -90,7 +90,7 @@ def _serve(engine, hop, inject, terminal, now):
 
 @inline
 def _roomiest(engine, port):
-    """The virtual channel of a way in with most room that no packet holds; −1: there is none."""
+    """Return the free virtual channel of an injection with most room; −1 for none."""
     room, vcs = engine.room, engine.setting[at.S_VCS]
     most, found = 0, -1
     for queue in range(port * vcs, (port + 1) * vcs):
@@ -101,10 +101,10 @@ def _roomiest(engine, port):
 
 @inline
 def _send(engine, terminal, port, queue, now):
-    """Put a unit into a queue of the way in."""
+    """Add a unit to a queue of the injection."""
     terminals, outputs = engine.terminals, engine.outputs
     engine.room[u(queue)].credits -= 1
-    push(engine, queue, terminals[u(terminal)].packet, now + outputs[u(port)].delay)
+    push_unit(engine, queue, terminals[u(terminal)].packet, now + outputs[u(port)].delay)
     outputs[u(port)].free_at = now + outputs[u(port)].busy
     terminals[u(terminal)].units -= 1
     engine.by_terminal[terminal, at.INJECTED] += engine.setting[at.S_UNIT_FLITS]
@@ -112,7 +112,7 @@ def _send(engine, terminal, port, queue, now):
 
 @inline
 def _begin_message(engine, terminal, due):
-    """Take up the message that was generated at cycle `due`, and find out when the next one is."""
+    """Begin the message that was generated at cycle `due`, and draw the cycle of the next one."""
     terminals, setting, totals = engine.terminals, engine.setting, engine.totals
     size = setting[at.S_MESSAGE_PACKETS]
     terminals[u(terminal)].left = size
@@ -129,7 +129,7 @@ def _begin_message(engine, terminal, due):
         terminals[u(terminal)].target = _destination(engine, terminal)
         following = due + next_gap(engine, terminal, 0)
         if setting[at.S_QUEUE_LIMIT] > 0:
-            following = _when_room(engine, terminal, number + 1, following)
+            following = _next_room(engine, terminal, number + 1, following)
         terminals[u(terminal)].due = following
     if size > 1:
         if totals[at.FREE_MESSAGES] > 0:
@@ -145,15 +145,15 @@ def _begin_message(engine, terminal, due):
 
 
 @inline
-def _when_room(engine, terminal, number, due):
-    """When a message that is due can be generated into a source queue with a limit."""
+def _next_room(engine, terminal, number, due):
+    """Return when a due message can be generated into a source queue with a limit."""
     limit, size = engine.setting[at.S_QUEUE_LIMIT], engine.setting[at.S_MESSAGE_PACKETS]
     needed = (number + 1) * size - limit
     if needed <= 0:
         return due
     if needed <= engine.terminals[u(terminal)].sent:
         return max(due, np.int64(engine.left_at[terminal, (needed - 1) % limit]))
-    # it is known when that packet enters, which is before the message is taken up
+    # this is known when that packet enters, which is before the message begins
     engine.terminals[u(terminal)].owed = needed
     return due
 
@@ -199,7 +199,7 @@ def _destination(engine, terminal):
 
 @inline
 def _begin_packet(engine, hop, inject, terminal, queue, now):
-    """Make the next packet of the message at hand."""
+    """Create the next packet of the current message."""
     terminals, packets, totals = engine.terminals, engine.packets, engine.totals
     if totals[at.FREE_PACKETS] > 0:
         totals[at.FREE_PACKETS] -= 1
@@ -243,7 +243,7 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
             engine.out,
         )
         if packets[u(packet)].waypoint >= len(engine.sleeping):
-            # no such switch: the algorithm is told off, and the packet goes straight on
+            # no such switch: report the algorithm, and send the packet to its target
             engine.totals[at.LOST] = -1 - packet
             packets[u(packet)].waypoint = -1
         if packets[u(packet)].waypoint >= 0:
@@ -254,8 +254,8 @@ def _begin_packet(engine, hop, inject, terminal, queue, now):
 def count_generated(engine, now):
     """Count the flits generated before cycle `now`, and return the packets still at sources.
 
-    What a terminal will generate does not depend on the network unless its queue is limited; so a
-    second reading of the same stream of draws runs ahead of the one that sends.
+    The generation of a terminal does not depend on the network unless its queue is limited, so a
+    second reader of the same stream of draws runs ahead of the one that sends.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def count_generated(engine, now):
         if setting[at.S_CLOSED] != 0:
             generated = engine.part_start[terminal + 1] - engine.part_start[terminal]
         elif setting[at.S_QUEUE_LIMIT] > 0:
-            generated = _generated_with_limit(engine, terminal, now)
+            generated = _count_limited(engine, terminal, now)
         else:
             generated = np.int64(engine.known[terminal, 1])
             due = np.int64(engine.known[terminal, 0])
@@ -285,8 +285,8 @@ def count_generated(engine, now):
 
 
 @inline
-def _generated_with_limit(engine, terminal, now):
-    """Messages generated by a terminal whose source queue has a limit."""
+def _count_limited(engine, terminal, now):
+    """Count messages of a terminal whose source queue has a limit."""
     terminals, size = engine.terminals, engine.setting[at.S_MESSAGE_PACKETS]
     limit = engine.setting[at.S_QUEUE_LIMIT]
     number = np.int64(terminals[u(terminal)].number)

@@ -1,4 +1,4 @@
-"""A table of routes as a hop-by-hop algorithm: follow the path that was drawn."""
+"""A route table as a hop-by-hop algorithm: packets draw a path and follow it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from routelab.kernels import hops as of
 from routelab.kernels.hops import hop_kernel, pick, table
 
 ENDPOINT, DESTINATION, COLUMN, PAIR, PATH, UPTO, HOPS, SIZE, CLASSES = range(9)
-"""COLUMN is the packet's column that DESTINATION is by: its target switch, or its terminal."""
+"""COLUMN is the packet's column that indexes DESTINATION: its target switch, or its terminal."""
 
 
 @hop_kernel
 def follow(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """STATE is 1 + the place of the next hop; 0: no path was drawn yet."""
+    """Follow the path; STATE is 1 + the place of the next hop, 0 before the draw of a path."""
     place = packets[packet, of.STATE]
     if place == 0:
         size = tables[table(tables, SIZE)]
@@ -23,7 +23,7 @@ def follow(tables, packets, packet, queues, switch, channel, vc, random, out):
         if path > last:
             return 0
         if path < last:
-            # shares are scaled to 31 bits, up to and with each path
+            # cumulative shares are scaled to 31 bits
             share = pick(random, 1 << 31)
             while path < last and share >= tables[table(tables, UPTO) + path]:
                 path += 1

@@ -1,4 +1,4 @@
-"""What the packet engine counts when a packet arrives."""
+"""Counts of arriving packets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LATENCY, NETWORK, MESSAGES, IN_ORDER = range(4)
 
 @inline
 def bin_of(cycles, bins):
-    """The bin of a histogram that a number of cycles falls into."""
+    """Return the bin of a histogram for a number of cycles."""
     if cycles < EXACT:
         return cycles
     doubling, width = 0, EXACT // STEPS
@@ -36,7 +36,7 @@ def _tally(engine, which, cycles):
 
 @inline
 def count_arrival(engine, packet, when):
-    """A packet's tail reaches its terminal in cycle `when`; its row becomes free."""
+    """Count a packet whose tail reaches its terminal in cycle `when`; free its row."""
     packets, totals, by_terminal = engine.packets, engine.totals, engine.by_terminal
     setting = engine.setting
     source, target = packets[u(packet)].terminal, packets[u(packet)].drop
@@ -72,7 +72,7 @@ def _count_message(engine, packet, when):
         number = engine.packets[u(packet)].sequence
         arrived[message, number >> 6] |= np.uint64(1) << np.uint64(number & 63)
         following = messages[u(message)].expected
-        # all that waited for this packet are handed on with it
+        # all packets that waited for this one are delivered with it
         while following < size and (
             arrived[message, following >> 6] >> np.uint64(following & 63)
         ) & np.uint64(1) != np.uint64(0):

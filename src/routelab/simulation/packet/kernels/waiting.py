@@ -1,4 +1,4 @@
-"""Queues of the packet engine that wait, and who wakes them."""
+"""Waiting queues of the packet engine, and their wake-up."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def wake(queues, sleepers, heads, row, first, last):
 
 
 @inline
-def idle_at(outputs, out):
-    """When a channel, or its queue, can be sent to as far as other packets go."""
+def idle_time(outputs, out):
+    """Return the time at which a channel, or its queue, is free of other packets."""
     idle = np.int64(outputs[u(out)].free_at - outputs[u(out)].slack)
     return max(idle, np.int64(outputs[u(out)].taken_until))
 
 
 @inline
 def sleep(engine, queue, port, now):
-    """Let a queue wait until something about it changes."""
+    """Let a queue wait until its state may change."""
     queues, inputs, outputs, heads = (
         engine.queues,
         engine.inputs,
@@ -43,13 +43,13 @@ def sleep(engine, queue, port, now):
     )
     mask = engine.setting[at.S_MASK]
     if engine.setting[at.S_AGAIN] != 0:
-        # its candidates may be others in the next cycle
+        # its candidates may differ in the next cycle
         mark(heads, (now + 1) & mask, queue)
         return
     count = queues[u(queue)].choices
     if count == 1:
         out = queues[u(queue)].out
-        idle = idle_at(outputs, out)
+        idle = idle_time(outputs, out)
         if idle > now:
             mark(heads, idle & mask, queue)
             return
@@ -63,7 +63,7 @@ def sleep(engine, queue, port, now):
         soonest = np.int64(-1)
         for k in range(count):
             out = engine.candidates[u(queue * engine.setting[at.S_MOST] + k)].out
-            idle = idle_at(outputs, out)
+            idle = idle_time(outputs, out)
             if idle > now and (soonest < 0 or idle < soonest):
                 soonest = idle
         if soonest >= 0:
@@ -74,8 +74,8 @@ def sleep(engine, queue, port, now):
 
 
 @inline
-def release(engine, place, switch, when):
-    """Wake who waits for a virtual channel that its packet has left."""
+def release_channel(engine, place, switch, when):
+    """Wake the queues that wait for a virtual channel that its packet has left."""
     queues, heads, row = engine.queues, engine.heads, when & engine.setting[at.S_MASK]
     waiting = queues[u(place)].wait_first
     queues[u(place)].wait_first = -1

@@ -28,8 +28,8 @@ from routelab.simulation.flow.placement import (
     OPTIMISED,
     bytes_between,
     is_file,
-    optimised,
-    place,
+    optimise_placement,
+    rank_terminals,
     read_placement,
 )
 from routelab.simulation.flow.result import FlowRun
@@ -85,7 +85,7 @@ def place_ranks(case: EngineCase, settings: FlowSettings) -> Placed:
     """
     machine = machine_of(settings)
     network, table = case.network, _table(case)
-    terminal = place(
+    terminal = rank_terminals(
         settings.placement, _ranks(network, settings), network, settings.ranks_per_node
     )
     facts = {
@@ -118,7 +118,7 @@ def prepare(case: EngineCase, settings: FlowSettings) -> Prepared:
     if settings.placement == OPTIMISED:
         case.tell(workload.name, "placement")
         between = bytes_between(made)
-        terminal = optimised(between, paths.table, settings.ranks_per_node, settings.seed)
+        terminal = optimise_placement(between, paths.table, settings.ranks_per_node, settings.seed)
         paths = Paths.create(paths.table, terminal)
     facts = placed.facts | {
         "convention": program.convention,

@@ -8,10 +8,10 @@ from threading import Lock
 
 from routelab._progress import WAITING, tell
 from routelab.api import Demand, Topology
-from routelab.simulation.measuring.measure import Simulated
-from routelab.simulation.measuring.result import Measured
+from routelab.simulation.measuring.measure import PacketSimulation
+from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.packet.counts import Blocked, Counts, Sample
+from routelab.simulation.packet.counts import Blockage, Counts, CycleCounts
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.no_route import why_blocked
 
@@ -46,12 +46,12 @@ class Watch:
             return f"load {load:g} (search)"
         return f"load {load:g} ({self._loads.index(load) + 1} of {len(self._loads)})"
 
-    def follow(self, simulation: Simulation) -> Simulated:
+    def follow(self, simulation: Simulation) -> PacketSimulation:
         """Wrap a simulation so that it reports its progress and why it is blocked."""
         seed = f"seed {simulation.seed}: " if self._seeds > 1 else ""
         return _Reporter(simulation, self.task(simulation.load), seed)
 
-    def ended(self, measured: Measured) -> None:
+    def ended(self, measured: LoadResult) -> None:
         """Report that a run has ended."""
         with self._lock:
             self._ended[measured.load] += 1
@@ -75,7 +75,7 @@ class _Reporter:
     def finished(self) -> bool:
         return self._simulation.finished
 
-    def run(self, cycles: int) -> Sample:
+    def run(self, cycles: int) -> CycleCounts:
         sample = self._simulation.run(cycles)
         self._cycles += sample.cycles
         if time.monotonic() - self._reported > SECONDS:
@@ -90,5 +90,5 @@ class _Reporter:
     def counts(self) -> Counts:
         return self._simulation.counts()
 
-    def blocked(self) -> Blocked | None:
+    def blocked(self) -> Blockage | None:
         return why_blocked(self._simulation)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from routelab.api import EngineCase, HopProgram, RouteTable, UnsupportedError, needed_classes
-from routelab.simulation.packet.layout import class_rows, refusal
+from routelab.simulation.packet.layout import class_rows, unsupported_reason
 from routelab.simulation.packet.router import Router
 from routelab.simulation.packet.tables import table_program
 
@@ -48,7 +48,7 @@ def prepare(case: EngineCase, router: Router) -> Prepared:
     else:
         table = routing.table(case.network)
         program = table_program(table)
-    reason = refusal(program, router)
+    reason = unsupported_reason(program, router)
     if reason is not None:
         raise UnsupportedError(f"{routing.name}: {reason}")
     verdict = case.judge(

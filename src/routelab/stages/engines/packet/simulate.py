@@ -21,14 +21,14 @@ from routelab.api import (
 )
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.metrics import channel_load_bound, ejection_bound
-from routelab.simulation.measuring.measure import Simulated as Run
-from routelab.simulation.measuring.result import Measured
+from routelab.simulation.measuring.measure import PacketSimulation as Run
+from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.saturation import saturation
 from routelab.simulation.measuring.settings import SimulationSettings
-from routelab.simulation.measuring.sweep import Make, sweep
+from routelab.simulation.measuring.sweep import Make, sweep_loads
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
-from routelab.simulation.packet.traffic import Ends, demand_of, ends_of
+from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
 from routelab.stages.engines.packet.facts import (
     blocked_at,
     curve_row,
@@ -68,16 +68,16 @@ def simulate(case: EngineCase, settings: SimulationSettings) -> EngineResult:
     watch = Watch(settings)
     make = _maker(network, prepared.program, traffic, demand, settings, watch)
 
-    def heard(measured: Measured) -> None:
+    def on_result(measured: LoadResult) -> None:
         case.store.keep(_key(measured.load, measured.seed), to_row(measured))
         watch.ended(measured)
 
-    def recall(load: float, seed: int) -> Measured | None:
+    def recall(load: float, seed: int) -> LoadResult | None:
         row = case.store.find(_key(load, seed))
         return None if row is None else from_row(row, settings)
 
     watch.begin()
-    points = sweep(make, settings, heard=heard, recall=recall)
+    points = sweep_loads(make, settings, on_result=on_result, recall=recall)
     facts = {
         "convention": first.convention,
         **prepared.facts,
@@ -86,15 +86,15 @@ def simulate(case: EngineCase, settings: SimulationSettings) -> EngineResult:
     curve = [curve_row(point) for point in points]
     if settings.find_saturation:
         limit = _most(prepared.table, first)
-        found = saturation(make, settings, tuple(points), None, heard, recall, limit)
+        found = saturation(make, settings, tuple(points), None, on_result, recall, limit)
         facts |= saturation_facts(found)
         curve = [curve_row(point) for point in found.points]
 
     @cache
     def ends(seed: int) -> Ends:
         if settings.messages:
-            return ends_of(messages_of(traffic, network, settings.messages, seed))
-        return ends_of(demand(seed))
+            return active_terminals(messages_of(traffic, network, settings.messages, seed))
+        return active_terminals(demand(seed))
 
     terminals = terminal_table(points, network, ends)
     if settings.messages:

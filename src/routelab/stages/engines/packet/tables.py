@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from routelab.api import Topology
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.simulation.measuring.result import Measured, utilisation_of
+from routelab.simulation.measuring.result import LoadResult, utilisation_of
 from routelab.simulation.measuring.sweep import Point
 from routelab.simulation.packet.counts import Counts, Histogram
 from routelab.simulation.packet.traffic import Ends
@@ -163,16 +163,16 @@ def _stacked(
     return table
 
 
-def _sum(runs: Sequence[Measured], part: Callable[[Counts], Int64Array]) -> Int64Array:
+def _sum(runs: Sequence[LoadResult], part: Callable[[Counts], Int64Array]) -> Int64Array:
     total: Int64Array = np.sum([part(run.counts) for run in runs], axis=0)
     return total
 
 
-def _cycles(runs: Sequence[Measured]) -> int:
+def _cycles(runs: Sequence[LoadResult]) -> int:
     return sum(run.counts.cycles for run in runs)
 
 
-def _cycles_of(runs: Sequence[Measured], takes_part: Sequence[NDArray[np.bool_]]) -> Int64Array:
+def _cycles_of(runs: Sequence[LoadResult], takes_part: Sequence[NDArray[np.bool_]]) -> Int64Array:
     """Return the counted cycles of each terminal, over the runs in which it takes part."""
     cycles: Int64Array = np.sum(
         [max(run.counts.cycles, 1) * part for run, part in zip(runs, takes_part, strict=True)],
