@@ -12,7 +12,7 @@ from typing import Any
 
 from routelab._progress import tell
 from routelab.api.parameters import bytes_text
-from routelab.artifacts.atomic import explained
+from routelab.artifacts.atomic import explain_write_errors
 from routelab.bench.circumstances import environment_of, places, versions_of
 from routelab.bench.fabric.guard import Guard
 from routelab.bench.launchers import run_launch
@@ -26,7 +26,7 @@ from routelab.bench.slurm import (
     AllocationLostError,
     launch_trouble,
 )
-from routelab.bench.store import Ending, RawRun, RunStore
+from routelab.bench.store import RawRun, RunEnding, RunStore
 from routelab.bench.verdict import judge
 
 PROBE_ROOM = 64 * 1024
@@ -69,7 +69,7 @@ class Runner:
         RoutelabError
             If ranks are not where they have to be.
         """
-        with explained(self.store.folder, self.store.folder):
+        with explain_write_errors(self.store.folder, self.store.folder):
             self.store.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".probe", dir=self.store.folder) as folder:
                 tell("session", "probe")
@@ -132,7 +132,7 @@ class Runner:
         folder = self.store.begin(run.fingerprint, run.files).resolve()
         seconds = self.prepared.comparison.settings.seconds
         started = now()
-        ending: Ending = "ended"
+        ending: RunEnding = "ended"
         exit_code: int | None = None
         reason, taken = "", 0.0
         try:

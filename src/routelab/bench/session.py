@@ -10,7 +10,7 @@ from pathlib import Path
 
 from routelab._progress import tell
 from routelab.api import FabricError, FabricJob, RoutelabError, RouteTable
-from routelab.artifacts.atomic import explained
+from routelab.artifacts.atomic import explain_write_errors
 from routelab.bench.fabric.files import render
 from routelab.bench.fabric.guard import Guard
 from routelab.bench.fabric.journal import Journal
@@ -169,7 +169,7 @@ class Session:
     def _rendered(self, turn: Turn) -> FabricJob:
         """What the fabric is told in a turn, with the files that it needs."""
         job = self._job(turn)
-        with explained(job.folder, job.folder):
+        with explain_write_errors(job.folder, job.folder):
             job.folder.mkdir(parents=True, exist_ok=True)
         render(self.prepared.fabric, job)
         return job

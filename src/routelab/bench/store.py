@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from routelab.api import InputError, RunOutput
-from routelab.artifacts.atomic import explained
+from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.json_files import read_json, write_json
 
 FORMAT = "bench-run/1"
 RECORD, STDOUT, STDERR = "run.json", "stdout.txt", "stderr.txt"
 
-Ending: TypeAlias = Literal["ended", "timeout", "flooded", "not-started"]
+RunEnding: TypeAlias = Literal["ended", "timeout", "flooded", "not-started"]
 """By itself; stopped at its limit; stopped as it printed too much; the launcher could not be
 started."""
 
@@ -36,7 +36,7 @@ class RawRun:
     fingerprint : str
     identity : mapping
         What the fingerprint is of.
-    ending : Ending
+    ending : RunEnding
     exit_code : int or None
         Of the launcher; negative: the signal that ended it.
     reason : str
@@ -61,7 +61,7 @@ class RawRun:
 
     fingerprint: str
     identity: Mapping[str, Any]
-    ending: Ending
+    ending: RunEnding
     exit_code: int | None
     reason: str
     seconds: float
@@ -114,7 +114,7 @@ class RunStore:
             If it cannot be written.
         """
         folder = self._unfinished(fingerprint)
-        with explained(folder, folder):
+        with explain_write_errors(folder, folder):
             for left in self.folder.glob(f".{fingerprint}.*"):
                 if left == folder or _is_orphan(left.name):  # what a kill has left
                     shutil.rmtree(left)
@@ -135,7 +135,7 @@ class RunStore:
         record = asdict(run) | {"format": FORMAT}
         del record["folder"]
         write_json(run.folder / RECORD, record)
-        with explained(final, final):
+        with explain_write_errors(final, final):
             for name in (STDOUT, STDERR):
                 handle = os.open(run.folder / name, os.O_RDONLY)
                 try:

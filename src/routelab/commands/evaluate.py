@@ -53,7 +53,7 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate and print."""
-    from routelab.artifacts.json_files import plain
+    from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import progress
     from routelab.jobs.child import in_child
     from routelab.stages.evaluate import evaluate, measured_columns
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     rows = in_child(work)
     if arguments.format == "json":
-        print(json.dumps([plain(row) for row in rows], indent=2, ensure_ascii=False))
+        print(json.dumps([to_plain(row) for row in rows], indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         columns = (*FIELDS, *more)

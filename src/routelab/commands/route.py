@@ -128,7 +128,7 @@ def _write(arguments: argparse.Namespace) -> int:
 def _print(arguments: argparse.Namespace) -> int:
     from routelab._progress import tell
     from routelab.artifacts.atomic import atomic_file
-    from routelab.artifacts.json_files import plain
+    from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
@@ -148,7 +148,7 @@ def _print(arguments: argparse.Namespace) -> int:
         with atomic_file(arguments.certificate) as new:
             write_certificate(result.verdict, result.routed.table, new)
     measured = {m.metric: m.value for m, _ in result.measurements}
-    facts = plain({"topology": name, "routing": routing.name, **measured, **result.facts})
+    facts = to_plain({"topology": name, "routing": routing.name, **measured, **result.facts})
     if arguments.format == "csv":
         csv.writer(sys.stdout, lineterminator="\n").writerows(_routes(result.routed.table))
     elif arguments.format == "json":

@@ -160,10 +160,10 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
     if not curve:
         facts = {name: facts[name] for name in first if name in facts} | facts
     if arguments.format == "json":
-        from routelab.artifacts.json_files import plain
+        from routelab.artifacts.json_files import to_plain
 
         whole = {**facts, "curve": curve} if curve else facts
-        print(json.dumps(plain(whole), indent=2, ensure_ascii=False))
+        print(json.dumps(to_plain(whole), indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
         rows = curve or [facts]
         writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -217,12 +217,12 @@ def _simulated(
     arguments: argparse.Namespace, engine: type[EnginePlugin]
 ) -> tuple[dict[str, str], EngineResult]:
     from routelab.commands._shared.logging import progress
-    from routelab.jobs.blame import blamed
+    from routelab.jobs.blame import blame_plugin
     from routelab.stages.engines.run import simulate
 
     task = _task(arguments, engine)
     assert task.network is not None
-    with progress(arguments), blamed(task.plugins):
+    with progress(arguments), blame_plugin(task.plugins):
         result = simulate(task.network, task.algorithm, task.work, task.engine)
     return {"topology": task.topology, "routing": task.routing}, result
 

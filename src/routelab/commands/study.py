@@ -137,7 +137,7 @@ def _print_totals(found: Preview) -> None:
         totals = found.totals(kind)
         if not any(totals.values()) and kind not in ("topologies", "routes"):
             continue
-        _, things = job.things
+        _, plural = job.nouns
         told = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
-        print(f"{things}: {sum(totals.values())} ({told})")
+        print(f"{plural}: {sum(totals.values())} ({told})")
     print(f"batches: {found.batches}, of which {found.batches_to_run} would run")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from routelab.api import InputError, RoutelabError, RouteTable
 from routelab.artifacts import text_folder
-from routelab.artifacts.exports import exported, verified
+from routelab.artifacts.exports import export_files, file_mismatch
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.text_folder import read_folder
@@ -69,7 +69,7 @@ def compute(export: str, routes: Sequence[str], machine: str | Machine = "") -> 
     plugin, chosen, table = together(
         lambda: load("export", export), lambda: machine_of(machine), lambda: table_of(routes)
     )
-    return Exported(name_of(plugin), table, exported(plugin, table, chosen))
+    return Exported(name_of(plugin), table, export_files(plugin, table, chosen))
 
 
 def verify(export: str, routes: Sequence[str], folder: Path) -> str:
@@ -97,7 +97,7 @@ def verify(export: str, routes: Sequence[str], folder: Path) -> str:
     plugin, table, files = together(
         lambda: load("export", export), lambda: table_of(routes), lambda: read_folder(folder)
     )
-    found = verified(plugin, table, files)
+    found = file_mismatch(plugin, table, files)
     if found is not None:
         raise DifferentError(f"{folder} does not hold these routes: {found}")
     routes_held = int((table.path_length > 0).sum())
@@ -174,10 +174,10 @@ def check_folder(folder: Path) -> None:
     ------
     InputError
     """
-    text_folder.check_folder(folder)
+    text_folder.check_text_folder(folder)
 
 
-def write(exported: Exported, folder: Path) -> None:
+def write(export_files: Exported, folder: Path) -> None:
     """Write the files into a folder, all or none.
 
     Raises
@@ -185,4 +185,4 @@ def write(exported: Exported, folder: Path) -> None:
     InputError
         If it cannot be written, or something else would be lost.
     """
-    text_folder.write_folder(exported.files, folder, "this export")
+    text_folder.write_folder(export_files.files, folder, "this export")

@@ -10,7 +10,7 @@ from typing import Any
 from routelab.api import InputError, PluginError, Topology, TopologyPlugin
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
-from routelab.jobs.blame import blamed
+from routelab.jobs.blame import blame_plugin
 from routelab.registry.instances import load, name_of
 
 OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
@@ -46,7 +46,7 @@ def obtain(text: str | Topology) -> tuple[str, Topology]:
     if path.suffix == ".npz":
         return path.stem, load_topology(path)
     plugin = load("topology", text)
-    with blamed([plugin]):
+    with blame_plugin([plugin]):
         return name_of(plugin), build(plugin)
 
 

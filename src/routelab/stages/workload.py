@@ -11,7 +11,7 @@ from routelab.api import (
     UnsupportedError,
     WorkloadPlugin,
 )
-from routelab.jobs.blame import blamed
+from routelab.jobs.blame import blame_plugin
 from routelab.registry.instances import load
 from routelab.simulation.flow.placement import BLOCK, place
 from routelab.stages.argument_errors import together
@@ -49,7 +49,7 @@ def compute(
     plugin, job = together(
         lambda: load("workload", workload), lambda: job_of(ranks, topology, ranks_per_node)
     )
-    with blamed([plugin]):
+    with blame_plugin([plugin]):
         return plugin, program_of(plugin, job)
 
 

@@ -11,7 +11,7 @@ import pytest
 from routelab import bounds as core
 from routelab.api import InputError, RouteTable, Topology
 from routelab.artifacts.outcome import read_outcome
-from routelab.artifacts.tables import read_csv
+from routelab.artifacts.tables import read_tuples
 from routelab.bounds import BOUND_FIELDS, bound_facts, certified, network_graph
 from routelab.cli import main
 from routelab.jobs.folder_job import perform, write_breach
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.builtins
 
 
 def weights(folder: Path) -> np.ndarray:
-    rows = read_csv(folder / "bound.csv", bound.WEIGHT_COLUMNS, {"channel", "weight"})
+    rows = read_tuples(folder / "bound.csv", bound.WEIGHT_COLUMNS, {"channel", "weight"})
     assert [row[0] for row in rows] == list(range(len(rows)))
     return np.array([row[4] for row in rows]).astype(np.int64)
 
@@ -137,7 +137,7 @@ def test_channels_csv_has_the_load_that_the_maximum_is_taken_of(tmp_path: Path) 
     network = f"graph~file={tmp_path / 'fabric.csv'}"
     assert main(["route", network, "first@unrestricted", "-o", str(folder)]) == 0
     columns = ("channel", "source", "target", "direction", "load")
-    rows = read_csv(folder / "channels.csv", columns, {"channel", "load"})
+    rows = read_tuples(folder / "channels.csv", columns, {"channel", "load"})
     assert [row[4] for row in rows] == [2, 2, 8, 8]
     assert read_outcome(folder / "outcome.json").facts["max_load"] == 8
 

@@ -16,7 +16,7 @@ from routelab.bench.comparison import Comparison
 from routelab.config import Limits
 from routelab.jobs import events
 from routelab.jobs.batches import read_jobs, run_batch, write_jobs
-from routelab.jobs.job import Job
+from routelab.jobs.job import BaseJob
 from routelab.stages import kinds as package
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.surveys import Item
@@ -56,7 +56,7 @@ IN_FINGERPRINTS = {
 
 
 @pytest.fixture
-def jobs(tmp_path, monkeypatch) -> dict[str, Job]:
+def jobs(tmp_path, monkeypatch) -> dict[str, BaseJob]:
     """A job of each kind, as studies make them."""
     monkeypatch.chdir(tmp_path)
     Path("clusters").mkdir()
@@ -102,7 +102,7 @@ def test_a_job_comes_back_as_it_was_written(jobs, kind, tmp_path):
     assert type(read) is type(job)
     assert read == job
     assert read.fingerprint == job.fingerprint != ""
-    assert (read.title, read.labels, read.make) == (job.title, job.labels, job.make)
+    assert (read.title, read.labels, read.base_name) == (job.title, job.labels, job.base_name)
 
 
 def test_numbers_are_the_same_in_files(jobs, tmp_path):
@@ -190,7 +190,7 @@ from routelab.stages.kinds.networks import network_jobs
 class LettersJob(FolderJob):
     kind = "letters"
     outcome_kind = "letters"
-    things = "count of letters", "counts of letters"
+    nouns = "count of letters", "counts of letters"
     order = 9
     per_batch = 2
 

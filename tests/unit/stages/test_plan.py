@@ -304,7 +304,7 @@ def test_what_became_of_every_job_is_known(outcomes):
         "unreadable": ("failed", "its outcome cannot be read"),
         "of other code": ("ok", ""),
     }
-    (names,) = {(one.study, one.thing, one.things) for one in plan.statuses()}
+    (names,) = {(one.study, one.noun, one.plural) for one in plan.statuses()}
     assert names == ("study", "route table", "route tables")
 
 

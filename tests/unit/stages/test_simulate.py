@@ -15,7 +15,7 @@ from routelab.api import (
     TrafficPlugin,
     UnsupportedError,
 )
-from routelab.artifacts.json_files import plain
+from routelab.artifacts.json_files import to_plain
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
@@ -109,7 +109,7 @@ def folder(tmp_path_factory) -> Path:
     where = tmp_path_factory.mktemp("simulated") / "out"
     outcome = perform(job(where, RING, "dor", "tornado", settings(loads=(0.2, 0.9))))
     assert outcome.status == "ok"
-    assert read_outcome(where / "outcome.json").facts == plain(outcome.facts)
+    assert read_outcome(where / "outcome.json").facts == to_plain(outcome.facts)
     return where
 
 

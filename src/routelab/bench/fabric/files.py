@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from routelab.api import FabricJob, FabricPlugin, PluginError, RoutelabError
 from routelab.artifacts.atomic import atomic_file
-from routelab.artifacts.exports import exported
+from routelab.artifacts.exports import export_files
 from routelab.registry.instances import load
 from routelab.simulation.flow.machine import Machine
 
@@ -26,7 +26,7 @@ def texts(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
     """
     if not fabric.export:
         return {}
-    files = exported(load("export", fabric.export), job.table, Machine())
+    files = export_files(load("export", fabric.export), job.table, Machine())
     if job.hosts:
         if HOSTS in files:
             raise PluginError(f"export/{fabric.export}: expected no file {HOSTS}, found one")

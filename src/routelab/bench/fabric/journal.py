@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.artifacts.atomic import explained
+from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.json_files import read_json, write_json
 
 FORMAT = "fabric-journal/1"
@@ -50,7 +50,7 @@ class Journal:
         InputError
             If another one is at work, or the folder cannot be written.
         """
-        with explained(self.folder, self.folder):
+        with explain_write_errors(self.folder, self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
             with suppress(PermissionError):  # it is another user's, who has done so

@@ -26,7 +26,7 @@ from routelab.commands._shared.settings import read_settings
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs import events
 from routelab.jobs.batches import join_run, read_jobs
-from routelab.jobs.watch import watched
+from routelab.jobs.watch import watch_handles
 from routelab.stages.bench import comparison as stage
 from routelab.stages.bench import texts
 from routelab.stages.kinds.comparisons import RUNS, ComparisonJob
@@ -92,7 +92,7 @@ def _end_with_run(spec: Path) -> None:
 
     def wait() -> None:
         ends = select.poll()
-        for handle in watched():
+        for handle in watch_handles():
             ends.register(handle, select.POLLIN)
         ends.poll()
         logger.error("the run of the workflow has ended")

@@ -113,9 +113,9 @@ def as_sentence(text: str) -> str:
 def loss_json(loss: Loss) -> dict[str, Any]:
     """Return a loss as ``summary.json`` has it."""
     return {
-        "thing": loss.thing,
+        "thing": loss.noun,
         "status": loss.status,
-        "lost": loss.lost,
+        "lost": loss.count,
         "total": loss.total,
         "text": as_sentence(loss.text),
         "sentence": as_sentence(loss.sentence),

@@ -18,7 +18,7 @@ from routelab.api import (
 )
 from routelab.artifacts.atomic import atomic_directory, check_writable
 from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
-from routelab.artifacts.provenance import Measured
+from routelab.artifacts.provenance import ResourceMeter
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.tables import write_csv
 from routelab.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS, Chosen, Comparison
@@ -131,7 +131,7 @@ def run(
     """
     if directory is not None:
         check_writable(directory)
-    with Measured() as measured:
+    with ResourceMeter() as measured:
         ended = measuring.session.measure()
     collected = collect(measuring.session, ended)
     if directory is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from routelab._progress import tell
 from routelab.api import RulesPlugin, Topology
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.provenance import seed_of
 from routelab.bounds import LoadBound
 from routelab.config import Bound
@@ -59,7 +59,7 @@ class BoundJob(NetworkJob):
 
     kind = "bounds"
     outcome_kind = "bound"
-    things = "bound", "bounds"
+    nouns = "bound", "bounds"
     order = 2
 
     seconds: float = 60.0
@@ -97,21 +97,21 @@ class BoundJob(NetworkJob):
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         rules = self.text if self.text != stage.BARE else "all minimal routes"
         return f"{rules} on {self.ids[0] if self.ids else self.topology}"
 
     def content(self) -> tuple[str, ...]:
-        """See `Job.content`; what a search may spend decides what it finds."""
+        """See `BaseJob.content`; what a search may spend decides what it finds."""
         return (*super().content(), str(float(self.seconds)), str(self.exact))
 
     def merge(self, other: Self) -> Self:
-        """See `Job.merge`."""
+        """See `BaseJob.merge`."""
         seconds, exact = max(self.seconds, other.seconds), self.exact or other.exact
         return replace(super().merge(other), seconds=seconds, exact=exact)
 
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `Job.rehearsals`; kernels of rules are the jobs' business."""
+        """See `BaseJob.rehearsals`; kernels of rules are the jobs' business."""
 
         def rehearse() -> None:
             stage.compute(build_grid("torus", (3, 2), wrap=True), None)
@@ -175,5 +175,5 @@ def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
 
 def _digest(rules: RulesPlugin | None) -> str:
     if rules is None:
-        return fingerprint(STAGE, stage.BARE)
-    return fingerprint(STAGE, name_of(rules), [type(rules)], map(str, rules.input_files()))
+        return job_fingerprint(STAGE, stage.BARE)
+    return job_fingerprint(STAGE, name_of(rules), [type(rules)], map(str, rules.input_files()))

@@ -22,7 +22,7 @@ from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import ClusterFile, found_cluster, load_cluster
 from routelab.config.cluster.hostlist import compress
 from routelab.config.errors import suggestion
-from routelab.jobs.job import Job
+from routelab.jobs.job import BaseJob
 from routelab.stages.kinds.networks import TopologyJob, network_jobs
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.parts.instances import Instance
@@ -57,7 +57,7 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonJob(Job):
+class ComparisonJob(BaseJob):
     """Measure all benchmarks under all routings on a network, in one allocation.
 
     Attributes
@@ -80,7 +80,7 @@ class ComparisonJob(Job):
 
     kind = "comparisons"
     outcome_kind = "comparison"
-    things = "comparison", "comparisons"
+    nouns = "comparison", "comparisons"
     order = 5
     per_batch = 1
 
@@ -155,24 +155,24 @@ class ComparisonJob(Job):
 
     @classmethod
     def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
-        """See `Job.folder_of`."""
+        """See `BaseJob.folder_of`."""
         return "/".join([str(results), "bench", cls.kind, *ids])
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         study, topology, settings = self.ids
         more = "" if settings == "default" else f" with {settings}"
         return f"{study} on {topology}{more}"
 
     @property
     def labels(self) -> dict[str, str]:
-        """See `Job.labels`: the routing is the name of the study, which has several."""
+        """See `BaseJob.labels`: the routing is the name of the study, which has several."""
         study, topology, settings = self.ids
         return {"topology": topology, "routing": study, "settings": settings}
 
     def group(self, study: str) -> str:
-        """See `Job.group`: letters, digits, dots and dashes, and a hash that tells names apart.
+        """See `BaseJob.group`: letters, digits, dots and dashes, and a hash that tells names apart.
 
         Executors of clusters hand wildcards on as text, with commas between them.
         """
@@ -187,7 +187,7 @@ class ComparisonJob(Job):
         return shlex.join(options)
 
     def do(self) -> None:
-        """See `Job.do`.
+        """See `BaseJob.do`.
 
         Raises
         ------
@@ -196,8 +196,8 @@ class ComparisonJob(Job):
         """
         raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
 
-    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
-        """See `Job.end`."""
+    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
+        """See `BaseJob.end`."""
         return None
 
 

@@ -38,7 +38,7 @@ class TopologyJob(FolderJob):
 
     kind = "topologies"
     outcome_kind = "topology"
-    things = "network", "networks"
+    nouns = "network", "networks"
     order = 0
 
     @classmethod
@@ -60,7 +60,7 @@ class TopologyJob(FolderJob):
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         return self.ids[0] if self.ids else self.text
 
     def load(self) -> Task:
@@ -119,7 +119,7 @@ class NetworkJob(FolderJob):
         }
 
     def content(self) -> tuple[str, ...]:
-        """See `Job.content`."""
+        """See `BaseJob.content`."""
         return (self.network, self.network_digest)
 
     def names(self) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, Topology
-from routelab.artifacts.provenance import Measured, seed_of
+from routelab.artifacts.provenance import ResourceMeter, seed_of
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
@@ -47,7 +47,7 @@ class RouteJob(NetworkJob):
 
     kind = "routes"
     outcome_kind = "route"
-    things = "route table", "route tables"
+    nouns = "route table", "route tables"
     order = 1
 
     metrics: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -74,7 +74,7 @@ class RouteJob(NetworkJob):
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         return " on ".join(reversed(self.ids)) or f"{self.text} on {self.topology}"
 
     @property
@@ -83,17 +83,17 @@ class RouteJob(NetworkJob):
         return replace(self, metrics={}).fingerprint
 
     def content(self) -> tuple[str, ...]:
-        """See `Job.content`."""
+        """See `BaseJob.content`."""
         measured = (f"{name} {digest}" for name, digest in self.metrics.items())
         return (*super().content(), *measured)
 
     def merge(self, other: Self) -> Self:
-        """See `Job.merge`."""
+        """See `BaseJob.merge`."""
         metrics = dict(sorted({**self.metrics, **other.metrics}.items()))
         return replace(super().merge(other), metrics=metrics)
 
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `Job.rehearsals`."""
+        """See `BaseJob.rehearsals`."""
         return route_rehearsals(self.text, self.classes, tuple(self.metrics))
 
     def load(self) -> Task:
@@ -140,7 +140,7 @@ def route_rehearsals(
     routing : str
         Instance name.
     classes : sequence of str
-        See `Job.classes`.
+        See `BaseJob.classes`.
     metrics : sequence of str
         Instance names.
     """
@@ -150,7 +150,7 @@ def route_rehearsals(
     def rehearse() -> None:
         chosen = load_routing(routing)
         network = build_grid("torus", (3, 2), wrap=True)
-        with Measured() as measured:
+        with ResourceMeter() as measured:
             result = stage.compute(network, chosen, [load("metric", name) for name in metrics])
         with tempfile.TemporaryDirectory() as folder:
             stage.write_result(result, Path(folder), measured.provenance(chosen.plugins))

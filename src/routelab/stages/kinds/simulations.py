@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from routelab.api import EnginePlugin, EngineResult, InputError
 from routelab.api.engine import Work
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.outcome import Status
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
@@ -109,13 +109,13 @@ class EngineJob(NetworkJob):
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         t, r, work, settings = self.ids or (self.topology, self.text, self.work, "default")
         more = "" if settings == "default" else f" ({settings})"
         return f"{r} on {t} with {work}{more}"
 
     def content(self) -> tuple[str, ...]:
-        """See `Job.content`."""
+        """See `BaseJob.content`."""
         return (
             *super().content(),
             self.work,
@@ -125,7 +125,7 @@ class EngineJob(NetworkJob):
         )
 
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `Job.rehearsals`."""
+        """See `BaseJob.rehearsals`."""
         if not self.classes:
             return ()
         key = self.engine.partition("~")[0]
@@ -217,7 +217,7 @@ class SimulationJob(EngineJob):
 
     kind = "simulations"
     outcome_kind = "simulation"
-    things = "simulation", "simulations"
+    nouns = "simulation", "simulations"
     order = 3
     per_batch = 4
     carried = "traffic"
@@ -234,7 +234,7 @@ class FlowJob(EngineJob):
 
     kind = "flows"
     outcome_kind = "flow"
-    things = "flow simulation", "flow simulations"
+    nouns = "flow simulation", "flow simulations"
     order = 4
     per_batch = 40
     carried = "workload"
@@ -249,4 +249,4 @@ class FlowJob(EngineJob):
 
 
 def _engine_digest(engine: EnginePlugin) -> str:
-    return fingerprint(STAGE, name_of(engine), [type(engine)], engine.input_files())
+    return job_fingerprint(STAGE, name_of(engine), [type(engine)], engine.input_files())

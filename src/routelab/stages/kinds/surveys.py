@@ -19,14 +19,14 @@ from typing import TYPE_CHECKING, Any, Self
 
 from routelab.api import RulesPlugin
 from routelab.api.errors import RoutelabError
-from routelab.artifacts.fingerprint import fingerprint
-from routelab.artifacts.provenance import Measured
+from routelab.artifacts.fingerprint import job_fingerprint
+from routelab.artifacts.provenance import ResourceMeter
 from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
 from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.config import Bound, Survey
 from routelab.jobs import events
-from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
-from routelab.jobs.limits import Breach, Meter, current, without_result
+from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
+from routelab.jobs.limits import Breach, Meter, current, explain_missing_result
 from routelab.registry.instances import load_routing, name_of
 from routelab.stages.kinds.networks import STAGE as NETWORKS
 from routelab.stages.kinds.networks import network_jobs
@@ -93,7 +93,7 @@ class Item:
 
 
 @dataclass(frozen=True, kw_only=True)
-class SurveyJob(Job):
+class SurveyJob(BaseJob):
     """Make rows of a survey.
 
     Attributes
@@ -116,7 +116,7 @@ class SurveyJob(Job):
 
     kind = "surveys"
     outcome_kind = "route"
-    things = "survey run", "survey runs"
+    nouns = "survey run", "survey runs"
     order = 6
     per_batch = 1
     of_surveys = True
@@ -169,28 +169,28 @@ class SurveyJob(Job):
 
     @classmethod
     def manifest(cls, results: Path, batch: str) -> Path:
-        """See `Job.manifest`: the table of the runs."""
+        """See `BaseJob.manifest`: the table of the runs."""
         return results / cls.kind / f"{batch}.csv"
 
     @classmethod
-    def write_manifest(cls, jobs: Sequence[Job], path: Path) -> None:
-        """See `Job.write_manifest`."""
+    def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:
+        """See `BaseJob.write_manifest`."""
         (job,) = jobs
         assert isinstance(job, SurveyJob)
         write_survey_table(_table(job, store(job.results)), path)
 
     def group(self, study: str) -> str:
-        """See `Job.group`."""
+        """See `BaseJob.group`."""
         return study
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         return self.ids[0]
 
     @property
     def size(self) -> int:
-        """See `Job.size`."""
+        """See `BaseJob.size`."""
         return len(self.runs)
 
     @property
@@ -205,16 +205,16 @@ class SurveyJob(Job):
         items = {item.fingerprint: item for item in self.items}
         return tuple(item for key, item in items.items() if statuses.get(key) in undone)
 
-    def left(self) -> int:
-        """See `Job.left`."""
+    def missing_results(self) -> int:
+        """See `BaseJob.missing_results`."""
         return sum(bool(item.routing) for item in self.missing())
 
     def is_done(self) -> bool:
-        """See `Job.is_done`."""
+        """See `BaseJob.is_done`."""
         return not self.missing()
 
     def endings(self) -> list[tuple[str, str]]:
-        """See `Job.endings`."""
+        """See `BaseJob.endings`."""
         statuses = _statuses(self.results)
         told = {key for key in (one.fingerprint for one in self.runs) if statuses.get(key) != "ok"}
         rows = store(self.results).rows(told) if told else {}
@@ -224,7 +224,7 @@ class SurveyJob(Job):
         ]
 
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `Job.rehearsals`."""
+        """See `BaseJob.rehearsals`."""
         needed = {item.routing for item in self.items}
         found = [
             rehearsal
@@ -240,8 +240,8 @@ class SurveyJob(Job):
             found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work))
         return found
 
-    def start(self) -> Job:
-        """See `Job.start`: what is missing, with a note on versions and machine."""
+    def start(self) -> BaseJob:
+        """See `BaseJob.start`: what is missing, with a note on versions and machine."""
         with store(self.results).writer(self.ids[0]) as writer:
             return replace(self, items=self.missing(), origin=_write_origin(writer))
 
@@ -258,12 +258,12 @@ class SurveyJob(Job):
             if meter is not None:
                 meter.begin(len(self._first()))
 
-    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
-        """See `Job.end`: after a network comes the next, after a breach the next run."""
+    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
+        """See `BaseJob.end`: after a network comes the next, after a breach the next run."""
         first, position = self._first(), meter.position
         if position < len(first):
             if not isinstance(ended, Breach):
-                ended = without_result(ended, meter)
+                ended = explain_missing_result(ended, meter)
             with store(self.results).writer(self.ids[0]) as writer:
                 self._note(first[position], lost_row(ended.status, ended.reason), writer)
             rest = self.items[position + 1 :]
@@ -289,7 +289,7 @@ class SurveyJob(Job):
         names = {"topology": item.topology, "routing": item.routing, "rules": item.rules}
         writer.append(item.fingerprint, status, {**names, **row, "origin": self.origin})
         if item.routing:
-            events.note(self.kind, item.title, status, reason, row.get("wall_seconds", 0.0))
+            events.note_event(self.kind, item.title, status, reason, row.get("wall_seconds", 0.0))
 
 
 def survey_rows(parts: Parts) -> dict[tuple[str, str], Item]:
@@ -298,7 +298,7 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], Item]:
     measured = [type(plugin) for one in metrics.values() for plugin in one.plugins]
     read = [name for one in metrics.values() for name in one.inputs]
     code = {
-        id_: fingerprint(
+        id_: job_fingerprint(
             RUNS,
             " ".join([instance.text + instance.quarantine, *metrics]),
             [*map(type, instance.plugins), *measured],
@@ -321,8 +321,10 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], Item]:
 
 def _add_bounds(parts: Parts, by_network: Mapping[str, list[Item]], bound: Bound) -> None:
     """Put the bounds of each network before its runs."""
-    code = {"": fingerprint(BOUNDS, "")} | {
-        name_of(one): fingerprint(BOUNDS, name_of(one), [type(one)], map(str, one.input_files()))
+    code = {"": job_fingerprint(BOUNDS, "")} | {
+        name_of(one): job_fingerprint(
+            BOUNDS, name_of(one), [type(one)], map(str, one.input_files())
+        )
         for one in map(_rules, parts.routings.values())
         if one is not None
     }
@@ -378,7 +380,7 @@ def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
 
 def _write_origin(writer: RowWriter) -> str:
     """Note versions and machine once for all rows of a process; returns the note's key."""
-    with Measured() as measured:
+    with ResourceMeter() as measured:
         provenance = measured.provenance()
     for key in ("plugins", "seed", "fingerprint", "wall_seconds", "cpu_seconds"):
         del provenance[key]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from routelab.api import InputError, Plugin
 from routelab.api.parameters import value_text
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.config import Choice
 from routelab.config.files import seen_from_here
 from routelab.registry.catalogue import QuarantinedError
@@ -76,7 +76,7 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
 
 def code_digest(stage_module: str, instance: Instance) -> str:
     """Digest of an instance's code and files, and of the stage that uses it."""
-    return fingerprint(
+    return job_fingerprint(
         stage_module,
         instance.text + instance.quarantine,
         map(type, instance.plugins),

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.config import (
     Choice,
     ConfigError,
@@ -21,7 +21,7 @@ from routelab.config import (
 )
 from routelab.config.errors import suggestion
 from routelab.config.study import ENTRIES
-from routelab.jobs.job import MAX_ID, Job
+from routelab.jobs.job import MAX_ID, BaseJob
 from routelab.registry.catalogue import installed
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.predictions import predictions
@@ -67,7 +67,7 @@ class _Expansion:
         self.mistakes: list[str] = []
         self._unknown = 0  # names that no plugin has: nobody knows what columns these bring
         self.studies: dict[str, Parts] = {}
-        self.jobs: dict[str, dict[str, tuple[Job, ...]]] = {}
+        self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}
         self.quarantined: dict[str, None] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
@@ -103,9 +103,9 @@ class _Expansion:
         self.studies[study.name] = parts
         self.jobs[study.name] = self._jobs(parts)
 
-    def _jobs(self, parts: Parts) -> dict[str, tuple[Job, ...]]:
+    def _jobs(self, parts: Parts) -> dict[str, tuple[BaseJob, ...]]:
         """The jobs of a study by kind."""
-        found: dict[str, tuple[Job, ...]] = {}
+        found: dict[str, tuple[BaseJob, ...]] = {}
         for kind, job in kinds().items():
             if job.of_surveys != bool(parts.study.survey):
                 continue
@@ -284,10 +284,10 @@ def _without_traffic(study: Study, instance: Instance) -> str | None:
     )
 
 
-def _study_plan(parts: Parts, jobs: Mapping[str, tuple[Job, ...]]) -> StudyPlan:
+def _study_plan(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> StudyPlan:
     study = parts.study
     inputs = [study.path]
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
-    return StudyPlan(parts, jobs, files, fingerprint("routelab.stages.report", "", (), files))
+    return StudyPlan(parts, jobs, files, job_fingerprint("routelab.stages.report", "", (), files))

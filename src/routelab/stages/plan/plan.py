@@ -10,7 +10,7 @@ from routelab.artifacts.losses import NOT_RUN, JobStatus
 from routelab.config import Study
 from routelab.jobs.batches import Batch, write_jobs
 from routelab.jobs.events import log_of
-from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
+from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.stages.parts.parts import Parts
 
 PLAN = ".plan"
@@ -24,7 +24,7 @@ class StudyPlan:
     Attributes
     ----------
     parts : Parts
-    jobs : mapping of str to tuple of Job
+    jobs : mapping of str to tuple of BaseJob
         By kind, in the study's order.
     inputs : tuple of str
         The study's file and the files of the reference that it cites.
@@ -33,7 +33,7 @@ class StudyPlan:
     """
 
     parts: Parts
-    jobs: Mapping[str, tuple[Job, ...]]
+    jobs: Mapping[str, tuple[BaseJob, ...]]
     inputs: tuple[str, ...]
     fingerprint: str
 
@@ -54,7 +54,7 @@ class Plan:
     Attributes
     ----------
     results : Path
-    jobs : mapping of str to Job
+    jobs : mapping of str to BaseJob
         By folder, kind by kind.
     studies : mapping of str to StudyPlan
         By name.
@@ -67,7 +67,7 @@ class Plan:
     """
 
     results: Path
-    jobs: Mapping[str, Job]
+    jobs: Mapping[str, BaseJob]
     studies: Mapping[str, StudyPlan]
     batches: Mapping[tuple[str, str], Batch]
     quarantined: tuple[str, ...] = ()
@@ -78,7 +78,7 @@ class Plan:
         """The batches that are not postponed."""
         return [batch for key, batch in self.batches.items() if key not in self.postponed]
 
-    def of(self, kind: str) -> dict[tuple[str, ...], Job]:
+    def of(self, kind: str) -> dict[tuple[str, ...], BaseJob]:
         """The jobs of a kind by their ids."""
         return {job.ids: job for job in self.jobs.values() if job.kind == kind}
 
@@ -130,7 +130,7 @@ class Plan:
 
     # --- what has become of jobs ----------------------------------------------------------------
 
-    def again(self) -> list[Job]:
+    def again(self) -> list[BaseJob]:
         """Jobs whose batch has a manifest and that have to run again.
 
         They failed, ran out of time, or their outcome is missing or belongs to other code.
@@ -154,7 +154,7 @@ class Plan:
     def statuses(self) -> list[JobStatus]:
         """What has become of every result of every study, networks excepted."""
         return [
-            JobStatus(name, *job.things, status or NOT_RUN, reason)
+            JobStatus(name, *job.nouns, status or NOT_RUN, reason)
             for name, shown in self.studies.items()
             for kind, jobs in shown.jobs.items()
             if kind != "topologies"
@@ -162,18 +162,18 @@ class Plan:
             for status, reason in job.endings()
         ]
 
-    def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, Job]]:
+    def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, BaseJob]]:
         """What loads the kernels of all jobs, by key, each with a job that has it."""
-        found: dict[tuple[str, ...], tuple[Rehearsal, Job]] = {}
+        found: dict[tuple[str, ...], tuple[Rehearsal, BaseJob]] = {}
         for job in self.jobs.values():
             for one in job.rehearsals():
                 found.setdefault(one.key, (one, job))
         return found
 
 
-def merge_jobs(studies: Iterable[Mapping[str, tuple[Job, ...]]]) -> dict[str, Job]:
+def merge_jobs(studies: Iterable[Mapping[str, tuple[BaseJob, ...]]]) -> dict[str, BaseJob]:
     """All jobs by folder; one that several studies ask for serves all of them."""
-    jobs: dict[str, Job] = {}
+    jobs: dict[str, BaseJob] = {}
     for by_kind in studies:
         for some in by_kind.values():
             for job in some:
@@ -183,7 +183,7 @@ def merge_jobs(studies: Iterable[Mapping[str, tuple[Job, ...]]]) -> dict[str, Jo
 
 
 def cut_batches(
-    jobs: Mapping[str, Job], studies: Mapping[str, Mapping[str, tuple[Job, ...]]]
+    jobs: Mapping[str, BaseJob], studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]]
 ) -> dict[tuple[str, str], Batch]:
     """Cut jobs into batches of one study and of one plugin or one make of routing.
 
@@ -192,7 +192,7 @@ def cut_batches(
 
     Parameters
     ----------
-    jobs : mapping of str to Job
+    jobs : mapping of str to BaseJob
         By folder.
     studies : mapping of str to mapping of str to tuple of Job
         By name and kind.
@@ -202,7 +202,7 @@ def cut_batches(
         for some in by_kind.values():
             for job in some:
                 first.setdefault(job.folder, name)
-    groups: dict[tuple[str, str], list[Job]] = {}
+    groups: dict[tuple[str, str], list[BaseJob]] = {}
     for folder, job in jobs.items():
         groups.setdefault((job.kind, job.group(first[folder])), []).append(job)
     batches: dict[tuple[str, str], Batch] = {}

@@ -12,7 +12,7 @@ from typing import Literal
 from routelab.config import ConfigError
 from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
-from routelab.jobs.job import TRY_AGAIN, Job
+from routelab.jobs.job import TRY_AGAIN, BaseJob
 from routelab.registry.catalogue import installed
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.predictions import predictions
@@ -35,7 +35,7 @@ class PlannedJob:
     kind : str
         See `routelab.stages.kinds`.
     topology, routing, traffic, settings : str
-        See `routelab.jobs.job.Job.labels`.
+        See `routelab.jobs.job.BaseJob.labels`.
     state : {"cached", "missing", "stale", "failed"}
         See `STATES`.
     reason : str
@@ -114,8 +114,8 @@ def _told(shown: StudyPlan) -> str:
         # a workload's settings may be its own
         if settings > 1 and number * settings * len(parts.pairs) == len(ids):
             factors.append(f"{settings} settings")
-        thing, _ = kinds()[kind].things
-        others.append(f"{' × '.join(factors)} = {_count(len(ids), thing)}")
+        noun, _ = kinds()[kind].nouns
+        others.append(f"{' × '.join(factors)} = {_count(len(ids), noun)}")
     compared = shown.ids("comparisons")
     if compared:
         measured = [
@@ -165,7 +165,7 @@ def page_text() -> str:
     return study_page()
 
 
-def _planned(job: Job) -> list[PlannedJob]:
+def _planned(job: BaseJob) -> list[PlannedJob]:
     if isinstance(job, SurveyJob):
         return [
             PlannedJob("routes", one.topology, one.routing, _state(True, status), reason)
@@ -186,6 +186,6 @@ def _state(current: bool, status: str) -> State:
     return "failed" if status in TRY_AGAIN else "cached"
 
 
-def _count(number: int, thing: str) -> str:
-    many = thing.removesuffix("y") + "ies" if thing.endswith("y") else f"{thing}s"
-    return f"{number} {thing if number == 1 else many}"
+def _count(number: int, noun: str) -> str:
+    many = noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else many}"

@@ -123,16 +123,16 @@ def title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
 
 
 def _batch_title(plan: Plan, kind: str, id_: str) -> str:
-    _, things = kinds()[kind].things
+    _, plural = kinds()[kind].nouns
     batch = plan.batches[kind, id_]
     if kinds()[kind].per_batch == 1:
-        return f"{things}: {batch.jobs[0].title} ({_count(batch.size)})"
+        return f"{plural}: {batch.jobs[0].title} ({_count(batch.size)})"
     group, _, number = id_.rpartition("-")
     batches = [
         other for of, other in plan.batches if of == kind and other.rpartition("-")[0] == group
     ]
     study, _, make = group.partition(".")
-    return f"{things} {make} of {study}, batch {number} of {len(batches)} ({_count(batch.size)})"
+    return f"{plural} {make} of {study}, batch {number} of {len(batches)} ({_count(batch.size)})"
 
 
 def _count(number: int) -> str:

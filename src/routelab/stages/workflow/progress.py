@@ -115,7 +115,7 @@ class Progress:
 
 
 def _thing(kind: str) -> str:
-    return kinds()[kind].things[0] if kind in kinds() else kind
+    return kinds()[kind].nouns[0] if kind in kinds() else kind
 
 
 def _shortened(text: str) -> str:
@@ -138,7 +138,9 @@ def left_to_do(plan: Plan) -> Counter[str]:
     return Counter(
         {
             kind: sum(
-                job.left() for job in plan.jobs.values() if job.kind == kind and not job.is_done()
+                job.missing_results()
+                for job in plan.jobs.values()
+                if job.kind == kind and not job.is_done()
             )
             for kind in kinds()
         }

@@ -10,7 +10,7 @@ from typing import Any
 
 import routelab
 from routelab.api import InputError
-from routelab.artifacts.atomic import atomic_directory, explained
+from routelab.artifacts.atomic import atomic_directory, explain_write_errors
 
 HOOK = ("tool", "hatch", "build", "targets", "wheel", "hooks", "custom")
 """Where pyproject.toml lists the files that a wheel takes along from the repository."""
@@ -73,7 +73,7 @@ def _fill(directory: Path) -> None:
     """Fill an empty folder, which may be somebody's working directory and so has to stay."""
     new = directory / f".{uuid.uuid4().hex}"
     made = [new]
-    with explained(directory, directory):
+    with explain_write_errors(directory, directory):
         try:
             new.mkdir()
             _copy(new)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.artifacts.atomic import explained
+from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.losses import loss_sentences
 from routelab.jobs.batches import write_jobs
 from routelab.jobs.job import TRY_AGAIN
@@ -237,7 +237,7 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
     InputError
         If the folder cannot be written, or Slurm jobs of an earlier run make what others need.
     """
-    with explained(plan.results, plan.results / "x"):
+    with explain_write_errors(plan.results, plan.results / "x"):
         hold(plan.results)
         announce_run()
         if asks and (left := _postpone(workflow, plan)):
