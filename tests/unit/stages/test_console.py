@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import Batch
 from routelab.stages.kinds.comparisons import ComparisonJob
@@ -41,8 +41,8 @@ MEASURED = ComparisonJob(
     text="default",
     comparison=Comparison(
         "results/topologies/t",
-        (Chosen("dor", "dor"), Chosen("sssp", "angara-sssp")),
-        (Chosen("b", "b"),),
+        (ComparisonPart("dor", "dor"), ComparisonPart("sssp", "angara-sssp")),
+        (ComparisonPart("b", "b"),),
         BenchSettings(cluster="local"),
     ),
     store="results/bench/runs",

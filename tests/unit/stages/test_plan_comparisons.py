@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.config import Choice
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import read_jobs
@@ -145,10 +145,10 @@ def test_every_network_is_compared_once_with_all_settings(write):
     assert job.comparison == Comparison(
         "results/topologies/torus~dims=4x4",
         (
-            Chosen("dor", "dor", Path("results/routes/torus~dims=4x4/dor")),
-            Chosen("sssp", "angara-sssp", Path("results/routes/torus~dims=4x4/sssp")),
+            ComparisonPart("dor", "dor", Path("results/routes/torus~dims=4x4/dor")),
+            ComparisonPart("sssp", "angara-sssp", Path("results/routes/torus~dims=4x4/sssp")),
         ),
-        (Chosen("meter", "meter"), Chosen("known", "modelled")),
+        (ComparisonPart("meter", "meter"), ComparisonPart("known", "modelled")),
         BenchSettings(cluster="config/clusters/fast.yaml", repeats=3, seconds=60, baseline="sssp"),
     )
     assert job.inputs == ("config/clusters/fast.yaml",)

@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.bench.processes.processes import passing_signals_on
-from routelab.bench.processes.signals import Stopped
-from routelab.bench.results import Collected
-from routelab.bench.session import Ended
+from routelab.bench.processes.processes import pass_signals_on
+from routelab.bench.processes.signals import StopRequest
+from routelab.bench.results import ComparisonResult
+from routelab.bench.session import SessionEnd
 from routelab.bench.slurm import allocation, salloc
 from routelab.commands._shared.logging import progress
 from routelab.commands._shared.output import print_rows
@@ -37,24 +37,24 @@ logger = logging.getLogger(__name__)
 def run_asked(arguments: argparse.Namespace) -> int:
     """Do what options ask for."""
     settings = read_settings(BenchSettings, vars(arguments))
-    comparison = texts.asked(
+    comparison = texts.make_comparison(
         arguments.topology, arguments.routing or (), arguments.benchmark or (), settings
     )
     store = arguments.results / RUNS
     allowed = arguments.apply_routing or arguments.dry_run
-    measuring = stage.prepare(comparison, store, apply=allowed)
+    measurement = stage.prepare_comparison(comparison, store, apply=allowed)
     if arguments.dry_run:
-        for line in texts.rehearsed(measuring, _in_salloc(measuring)):
+        for line in texts.rehearsal_lines(measurement, _in_salloc(measurement)):
             print(line)
         return 0
-    _warn(measuring)
-    command = _in_salloc(measuring)
+    _warn(measurement)
+    command = _in_salloc(measurement)
     if command:
-        return _ask_slurm(measuring, command)
-    collected, ended = _measure(measuring, arguments, arguments.output, "")
+        return _ask_slurm(measurement, command)
+    collected, ended = _measure(measurement, arguments, arguments.output, "")
     if collected is None:
         return _code(ended, 0)
-    print_rows(*texts.summary(collected), arguments.format)
+    print_rows(*texts.summary_table(collected), arguments.format)
     return _code(ended, sum(row["status"] in ("failed", "timeout") for row in collected.runs))
 
 
@@ -70,12 +70,14 @@ def run_spec(arguments: argparse.Namespace) -> int:
     begin = time.monotonic()
     _end_with_run(arguments.comparison)
     if not job.is_done():
-        measuring = stage.prepare(job.comparison, Path(job.store), apply=arguments.apply_routing)
-        _warn(measuring)
-        command = _in_salloc(measuring)
+        measurement = stage.prepare_comparison(
+            job.comparison, Path(job.store), apply=arguments.apply_routing
+        )
+        _warn(measurement)
+        command = _in_salloc(measurement)
         if command:
-            return _ask_slurm(measuring, command)
-        collected, ended = _measure(measuring, arguments, Path(job.folder), job.fingerprint)
+            return _ask_slurm(measurement, command)
+        collected, ended = _measure(measurement, arguments, Path(job.folder), job.fingerprint)
         code = _code(ended, 0)
         if collected is None or ended.restored is False:
             return code
@@ -101,27 +103,27 @@ def _end_with_run(spec: Path) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _warn(measuring: stage.Measuring) -> None:
-    warning = texts.unswitched(measuring.prepared)
+def _warn(measurement: stage.ComparisonSession) -> None:
+    warning = texts.fabric_warning(measurement.plan)
     if warning:
         logger.warning("%s", warning)
 
 
 def _measure(
-    measuring: stage.Measuring,
+    measurement: stage.ComparisonSession,
     arguments: argparse.Namespace,
     folder: Path | None,
     fingerprint: str,
-) -> tuple[Collected | None, Ended]:
+) -> tuple[ComparisonResult | None, SessionEnd]:
     """Measure; nothing is collected if a signal asked to end."""
     try:
         with progress(arguments):
-            return stage.run(measuring, folder, fingerprint)
-    except Stopped as signal_:
-        return None, Ended(stopped=str(signal_))
+            return stage.run_comparison(measurement, folder, fingerprint)
+    except StopRequest as signal_:
+        return None, SessionEnd(stopped=str(signal_))
 
 
-def _in_salloc(measuring: stage.Measuring) -> list[str]:
+def _in_salloc(measurement: stage.ComparisonSession) -> list[str]:
     """The present command in an allocation of the hosts; empty if it needs none.
 
     Raises
@@ -129,29 +131,29 @@ def _in_salloc(measuring: stage.Measuring) -> list[str]:
     InputError
         If Slurm is not here.
     """
-    prepared = measuring.prepared
-    if prepared.file.cluster.launcher != "srun" or allocation() is not None:
+    plan = measurement.plan
+    if plan.file.cluster.launcher != "srun" or allocation() is not None:
         return []
-    if not measuring.session.missing():
+    if not measurement.session.missing():
         return []
-    if not prepared.hosts:
+    if not plan.hosts:
         raise InputError(
-            f"{prepared.file.path}: the launcher is srun and there are no hosts: name them, or run "
+            f"{plan.file.path}: the launcher is srun and there are no hosts: name them, or run "
             "this in an allocation (salloc, sbatch)"
         )
     words = [word for word in sys.argv[1:] if word != "--dry-run"]
     this = [sys.executable, "-m", "routelab", *words]
-    return salloc(prepared.file.cluster, prepared.hosts, prepared.comparison.minutes, this)
+    return salloc(plan.file.cluster, plan.hosts, plan.comparison.minutes, this)
 
 
-def _ask_slurm(measuring: stage.Measuring, command: Sequence[str]) -> int:
+def _ask_slurm(measurement: stage.ComparisonSession, command: Sequence[str]) -> int:
     """Run the present command in an allocation, and tell its exit code."""
-    logger.info("asking Slurm for %s", ", ".join(measuring.prepared.hosts))
-    with passing_signals_on() as started:
+    logger.info("asking Slurm for %s", ", ".join(measurement.plan.hosts))
+    with pass_signals_on() as started:
         process = started(subprocess.Popen(list(command)))
         code = process.wait()
     # salloc answers 0 also for a command that was killed
-    if code == 0 and any(map(measuring.session.is_undone, measuring.prepared.runs)):
+    if code == 0 and any(map(measurement.session.is_undone, measurement.plan.runs)):
         logger.error(
             "the allocation ended before all was measured. What was measured is kept; the same "
             "command goes on from there"
@@ -160,7 +162,7 @@ def _ask_slurm(measuring: stage.Measuring, command: Sequence[str]) -> int:
     return code if code >= 0 else 1
 
 
-def _code(ended: Ended, failed: int) -> int:
+def _code(ended: SessionEnd, failed: int) -> int:
     if ended.stopped:
         logger.error(
             "stopped: %s. What was measured is kept; the same command goes on from there",

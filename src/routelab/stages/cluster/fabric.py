@@ -65,7 +65,7 @@ def check_fabric(
         return [Check(what, state, f"{routing or ROUTING}: {error}", "say another --routing NAME")]
     with tempfile.TemporaryDirectory(prefix="routelab-") as folder:
         job = FabricJob(routing or ROUTING, table, hosts, Path(folder), network[0])
-        problems = rendered.problems(fabric, job) if routing else fabric.problems(job)
+        problems = rendered.fabric_problems(fabric, job) if routing else fabric.problems(job)
         checks = [Check(what, "missing", text) for text in problems]
         checks += _rights(fabric, job, what)
         if all(check.state == "ok" for check in checks):
@@ -79,7 +79,7 @@ def _asked(fabric: FabricPlugin, job: FabricJob, what: str, *, with_files: bool)
         mend = "say --routing NAME: then its files are written, and the site's check is run"
         return [Check(what, "cannot tell", "no routing is named", mend)]
     try:
-        rendered.render(fabric, job)
+        rendered.write_fabric_files(fabric, job)
         fabric.check(job, LoggedSwitch(Path(os.devnull)))
     except RoutelabError as error:
         text = " ".join(str(error).split())

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from routelab.api import InputError, RoutelabError, TopologyPlugin
 from routelab.artifacts.fingerprint import content_digest
-from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.config import ConfigError, Study
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import ClusterFile, found_cluster, load_cluster
@@ -130,8 +130,8 @@ class ComparisonJob(BaseJob):
         }
         comparison = Comparison(
             network.folder,
-            tuple(Chosen(job.ids[1], job.text, Path(job.folder)) for job in routes),
-            tuple(Chosen(id_, one.text) for id_, one in benchmarks.items()),
+            tuple(ComparisonPart(job.ids[1], job.text, Path(job.folder)) for job in routes),
+            tuple(ComparisonPart(id_, one.text) for id_, one in benchmarks.items()),
             settings.resolved,
         )
         ids = parts.study.name, network.ids[0], settings.id
