@@ -56,16 +56,16 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import progress
     from routelab.jobs.child import in_child
-    from routelab.stages.evaluate import evaluate, measured_columns
+    from routelab.stages.evaluate import evaluate_routings, metric_columns
     from routelab.stages.facts import BOUND_FIELDS, FIELDS
 
     metrics = [name for name in arguments.metrics.split("+") if name]
     more = BOUND_FIELDS if arguments.bound else ()
-    more = (*more, *(name for name in measured_columns(metrics) if name not in FIELDS))
+    more = (*more, *(name for name in metric_columns(metrics) if name not in FIELDS))
 
     def work() -> list[dict[str, Any]]:
         with progress(arguments):
-            return evaluate(
+            return evaluate_routings(
                 arguments.topology,
                 arguments.routings,
                 arguments.certificate,

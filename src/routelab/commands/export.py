@@ -60,11 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(found)
         return 0
     if arguments.output is not None:
-        stage.check_folder(arguments.output)
+        stage.check_destination(arguments.output)
     with progress(arguments):
-        exported = stage.compute(arguments.export, arguments.routes, arguments.machine)
+        exported = stage.export_routes(arguments.export, arguments.routes, arguments.machine)
     if arguments.output is not None:
-        stage.write(exported, arguments.output)
+        stage.write_export(exported, arguments.output)
         return 0
     for name, text in exported.files.items():
         if len(exported.files) > 1:

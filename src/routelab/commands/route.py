@@ -132,17 +132,17 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.commands._shared.logging import progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
-    from routelab.stages.argument_errors import together
-    from routelab.stages.route import compute
+    from routelab.stages.argument_errors import call_all
+    from routelab.stages.route import route_network
     from routelab.stages.topology import obtain
 
-    routing, (name, network), *metrics = together(
+    routing, (name, network), *metrics = call_all(
         lambda: load_routing(arguments.routing),
         lambda: obtain(arguments.topology),
         *(partial(load, "metric", name) for name in _metrics(arguments)),
     )
     with progress(arguments):
-        result = compute(network, routing, metrics)
+        result = route_network(network, routing, metrics)
         tell(routing.name, "ok", ended=True)
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as new:

@@ -218,12 +218,12 @@ def _simulated(
 ) -> tuple[dict[str, str], EngineResult]:
     from routelab.commands._shared.logging import progress
     from routelab.jobs.blame import blame_plugin
-    from routelab.stages.engines.run import simulate
+    from routelab.stages.engines.run import run_simulation
 
     task = _task(arguments, engine)
     assert task.network is not None
     with progress(arguments), blame_plugin(task.plugins):
-        result = simulate(task.network, task.algorithm, task.work, task.engine)
+        result = run_simulation(task.network, task.algorithm, task.work, task.engine)
     return {"topology": task.topology, "routing": task.routing}, result
 
 

@@ -21,14 +21,14 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("study", help="check study files, tell what a run would do")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
-    check = actions.add_parser(
+    check_studies = actions.add_parser(
         "check",
         help="tell all mistakes in study files",
         description="Tell all mistakes in study files at once, each with file, line and place. "
         "Exit code 2 if there are any.",
     )
-    _add_files(check)
-    check.set_defaults(run=run_check)
+    _add_files(check_studies)
+    check_studies.set_defaults(run=run_check)
 
     plan = actions.add_parser(
         "plan",
@@ -68,10 +68,10 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Check studies; one line a mistake, as editors and compilers have it."""
     from routelab.config import ConfigError
-    from routelab.stages.plan.preview import check
+    from routelab.stages.plan.preview import check_studies
 
     try:
-        lines = check(arguments.files)
+        lines = check_studies(arguments.files)
     except ConfigError as error:
         print("\n".join(error.mistakes), file=sys.stderr)
         print(f"mistakes: {len(error.mistakes)}", file=sys.stderr)
@@ -104,9 +104,9 @@ def run_schema(arguments: argparse.Namespace) -> int:
     from routelab.stages.plan import preview as study
 
     if arguments.format == "json":
-        text = study.schema_text(built_in=arguments.built_in)
+        text = study.study_schema_text(built_in=arguments.built_in)
     else:
-        text = study.page_text()
+        text = study.study_page_text()
     if arguments.output is None:
         sys.stdout.write(text)
     else:

@@ -81,7 +81,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
     if arguments.output is not None:
         check_text_folder(arguments.output)
-    plugin, program = stage.compute(
+    plugin, program = stage.workload_program(
         arguments.workload, arguments.ranks, arguments.topology, arguments.ranks_per_node
     )
     if arguments.output is not None:

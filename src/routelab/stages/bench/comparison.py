@@ -39,7 +39,7 @@ from routelab.bench.store import RunStore
 from routelab.config.cluster.file import ClusterFile, find_cluster, load_cluster
 from routelab.deadlock import check
 from routelab.registry.instances import load, load_routing
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import reroute
 from routelab.stages.route import ROUTES
 from routelab.stages.topology import OUTCOME, obtain
@@ -50,14 +50,14 @@ FABRICS = "fabrics"
 
 @dataclass(frozen=True, eq=False)
 class ComparisonSession:
-    """A comparison that is ready to be measured.
+    """A comparison that is ready to be measured, with its session.
 
     Attributes
     ----------
     prepared : MeasurementPlan
     session : Session
     plugins : tuple of Plugin
-        All that take part.
+        All plugins of the comparison.
     """
 
     plan: MeasurementPlan
@@ -66,7 +66,7 @@ class ComparisonSession:
 
 
 def prepare_comparison(comparison: Comparison, store: Path, *, apply: bool) -> ComparisonSession:
-    """Make a comparison ready: nothing is started or changed.
+    """Prepare a comparison without starting or changing anything.
 
     Parameters
     ----------
@@ -79,17 +79,17 @@ def prepare_comparison(comparison: Comparison, store: Path, *, apply: bool) -> C
     Raises
     ------
     InputError
-        With all that is wrong: names, files, hosts, executables, rights.
+        Lists all mistakes: names, files, hosts, executables, rights.
     """
     settings = comparison.settings
-    file, (topology, network), benchmarks = together(
+    file, (topology, network), benchmarks = call_all(
         lambda: load_cluster(find_cluster(settings.cluster, word="cluster")),
         lambda: _network(comparison),
         lambda: _load_plugins("benchmark", comparison.benchmarks),
     )
     cluster = file.cluster
     nodes = network.num_terminals if network is not None else _size(file)
-    fabric, hosts, program, executables, (tables, refusals) = together(
+    fabric, hosts, program, executables, (tables, refusals) = call_all(
         lambda: load_fabric(cluster.fabric, f"{file.path}: fabric: "),
         lambda: _hosts(file, topology, nodes),
         lambda: find_program(cluster),
@@ -121,20 +121,20 @@ def prepare_comparison(comparison: Comparison, store: Path, *, apply: bool) -> C
 def run_comparison(
     measurement: ComparisonSession, directory: Path | None, fingerprint: str = ""
 ) -> tuple[ComparisonResult, SessionEnd]:
-    """Measure what is missing, and write the comparison's folder.
+    """Measure the missing runs, and write the comparison's folder.
 
     Parameters
     ----------
     measurement : ComparisonSession
     directory : Path, optional
-        Gets `OUTCOME`, `RUNS` and `FIGURES`.
+        Folder for `OUTCOME`, `RUNS` and `FIGURES`.
     fingerprint : str
         Of the job.
 
     Raises
     ------
     InputError, RoutelabError
-        As `Session.measure`. What was measured before is kept.
+        As `Session.measure`. Earlier measurements are kept.
     """
     if directory is not None:
         check_writable(directory)
@@ -167,11 +167,11 @@ def _write(
         write_outcome(outcome, folder / OUTCOME)
 
 
-# --- what a comparison needs ------------------------------------------------------------------
+# --- parts of a comparison --------------------------------------------------------------------
 
 
 def _network(comparison: Comparison) -> tuple[str, Topology | None]:
-    """The network and its name; none is needed where the fabric is measured as it is."""
+    """Return the network and its name; without routings no network is needed."""
     if not comparison.topology and not comparison.routings:
         return "", None
     return obtain(comparison.topology)
@@ -193,7 +193,7 @@ def _ranks_per_node(file: ClusterFile, settings: Any) -> int:
 
 
 def _load_plugins(kind: str, chosen: Sequence[ComparisonPart]) -> dict[str, BenchmarkPlugin]:
-    plugins = together(*(_loader(kind, one) for one in chosen))
+    plugins = call_all(*(_loader(kind, one) for one in chosen))
     return {one.id: plugin for one, plugin in zip(chosen, plugins, strict=True)}
 
 
@@ -207,14 +207,14 @@ def _executables(
     def finder(plugin: BenchmarkPlugin) -> Callable[[], Path]:
         return lambda: file.cluster.executable(plugin.name, plugin.executables(ranks))
 
-    found = together(*(finder(plugin) for plugin in benchmarks.values()))
+    found = call_all(*(finder(plugin) for plugin in benchmarks.values()))
     return dict(zip(benchmarks, found, strict=True))
 
 
 def _tables(
     network: Topology | None, routings: Sequence[ComparisonPart]
 ) -> tuple[dict[str, RouteTable], dict[str, str]]:
-    """The routes by the routing's id, and why some have none."""
+    """Return the routes by the routing's id, and the reasons of routings without routes."""
     tables: dict[str, RouteTable] = {}
     refusals: dict[str, str] = {}
     for one in routings:
@@ -242,12 +242,12 @@ def _remake(topology: str, routing: str) -> RouteTable:
 
 
 def _is_switched(fabric: FabricPlugin, comparison: Comparison, *, apply: bool) -> bool:
-    """Whether the fabric is switched.
+    """Return whether the fabric is switched.
 
     Raises
     ------
     InputError
-        If it has to be, and that is not allowed.
+        If it must be switched, and that is not allowed.
     """
     if not fabric.changes or not comparison.routings:
         return False
@@ -261,7 +261,7 @@ def _is_switched(fabric: FabricPlugin, comparison: Comparison, *, apply: bool) -
 
 
 def _check_fabric(plan: MeasurementPlan, session: Session) -> None:
-    """Refuse what the fabric says is missing, and routes that may bring it to a standstill.
+    """Refuse a fabric with missing parts, and routes that may cause a deadlock.
 
     Raises
     ------

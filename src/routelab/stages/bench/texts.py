@@ -1,4 +1,4 @@
-"""Comparisons in words: what is asked for, what would be done, and what came of it."""
+"""Texts about comparisons: the request, the commands, and a summary of the results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from routelab.bench.statistics import cov_percent, median
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.bench.comparison import ComparisonSession
 
 SUMMARY = (
@@ -31,12 +31,12 @@ def make_comparison(
     benchmarks: Sequence[str],
     settings: BenchSettings,
 ) -> Comparison:
-    """The comparison that names stand for.
+    """Return the comparison of parts that are given by name.
 
     Parameters
     ----------
     topology : str or None
-        None: that of the cluster.
+        None: the network of the cluster.
     routings, benchmarks : sequence of str
         Instance names.
     settings : BenchSettings
@@ -44,11 +44,11 @@ def make_comparison(
     Raises
     ------
     InputError
-        With all that is wrong.
+        Lists all mistakes.
     """
     if not benchmarks:
         raise InputError("no benchmark is named; say --benchmark NAME (see `routelab plugins`)")
-    network, *_ = together(
+    network, *_ = call_all(
         lambda: _network(topology, routings, settings),
         *(_check("benchmark", text) for text in benchmarks),
         *(_check("routing", text) for text in routings),
@@ -85,7 +85,7 @@ def _baseline(baseline: str, routings: Sequence[str]) -> None:
 
 
 def fabric_warning(plan: MeasurementPlan) -> str:
-    """That differences between routings mean nothing, where that is so."""
+    """Return a warning if the fabric is not switched between routings, else an empty text."""
     if len(plan.comparison.routings) < 2 or plan.apply:
         return ""
     return (
@@ -95,7 +95,7 @@ def fabric_warning(plan: MeasurementPlan) -> str:
 
 
 def rehearsal_lines(measurement: ComparisonSession, in_salloc: Sequence[str]) -> Iterator[str]:
-    """Every command that would be run, in order; lines that begin with # explain.
+    """Iterate over every command that would be run, in order; lines with # are comments.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def _run_lines(plan: MeasurementPlan, run: PlannedRun) -> Iterator[str]:
 
 
 def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[list[str]]]:
-    """A table of what was found: `SUMMARY`, a row a routing, benchmark, metric and size.
+    """Return a table of results: `SUMMARY`, a row per routing, benchmark, metric and size.
 
     Returns
     -------
@@ -162,7 +162,7 @@ def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[li
     units: dict[tuple[str, ...], str] = {}
     for row in collected.figures:
         if not row["better"]:
-            continue  # a count of iterations, say
+            continue  # for example a count of iterations
         key = tuple(str(row[name]) for name in SUMMARY[:4])
         cells.setdefault(key, [])
         units[key] = str(row["unit"])

@@ -1,7 +1,7 @@
-"""Kinds of job: a module each, with the class of its jobs.
+"""Kinds of job: one module per kind, with the class of its jobs.
 
 A module here that defines a subclass of `routelab.jobs.job.BaseJob` with a ``kind`` and a class
-method ``plan(parts)`` is a kind: it is planned, run, resumed and reported like all others.
+method ``plan(parts)`` is a kind: it is planned, run, resumed and reported like all other kinds.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from routelab.jobs.job import BaseJob
 
 @cache
 def kinds() -> dict[str, type[BaseJob]]:
-    """All kinds of job by name, in the order of lists."""
+    """Return all kinds of job by name, in the order of lists."""
     found = [job for module in _modules() for job in vars(module).values() if _is_kind(job, module)]
     return {job.kind: job for job in sorted(found, key=lambda job: job.order)}
 

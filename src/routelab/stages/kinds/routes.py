@@ -16,7 +16,7 @@ from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages import route as stage
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
@@ -36,13 +36,12 @@ class _Task(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class RouteJob(NetworkJob):
-    """Route a network, prove and measure the routes.
+    """Route a network, check and measure the routes.
 
     Attributes
     ----------
     metrics : mapping of str to str
-        Digests of the metrics' code and files by canonical name: those of all studies that ask
-        for the job.
+        Digests of the metrics' code and files by canonical name, for all studies with this job.
     """
 
     kind = "routes"
@@ -54,7 +53,7 @@ class RouteJob(NetworkJob):
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """The tables of a study."""
+        """Return the tables of a study."""
         metrics = {name: code_digest(STAGE, one) for name, one in sorted(parts.metrics.items())}
         read = tuple(file for one in parts.metrics.values() for file in one.inputs)
         digests = {r: code_digest(STAGE, one) for r, one in parts.tables.items()}
@@ -79,7 +78,7 @@ class RouteJob(NetworkJob):
 
     @property
     def table_digest(self) -> str:
-        """Of everything that the table depends on, whatever is measured of it."""
+        """Return the digest of everything that the table depends on, without metrics."""
         return replace(self, metrics={}).fingerprint
 
     def content(self) -> tuple[str, ...]:
@@ -98,7 +97,7 @@ class RouteJob(NetworkJob):
 
     def load(self) -> Task:
         """See `FolderJob.load`."""
-        chosen, (name, network), *metrics = together(
+        chosen, (name, network), *metrics = call_all(
             lambda: load_routing(self.text),
             self.look_up_network,
             *(partial(load, "metric", metric) for metric in self.metrics),
@@ -117,7 +116,7 @@ class RouteJob(NetworkJob):
     def run(self, task: _Task) -> stage.RouteResult:
         """See `FolderJob.run`."""
         network = self.find_network(task, task.network)
-        result = stage.compute(network, task.algorithm, task.metrics)
+        result = stage.route_network(network, task.algorithm, task.metrics)
         tell(task.algorithm.name, "ok", ended=True)
         return result
 
@@ -127,13 +126,13 @@ class RouteJob(NetworkJob):
 
     def write(self, result: stage.RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
-        stage.write_result(result, folder, provenance)
+        stage.write_routes(result, folder, provenance)
 
 
 def route_rehearsals(
     routing: str, classes: Sequence[str], metrics: Sequence[str]
 ) -> tuple[Rehearsal, ...]:
-    """Route a tiny network in the whole chain, unless the routing cannot be used.
+    """Return rehearsals that run the chain on a tiny network, unless the routing is unusable.
 
     Parameters
     ----------
@@ -151,9 +150,11 @@ def route_rehearsals(
         chosen = load_routing(routing)
         network = build_grid("torus", (3, 2), wrap=True)
         with ResourceMeter() as measured:
-            result = stage.compute(network, chosen, [load("metric", name) for name in metrics])
+            result = stage.route_network(
+                network, chosen, [load("metric", name) for name in metrics]
+            )
         with tempfile.TemporaryDirectory() as folder:
-            stage.write_result(result, Path(folder), measured.provenance(chosen.plugins))
+            stage.write_routes(result, Path(folder), measured.provenance(chosen.plugins))
 
-    # the key leaves metrics out: their kernels are few, and jobs compile what is missing
+    # the key has no metrics: their kernels are few, and jobs compile missing ones
     return (Rehearsal(("routes", *classes), routing, rehearse),)

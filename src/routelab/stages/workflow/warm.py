@@ -13,22 +13,22 @@ from routelab.jobs.limits import Breach, run_limited
 from routelab.jobs.preparation import PREPARE_SECONDS
 
 
-def run(spec: Path, stamp: Path, note: Callable[[str], None] = print) -> list[str]:
-    """Do everything that some jobs do on a tiny network.
+def compile_kernels(spec: Path, stamp: Path, note: Callable[[str], None] = print) -> list[str]:
+    """Run the rehearsals of some jobs on tiny networks.
 
     Parameters
     ----------
     spec : Path
         List of jobs, see `routelab.jobs.batches.write_jobs`.
     stamp : Path
-        File that says it was done.
+        File that marks the kernels as compiled.
     note : callable
-        Gets a line for each piece of work as it begins.
+        Gets a line when each rehearsal begins.
 
     Returns
     -------
     skipped : list of str
-        What does not work on the tiny network; the jobs compile what they need.
+        Rehearsals that failed; the jobs compile what they need.
 
     Raises
     ------
@@ -50,12 +50,12 @@ def run(spec: Path, stamp: Path, note: Callable[[str], None] = print) -> list[st
 
 
 def _compile(rehearsal: Rehearsal, memory_gb: float) -> str | None:
-    """Rehearse in another process, which a plugin may kill or hold up."""
+    """Rehearse in another process, because a plugin may kill or block it."""
 
     def work() -> int:
         try:
             rehearsal.work()
-        except Exception as error:  # the plugin's job reports it, in its own outcome
+        except Exception as error:  # the plugin's job reports it in its outcome
             print(f"{rehearsal.name}: {type(error).__name__}: {error}", flush=True)
             return 1
         return 0
