@@ -23,7 +23,7 @@ from routelab.registry.instances import load_routing
 from routelab.registry.suggest import did_you_mean
 from routelab.stages import evaluate as stage
 from routelab.stages.facts import FIELDS
-from routelab.stages.route import compute
+from routelab.stages.route import route_network
 from routelab.stages.topology import obtain
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def evaluate(topology: str | Topology, routings: str | Iterable[str]) -> pd.Data
         If a name is wrong; the message lists all wrong routings.
     """
     names = [routings] if isinstance(routings, str) else list(routings)
-    rows = stage.evaluate(topology, names)
+    rows = stage.evaluate_routings(topology, names)
     frame = pd.DataFrame(rows, columns=list(FIELDS))
     frame.attrs["topology"] = rows[0]["topology"] if rows else obtain(topology)[0]
     frame.attrs["facts"] = [
@@ -119,7 +119,7 @@ def route(topology: str | Topology, routing: str) -> RoutedNetwork:
     """
     chosen = load_routing(routing)
     name, network = obtain(topology)
-    result = compute(network, chosen)
+    result = route_network(network, chosen)
     facts = {"topology": name, "routing": chosen.name, **result.facts}
     return RoutedNetwork(result.routed.table, result.verdict, facts)
 
@@ -163,7 +163,7 @@ def simulate(
         topology, routing, work, chosen, lambda: settings_from(settings, chosen.Parameters)
     )
     assert task.network is not None
-    result = run.simulate(task.network, task.algorithm, task.work, task.engine)
+    result = run.run_simulation(task.network, task.algorithm, task.work, task.engine)
     names = {"topology": task.topology, "routing": task.routing}
     tables = {name: pd.DataFrame(dict(table)) for name, table in result.tables.items()}
     return SimulatedNetwork({**names, **result.facts}, tables)

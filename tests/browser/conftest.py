@@ -14,7 +14,7 @@ import pytest
 
 from routelab.jobs.folder_job import perform
 from routelab.stages import report as report_stage
-from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[2]
 FLAGS = (
@@ -89,12 +89,12 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     try:
         for path in paths:
             path.write_text(STUDIES[path.stem])
-        plan = expand(paths, results)
+        plan = expand_studies(paths, results)
         for job in plan.jobs.values():  # networks first
             perform(job)
         for path in paths:
-            report_stage.run(path, results, results / "report" / path.stem)
-        report_stage.run_index(results)
+            report_stage.write_report(path, results, results / "report" / path.stem)
+        report_stage.write_report_index(results)
         yield home / "results/report"
     finally:
         os.chdir(before)

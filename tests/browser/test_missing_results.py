@@ -13,7 +13,7 @@ import pytest
 
 from routelab.artifacts.outcome import Outcome, write_outcome
 from routelab.stages import report as report_stage
-from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.expansion import expand_studies
 
 pytestmark = [pytest.mark.browser, pytest.mark.builtins]
 
@@ -47,7 +47,7 @@ def incomplete(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(home)
         path.write_text(STUDY)
-        for ids in expand([path], results).of("simulations"):
+        for ids in expand_studies([path], results).of("simulations"):
             topology, routing, *_ = ids
             told = "timeout", LIMIT.format(" ".join(ids[:3]))
             if topology == "abilene":
@@ -56,8 +56,8 @@ def incomplete(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
                 told = "unsupported", "dor needs coordinates, and abilene has none"
             outcome = Outcome("simulation", topology, routing, *told)
             write_outcome(outcome, results.joinpath("simulations", *ids, "outcome.json"))
-        report_stage.run(path, results, results / "report" / NAME)
-        report_stage.run_index(results)
+        report_stage.write_report(path, results, results / "report" / NAME)
+        report_stage.write_report_index(results)
     return home / "results/report"
 
 

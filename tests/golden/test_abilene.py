@@ -6,13 +6,13 @@ from pathlib import Path
 
 import networkx as nx
 
-from routelab.stages.evaluate import evaluate
+from routelab.stages.evaluate import evaluate_routings
 
 NETWORK = Path(__file__).parents[1] / "data" / "abilene.graphml"
 
 
 def test_any_network_is_routed_and_proven() -> None:
-    dfsssp, sssp, p2 = evaluate(
+    dfsssp, sssp, p2 = evaluate_routings(
         f"graph~file={NETWORK}", ["dfsssp", "sssp@up-down", "p2-sssp@up-down"]
     )
     reference = nx.read_graphml(NETWORK)

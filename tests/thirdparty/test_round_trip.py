@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from routelab.stages.new_plugin import HOP_BY_HOP, SUMMARIES, described, write
+from routelab.stages.new_plugin import HOP_BY_HOP, SUMMARIES, make_new_plugin, write_package
 
 ROOT = Path(__file__).parents[2]
 
@@ -150,7 +150,7 @@ def stranger(tmp_path_factory: pytest.TempPathFactory) -> Stranger:
 def installed(stranger: Stranger) -> Stranger:
     """Two packages, a complete algorithm made on the command line and a selection."""
     stranger.do("plugins new", "venv/bin/routelab", "plugins", "new", "routing", "my-tree")
-    write(described("selection", "my-walk"), stranger.home / "routelab-my-walk")
+    write_package(make_new_plugin("selection", "my-walk"), stranger.home / "routelab-my-walk")
     stranger.do("its own CI: install, check, test", "./ci.sh", folder="routelab-my-tree")
     stranger.install("install the other package", "routelab-my-walk")
     return stranger
@@ -211,8 +211,8 @@ def test_packages_of_the_other_kinds_pass_their_own_tests(installed):
     folders = [f"routelab-{key}" for key in keys.values()]
     for (template, key), folder in zip(keys.items(), folders, strict=True):
         hops = template == HOP_BY_HOP
-        new = described("routing" if hops else template, key, hop_by_hop=hops)
-        write(new, installed.home / folder)
+        new = make_new_plugin("routing" if hops else template, key, hop_by_hop=hops)
+        write_package(new, installed.home / folder)
     installed.install("install the packages of other kinds", *folders)
     tested = ["routelab-my-walk", *folders]
     pytest_ = ["venv/bin/python", "-m", "pytest", "-q", "--import-mode=importlib", "--rootdir=."]

@@ -14,7 +14,7 @@ from routelab.commands._shared.settings import settings_from_options
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import load_cluster
 from routelab.stages.cluster.check import check_cluster
-from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.expansion import expand_studies
 
 ROOT = Path(__file__).parents[2]
 GUIDE = (ROOT / "docs/cluster.md").read_text(encoding="utf-8")
@@ -46,7 +46,7 @@ def test_its_cluster_and_its_study_are_right(tmp_path, monkeypatch):
         path.write_text(text, encoding="utf-8")
     file = load_cluster(Path("config/clusters/mycluster.yaml"))
     assert file.cluster.hosts_of("torus~dims=4", 4) == ("n01", "n03", "n05", "n07")
-    plan = expand([Path("config/studies/mine.yaml")])
+    plan = expand_studies([Path("config/studies/mine.yaml")])
     hosts = sorted(job.hosts for job in plan.of("comparisons").values())
     assert hosts == ["n[01,03,05,07]", "n[01-08]"]
 

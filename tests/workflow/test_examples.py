@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.stages.workflow.project import create
-from routelab.stages.workflow.snakefile import chosen_studies
+from routelab.stages.workflow.project import create_project
+from routelab.stages.workflow.snakefile import select_studies
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "config/studies/examples").glob("*.yaml"))
@@ -37,9 +37,9 @@ def test_a_study_is_chosen_by_name_with_or_without_its_folder(monkeypatch):
     monkeypatch.chdir(ROOT)
     path = Path("config/studies/examples/sweep-sizes.yaml")
     for choice in ("sweep-sizes", "examples/sweep-sizes", str(path), str(ROOT / path)):
-        (found,) = chosen_studies(choice)
+        (found,) = select_studies(choice)
         assert found.resolve() == ROOT / path
-    assert chosen_studies("angara-table2") == [Path("config/studies/angara-table2.yaml")]
+    assert select_studies("angara-table2") == [Path("config/studies/angara-table2.yaml")]
 
 
 def test_a_name_in_two_folders_is_ambiguous(monkeypatch, tmp_path):
@@ -48,7 +48,7 @@ def test_a_name_in_two_folders_is_ambiguous(monkeypatch, tmp_path):
         (tmp_path / "config/studies" / folder).mkdir(parents=True)
         (tmp_path / "config/studies" / folder / "x.yaml").touch()
     with pytest.raises(InputError) as told:
-        chosen_studies("x,a/x,y/x,z")
+        select_studies("x,a/x,y/x,z")
     assert str(told.value).splitlines() == [
         "there are several studies 'x': config/studies/a/x.yaml, config/studies/b/x.yaml",
         "there is no study 'y/x': no file config/studies/y/x.yaml; did you mean 'x'?",
@@ -60,7 +60,7 @@ def test_a_name_in_two_folders_is_ambiguous(monkeypatch, tmp_path):
 def results(tmp_path_factory):
     """Results of the examples, run together in a new working directory."""
     folder = tmp_path_factory.mktemp("examples") / "project"
-    create(folder)
+    create_project(folder)
     names = ",".join(f"examples/{name}" for name in ANYWHERE)
     command = [sys.executable, "-m", "snakemake", "--cores", "2", "report", "--config"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

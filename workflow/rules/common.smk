@@ -1,6 +1,6 @@
-from routelab.stages.workflow.snakefile import BATCHED, apply_option, begin, submits_all
+from routelab.stages.workflow.snakefile import BATCHED, apply_option, begin_run, submits_all
 
-plan = begin(workflow, config)
+plan = begin_run(workflow, config)
 
 
 def batch(wildcards, kind=None):

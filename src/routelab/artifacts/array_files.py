@@ -53,12 +53,12 @@ def write_arrays(
 
 
 def read_metadata(path: str | os.PathLike[str], expected: str | None = None) -> dict[str, Any]:
-    """The description in an npz artifact; its format has to be `expected` if that is given.
+    """Return the description in an npz artifact; check its format if `expected` is given.
 
     Raises
     ------
     InputError
-        If the file is missing, damaged, no such artifact, or of another format.
+        If the file is missing, damaged, not an artifact, or of another format.
     """
     return _read(path, expected, None)[0]
 
@@ -66,7 +66,7 @@ def read_metadata(path: str | os.PathLike[str], expected: str | None = None) -> 
 def read_arrays(
     path: str | os.PathLike[str], expected: str, names: Collection[str]
 ) -> tuple[dict[str, Any], Arrays]:
-    """Description and arrays of an npz artifact.
+    """Return the description and the arrays of an npz artifact.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def read_arrays(
     expected : str
         Format, e.g. ``"routes/1"``.
     names : collection of str
-        Arrays that have to be there; others are returned as well.
+        Required arrays; others are returned as well.
 
     Raises
     ------
@@ -116,14 +116,14 @@ def _read(
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def narrowest(values: NDArray[Any]) -> NDArray[Any]:
-    """Non-negative integers in the smallest unsigned type that holds them."""
+def narrow_integers(values: NDArray[Any]) -> NDArray[Any]:
+    """Return non-negative integers in the smallest unsigned type that holds them."""
     largest = int(values.max()) if values.size else 0
     return values.astype(np.min_scalar_type(largest))
 
 
 def arrays_digest(arrays: Mapping[str, NDArray[Any]], more: object = None) -> str:
-    """SHA-256 over arrays (names, types, shapes and values) and a further JSON value."""
+    """Return the SHA-256 of arrays (names, types, shapes and values) and a further JSON value."""
     total = hashlib.sha256(to_json(more).encode())
     for name in sorted(arrays):
         array = np.ascontiguousarray(arrays[name])

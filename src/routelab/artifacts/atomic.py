@@ -1,8 +1,8 @@
-"""Writing files and directories so that nobody ever sees one half-written.
+"""Atomic writing of files and directories: no reader ever sees one half-written.
 
-The content is made under a temporary name beside its place and moved there when it is complete
-and on the disk. An error or a kill leaves what was there before (a kill leaves the temporary
-file as well, whose name starts with a dot).
+The content is written under a temporary name in the same folder and renamed when it is complete
+and on the disk. After an error or a kill the old content is still there. A kill also leaves the
+temporary file, whose name starts with a dot.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _MENDS = {
 
 @contextmanager
 def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write one file: the block writes to the path it gets, which takes `path`'s place after it.
+    """Write one file: the block writes to the path it gets, which replaces `path` afterwards.
 
-    Missing folders are made. The temporary path has the same suffix as `path`. A symbolic link
-    stays one: the file that it leads to is replaced.
+    Missing folders are created. The temporary path has the same suffix as `path`. A symbolic link
+    stays a link: the file that it points to is replaced.
 
     Raises
     ------
@@ -45,25 +45,25 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
         If the disk is full or `path` cannot be written.
     """
     target = Path(os.path.realpath(path))
-    new = _beside(target)
-    with explained(Path(path), target):
+    new = _temporary_path(target)
+    with explain_write_errors(Path(path), target):
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield new
-            _to_disk(new)
+            _sync(new)
             new.replace(target)
         except BaseException:
             new.unlink(missing_ok=True)
             raise
-        _to_disk(target.parent)
+        _sync(target.parent)
 
 
 @contextmanager
 def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Write a directory as a whole: the block fills the empty one it gets.
+    """Write a whole directory: the block fills the empty one it gets.
 
-    After the block it takes the place of `path`, with all that was in that. Between moving the
-    old one away and the new one in there is an instant without either.
+    After the block the new directory replaces `path` and all its content. For an instant between
+    moving the old one away and the new one in, neither exists.
 
     Raises
     ------
@@ -71,34 +71,34 @@ def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
         If the disk is full or `path` cannot be written.
     """
     target = Path(os.path.realpath(path))
-    new = _beside(target)
-    with explained(Path(path), target):
+    new = _temporary_path(target)
+    with explain_write_errors(Path(path), target):
         new.mkdir(parents=True)
         try:
             yield new
             for folder, _, names in os.walk(new):
                 for name in names:
-                    _to_disk(Path(folder, name))
-                _to_disk(Path(folder))
+                    _sync(Path(folder, name))
+                _sync(Path(folder))
             _swap(new, target)
         except BaseException:
             shutil.rmtree(new, ignore_errors=True)
             raise
-        _to_disk(target.parent)
+        _sync(target.parent)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Find out whether `atomic_directory` could write `path`; missing parents are made.
+    """Find out whether `atomic_directory` could write `path`; create missing parents.
 
     Raises
     ------
     InputError
-        If not.
+        If it could not.
     """
     target = Path(os.path.realpath(path))
-    with explained(Path(path), target):
+    with explain_write_errors(Path(path), target):
         _refuse_file(target)
-        new = _beside(target)
+        new = _temporary_path(target)
         new.mkdir(parents=True)
         new.rmdir()
 
@@ -109,9 +109,9 @@ def _refuse_file(target: Path) -> None:
 
 
 def _swap(new: Path, target: Path) -> None:
-    """Move `new` to `target`, and put what was there back if that fails."""
+    """Move `new` to `target`; if that fails, put the old content back."""
     _refuse_file(target)
-    old = _beside(target) if target.exists() else None
+    old = _temporary_path(target) if target.exists() else None
     if old:
         target.rename(old)
     try:
@@ -124,17 +124,17 @@ def _swap(new: Path, target: Path) -> None:
         shutil.rmtree(old, ignore_errors=True)
 
 
-def _beside(target: Path) -> Path:
-    # short, as the name of the target may be as long as names can be
+def _temporary_path(target: Path) -> Path:
+    # short, because the target's name may have the maximum length already
     return target.parent / f".{uuid.uuid4().hex}{target.suffix}"
 
 
-def _to_disk(path: Path) -> None:
+def _sync(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
     except OSError as error:
-        # some network file systems cannot do this for a folder
+        # some network file systems cannot sync a folder
         if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:
@@ -142,8 +142,8 @@ def _to_disk(path: Path) -> None:
 
 
 @contextmanager
-def explained(path: Path, target: Path) -> Iterator[None]:
-    """Turn what the system says about writing `target` into a message about `path`.
+def explain_write_errors(path: Path, target: Path) -> Iterator[None]:
+    """Turn a system error about writing `target` into a message about `path`.
 
     Raises
     ------
@@ -153,15 +153,15 @@ def explained(path: Path, target: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        # an error that names a file elsewhere is about something that the block read
+        # an error that names a file elsewhere comes from something that the block read
         named = error.filename if isinstance(error.filename, str | os.PathLike) else None
-        elsewhere = named is not None and not _within(Path(named), target.parent)
+        elsewhere = named is not None and not _is_within(Path(named), target.parent)
         mend = _MENDS.get(error.errno or 0)
         if mend is None or elsewhere:
             raise
         raise InputError(f"cannot write {path}: {mend}") from error
 
 
-def _within(path: Path, folder: Path) -> bool:
-    # a folder on the way may be the one that cannot be made
+def _is_within(path: Path, folder: Path) -> bool:
+    # a folder on the way may be the one that cannot be created
     return path.is_relative_to(folder) or folder.is_relative_to(path)

@@ -1,4 +1,4 @@
-"""Installed distributions: their versions, and which one a plugin comes from."""
+"""Installed distributions: their versions, and the one that a plugin comes from."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from importlib.metadata import PackageNotFoundError, distributions, version
 
 
 @cache
-def release(distribution: str) -> str:
-    """Version of an installed distribution; empty if it is not installed."""
+def distribution_version(distribution: str) -> str:
+    """Return the version of an installed distribution; empty if it is not installed."""
     try:
         return version(distribution)
     except (PackageNotFoundError, ValueError):
         return ""
 
 
-def origin(module: str) -> tuple[str, str]:
-    """Name and version of the distribution that declares a plugin in `module`.
+def distribution_of(module: str) -> tuple[str, str]:
+    """Return name and version of the distribution that declares a plugin in `module`.
 
-    A module that no entry point names (a plugin may be defined beside the one that is named)
-    belongs to the distribution with plugins in the same top-level package. Both are empty for a
-    plugin that is not installed.
+    A module that no entry point names (it may define further plugins) belongs to the distribution
+    with plugins in the same top-level package. Both are empty for a plugin that is not installed.
     """
-    found = _declared()
+    found = _plugin_distributions()
     return found.get(module) or found.get(module.partition(".")[0]) or ("", "")
 
 
 @cache
-def _declared() -> dict[str, tuple[str, str]]:
-    """Distribution and version by plugin module and by top-level package."""
+def _plugin_distributions() -> dict[str, tuple[str, str]]:
+    """Return distribution and version by plugin module and by top-level package."""
     found: dict[str, tuple[str, str]] = {}
     for distribution in distributions():
         for point in distribution.entry_points:

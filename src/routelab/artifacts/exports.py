@@ -1,4 +1,4 @@
-"""Files of exports, and the proof that they hold the routes."""
+"""Files of exports, and the check that they contain the routes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ NETWORK = ("num_switches", "switch_names", "terminal_switch", "channel_source", 
 """What has to come back of a network."""
 
 
-def exported(plugin: ExportPlugin, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
-    """The files of a table, read back and compared with it if the format is read at all.
+def export_files(plugin: ExportPlugin, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:
+    """Return the files of a table, read back and compared with it if the format has a reader.
 
     Raises
     ------
     UnsupportedError
-        If the format cannot hold it.
+        If the format cannot represent the table.
     PluginError
-        If what is read back differs, or cannot be read.
+        If the files cannot be read back or differ from the table.
     """
     reason = plugin.supports(table)
     if reason is not None:
@@ -34,14 +34,14 @@ def exported(plugin: ExportPlugin, table: RouteTable, machine: MachineSpeeds) ->
         raise PluginError(
             f"export/{plugin.name}: expected its files to be read back, found {error}"
         ) from None
-    found = None if back is None else difference(table, back)
+    found = None if back is None else table_mismatch(table, back)
     if found is not None:
         raise PluginError(f"export/{plugin.name}: its files do not hold the routes: {found}")
     return files
 
 
-def verified(plugin: ExportPlugin, table: RouteTable, files: Mapping[str, str]) -> str | None:
-    """Where files differ from a table; None: they hold its network and its routes.
+def file_mismatch(plugin: ExportPlugin, table: RouteTable, files: Mapping[str, str]) -> str | None:
+    """Return where files differ from a table; None if they have its network and its routes.
 
     Raises
     ------
@@ -51,18 +51,18 @@ def verified(plugin: ExportPlugin, table: RouteTable, files: Mapping[str, str]) 
     back = plugin.read(files)
     if back is None:
         raise InputError(f"{name_of(plugin)}: files of this format cannot be read back")
-    return difference(table, back)
+    return table_mismatch(table, back)
 
 
-def difference(table: RouteTable, other: RouteTable) -> str | None:
-    """The first difference between a table and what was read, in words; None: they are the same.
+def table_mismatch(table: RouteTable, other: RouteTable) -> str | None:
+    """Return the first difference between two tables, in words; None if there is none.
 
-    Directions, virtual channels and capacities, which formats need not hold, are not compared.
+    Directions, virtual channels and capacities are not compared: formats need not have them.
     """
     for name in NETWORK:
         expected, found = getattr(table.topology, name), getattr(other.topology, name)
         if not np.array_equal(expected, found):
-            return f"the network is another one: {name} {_unlike(expected, found)}"
+            return f"the network is another one: {name} {_mismatch_text(expected, found)}"
     if table.per_terminal != other.per_terminal:
         kinds = [
             "routes to terminals" if each else "routes to switches"
@@ -76,7 +76,7 @@ def difference(table: RouteTable, other: RouteTable) -> str | None:
     return f"from {table.describe_pair(pair)} the routes take {expected}, the files {found}"
 
 
-def _unlike(expected: object, found: object) -> str:
+def _mismatch_text(expected: object, found: object) -> str:
     one, other = (np.atleast_1d(np.asarray(value)) for value in (expected, found))
     if one.shape != other.shape:
         return f"has {len(one)} entries, the files {len(other)}"
@@ -86,7 +86,7 @@ def _unlike(expected: object, found: object) -> str:
 
 
 def _first_pair(table: RouteTable, other: RouteTable) -> int | None:
-    """The first pair whose paths differ."""
+    """Return the first pair whose paths differ; None if there is none."""
     parts = ("pair_start", "path_start", "hop_channel")
     if all(np.array_equal(getattr(table, part), getattr(other, part)) for part in parts):
         off = ~np.isclose(table.path_weight, other.path_weight, rtol=1e-12, atol=0)
@@ -101,7 +101,7 @@ def _hops(table: RouteTable, pair: int) -> list[list[int]]:
 
 
 def _paths(table: RouteTable, pair: int) -> str:
-    """The paths of a pair for people, with their shares where there are several."""
+    """Return the paths of a pair as text, with their shares if there are several."""
     paths = range(table.pair_start[pair], table.pair_start[pair + 1])
     share = [f" ({table.path_weight[path]!r})" if len(paths) > 1 else "" for path in paths]
     texts = [table.describe_path(path) + text for path, text in zip(paths, share, strict=True)]

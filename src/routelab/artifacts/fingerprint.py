@@ -1,4 +1,4 @@
-"""Fingerprints of jobs: equal as long as running the job again would do the same.
+"""Fingerprints of jobs: equal as long as running a job again would give the same result.
 
 Snakemake compares files and times and does not see that a plugin was edited or upgraded. A job's
 fingerprint goes into its ``params:``, so exactly those jobs run again whose code has changed.
@@ -15,42 +15,42 @@ from pathlib import Path
 
 from routelab._sources import Sources
 from routelab.api.errors import InputError
-from routelab.artifacts.distributions import origin, release
+from routelab.artifacts.distributions import distribution_of, distribution_version
 
 FORMAT = "fingerprint/1"
 
 
 @cache
-def _installed() -> Sources:
+def _installed_sources() -> Sources:
     return Sources()
 
 
-def fingerprint(
+def job_fingerprint(
     stage_module: str,
     instance_text: str,
     plugins: Iterable[type | tuple[str, str]] = (),
     input_files: Iterable[str | os.PathLike[str]] = (),
     sources: Sources | None = None,
 ) -> str:
-    """Fingerprint of a job.
+    """Return the fingerprint of a job.
 
-    It changes with the instance's text, with the content of the sources that the stage and the
-    plugins are made of (within routelab and the plugin's own top-level package), with a plugin
-    distribution's version and with the content of the input files. It does not depend on where
-    anything lies. Sources are read once per process.
+    It depends on the instance's text, on the sources of the stage and the plugins (within
+    routelab and the plugin's own top-level package), on the versions of the plugins'
+    distributions and on the content of the input files. It does not depend on the location of
+    any file. Sources are read once per process.
 
     Parameters
     ----------
     stage_module : str
-        E.g. ``"routelab.stages.route"``.
+        For example ``"routelab.stages.route"``.
     instance_text : str
-        Canonical names of what the job runs; for several, joined in any unambiguous way.
+        Canonical names of what the job runs, joined in any unambiguous way.
     plugins : iterable of class or (module, distribution)
         All plugins that take part, in any order.
     input_files : iterable of path-like
-        Files that the parameters name, in the order of `instance_text`.
+        Files that parameters name, in the order of `instance_text`.
     sources : Sources, optional
-        Where modules are looked up; by default as `import` would.
+        Where modules are looked up; by default like `import`.
 
     Returns
     -------
@@ -64,7 +64,7 @@ def fingerprint(
     ModuleNotFoundError
         If the stage's or a plugin's source cannot be found.
     """
-    sources = sources or _installed()
+    sources = sources or _installed_sources()
     facts = {
         "format": FORMAT,
         "instance": instance_text,
@@ -78,16 +78,16 @@ def fingerprint(
 def _plugin_facts(plugin: type | tuple[str, str], sources: Sources) -> list[str]:
     if isinstance(plugin, tuple):
         module, distribution = plugin
-        number = release(distribution)
+        number = distribution_version(distribution)
     else:
         module = plugin.__module__
-        distribution, number = origin(module)
+        distribution, number = distribution_of(module)
     roots = {"routelab", module.partition(".")[0]}
     return [module, distribution, number, sources.digest([module], roots)]
 
 
 def content_digest(file: str | os.PathLike[str]) -> str:
-    """SHA-256 of a file's content, hexadecimal; an unchanged file is read once per process.
+    """Return the SHA-256 of a file, hexadecimal; read an unchanged file once per process.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Strict JSON, whatever numbers come: no NaN, no numpy types, the same text on every machine."""
+"""Strict JSON for any numbers: no NaN, no numpy types, the same text on every machine."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from routelab.api.errors import InputError
 from routelab.artifacts.atomic import atomic_file
 
 
-def plain(value: Any) -> Any:
-    """`value` as dictionaries, lists, strings, numbers, booleans and None.
+def to_plain(value: Any) -> Any:
+    """Convert `value` to dictionaries, lists, strings, numbers, booleans and None.
 
     Numbers that JSON does not have (NaN and the infinities) become None, "no value"; arrays and
-    tuples become lists, keys and paths become strings. Bytes of a file's name that are no UTF-8
-    are written as escapes.
+    tuples become lists, keys and paths become strings. Bytes of a file name that are not valid
+    UTF-8 become escapes.
 
     Raises
     ------
     TypeError
-        If there is something else in it.
+        If `value` contains anything else.
     """
     if hasattr(value, "tolist"):  # numpy's arrays and scalars, without importing numpy
         value = value.tolist()
@@ -34,17 +34,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {plain(str(key)): plain(item) for key, item in value.items()}
+        return {to_plain(str(key)): to_plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [to_plain(item) for item in value]
     if isinstance(value, os.PathLike):
-        return plain(os.fspath(value))
+        return to_plain(os.fspath(value))
     raise TypeError(f"{value!r} of type {type(value).__name__} cannot be written as JSON")
 
 
 def to_json(value: Any) -> str:
-    """Strict JSON text of `value`, indented, keys in their own order."""
-    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return `value` as strict JSON text, indented, keys in their own order."""
+    return json.dumps(to_plain(value), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_json(path: str | os.PathLike[str], value: Any) -> None:
@@ -71,7 +71,7 @@ def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
     Raises
     ------
     InputError
-        If the file is missing, no JSON object, or of another format.
+        If the file is missing, not a JSON object, or of another format.
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -87,7 +87,7 @@ def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
 
 
 def check_format(path: str | os.PathLike[str], found: object, expected: str) -> None:
-    """Refuse an artifact of another kind or version than the reader's.
+    """Refuse an artifact whose kind or version the reader does not support.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The jobs of a study that have no result, in sentences for people."""
+"""The jobs of a study that have no result, in sentences."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ class JobStatus:
     Attributes
     ----------
     study : str
-    thing, things : str
-        What the job makes, in singular and plural: ``"simulation"``, ``"simulations"``.
+    noun, plural : str
+        The job's result, in singular and plural: ``"simulation"``, ``"simulations"``.
     status : {"ok", "unsupported", "failed", "timeout", "not-run"}
     reason : str
         Why the status is not ``ok``.
     """
 
     study: str
-    thing: str
-    things: str
+    noun: str
+    plural: str
     status: str
     reason: str = ""
 
@@ -58,9 +58,9 @@ class Loss:
 
     Attributes
     ----------
-    study, thing, things : str
+    study, noun, plural : str
         See `JobStatus`.
-    lost, total : int
+    count, total : int
         Jobs without a result for this cause, and all jobs of this kind.
     status : {"failed", "timeout", "not-run", "unsupported"}
         ``timeout`` stands for every limit, also for that of memory.
@@ -69,9 +69,9 @@ class Loss:
     """
 
     study: str
-    thing: str
-    things: str
-    lost: int
+    noun: str
+    plural: str
+    count: int
     total: int
     status: str
     predicate: str
@@ -84,16 +84,16 @@ class Loss:
     @property
     def text(self) -> str:
         """The loss without the name of its study: ``4 of 9 simulations have not run yet``."""
-        return f"{self._counted} {self.predicate}"
+        return f"{self._subject} {self.predicate}"
 
     @property
     def sentence(self) -> str:
         """The loss with the name of its study; there is no full stop at the end."""
-        return f"{self._counted} of {self.study} {self.predicate}"
+        return f"{self._subject} of {self.study} {self.predicate}"
 
     @property
-    def _counted(self) -> str:
-        return f"{self.lost} of {self.total} {self.thing if self.total == 1 else self.things}"
+    def _subject(self) -> str:
+        return f"{self.count} of {self.total} {self.noun if self.total == 1 else self.plural}"
 
 
 def collect_losses(jobs: Iterable[JobStatus]) -> list[Loss]:
@@ -114,7 +114,7 @@ def collect_losses(jobs: Iterable[JobStatus]) -> list[Loss]:
     limits: dict[tuple[str, str], Counter[tuple[str, str]]] = {}
     reasons: dict[tuple[str, str], dict[str, Counter[str]]] = {}
     for job in jobs:
-        kind = job.study, job.thing
+        kind = job.study, job.noun
         kinds.setdefault(kind, job)
         totals[kind] += 1
         if job.status == "ok":
@@ -124,20 +124,20 @@ def collect_losses(jobs: Iterable[JobStatus]) -> list[Loss]:
         else:
             status = job.status if job.status in _SERIOUS else "failed"
             of_status = reasons.setdefault(kind, {}).setdefault(status, Counter())
-            of_status["" if status == NOT_RUN else _short(job.reason)] += 1
+            of_status["" if status == NOT_RUN else _shorten(job.reason)] += 1
 
     losses = []
     for kind, first in kinds.items():
-        named = first.study, first.thing, first.things
+        named = first.study, first.noun, first.plural
         for (value, name), number in limits.get(kind, Counter()).items():
             whose = "its" if number == 1 else "their"
             predicate = f"reached {whose} limit of {value}; raise {name}"
             losses.append(Loss(*named, number, totals[kind], "timeout", predicate))
         for status, counts in reasons.get(kind, {}).items():
-            for reason, number in _merged(counts):
+            for reason, number in _merge(counts):
                 predicate = _predicate(status, number) + (f": {reason}" if reason else "")
                 losses.append(Loss(*named, number, totals[kind], status, predicate))
-    return sorted(losses, key=lambda loss: (_SERIOUS.index(loss.status), -loss.lost))
+    return sorted(losses, key=lambda loss: (_SERIOUS.index(loss.status), -loss.count))
 
 
 def loss_sentences(jobs: Iterable[JobStatus]) -> list[str]:
@@ -161,14 +161,14 @@ def _limit(status: str, reason: str) -> re.Match[str] | None:
     return _LIMIT.match(reason) if status in ("failed", "timeout") else None
 
 
-def _short(reason: str) -> str:
-    """The first line of a reason, not too long, to stand inside a sentence."""
+def _shorten(reason: str) -> str:
+    """Return the first line of a reason, shortened to fit into a sentence."""
     first = " ".join(next(iter(reason.strip().splitlines()), "").split()).rstrip(".:; ")
     return first if len(first) <= LONGEST_REASON else f"{first[: LONGEST_REASON - 1].rstrip()}…"
 
 
-def _merged(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Reasons and how often they occur; many different ones become one."""
+def _merge(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Return reasons and how often they occur; combine many different ones into one."""
     if len(counts) <= MOST_REASONS:
         return list(counts.items())
     (reason, _), *others = counts.most_common()

@@ -1,4 +1,4 @@
-"""What a measurement found as JSON values, and back: for stores of rows."""
+"""Conversion of measurements to JSON values and back, for stores of rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 import numpy as np
 
-from routelab.artifacts.json_files import plain
+from routelab.artifacts.json_files import to_plain
 from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
 
@@ -18,7 +18,7 @@ _OUTSIDE = "settings"
 
 
 def to_row(measured: LoadResult) -> dict[str, Any]:
-    """All that was found and counted, without the settings."""
+    """Convert all results and counts of a measurement, without its settings."""
     return {
         field.name: _plain(getattr(measured, field.name))
         for field in fields(measured)
@@ -27,7 +27,7 @@ def to_row(measured: LoadResult) -> dict[str, Any]:
 
 
 def from_row(row: dict[str, Any], settings: SimulationSettings) -> LoadResult:
-    """What `to_row` was given, if it was measured with these settings."""
+    """Return the measurement that `to_row` converted; `settings` are those it was measured with."""
     made = {name: _read(kind, row[name]) for name, kind in _hints(LoadResult) if name != _OUTSIDE}
     return LoadResult(settings=settings, **made)
 
@@ -35,7 +35,7 @@ def from_row(row: dict[str, Any], settings: SimulationSettings) -> LoadResult:
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
-    return plain(value)
+    return to_plain(value)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What became of a job: ``outcome.json``, the one file that every job leaves."""
+"""The outcome of a job: ``outcome.json``, the one file that every job writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, get_args
 
 from routelab.api.errors import InputError
-from routelab.artifacts.json_files import plain, read_json, write_json
+from routelab.artifacts.json_files import read_json, to_plain, write_json
 
 FORMAT = "outcome/1"
 
@@ -17,12 +17,12 @@ Status = Literal["ok", "unsupported", "failed", "timeout"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a job, good or bad.
+    """How a job ended, with or without a result.
 
     Attributes
     ----------
     kind : str
-        What the job made, e.g. ``"route"`` or ``"topology"``.
+        Kind of the job's result, for example ``"route"`` or ``"topology"``.
     topology, routing : str
         Canonical instance names or aliases; a topology job has no routing.
     status : {"ok", "unsupported", "failed", "timeout"}
@@ -50,8 +50,8 @@ class Outcome:
             raise ValueError(f"an outcome with status {self.status} needs a reason")
 
     def to_json(self) -> dict[str, Any]:
-        """The outcome as JSON values, with its format."""
-        return {"format": FORMAT} | {name: plain(getattr(self, name)) for name in _FIELDS}
+        """Return the outcome as JSON values, with its format."""
+        return {"format": FORMAT} | {name: to_plain(getattr(self, name)) for name in _FIELDS}
 
 
 _FIELDS = [entry.name for entry in fields(Outcome)]

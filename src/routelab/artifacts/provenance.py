@@ -1,4 +1,4 @@
-"""Where a result comes from: versions, plugins, seed, time, memory, machine."""
+"""Origin of a result: versions, plugins, seed, time, memory, machine."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from typing import Any
 
 import routelab
 from routelab.api.plugin_base import Plugin
-from routelab.artifacts.distributions import origin, release
+from routelab.artifacts.distributions import distribution_of, distribution_version
 
 
-class Measured:
-    """Time and memory that a block takes.
+class ResourceMeter:
+    """Measures the time and memory that a block takes.
 
     Attributes
     ----------
     started : str
         UTC in ISO 8601, whole seconds.
     wall_seconds, cpu_seconds : float
-        So far, or of the whole block once it is left. CPU seconds are those of this process (all
+        Until now, or of the whole block after its end. CPU seconds are those of this process (all
         threads) and of its finished children.
     """
 
@@ -37,7 +37,7 @@ class Measured:
         self._taken: tuple[float, float] | None = None
         self.started = ""
 
-    def __enter__(self) -> Measured:
+    def __enter__(self) -> ResourceMeter:
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self._taken = None
         self._wall_from, self._cpu_from = time.perf_counter(), _cpu_seconds()
@@ -70,12 +70,12 @@ class Measured:
         seed: int | None = None,
         fingerprint: str = "",
     ) -> dict[str, Any]:
-        """What an artifact of this block says about its origin, as JSON values.
+        """Return the provenance of an artifact that the block made, as JSON values.
 
         Parameters
         ----------
         plugins : iterable of Plugin
-            All that took part, with their parameters.
+            All plugins that the block used, with their parameters.
         seed : int, optional
         fingerprint : str
             See `routelab.artifacts.fingerprint`.
@@ -92,13 +92,13 @@ class Measured:
             "peak_memory_bytes": peak_memory(),
             "host": platform.node(),
             "python": platform.python_version(),
-            "numba": release("numba"),
-            "numpy": release("numpy"),
+            "numba": distribution_version("numba"),
+            "numpy": distribution_version("numpy"),
         }
 
 
 def seed_of(plugins: Iterable[Plugin]) -> int | None:
-    """The ``seed`` parameter of the first plugin that has one."""
+    """Return the ``seed`` parameter of the first plugin that has one."""
     for plugin in plugins:
         seed = getattr(plugin.parameters, "seed", None)
         if isinstance(seed, int):
@@ -107,9 +107,9 @@ def seed_of(plugins: Iterable[Plugin]) -> int | None:
 
 
 def peak_memory() -> int:
-    """Most memory in bytes that this process has held at once."""
+    """Return the peak memory of this process in bytes."""
     try:
-        # what `getrusage` says includes the parent's size at the time of the fork
+        # `getrusage` would include the parent's size at the time of the fork
         for line in Path("/proc/self/status").read_text().splitlines():
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024
@@ -121,19 +121,19 @@ def peak_memory() -> int:
 
 @cache
 def checkout(folder: Path | None = None) -> dict[str, Any]:
-    """Commit and state of the git checkout that routelab's sources are in.
+    """Return commit and state of the git checkout that contains routelab's sources.
 
     Returns
     -------
     facts : dict
         ``git_commit`` (hexadecimal) and ``git_dirty`` (tracked files differ from it); both None
-        where the sources are not tracked by git, or git is not there.
+        where the sources are not tracked by git, or git is not available.
     """
     folder = folder or Path(routelab.__file__).parent
     nothing = {"git_commit": None, "git_dirty": None}
     if not any((above / ".git").exists() for above in (folder, *folder.parents)):
         return nothing
-    # an installed copy may lie inside somebody else's checkout: then it is not tracked there
+    # an installed copy may be inside another project's checkout: it is not tracked there
     if _git(folder, "ls-files", "--error-unmatch", "__init__.py") is None:
         return nothing
     text = _git(folder, "describe", "--always", "--abbrev=40", "--exclude=*", "--dirty=+")
@@ -143,7 +143,7 @@ def checkout(folder: Path | None = None) -> dict[str, Any]:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """What git prints; None if it fails, is missing or takes long."""
+    """Return what git prints; None if it fails, is missing or takes long."""
     environ = {key: text for key, text in os.environ.items() if not key.startswith("GIT_")}
     try:
         done = subprocess.run(
@@ -160,7 +160,7 @@ def _git(folder: Path, *arguments: str) -> str | None:
 
 
 def _describe(plugin: Plugin) -> dict[str, Any]:
-    distribution, number = origin(type(plugin).__module__)
+    distribution, number = distribution_of(type(plugin).__module__)
     return {
         "kind": plugin.kind,
         "name": plugin.name,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from routelab.api.errors import InputError, PluginError
 from routelab.api.route_table import RouteTable
 from routelab.api.topology import Int64Array, Topology
-from routelab.artifacts.array_files import narrowest, read_arrays, write_arrays
+from routelab.artifacts.array_files import narrow_integers, read_arrays, write_arrays
 from routelab.artifacts.topology_file import topology_digest
 
 FORMAT = "routes/1"
@@ -52,11 +52,11 @@ def save_routes(
         "provenance": provenance or {},
     }
     arrays = {
-        "pair_paths": narrowest(np.diff(table.pair_start)),
-        "path_hops": narrowest(np.diff(table.path_start)),
+        "pair_paths": narrow_integers(np.diff(table.pair_start)),
+        "path_hops": narrow_integers(np.diff(table.path_start)),
         "path_weight": table.path_weight,
-        "hop_channel": narrowest(table.hop_channel),
-        "hop_vc": narrowest(table.hop_vc),
+        "hop_channel": narrow_integers(table.hop_channel),
+        "hop_vc": narrow_integers(table.hop_vc),
     }
     write_arrays(path, metadata, arrays)
 

@@ -1,9 +1,9 @@
-"""A store of rows that any kill leaves usable: one line a row, appended, known by fingerprint.
+"""A store of rows that stays usable after any kill: one appended line per row and fingerprint.
 
 A store is a folder of files, each written by one process at a time. A line is strict JSON, the
-row's status and its fingerprint, with tabs between (JSON has none). A line that a kill cut off
-lacks the end, so it is told from whole ones without looking into its JSON. Of several rows with
-one fingerprint the last one of a file counts, and a good one more than one to try again.
+row's status and its fingerprint, separated by tabs (JSON has none). A line that a kill cut off
+lacks the end, so it is recognised without parsing its JSON. Of several rows with one
+fingerprint the last one in a file counts, and a good one replaces one to try again.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from routelab.artifacts.atomic import explained
-from routelab.artifacts.json_files import plain
+from routelab.artifacts.atomic import explain_write_errors
+from routelab.artifacts.json_files import to_plain
 
 SUFFIX = ".rows"
 _LINE = re.compile(rb"^(\{.*\})\t([a-z]+)\t([0-9a-f]{64})$", re.MULTILINE)
@@ -39,11 +39,11 @@ class RowStore:
         self._worse = frozenset(worse)
 
     def statuses(self) -> dict[str, str]:
-        """Status by fingerprint, of all rows."""
+        """Return the status of all rows by fingerprint."""
         return {key: status for key, (status, _) in self._lines().items()}
 
     def rows(self, wanted: Collection[str]) -> dict[str, dict[str, Any]]:
-        """The wanted rows that there are, by fingerprint."""
+        """Return those of the wanted rows that exist, by fingerprint."""
         wanted = frozenset(wanted)
         return {
             key: json.loads(content) for key, (_, content) in self._lines().items() if key in wanted
@@ -59,7 +59,7 @@ class RowStore:
         return found
 
     def writer(self, name: str) -> RowWriter:
-        """Append to the file of that name.
+        """Return a writer that appends to the file of that name.
 
         Raises
         ------
@@ -70,11 +70,11 @@ class RowStore:
 
 
 class RowWriter:
-    """Appends rows to a file; processes that are forked from this one may do so in turn."""
+    """Appends rows to a file; processes forked from this one may take turns."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        with explained(path, path):
+        with explain_write_errors(path, path):
             path.parent.mkdir(parents=True, exist_ok=True)
             self._handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
 
@@ -100,11 +100,11 @@ class RowWriter:
         InputError
             If the disk is full.
         """
-        text = json.dumps(plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(to_plain(row), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         line = f"{text}\t{status}\t{fingerprint}\n".encode()
         size = os.fstat(self._handle).st_size
         if size and os.pread(self._handle, 1, size - 1) != b"\n":
-            line = b"\n" + line  # the last one was cut off
-        with explained(self.path, self.path):
+            line = b"\n" + line  # the last line was cut off
+        with explain_write_errors(self.path, self.path):
             while line:
                 line = line[os.write(self._handle, line) :]

@@ -1,4 +1,4 @@
-"""The table of a survey's shard: a CSV file, a row a run, with its origin in JSON beside it."""
+"""The table of a survey's shard: a CSV file with a row per run, and its origin in JSON."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api.errors import InputError
-from routelab.artifacts.json_files import plain, read_json, write_json
-from routelab.artifacts.tables import read_csv, write_csv
+from routelab.artifacts.json_files import read_json, to_plain, write_json
+from routelab.artifacts.tables import read_tuples, write_csv
 
 FORMAT = "survey-table/1"
 NAMES = ("topology", "routing", "status", "reason")
@@ -25,7 +25,7 @@ class SurveyTable:
     rows : sequence of dict
         Values by column: `NAMES`, facts and metrics, ``origin``. None where there is no value.
     origins : mapping of str to dict
-        Provenance by what the rows have in the column ``origin``.
+        Provenance by the values of the column ``origin``.
     metrics : mapping of str to dict
         ``unit`` and ``better`` of the columns that metrics measured.
     """
@@ -36,7 +36,7 @@ class SurveyTable:
 
 
 def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = ()) -> None:
-    """Write a table and, with the suffix ``.json``, where it is from.
+    """Write a table and, with the suffix ``.json``, its origin.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = 
     path : path
         The CSV file.
     columns : sequence of str
-        Known columns in order; others that rows have come after them.
+        Known columns in order; further columns of the rows follow.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def write_survey_table(table: SurveyTable, path: Path, columns: Sequence[str] = 
         "metrics": table.metrics,
         "origins": table.origins,
     }
-    # the table last: it is what a run of the workflow looks for
+    # the table last: a run of the workflow looks for it
     write_json(path.with_suffix(".json"), facts)
     write_csv(path, header, ([_text(row.get(key)) for key in header] for row in table.rows))
 
@@ -76,7 +76,7 @@ def read_survey_table(path: Path) -> SurveyTable:
     """
     facts = read_json(path.with_suffix(".json"), FORMAT)
     header = facts["columns"]
-    lines = read_csv(path, header, ())
+    lines = read_tuples(path, header, ())
     if len(lines) != facts["rows"]:
         raise InputError(
             f"{path} is damaged: expected {facts['rows']} rows, found {len(lines)}; "
@@ -91,7 +91,7 @@ def read_survey_table(path: Path) -> SurveyTable:
 
 
 def _text(value: Any) -> Any:
-    value = plain(value)
+    value = to_plain(value)
     if isinstance(value, bool):
         return str(value).lower()
     return " ".join(map(str, value)) if isinstance(value, list) else value

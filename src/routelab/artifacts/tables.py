@@ -29,12 +29,12 @@ def write_csv(
         quoting = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
         plain.writerow(columns)
         for row in rows:
-            # the writer leaves a carriage return bare, and readers take it for the end of a line
+            # the writer does not quote a carriage return, and readers take it for the end of a line
             bare = any(isinstance(cell, str) and "\r" in cell for cell in row)
             (quoting if bare else plain).writerow(row)
 
 
-def read_csv(
+def read_tuples(
     path: str | os.PathLike[str], columns: Sequence[str], numbers: Collection[str]
 ) -> list[tuple[Any, ...]]:
     """Read what `write_csv` wrote.
@@ -43,7 +43,7 @@ def read_csv(
     ----------
     path : path-like
     columns : sequence of str
-        Those that the table has to have, in order.
+        Required columns, in order.
     numbers : collection of str
         Columns of numbers; an empty field there is NaN.
 
@@ -81,25 +81,26 @@ def read_csv(
 def read_rows(
     path: str | os.PathLike[str], needed: Collection[str], texts: Collection[str] = ()
 ) -> list[dict[str, Any]]:
-    """Read what `write_csv` wrote, whatever columns there are.
+    """Read what `write_csv` wrote, with any columns.
 
     Parameters
     ----------
     path : path-like
     needed : collection of str
-        Columns that the table has to have.
+        Required columns.
     texts : collection of str
         Columns whose cells are texts, even if they look like numbers.
 
     Returns
     -------
     rows : list of dict
-        Elsewhere, numbers and truth values where a cell reads as one, None for an empty cell.
+        In other columns, a cell that looks like a number or a truth value becomes one; an empty
+        cell becomes None.
 
     Raises
     ------
     InputError
-        If the file is missing or damaged, or a column is.
+        If the file is missing or damaged, or a column is missing.
     """
     try:
         with Path(path).open(newline="", encoding="utf-8") as stream:

@@ -1,4 +1,4 @@
-"""Folders of text files that are written whole or not at all."""
+"""Folders of text files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,16 +12,18 @@ SHOWN = 3
 """Files in the way that a message names."""
 
 
-def check_folder(folder: Path, files: Sequence[str] | None = None, what: str = "these") -> None:
-    """Refuse a folder that cannot be written, or in which something else would be lost.
+def check_text_folder(
+    folder: Path, files: Sequence[str] | None = None, what: str = "these"
+) -> None:
+    """Refuse a folder that cannot be written, or that has other content, which would be lost.
 
     Parameters
     ----------
     folder : Path
     files : sequence of str, optional
-        What is going to be written; only these may be there already.
+        Names of the files to write; the folder may have no others.
     what : str
-        What the files are, for people.
+        What the files are, for messages.
 
     Raises
     ------
@@ -39,7 +41,7 @@ def check_folder(folder: Path, files: Sequence[str] | None = None, what: str = "
 
 
 def write_folder(files: Mapping[str, str], folder: Path, what: str = "these") -> None:
-    """Write files into a folder, all or none.
+    """Write all files into a folder, or none.
 
     Parameters
     ----------
@@ -47,26 +49,26 @@ def write_folder(files: Mapping[str, str], folder: Path, what: str = "these") ->
         Text by file name.
     folder : Path
     what : str
-        What the files are, for people.
+        What the files are, for messages.
 
     Raises
     ------
     InputError
-        As `check_folder`.
+        As `check_text_folder`.
     """
-    check_folder(folder, list(files), what)
+    check_text_folder(folder, list(files), what)
     with atomic_directory(folder) as new:
         for name, text in files.items():
             (new / name).write_text(text, encoding="utf-8")
 
 
 def read_folder(folder: Path) -> dict[str, str]:
-    """The text of every file in a folder, by name; folders in it are passed over.
+    """Return the text of every file in a folder, by name; skip folders in it.
 
     Raises
     ------
     InputError
-        If there is no such folder, or a file cannot be read as text.
+        If the folder does not exist, or a file cannot be read as text.
     """
     if not folder.is_dir():
         raise InputError(f"cannot read {folder}: there is no such folder")

@@ -38,7 +38,7 @@ _IDENTITIES = ("terminal_names", "terminal_guids", "switch_guids")
 
 
 def topology_digest(topology: Topology) -> str:
-    """SHA-256 over all arrays and names: what routes on a topology refer to."""
+    """Return the SHA-256 of all arrays and names, which route tables refer to."""
     identities = _identities(topology)
     names = topology.switch_names
     return arrays_digest(_arrays(topology), [names, identities] if identities else names)
@@ -51,7 +51,7 @@ def save_topology(
 ) -> None:
     """Write a topology as npz: every array under its own name, the rest as JSON metadata.
 
-    ``coordinates``, ``terminal_port``, names and GUIDs are there only if the topology has them.
+    ``coordinates``, ``terminal_port``, names and GUIDs are written only if the topology has them.
 
     Raises
     ------
@@ -96,7 +96,7 @@ def load_topology(path: str | os.PathLike[str]) -> Topology:
 
 
 def channel_rows(topology: Topology) -> Iterator[tuple[Any, ...]]:
-    """The channels as a table, header first; switches by name, None for what is not known."""
+    """Iterate over the rows of a table of channels, header first; None for unknown values."""
     names = topology.switch_names
     labels = [direction.name for direction in topology.directions]
     yield (
@@ -114,10 +114,10 @@ def channel_rows(topology: Topology) -> Iterator[tuple[Any, ...]]:
         range(topology.num_channels),
         (names[switch] for switch in topology.channel_source),
         (names[switch] for switch in topology.channel_target),
-        map(_known, topology.source_port.tolist()),
-        map(_known, topology.target_port.tolist()),
+        map(_known_or_none, topology.source_port.tolist()),
+        map(_known_or_none, topology.target_port.tolist()),
         (labels[label] if label >= 0 else None for label in topology.channel_direction.tolist()),
-        map(_known, topology.channel_ring.tolist()),
+        map(_known_or_none, topology.channel_ring.tolist()),
         topology.channel_latency.tolist(),
         topology.channel_capacity.tolist(),
         strict=True,
@@ -149,5 +149,5 @@ def _identities(topology: Topology) -> dict[str, tuple[str, ...]]:
     return {name: getattr(topology, name) for name in _IDENTITIES if getattr(topology, name)}
 
 
-def _known(value: int) -> int | None:
+def _known_or_none(value: int) -> int | None:
     return value if value >= 0 else None

@@ -1,1 +1,1 @@
-"""Measuring on real machines: what is launched, what came back, and what is concluded from it."""
+"""Measurements on real machines: launching programs, reading their output, statistics."""

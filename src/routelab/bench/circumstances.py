@@ -1,4 +1,4 @@
-"""Under which circumstances runs are done: versions, environment, and where ranks really are."""
+"""Circumstances of runs: versions, environment, and the hosts on which ranks really run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 from routelab.api import RoutelabError
 from routelab.bench.fabric.switching import last_lines
-from routelab.bench.launchers import Launcher, inherited, probe, run_launch
+from routelab.bench.launchers import Launcher, driver_environment, probe, run_launch
 from routelab.bench.store import STDERR, STDOUT
 
 KEPT = re.compile(
@@ -25,18 +25,18 @@ _PLACE = re.compile(r"^rank (\d+|\?) of (\d+|\?) on (\S+) with (.+)$", re.MULTIL
 
 
 def environment_of(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """The variables that may matter, in order."""
+    """Return the variables that may affect a run, in order."""
     return {name: environment[name] for name in sorted(environment) if KEPT.match(name)}
 
 
-def mattering(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Those of them that change how MPI and its network work; not the place of a job."""
-    kept = environment_of(inherited(environment))
+def relevant_variables(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return those that affect MPI and its network, without those about the job itself."""
+    kept = environment_of(driver_environment(environment))
     return {name: text for name, text in kept.items() if not name.startswith(("SLURM_", "PMI"))}
 
 
 def versions_of(launcher: Launcher) -> dict[str, str]:
-    """What the launcher says of its version: the first line that has a number."""
+    """Return the launcher's version: the first line of its output that has a number."""
     try:
         done = subprocess.run(
             [launcher.program, "--version"],
@@ -52,16 +52,16 @@ def versions_of(launcher: Launcher) -> dict[str, str]:
     return {launcher.cluster.launcher: told} if told else {}
 
 
-def places(
+def probe_ranks(
     launcher: Launcher, folder: Path, mark: str, seconds: float = PROBE_SECONDS
 ) -> dict[str, Any]:
-    """Start a probe as benchmarks are started, and find out where ranks are.
+    """Start a probe in the same way as benchmarks, and find the host of each rank.
 
     Parameters
     ----------
     launcher : Launcher
     folder : Path
-        Exists, and is seen by all hosts.
+        An existing folder that all hosts can read.
     mark : str
         Of the session, see `routelab.bench.processes.processes.MARK`.
     seconds : float
@@ -75,7 +75,7 @@ def places(
     Raises
     ------
     RoutelabError
-        If it cannot be started, or ranks are not where they have to be: results would be of
+        If the probe cannot be started, or ranks run on the wrong hosts: results would belong to
         another network.
     """
     launch = launcher.launch(probe(launcher.cluster.launcher), "routelab-probe")
@@ -92,15 +92,15 @@ def places(
         )
     found = _PLACE.findall(printed)
     return {
-        "host_of_rank": placed(found, launcher.hosts, launcher.ranks),
+        "host_of_rank": hosts_of_ranks(found, launcher.hosts, launcher.ranks),
         "systems": sorted({system for *_, system in found}),
     }
 
 
-def placed(
+def hosts_of_ranks(
     found: Sequence[tuple[str, str, str, str]], hosts: Sequence[str], ranks: int
 ) -> list[str]:
-    """Host of each rank, if all of them are where they have to be.
+    """Return the host of each rank, after checking that all ranks run where they must.
 
     Raises
     ------

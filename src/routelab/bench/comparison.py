@@ -1,4 +1,4 @@
-"""What is compared, and the columns of what comes of it."""
+"""Comparisons and the columns of their results."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ limit; the benchmark or the routing does not go with this network or number of p
 RUN_COLUMNS = (
     "routing",
     "benchmark",
-    "round",  # from 1 on; of warm-up rounds 0 and less, the last one 0
+    "round",  # from 1 on; warm-up rounds have 0 and less, the last one 0
     "turn",  # place of the routing in the round, from 1 on
     "status",
     "failure",  # `routelab.api.Failure`, or empty
@@ -32,10 +32,10 @@ RUN_COLUMNS = (
     "started",  # UTC, ISO 8601
     "ranks",
     "hosts",  # of the job, with commas between; empty: this machine
-    "job_id",  # of Slurm; empty without
-    "session",  # in which it was done: only runs of one session were done in turns
+    "job_id",  # of Slurm; empty without Slurm
+    "session",  # of the run: only runs of one session are interleaved
     "applied",  # yes: the fabric was switched to the routing for this run; no: it was left alone
-    "version",  # of the benchmark, as it says
+    "version",  # of the benchmark, as it prints it
     "run",  # fingerprint: folder in results/bench/runs
 )
 """Columns of `RUNS`, a row a run: whatever came of it."""
@@ -55,17 +55,17 @@ FIGURE_COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ComparisonPart:
     """A routing or a benchmark of a comparison.
 
     Attributes
     ----------
     id : str
-        As the study calls it: an alias, otherwise the canonical name.
+        Name in the study: an alias, otherwise the canonical name.
     text : str
         Canonical name.
     folder : Path or None
-        Of a routing: what the route stage wrote; None: it is made anew.
+        Of a routing: the folder that the route stage wrote; None: compute the routes again.
     """
 
     id: str
@@ -81,21 +81,21 @@ class Comparison:
     ----------
     topology : str
         Instance name, or a folder that the topology stage wrote.
-    routings : tuple of Chosen
-        None of them: the fabric is measured as it is, in one turn a round, called `AS_IT_IS`.
-    benchmarks : tuple of Chosen
+    routings : tuple of ComparisonPart
+        Empty: the fabric is measured as it is, in one turn per round, named `AS_IT_IS`.
+    benchmarks : tuple of ComparisonPart
     settings : BenchSettings
-        Its `cluster` is a path as seen from the working directory, or a name.
+        Its `cluster` is a path relative to the working directory, or a name.
     """
 
     topology: str
-    routings: tuple[Chosen, ...]
-    benchmarks: tuple[Chosen, ...]
+    routings: tuple[ComparisonPart, ...]
+    benchmarks: tuple[ComparisonPart, ...]
     settings: BenchSettings
 
     @property
     def minutes(self) -> int:
-        """To ask a scheduler for: as if every run took its limit, or less if settings say so."""
+        """Time to request from a scheduler: all limits together, or less if the settings say so."""
         settings = self.settings
         runs = max(1, len(self.routings)) * len(self.benchmarks)
         runs *= settings.warm_up + settings.repeats

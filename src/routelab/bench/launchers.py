@@ -1,4 +1,4 @@
-"""How MPI processes are started: the exact arguments of srun, of hydra and of Open MPI."""
+"""Launchers of MPI processes: the exact arguments of srun, hydra and Open MPI."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.bench.processes.processes import Ended, run_program
+from routelab.bench.processes.processes import ProgramEnd, run_program
 from routelab.bench.store import STDERR, STDOUT
 from routelab.config.cluster.file import Cluster
 
@@ -47,7 +47,7 @@ _ASKED = {
 
 
 def probe(launcher: str) -> tuple[str, ...]:
-    """A program that tells where a rank runs; nothing of a configuration is in its text."""
+    """Return a program that prints where a rank runs; its text has no part of a configuration."""
     rank, size, host = _ASKED[launcher]
     text = f'echo "rank ${{{rank}:-?}} of ${{{size}:-?}} on {host} with $(uname -sr)"'
     return ("sh", "-c", text)
@@ -61,9 +61,9 @@ class Launch:
     ----------
     arguments : tuple of str
     environment : mapping
-        Variables that it needs besides those there are.
+        Variables that it needs in addition to the present ones.
     hostfile : str
-        Text of `HOSTFILE` in the working directory; empty: none is needed.
+        Text of `HOSTFILE` in the working directory; empty if none is needed.
     """
 
     arguments: tuple[str, ...]
@@ -99,14 +99,14 @@ class Launcher:
         return self.nodes * self.ranks_per_node
 
     def launch(self, command: Sequence[str], name: str = "routelab") -> Launch:
-        """The whole command for a program.
+        """Return the whole command for a program.
 
         Parameters
         ----------
         command : sequence of str
             The program and its arguments.
         name : str
-            Of the step, by which it is found to be ended.
+            Name of the step, by which it can be ended.
         """
         arguments = getattr(self, f"_{self.cluster.launcher}")(name)
         return Launch(
@@ -116,7 +116,7 @@ class Launcher:
         )
 
     def _srun(self, name: str) -> tuple[str, ...]:
-        # the order of hosts is that of the network, which srun keeps only for arbitrary layouts
+        # the hosts are in the order of the network; srun keeps it only for arbitrary layouts
         places = (f"--nodes={self.nodes}", "--distribution=arbitrary") if self.hosts else ()
         mpi = (f"--mpi={self.cluster.mpi}",) if self.cluster.mpi else ()
         return (
@@ -156,18 +156,18 @@ class Launcher:
         return "".join(f"{line}\n" for line in lines)
 
 
-def inherited(environment: Mapping[str, str]) -> dict[str, str]:
-    """The driver's variables, without those about its own place in a job."""
+def driver_environment(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the driver's variables, without those about its place in a job."""
     return {name: text for name, text in environment.items() if not _OWN.fullmatch(name)}
 
 
 def find_program(cluster: Cluster) -> str:
-    """File of a cluster's launcher.
+    """Return the file of a cluster's launcher.
 
     Raises
     ------
     InputError
-        If it is not there.
+        If it does not exist.
     """
     named = (cluster.program,) if cluster.program else PROGRAMS[cluster.launcher]
     for name in named:
@@ -180,14 +180,14 @@ def find_program(cluster: Cluster) -> str:
     )
 
 
-def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: Any) -> Ended:
-    """Start all ranks of a program in a folder, which takes what they print, and wait for them.
+def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: Any) -> ProgramEnd:
+    """Start all ranks of a program in a folder, which receives their output, and wait for them.
 
     Parameters
     ----------
     launch : Launch
     folder : Path
-        Absolute; seen by all hosts.
+        Absolute path that all hosts can read.
     seconds, mark
         As for `routelab.bench.processes.processes.run_program`, as is `more`.
 
@@ -203,7 +203,7 @@ def run_launch(launch: Launch, folder: Path, seconds: float, mark: str, **more: 
         folder=folder,
         stdout=folder / STDOUT,
         stderr=folder / STDERR,
-        environment=inherited(os.environ) | dict(launch.environment),
+        environment=driver_environment(os.environ) | dict(launch.environment),
         seconds=seconds,
         mark=mark,
         **more,

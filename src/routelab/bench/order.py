@@ -1,17 +1,17 @@
-"""In which order runs are done: balanced, so that drift and what ran before favour nobody."""
+"""Order of runs: balanced, so that drift and preceding runs favour no routing."""
 
 from __future__ import annotations
 
 import random
 
 
-def orders(routings: int, rounds: int, seed: int) -> list[list[int]]:
-    """The order of the routings in every round.
+def routing_orders(routings: int, rounds: int, seed: int) -> list[list[int]]:
+    """Return the order of the routings in every round.
 
-    Rounds go through a Williams design: in its rows each routing stands equally often in each
-    place and equally often directly behind each other one. For an even number of routings it
-    has as many rows, for an odd one twice as many; when they are used up they come again. Which
-    routing is which, and the order of the rows, is drawn.
+    The rounds are the rows of a Williams design: each routing is equally often in each position
+    and equally often directly behind each other one. For an even number of routings it has as
+    many rows, for an odd one twice as many; after the last row it starts again. The assignment
+    of the routings and the order of the rows are random.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def orders(routings: int, rounds: int, seed: int) -> list[list[int]]:
     Returns
     -------
     orders : list of list of int
-        A permutation of ``range(routings)`` a round.
+        A permutation of ``range(routings)`` per round.
 
     Notes
     -----
@@ -38,13 +38,13 @@ def orders(routings: int, rounds: int, seed: int) -> list[list[int]]:
 
 
 def _williams(count: int) -> list[list[int]]:
-    # 0, 1, n-1, 2, n-2, ...: the differences of neighbours are all different
+    # 0, 1, n-1, 2, n-2, ...: the differences between neighbours are all different
     first = [(step + 1) // 2 if step % 2 else (count - step // 2) % count for step in range(count)]
     rows = [[(place + shift) % count for place in first] for shift in range(count)]
     return rows if count % 2 == 0 or count == 1 else [*rows, *(row[::-1] for row in rows)]
 
 
-def rotated(benchmarks: int, round_: int, turn: int) -> list[int]:
-    """The order of the benchmarks in a turn: another one is first each time."""
+def benchmark_order(benchmarks: int, round_: int, turn: int) -> list[int]:
+    """Return the order of the benchmarks in a turn: each turn starts with another one."""
     first = (round_ + turn) % benchmarks
     return [(first + place) % benchmarks for place in range(benchmarks)]

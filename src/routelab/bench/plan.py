@@ -1,4 +1,4 @@
-"""A comparison made ready: every run with its exact command, before a node-hour is spent."""
+"""The plan of a comparison: every run with its exact command, before a node-hour is spent."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from routelab.api import (
     InputError,
     RouteTable,
 )
-from routelab.bench.circumstances import mattering
-from routelab.bench.comparison import AS_IT_IS, Chosen, Comparison
+from routelab.bench.circumstances import relevant_variables
+from routelab.bench.comparison import AS_IT_IS, Comparison, ComparisonPart
 from routelab.bench.launchers import Launcher
-from routelab.bench.order import orders, rotated
+from routelab.bench.order import benchmark_order, routing_orders
 from routelab.bench.store import fingerprint_of
 from routelab.config.cluster.file import ClusterFile
 from routelab.deadlock import network_digest, routes_digest
@@ -34,57 +34,57 @@ HERE = Path()
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run that a comparison consists of.
+    """A run of a comparison.
 
     Attributes
     ----------
-    routing, benchmark : Chosen
+    routing, benchmark : ComparisonPart
     round : int
-        From 1 on; of warm-up rounds 0 and less.
+        From 1 on; warm-up rounds have 0 and less.
     turn : int
-        Place of the routing in the round, from 1 on.
+        Position of the routing in the round, from 1 on.
     fingerprint : str
-        Empty of a run that cannot be.
+        Empty for a run that is not possible.
     identity : mapping
-        What the fingerprint is of.
+        Content of the fingerprint.
     command : tuple of str
-        Without launcher.
+        Without the launcher.
     files : mapping of str to str
-        Text by name of what lies in its folder beforehand.
-    refused : str
-        Why it cannot be: the benchmark or the routing does not go with the network.
+        Text of the input files in its folder, by name.
+    refusal : str
+        Why it is not possible: the network does not fit the benchmark or the routing.
     """
 
-    routing: Chosen
-    benchmark: Chosen
+    routing: ComparisonPart
+    benchmark: ComparisonPart
     round: int
     turn: int
     fingerprint: str = ""
     identity: Mapping[str, Any] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     files: Mapping[str, str] = field(default_factory=dict)
-    refused: str = ""
+    refusal: str = ""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What is run while one routing is applied.
+    """The runs while one routing is applied.
 
     Attributes
     ----------
-    routing : Chosen
+    routing : ComparisonPart
     round : int
     runs : tuple of PlannedRun
     """
 
-    routing: Chosen
+    routing: ComparisonPart
     round: int
     runs: tuple[PlannedRun, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
-    """A comparison with all that it needs.
+class MeasurementPlan:
+    """A comparison with everything that it needs.
 
     Attributes
     ----------
@@ -94,8 +94,8 @@ class Prepared:
     file : ClusterFile
     launcher : Launcher
     tables : mapping of str to RouteTable
-        By id of the routing; without those of `refused`.
-    refused : mapping of str to str
+        By id of the routing, without those in `refusals`.
+    refusals : mapping of str to str
         Why a routing has no table here, by its id.
     benchmarks : mapping of str to BenchmarkPlugin
         By id.
@@ -111,7 +111,7 @@ class Prepared:
     file: ClusterFile
     launcher: Launcher
     tables: Mapping[str, RouteTable]
-    refused: Mapping[str, str]
+    refusals: Mapping[str, str]
     benchmarks: Mapping[str, BenchmarkPlugin]
     executables: Mapping[str, Path]
     fabric: FabricPlugin
@@ -119,57 +119,59 @@ class Prepared:
 
     @property
     def hosts(self) -> tuple[str, ...]:
-        """In the order of the network's terminals; empty: this machine."""
+        """Hosts in the order of the network's terminals; empty: this machine."""
         return self.launcher.hosts
 
     @cached_property
     def turns(self) -> tuple[Turn, ...]:
-        """All rounds, in the order in which they are done."""
+        """Return the turns of all rounds, in order."""
         settings = self.comparison.settings
-        routings = self.comparison.routings or (Chosen(AS_IT_IS, AS_IT_IS),)
+        routings = self.comparison.routings or (ComparisonPart(AS_IT_IS, AS_IT_IS),)
         rounds = settings.warm_up + settings.repeats
         return tuple(
             self._turn(routings[which], number - settings.warm_up + 1, place)
-            for number, order in enumerate(orders(len(routings), rounds, settings.seed))
+            for number, order in enumerate(routing_orders(len(routings), rounds, settings.seed))
             for place, which in enumerate(order, 1)
         )
 
     @property
     def runs(self) -> Iterator[PlannedRun]:
-        """The runs of all turns."""
+        """Iterate over the runs of all turns."""
         return (run for turn in self.turns for run in turn.runs)
 
-    def job(self, routing: Chosen, folder: Path) -> FabricJob:
-        """What the fabric is told for a routing; its files go below `folder`."""
+    def job(self, routing: ComparisonPart, folder: Path) -> FabricJob:
+        """Return the fabric's job for a routing; its files are below `folder`."""
         table = self.tables[routing.id]
         return FabricJob(
             routing.text, table, self.hosts, folder / _digest(table)[:16], self.topology
         )
 
     def task(self, benchmark: str, folder: Path = HERE) -> BenchmarkTask:
-        """What a benchmark runs on."""
+        """Return the task of a benchmark."""
         at = self.launcher
         executable = self.executables.get(benchmark, Path())
         return BenchmarkTask(at.ranks, at.nodes, executable, folder)
 
-    def _turn(self, routing: Chosen, round_: int, place: int) -> Turn:
+    def _turn(self, routing: ComparisonPart, round_: int, place: int) -> Turn:
         benchmarks = self.comparison.benchmarks
-        order = rotated(len(benchmarks), round_, place)
+        order = benchmark_order(len(benchmarks), round_, place)
         runs = tuple(self._run(routing, benchmarks[which], round_, place) for which in order)
         return Turn(routing, round_, runs)
 
-    def _run(self, routing: Chosen, benchmark: Chosen, round_: int, turn: int) -> PlannedRun:
+    def _run(
+        self, routing: ComparisonPart, benchmark: ComparisonPart, round_: int, turn: int
+    ) -> PlannedRun:
         at, plugin = self.launcher, self.benchmarks[benchmark.id]
-        reason = self.refused.get(routing.id) or plugin.supports(at.ranks, at.ranks_per_node)
+        reason = self.refusals.get(routing.id) or plugin.supports(at.ranks, at.ranks_per_node)
         if reason:
-            return PlannedRun(routing, benchmark, round_, turn, refused=reason)
+            return PlannedRun(routing, benchmark, round_, turn, refusal=reason)
         task = self.task(benchmark.id)
         command, files = plugin.command(task), plugin.files(task)
         table = self.tables.get(routing.id)
         launch = at.launch(command)
         identity = {
             "arguments": [_content(word) for word in launch.arguments],
-            "environment": {**mattering(), **launch.environment},
+            "environment": {**relevant_variables(), **launch.environment},
             "files": dict(files),
             "hosts": list(at.hosts) or [os.uname().nodename],
             "ranks": at.ranks,
@@ -185,7 +187,7 @@ class Prepared:
 
 
 def fabric_text(file: ClusterFile, apply: bool) -> str:
-    """How the fabric is switched, for people and fingerprints; empty if it is not."""
+    """Return how the fabric is switched, for messages and fingerprints; empty if it is not."""
     if not apply:
         return ""
     choice = file.cluster.fabric
@@ -197,7 +199,7 @@ _SAME_ROUTES = frozenset({"state", "restore", "check", "seconds"})
 
 
 def _fabric(file: ClusterFile, apply: bool) -> Any:
-    """How the fabric is switched, for fingerprints: of programs and files their content."""
+    """Return how the fabric is switched, for fingerprints: with the content of all files."""
     choice = file.cluster.fabric
     if not apply or choice is None:
         return "switched" if apply else ""
@@ -211,14 +213,14 @@ _digests: dict[int, tuple[RouteTable, str]] = {}
 
 
 def _digest(table: RouteTable) -> str:
-    """SHA-256 of network and routes, hexadecimal; made once a table."""
+    """Return the SHA-256 of network and routes, hexadecimal; compute it once per table."""
     known = _digests.get(id(table))
     if known is None or known[0] is not table:
-        known = _digests[id(table)] = (table, _made_digest(table))
+        known = _digests[id(table)] = (table, _compute_digest(table))
     return known[1]
 
 
-def _made_digest(table: RouteTable) -> str:
+def _compute_digest(table: RouteTable) -> str:
     parts = network_digest(table.topology), routes_digest(table)
     weights = np.ascontiguousarray(table.path_weight).tobytes()
     return hashlib.sha256(" ".join(parts).encode() + weights).hexdigest()
@@ -228,7 +230,7 @@ _contents: dict[tuple[str, int, int], str] = {}
 
 
 def _content(word: str) -> str:
-    """An argument; of a file its content, so that where it lies does not matter."""
+    """Return an argument, or the content of its file, so that the file's location is irrelevant."""
     path = Path(word)
     if not path.is_absolute() or not path.is_file():
         return word

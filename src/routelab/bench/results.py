@@ -1,4 +1,4 @@
-"""What a comparison has found: a row a run, a row a figure of merit, and facts about all."""
+"""Results of a comparison: a row per run, a row per figure of merit, and facts."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
-from routelab.bench.plan import PlannedRun, Prepared, fabric_text
-from routelab.bench.session import Ended, Session
+from routelab.bench.plan import MeasurementPlan, PlannedRun, fabric_text
+from routelab.bench.session import Session, SessionEnd
 from routelab.bench.store import RawRun
-from routelab.bench.verdict import Judged
+from routelab.bench.verdict import RunVerdict
 
 
 @dataclass(frozen=True, eq=False)
-class Collected:
-    """All that a comparison found.
+class ComparisonResult:
+    """The results of a comparison.
 
     Attributes
     ----------
     runs : list of dict
-        By `RUN_COLUMNS`.
+        With the columns `RUN_COLUMNS`.
     figures : list of dict
-        By `FIGURE_COLUMNS`.
+        With the columns `FIGURE_COLUMNS`.
     facts : dict
     """
 
@@ -31,68 +31,70 @@ class Collected:
     facts: dict[str, Any]
 
 
-def collect(session: Session, ended: Ended) -> Collected:
-    """Read all runs of a comparison from the store, whichever session made them.
+def collect(session: Session, ended: SessionEnd) -> ComparisonResult:
+    """Read all runs of a comparison from the store, of all sessions.
 
     Parameters
     ----------
     session : Session
-    ended : Ended
+    ended : SessionEnd
         How the last session ended.
     """
     runs: list[dict[str, Any]] = []
     figures: list[dict[str, Any]] = []
     raws: list[RawRun] = []
-    for run in session.prepared.runs:
-        found = session.judged(run)
+    for run in session.plan.runs:
+        found = session.find_verdict(run)
         if found is None:
-            reason = run.refused or f"not run: {ended.stopped or 'the session ended before'}"
-            status = "unsupported" if run.refused else "failed"
-            runs.append(_row(run, session.prepared, status=status, reason=reason))
+            reason = run.refusal or f"not run: {ended.stopped or 'the session ended before'}"
+            status = "unsupported" if run.refusal else "failed"
+            runs.append(_row(run, session.plan, status=status, reason=reason))
             continue
-        raw, judged = found
+        raw, verdict = found
         raws.append(raw)
-        runs.append(_done_row(run, session.prepared, raw, judged))
-        figures += _figures(run, raw, judged)
-    return Collected(runs, figures, _facts(session.prepared, ended, runs, raws))
+        runs.append(_done_row(run, session.plan, raw, verdict))
+        figures += _figures(run, raw, verdict)
+    return ComparisonResult(runs, figures, _facts(session.plan, ended, runs, raws))
 
 
-def _row(run: PlannedRun, prepared: Prepared, **more: Any) -> dict[str, Any]:
+def _row(run: PlannedRun, plan: MeasurementPlan, **more: Any) -> dict[str, Any]:
     row = dict.fromkeys(RUN_COLUMNS, "") | {
         "routing": run.routing.id,
         "benchmark": run.benchmark.id,
         "round": run.round,
         "turn": run.turn,
-        "ranks": prepared.launcher.ranks,
-        "hosts": ",".join(prepared.hosts),
-        "applied": "yes" if prepared.apply else "no",
+        "ranks": plan.launcher.ranks,
+        "hosts": ",".join(plan.hosts),
+        "applied": "yes" if plan.apply else "no",
         "run": run.fingerprint,
     }
     return row | more
 
 
-def _done_row(run: PlannedRun, prepared: Prepared, raw: RawRun, judged: Judged) -> dict[str, Any]:
+def _done_row(
+    run: PlannedRun, plan: MeasurementPlan, raw: RawRun, verdict: RunVerdict
+) -> dict[str, Any]:
     return _row(
         run,
-        prepared,
-        status=judged.status,
-        failure=judged.failure,
-        reason=judged.reason,
+        plan,
+        status=verdict.status,
+        failure=verdict.failure,
+        reason=verdict.reason,
         exit_code="" if raw.exit_code is None else raw.exit_code,
         seconds=round(raw.seconds, 3),
         started=raw.started,
         turn=raw.turn,
         job_id=raw.job_id,
         session=raw.session,
-        version=judged.result.version if judged.result else "",
+        version=verdict.result.version if verdict.result else "",
     )
 
 
-def _figures(run: PlannedRun, raw: RawRun, judged: Judged) -> list[dict[str, Any]]:
-    if judged.result is None:
+def _figures(run: PlannedRun, raw: RawRun, verdict: RunVerdict) -> list[dict[str, Any]]:
+    if verdict.result is None:
         return []
     rows = []
-    for figure in judged.result.figures:
+    for figure in verdict.result.figures:
         values = (
             *(run.routing.id, run.benchmark.id, run.round, figure.metric),
             *("" if figure.size is None else figure.size, figure.value),
@@ -103,9 +105,9 @@ def _figures(run: PlannedRun, raw: RawRun, judged: Judged) -> list[dict[str, Any
 
 
 def _facts(
-    prepared: Prepared, ended: Ended, runs: list[dict[str, Any]], raws: list[RawRun]
+    plan: MeasurementPlan, ended: SessionEnd, runs: list[dict[str, Any]], raws: list[RawRun]
 ) -> dict[str, Any]:
-    settings, launcher = prepared.comparison.settings, prepared.launcher
+    settings, launcher = plan.comparison.settings, plan.launcher
     versions: dict[str, str] = {}
     environment: dict[str, str] = {}
     systems: dict[str, None] = {}
@@ -118,9 +120,9 @@ def _facts(
         _merge(versions, {benchmark: version})
     started = sorted(raw.started for raw in raws)
     return {
-        "cluster": prepared.file.path.stem,
-        "launcher": prepared.file.cluster.launcher,
-        "hosts": list(prepared.hosts),
+        "cluster": plan.file.path.stem,
+        "launcher": plan.file.cluster.launcher,
+        "hosts": list(plan.hosts),
         "nodes": launcher.nodes,
         "ranks": launcher.ranks,
         "ranks_per_node": launcher.ranks_per_node,
@@ -130,8 +132,8 @@ def _facts(
         "environment": environment,
         "rounds": settings.repeats,
         "warm_up": settings.warm_up,
-        "applied": prepared.apply,
-        "fabric": fabric_text(prepared.file, prepared.apply) or prepared.fabric.name,
+        "applied": plan.apply,
+        "fabric": fabric_text(plan.file, plan.apply) or plan.fabric.name,
         "wall_seconds": sum(raw.seconds for raw in raws),
         "failed": sum(row["status"] in ("failed", "timeout") for row in runs),
         "restored": "" if ended.restored is None else ended.restored,
@@ -141,7 +143,7 @@ def _facts(
 
 
 def _merge(into: dict[str, str], more: Mapping[str, Any]) -> None:
-    """Add texts; where sessions differ, all stand side by side."""
+    """Add texts; where sessions differ, join all of them."""
     for name, text in more.items():
         known = into.setdefault(name, str(text))
         if str(text) not in known.split(" | "):

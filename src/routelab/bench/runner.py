@@ -1,4 +1,4 @@
-"""One run after the other: launched as it is meant to be, judged, and kept."""
+"""Execution of runs: each is launched, judged and stored."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from typing import Any
 
 from routelab._progress import tell
 from routelab.api.parameters import bytes_text
-from routelab.artifacts.atomic import explained
-from routelab.bench.circumstances import environment_of, places, versions_of
+from routelab.artifacts.atomic import explain_write_errors
+from routelab.bench.circumstances import environment_of, probe_ranks, versions_of
 from routelab.bench.fabric.guard import Guard
 from routelab.bench.launchers import run_launch
-from routelab.bench.plan import PlannedRun, Prepared
+from routelab.bench.plan import MeasurementPlan, PlannedRun
 from routelab.bench.processes.processes import MOST_OUTPUT
-from routelab.bench.processes.signals import Heeding
+from routelab.bench.processes.signals import StopSignals
 from routelab.bench.slurm import (
     RETRY_SECONDS,
     UNREACHABLE_SECONDS,
@@ -26,7 +26,7 @@ from routelab.bench.slurm import (
     AllocationLostError,
     launch_trouble,
 )
-from routelab.bench.store import Ending, RawRun, RunStore
+from routelab.bench.store import RawRun, RunEnding, RunStore
 from routelab.bench.verdict import judge
 
 PROBE_ROOM = 64 * 1024
@@ -36,11 +36,11 @@ logger = logging.getLogger(__name__)
 
 
 class Runner:
-    """Does the runs of a session.
+    """Runs the benchmarks of a session.
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : MeasurementPlan
     store : RunStore
     allocation : Allocation or None
         Of Slurm.
@@ -48,13 +48,15 @@ class Runner:
     Attributes
     ----------
     done : int
-        Runs that were made.
+        Number of runs.
     mark : str
-        Of all programs that it starts; see `routelab.bench.processes.processes.MARK`.
+        Mark of all programs that it starts; see `routelab.bench.processes.processes.MARK`.
     """
 
-    def __init__(self, prepared: Prepared, store: RunStore, allocation: Allocation | None) -> None:
-        self.prepared = prepared
+    def __init__(
+        self, plan: MeasurementPlan, store: RunStore, allocation: Allocation | None
+    ) -> None:
+        self.plan = plan
         self.store = store
         self.allocation = allocation
         self.done = 0
@@ -62,59 +64,61 @@ class Runner:
         self._circumstances: dict[str, Any] = {}
 
     def look_around(self) -> None:
-        """Find out versions and where ranks are, before anything is changed.
+        """Find out versions and the hosts of ranks, before anything is changed.
 
         Raises
         ------
         RoutelabError
-            If ranks are not where they have to be.
+            If ranks run on the wrong hosts.
         """
-        with explained(self.store.folder, self.store.folder):
+        with explain_write_errors(self.store.folder, self.store.folder):
             self.store.folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".probe", dir=self.store.folder) as folder:
                 tell("session", "probe")
-                # launchers do not say that they could not print
+                # launchers do not report that they could not print
                 Path(folder, "room").write_bytes(bytes(PROBE_ROOM))
-                found = places(self.prepared.launcher, Path(folder).resolve(), self.mark)
+                found = probe_ranks(self.plan.launcher, Path(folder).resolve(), self.mark)
         self._circumstances = {
-            "versions": versions_of(self.prepared.launcher),
-            "environment": environment_of() | self.prepared.file.cluster.environment,
+            "versions": versions_of(self.plan.launcher),
+            "environment": environment_of() | self.plan.file.cluster.environment,
             **found,
         }
 
-    def run(self, run: PlannedRun, guard: Guard, heeding: Heeding) -> None:
-        """Make a run and keep it, whatever came of it.
+    def run(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> None:
+        """Run a benchmark and store the run, even if it failed.
 
         Raises
         ------
         AllocationLostError
-            If the nodes are not ours any more; then the run is not kept.
+            If the nodes no longer belong to this job; then the run is not stored.
         InputError
             If the disk is full.
         """
         which = f"round {run.round}" if run.round > 0 else "warm-up"
         tell(f"{run.routing.id} {run.benchmark.id}", which)
         try:
-            raw = self._started(run, guard, heeding)
-            plugin = self.prepared.benchmarks[run.benchmark.id]
-            judged = judge(plugin, raw, self.prepared.task(run.benchmark.id))
-            if judged.status != "ok" and self.allocation is not None:
-                self.allocation.ensure_alive()  # otherwise it was not the benchmark's fault
+            raw = self._launch_with_retries(run, guard, signals)
+            plugin = self.plan.benchmarks[run.benchmark.id]
+            verdict = judge(plugin, raw, self.plan.task(run.benchmark.id))
+            if verdict.status != "ok" and self.allocation is not None:
+                self.allocation.ensure_alive()  # if it is lost, the benchmark did not fail
             self.store.keep(raw)
         except BaseException:
             self.store.drop(run.fingerprint)
             raise
         self.done += 1
-        if judged.status != "ok":
-            logger.warning("%s, %s, %s: %s", run.routing.id, run.benchmark.id, which, judged.reason)
-        tell(f"{run.routing.id} {run.benchmark.id}", f"{which}: {judged.status}", ended=True)
+        if verdict.status != "ok":
+            logger.warning(
+                "%s, %s, %s: %s", run.routing.id, run.benchmark.id, which, verdict.reason
+            )
+        tell(f"{run.routing.id} {run.benchmark.id}", f"{which}: {verdict.status}", ended=True)
 
-    def _started(self, run: PlannedRun, guard: Guard, heeding: Heeding) -> RawRun:
-        """A run that was started at least: what Slurm's controller cannot do it may do soon."""
+    def _launch_with_retries(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
+        """Launch a run, again if Slurm's controller could not start it: it may be able to soon."""
         found = self.allocation
         until = time.monotonic() + UNREACHABLE_SECONDS
         while True:
-            raw = self._launched(run, guard, heeding)
+            raw = self._launch(run, guard, signals)
             trouble = "" if found is None else launch_trouble(raw.output())
             if found is None or not trouble:
                 return raw
@@ -126,13 +130,13 @@ class Runner:
                 )
             time.sleep(RETRY_SECONDS)
 
-    def _launched(self, run: PlannedRun, guard: Guard, heeding: Heeding) -> RawRun:
+    def _launch(self, run: PlannedRun, guard: Guard, signals: StopSignals) -> RawRun:
         name, found = run.fingerprint[:16], self.allocation
-        launch = self.prepared.launcher.launch(run.command, name)
+        launch = self.plan.launcher.launch(run.command, name)
         folder = self.store.begin(run.fingerprint, run.files).resolve()
-        seconds = self.prepared.comparison.settings.seconds
+        seconds = self.plan.comparison.settings.seconds
         started = now()
-        ending: Ending = "ended"
+        ending: RunEnding = "ended"
         exit_code: int | None = None
         reason, taken = "", 0.0
         try:
@@ -141,8 +145,8 @@ class Runner:
                 folder,
                 seconds,
                 self.mark,
-                began=guard.group,
-                starting=heeding.held,
+                on_start=guard.set_group,
+                starting=signals.hold_back,
                 end_step=(lambda: found.end_step(name)) if found is not None else lambda: None,
             )
         except OSError as error:
@@ -172,5 +176,5 @@ class Runner:
 
 
 def now() -> str:
-    """UTC in ISO 8601, whole seconds."""
+    """Return the time, UTC in ISO 8601, whole seconds."""
     return datetime.now(UTC).isoformat(timespec="seconds")

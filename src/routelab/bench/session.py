@@ -1,4 +1,4 @@
-"""A session: what is missing of a comparison is measured, and the fabric is put back."""
+"""Sessions: measure the missing runs of a comparison, and restore the fabric."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from pathlib import Path
 
 from routelab._progress import tell
 from routelab.api import FabricError, FabricJob, RoutelabError, RouteTable
-from routelab.artifacts.atomic import explained
-from routelab.bench.fabric.files import render
+from routelab.artifacts.atomic import explain_write_errors
+from routelab.bench.fabric.files import write_fabric_files
 from routelab.bench.fabric.guard import Guard
 from routelab.bench.fabric.journal import Journal
 from routelab.bench.fabric.switching import LoggedSwitch
-from routelab.bench.plan import PlannedRun, Prepared, Turn
-from routelab.bench.processes.signals import Heeding
+from routelab.bench.plan import MeasurementPlan, PlannedRun, Turn
+from routelab.bench.processes.signals import StopSignals
 from routelab.bench.runner import Runner, now
 from routelab.bench.slurm import AllocationLostError, allocation
 from routelab.bench.store import RawRun, RunStore
-from routelab.bench.verdict import Judged, judge
+from routelab.bench.verdict import RunVerdict, judge
 
 logger = logging.getLogger(__name__)
 
@@ -29,17 +29,17 @@ NOTHING = -1
 
 
 @dataclass(frozen=True)
-class Ended:
+class SessionEnd:
     """How a session ended.
 
     Attributes
     ----------
     stopped : str
-        Why it ended before all was measured; empty if it did not.
+        Why it ended before all runs were measured; empty if it did not.
     restored : bool or None
-        Whether the fabric is as before; None if it was left alone.
+        Whether the fabric is as before; None if it was not switched.
     done : int
-        Runs that were made.
+        Number of runs.
     """
 
     stopped: str = ""
@@ -48,48 +48,48 @@ class Ended:
 
 
 class Session:
-    """Measures what is missing of a comparison.
+    """Measures the missing runs of a comparison.
 
     Parameters
     ----------
-    prepared : Prepared
+    prepared : MeasurementPlan
     store : RunStore
     fabrics : Path
         Folder with the journals of fabrics, and the files for their tools.
     remake : callable
-        The routes of a topology and a routing by their names, for a fabric that an earlier
+        Returns the routes of a topology and a routing by their names, for a fabric that an earlier
         session has left switched.
     """
 
     def __init__(
         self,
-        prepared: Prepared,
+        plan: MeasurementPlan,
         store: RunStore,
         fabrics: Path,
         remake: Callable[[str, str], RouteTable],
     ) -> None:
-        self.prepared = prepared
+        self.plan = plan
         self.store = store
-        self.journal = Journal(fabrics, prepared.file.path.stem)
+        self.journal = Journal(fabrics, plan.file.path.stem)
         self._remake = remake
         self._turns = list(enumerate(self.missing()))
 
-    def judged(self, run: PlannedRun) -> tuple[RawRun, Judged] | None:
-        """What the store has of a run; None if it was not done."""
+    def find_verdict(self, run: PlannedRun) -> tuple[RawRun, RunVerdict] | None:
+        """Return a stored run with its verdict; None if it was not done."""
         raw = self.store.find(run.fingerprint) if run.fingerprint else None
         if raw is None:
             return None
-        plugin = self.prepared.benchmarks[run.benchmark.id]
-        return raw, judge(plugin, raw, self.prepared.task(run.benchmark.id))
+        plugin = self.plan.benchmarks[run.benchmark.id]
+        return raw, judge(plugin, raw, self.plan.task(run.benchmark.id))
 
     def missing(self) -> list[Turn]:
-        """Turns with those of their runs that have no figures yet."""
+        """Return the turns, with those of their runs that have no figures yet."""
         turns = []
         seen: set[str] = set()
-        for turn in self.prepared.turns:
+        for turn in self.plan.turns:
             runs = []
             for run in turn.runs:
-                # the same routing or benchmark under two names has its runs once
+                # the same routing or benchmark under two names is run once
                 if run.fingerprint not in seen and self._is_missing(run):
                     seen.add(run.fingerprint)
                     runs.append(run)
@@ -98,87 +98,87 @@ class Session:
         return turns
 
     def is_undone(self, run: PlannedRun) -> bool:
-        """Whether a run that could be was not even tried."""
-        return not run.refused and self.store.find(run.fingerprint) is None
+        """Return whether a run is possible but was not tried."""
+        return not run.refusal and self.store.find(run.fingerprint) is None
 
     def _is_missing(self, run: PlannedRun) -> bool:
-        if run.refused:
+        if run.refusal:
             return False
-        found = self.judged(run)
+        found = self.find_verdict(run)
         return found is None or found[1].status != "ok"
 
-    def measure(self) -> Ended:
-        """Do all runs that are missing.
+    def measure(self) -> SessionEnd:
+        """Run all missing benchmarks.
 
         Raises
         ------
         InputError
             If the disk is full, another session holds the fabric, or the allocation lacks hosts;
-            the fabric is restored before.
+            the fabric is restored first.
         RoutelabError
             If an earlier session left the fabric switched and it cannot be restored, or ranks
-            are not where they have to be.
+            run on the wrong hosts.
         Stopped, KeyboardInterrupt
-            If a signal asked for it; all is put back before.
+            If a signal asked for it; the fabric is restored first.
         """
-        if not self._turns and self.journal.left() is None:
-            return Ended()
+        if not self._turns and self.journal.entry() is None:
+            return SessionEnd()
         self.journal.hold()
         try:
-            self._restore_left()
+            self._restore_earlier()
             if not self._turns:
-                return Ended()
-            found = allocation() if self.prepared.file.cluster.launcher == "srun" else None
-            if found is not None and self.prepared.hosts:
-                found.check(self.prepared.hosts)
-            runner = Runner(self.prepared, self.store, found)
+                return SessionEnd()
+            found = allocation() if self.plan.file.cluster.launcher == "srun" else None
+            if found is not None and self.plan.hosts:
+                found.check(self.plan.hosts)
+            runner = Runner(self.plan, self.store, found)
             runner.look_around()
-            return self._guarded(runner)
+            return self._measure_guarded(runner)
         finally:
             self.journal.release()
 
-    def _guarded(self, runner: Runner) -> Ended:
+    def _measure_guarded(self, runner: Runner) -> SessionEnd:
         guard = Guard(self._restore_turn, self.journal.log, runner.mark)
         applied = NOTHING
         stopped = ""
         restored: bool | None = None
-        with Heeding() as heeding:
+        with StopSignals() as signals:
             try:
                 for number, turn in self._turns:
-                    if self.prepared.apply:
-                        job = self._rendered(turn)
+                    if self.plan.apply:
+                        job = self._written_job(turn)
                         applied = number
                         self._apply(number, job, guard)
                     for run in turn.runs:
-                        runner.run(run, guard, heeding)
+                        runner.run(run, guard, signals)
             except (FabricError, AllocationLostError) as error:
                 stopped = str(error)
             finally:
-                heeding.deaf = True
+                signals.deaf = True
                 if applied != NOTHING:
                     restored = self._restore(applied, guard)
-                    guard.applied(NOTHING)
+                    guard.set_turn(NOTHING)
                 guard.dismiss()
-        return Ended(stopped, restored, runner.done)
+        return SessionEnd(stopped, restored, runner.done)
 
     # --- the fabric -----------------------------------------------------------------------
 
     def _job(self, turn: Turn) -> FabricJob:
-        return self.prepared.job(turn.routing, self.journal.folder.resolve())
+        return self.plan.job(turn.routing, self.journal.folder.resolve())
 
-    def _rendered(self, turn: Turn) -> FabricJob:
-        """What the fabric is told in a turn, with the files that it needs."""
+    def _written_job(self, turn: Turn) -> FabricJob:
+        """Return the fabric's job for a turn, after writing its files."""
         job = self._job(turn)
-        with explained(job.folder, job.folder):
+        with explain_write_errors(job.folder, job.folder):
             job.folder.mkdir(parents=True, exist_ok=True)
-        render(self.prepared.fabric, job)
+        write_fabric_files(self.plan.fabric, job)
         return job
 
     def _apply(self, number: int, job: FabricJob, guard: Guard) -> None:
         tell("session", f"apply {job.routing}")
         self.journal.write(
             {
-                "topology": self.prepared.topology,
+                "topology": self.plan.topology,
                 "routing": job.routing,
                 "hosts": list(job.hosts),
                 "folder": str(job.folder),
@@ -187,14 +187,14 @@ class Session:
                 "host": os.uname().nodename,
             }
         )
-        guard.applied(number)
-        self.prepared.fabric.apply(job, LoggedSwitch(self.journal.log, guard.group))
+        guard.set_turn(number)
+        self.plan.fabric.apply(job, LoggedSwitch(self.journal.log, guard.set_group))
 
     def _restore(self, number: int, guard: Guard) -> bool:
-        """Whether the fabric is as before; says loudly if it is not."""
+        """Restore the fabric; log an error and return False if that fails."""
         tell("session", "restore the fabric")
         try:
-            self._restore_turn(number, guard.group)
+            self._restore_turn(number, guard.set_group)
         except Exception as error:
             logger.error(
                 "THE FABRIC WAS NOT RESTORED: it may still route as %s says. %s. See %s; the next "
@@ -207,14 +207,14 @@ class Session:
             return False
         return True
 
-    def _restore_turn(self, number: int, began: Callable[[int], None] = lambda _: None) -> None:
+    def _restore_turn(self, number: int, on_start: Callable[[int], None] = lambda _: None) -> None:
         job = self._job(self._turns[number][1])
-        self.prepared.fabric.restore(job, LoggedSwitch(self.journal.log, began))
+        self.plan.fabric.restore(job, LoggedSwitch(self.journal.log, on_start))
         self.journal.clear()
 
-    def _restore_left(self) -> None:
-        """Restore what a session has left that could not do so itself."""
-        left = self.journal.left()
+    def _restore_earlier(self) -> None:
+        """Restore the fabric after a session that could not do so itself."""
+        left = self.journal.entry()
         if left is None:
             return
         logger.warning(
@@ -228,7 +228,7 @@ class Session:
             table = self._remake(str(left["topology"]), str(left["routing"]))
             hosts, folder = tuple(left["hosts"]), Path(left["folder"])
             job = FabricJob(left["routing"], table, hosts, folder, left["topology"])
-            self.prepared.fabric.restore(job, LoggedSwitch(self.journal.log))
+            self.plan.fabric.restore(job, LoggedSwitch(self.journal.log))
         except (RoutelabError, KeyError) as error:
             raise RoutelabError(
                 "the fabric was left switched by an earlier session and cannot be restored, "

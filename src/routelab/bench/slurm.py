@@ -1,4 +1,4 @@
-"""The allocation that a session runs in: which hosts it has, and whether it is still there."""
+"""The allocation of a session: its hosts, and whether it still exists."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TROUBLE = re.compile(
 
 
 class AllocationLostError(RoutelabError):
-    """The nodes are not ours any more."""
+    """The nodes no longer belong to this job."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Allocation:
     hosts: tuple[str, ...]
 
     def check(self, wanted: Sequence[str]) -> None:
-        """Refuse an allocation without the hosts that are to be measured.
+        """Refuse an allocation without the hosts that will be measured.
 
         Raises
         ------
@@ -60,7 +60,7 @@ class Allocation:
             )
 
     def ensure_alive(self) -> None:
-        """Make sure that the job still runs; waits for a controller that does not answer.
+        """Check that the job still runs; wait for a controller that does not answer.
 
         Raises
         ------
@@ -82,15 +82,15 @@ class Allocation:
             time.sleep(RETRY_SECONDS)
 
     def end_step(self, name: str) -> None:
-        """End the steps of that name, with all that they run."""
-        listed = _ask(["squeue", "--steps", "--noheader", "--format=%i %j"])
+        """End the steps of that name, with all their processes."""
+        listed = _output_of(["squeue", "--steps", "--noheader", "--format=%i %j"])
         for line in (listed or "").splitlines():
             step, _, called = line.strip().partition(" ")
             if called == name and step.startswith(f"{self.job_id}."):
-                _ask(["scancel", "--signal=KILL", step])
+                _output_of(["scancel", "--signal=KILL", step])
 
     def _state(self) -> str | None:
-        """State of the job; empty if Slurm does not know it, None if Slurm does not answer."""
+        """Return the job's state; empty if Slurm does not know it, None without an answer."""
         try:
             done = subprocess.run(
                 ["squeue", "--noheader", f"--jobs={self.job_id}", "--format=%T"],
@@ -107,20 +107,20 @@ class Allocation:
 
 
 def allocation(environment: Mapping[str, str] = os.environ) -> Allocation | None:
-    """The allocation that this process is in; None without one."""
+    """Return the allocation in which this process runs; None without one."""
     job_id = environment.get("SLURM_JOB_ID")
     if not job_id:
         return None
     listed = environment.get("SLURM_JOB_NODELIST")
     if not listed:
-        listed = _ask(["squeue", "--noheader", f"--jobs={job_id}", "--format=%N"]) or ""
+        listed = _output_of(["squeue", "--noheader", f"--jobs={job_id}", "--format=%N"]) or ""
     return Allocation(job_id, tuple(expand(listed.strip())) if listed.strip() else ())
 
 
 def salloc(
     cluster: Cluster, hosts: Sequence[str], minutes: int, command: Sequence[str]
 ) -> list[str]:
-    """The command that runs another one in an allocation of the hosts.
+    """Return the command that runs another one in an allocation of the hosts.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def salloc(
     Raises
     ------
     InputError
-        If there is no salloc here.
+        If salloc is not found.
     """
     program = shutil.which("salloc")
     if program is None:
@@ -147,7 +147,7 @@ def salloc(
         f"--nodelist={compress(hosts)}",
         "--exclusive",
         "--job-name=routelab",
-        "--kill-command=TERM",  # or the command would not be told that the job has ended
+        "--kill-command=TERM",  # otherwise the command would not notice the end of the job
         *((f"--partition={cluster.partition}",) if cluster.partition else ()),
         *((f"--account={cluster.account}",) if cluster.account else ()),
         f"--time={minutes}",
@@ -157,10 +157,10 @@ def salloc(
 
 
 def launch_trouble(output: RunOutput) -> str:
-    """What srun says if it could not start a program; empty if it could.
+    """Return srun's message if it could not start a program; empty if it could.
 
-    For some seconds after Slurm's controller was restarted steps are refused, though the job goes
-    on and the same step starts a little later: that says nothing of the program.
+    For some seconds after a restart of Slurm's controller it refuses steps, although the job
+    continues and the same step starts a little later. That is not the program's failure.
     """
     if output.exit_code == 0 or output.stdout.strip():
         return ""
@@ -168,8 +168,8 @@ def launch_trouble(output: RunOutput) -> str:
     return found[0] if found else ""
 
 
-def _ask(arguments: Sequence[str]) -> str | None:
-    """What a command of Slurm prints; None if it fails."""
+def _output_of(arguments: Sequence[str]) -> str | None:
+    """Return the output of a Slurm command; None if it fails."""
     try:
         done = subprocess.run(
             list(arguments), capture_output=True, text=True, timeout=_ASK_SECONDS, check=True

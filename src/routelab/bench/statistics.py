@@ -1,10 +1,10 @@
-"""What few runs tell: medians with intervals, and differences that may be noise.
+"""Statistics of few runs: medians with intervals, and differences that may be noise.
 
-As Hoefler and Belli ask for in "Scientific Benchmarking of Parallel Computing Systems" (SC '15,
-doi 10.1145/2807591.2807644): run times are not normally distributed, so that the median stands for
-them, with an interval that assumes no distribution, and two systems are told apart only where the
-interval says so. Intervals are percentile bootstraps (Efron and Tibshirani, An Introduction to the
-Bootstrap, 1993, chapter 13) whose ends are values that a resample attained.
+The methods follow Hoefler and Belli, "Scientific Benchmarking of Parallel Computing Systems" (SC
+'15, doi 10.1145/2807591.2807644): run times are not normally distributed, so they are summarised
+by the median with an interval that assumes no distribution, and two systems differ only if the
+interval shows it. Intervals are percentile bootstraps (Efron and Tibshirani, An Introduction to
+the Bootstrap, 1993, chapter 13) whose ends are values of resamples.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LEAST_ROUNDS = 5
 
 @dataclass(frozen=True)
 class Interval:
-    """Ends of a confidence interval; both belong to it."""
+    """A closed confidence interval."""
 
     low: float
     high: float
@@ -42,7 +42,7 @@ class Interval:
 
 
 def cov_percent(values: Sequence[float]) -> float | None:
-    """Coefficient of variation: sample standard deviation (n - 1) in percent of the mean.
+    """Return the coefficient of variation: sample standard deviation (n - 1) in % of the mean.
 
     None for fewer than two values, and where the mean is not positive.
     """
@@ -57,30 +57,30 @@ def median_interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval | None:
-    """Percentile bootstrap interval of the median; None for fewer than two values.
+    """Return a percentile bootstrap interval of the median; None for fewer than two values.
 
-    Of fewer than six values it is nearly always their range, whatever the confidence: the least of
-    five is the median of 5.8 % of the resamples. It covers the true median then with probability
+    For fewer than six values it is nearly always their range, for any confidence: the smallest of
+    five is the median of 5.8 % of the resamples. Then it covers the true median with probability
     1 - 2^(1-n): 93.75 % for five values, 75 % for three.
     """
     if len(values) < 2:
         return None
-    drawn = _drawn(len(values), resamples, seed)
-    medians = _medians(np.asarray(values, dtype=float), drawn)
+    positions = _resample_positions(len(values), resamples, seed)
+    medians = _medians(np.asarray(values, dtype=float), positions)
     return _percentiles(medians, confidence, median(values))
 
 
 def improvement_percent(value: float, base: float, better: Better) -> float | None:
-    """By how many percent `value` is better than `base`; positive is better.
+    """Return by how many percent `value` is better than `base`; positive is better.
 
-    100 (value / base - 1) where higher is better, as a rate; 100 (base / value - 1) where lower is,
-    as a time: how many times as fast, so that a time and the rate that follows from it improve by
-    the same. None where either is not positive.
+    The improvement is 100 (value / base - 1) where higher is better, as for a rate, and
+    100 (base / value - 1) where lower is better, as for a time. So a time and the corresponding
+    rate improve by the same percentage. None where either is not positive.
     """
     if value <= 0 or base <= 0:
         return None
     ratio = value / base if better == "higher" else base / value
-    # 1 + 2e-16 is no improvement
+    # 1 + 2e-16 is not an improvement
     return round(100 * (ratio - 1), 9) + 0.0
 
 
@@ -92,16 +92,16 @@ def improvement_interval(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Interval | None:
-    """Bootstrap interval of the improvement of the medians.
+    """Return a bootstrap interval of the improvement of the medians.
 
-    Runs are interleaved: a round has one run of each side, and what changes from round to round
-    (other jobs, another allocation) meets both. A block of the design is a block of the analysis
+    Runs are interleaved: a round has one run of each side, and changes between rounds (other
+    jobs, another allocation) affect both. A block of the design is a block of the analysis
     (Box, Hunter and Hunter, Statistics for Experimenters, 2nd edition, 2005, chapter 4): rounds are
-    resampled, each with what it has of both sides. In simulations (normal noise of 1 %), 5 rounds
-    without a difference are told apart wrongly in 5 to 7 % of the cases. A difference of 2 % under
-    a drift of 3 % is found in 65 %; resampling each side by itself finds it in 4 %. Of three shared
-    rounds, though, the paired interval is too narrow (wrong in 23 %), and with fewer than
-    `LEAST_ROUNDS` each side is resampled by itself (10 % for three, less under drift).
+    resampled, each with its runs of both sides. In simulations (normal noise of 1 %), 5 rounds
+    without a difference show one in 5 to 7 % of the cases. A difference of 2 % under a drift of
+    3 % is found in 65 %; resampling each side separately finds it in 4 %. For three shared
+    rounds, however, the paired interval is too narrow (wrong in 23 %), so with fewer than
+    `LEAST_ROUNDS` each side is resampled separately (10 % for three, less under drift).
 
     Parameters
     ----------
@@ -112,25 +112,28 @@ def improvement_interval(
     Returns
     -------
     Interval or None
-        Of `improvement_percent`; it contains the improvement. None with fewer than two runs on
-        either side, and where any value is not positive.
+        Interval of `improvement_percent`, which contains the improvement. None with fewer than two
+        runs on either side, and if any value is not positive.
     """
     if min(len(values), len(base)) < 2 or min(*values.values(), *base.values()) <= 0:
         return None
     if len(values.keys() & base.keys()) >= LEAST_ROUNDS:
         rounds = sorted(values.keys() | base.keys())
-        drawn = _drawn(len(rounds), resamples, seed)
+        positions = _resample_positions(len(rounds), resamples, seed)
         mine, theirs = (
-            _medians(np.array([side.get(one, np.nan) for one in rounds]), drawn)
+            _medians(np.array([side.get(one, np.nan) for one in rounds]), positions)
             for side in (values, base)
         )
     else:
         mine, theirs = (
-            _medians(np.array(list(side.values())), _drawn(len(side), resamples, seed + stream))
+            _medians(
+                np.array(list(side.values())),
+                _resample_positions(len(side), resamples, seed + stream),
+            )
             for stream, side in enumerate((values, base))
         )
     ratios = mine / theirs if better == "higher" else theirs / mine
-    # a resample may have no run of one side
+    # a resample may lack runs of one side
     found = 100 * (ratios[np.isfinite(ratios)] - 1)
     estimate = improvement_percent(median([*values.values()]), median([*base.values()]), better)
     assert estimate is not None
@@ -138,42 +141,42 @@ def improvement_interval(
 
 
 def within_noise(interval: Interval | None, runs: int, base_runs: int) -> bool:
-    """Whether an improvement cannot be told from none: its interval contains 0, or runs are few.
+    """Return whether an improvement may be noise: its interval contains 0, or runs are few.
 
     Parameters
     ----------
     interval : Interval or None
         Of the improvement.
     runs, base_runs : int
-        How many gave figures; fewer than `LEAST_RUNS` tell nothing.
+        Number of runs with figures; fewer than `LEAST_RUNS` are too few.
     """
     return interval is None or min(runs, base_runs) < LEAST_RUNS or 0 in interval
 
 
 @lru_cache(maxsize=8)
-def _drawn(size: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
-    """A resample in each row: positions in a sample, drawn with replacement."""
+def _resample_positions(size: int, resamples: int, seed: int) -> npt.NDArray[np.uint16]:
+    """Return a resample in each row: positions in a sample, drawn with replacement."""
     return np.random.default_rng(seed).integers(0, size, (resamples, size), dtype=np.uint16)
 
 
-def _medians(values: Floats, drawn: npt.NDArray[np.uint16]) -> Floats:
-    """The median of each resample; values that are NaN are not there."""
-    # few values have few orders: those of a resample are sorted as small numbers
+def _medians(values: Floats, positions: npt.NDArray[np.uint16]) -> Floats:
+    """Return the median of each resample; ignore NaN."""
+    # few values have few ranks: those of a resample are sorted as small integers
     order = np.argsort(values, kind="stable")
     ranks = np.empty(len(values), dtype=np.uint16)
     ranks[order] = np.arange(len(values))
-    drawn_ranks = np.sort(ranks[drawn], axis=1)
+    resample_ranks = np.sort(ranks[positions], axis=1)
     known = int(np.isfinite(values).sum())
-    counts = (drawn_ranks < known).sum(axis=1)
-    rows = np.arange(len(drawn))
+    counts = (resample_ranks < known).sum(axis=1)
+    rows = np.arange(len(positions))
     ascending = values[order]
-    lower = ascending[drawn_ranks[rows, np.maximum(counts - 1, 0) // 2]]
-    upper = ascending[drawn_ranks[rows, np.minimum(counts // 2, len(values) - 1)]]
+    lower = ascending[resample_ranks[rows, np.maximum(counts - 1, 0) // 2]]
+    upper = ascending[resample_ranks[rows, np.minimum(counts // 2, len(values) - 1)]]
     return np.where(counts > 0, (lower + upper) / 2, np.nan)
 
 
 def _percentiles(found: Floats, confidence: float, estimate: float) -> Interval:
-    """The ends between which the share `confidence` lies, and in any case the estimate."""
+    """Return the interval that contains the share `confidence` of values, and the estimate."""
     ascending = np.sort(found)
     outside = int((1 - confidence) / 2 * len(ascending))
     low, high = ascending[outside], ascending[len(ascending) - 1 - outside]

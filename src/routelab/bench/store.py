@@ -1,7 +1,7 @@
-"""Raw runs, kept whatever came of them, so that no node-hour is spent twice.
+"""Store of raw runs, also of failed ones, so that no node-hour is spent twice.
 
-A run is a folder that bears its fingerprint: what was launched, not how its output is read. It
-gets that name when the run has ended; what a kill leaves behind has another one.
+A run is a folder named by its fingerprint, which depends on what was launched, not on how its
+output is read. It gets that name when the run has ended; a killed run leaves another name.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from routelab.api import InputError, RunOutput
-from routelab.artifacts.atomic import explained
+from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.json_files import read_json, write_json
 
 FORMAT = "bench-run/1"
 RECORD, STDOUT, STDERR = "run.json", "stdout.txt", "stderr.txt"
 
-Ending: TypeAlias = Literal["ended", "timeout", "flooded", "not-started"]
+RunEnding: TypeAlias = Literal["ended", "timeout", "flooded", "not-started"]
 """By itself; stopped at its limit; stopped as it printed too much; the launcher could not be
 started."""
 
@@ -35,12 +35,12 @@ class RawRun:
     ----------
     fingerprint : str
     identity : mapping
-        What the fingerprint is of.
-    ending : Ending
+        Content of the fingerprint.
+    ending : RunEnding
     exit_code : int or None
-        Of the launcher; negative: the signal that ended it.
+        Exit code of the launcher; negative: the signal that ended it.
     reason : str
-        Why it did not end by itself.
+        Why it was ended.
     seconds : float
         Wall time.
     started : str
@@ -48,20 +48,20 @@ class RawRun:
     job_id : str
         Of Slurm.
     command : sequence of str
-        All that was launched.
+        The whole command.
     session : str
-        Of which it is a part; runs of other sessions were done at other times.
+        Its session; runs of other sessions were done at other times.
     turn : int
-        Place of its routing in its round, in that session.
+        Position of its routing in its round, in that session.
     circumstances : mapping
-        Versions, environment and places of ranks, as the session found them.
+        Versions, environment and hosts of ranks, as the session found them.
     folder : Path
-        Where it is kept; not part of the record.
+        Where it is stored; not part of the record.
     """
 
     fingerprint: str
     identity: Mapping[str, Any]
-    ending: Ending
+    ending: RunEnding
     exit_code: int | None
     reason: str
     seconds: float
@@ -74,12 +74,12 @@ class RawRun:
     folder: Path
 
     def output(self) -> RunOutput:
-        """What it printed."""
+        """Return the output of the run."""
         return RunOutput(_text(self.folder / STDOUT), _text(self.folder / STDERR), self.exit_code)
 
 
 def fingerprint_of(identity: Mapping[str, Any]) -> str:
-    """SHA-256 of what is launched, hexadecimal."""
+    """Return the SHA-256 of what is launched, hexadecimal."""
     text = json.dumps(identity, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -97,7 +97,7 @@ class RunStore:
         self.folder = folder
 
     def find(self, fingerprint: str) -> RawRun | None:
-        """A run that was done; None if there is none, or its record is damaged."""
+        """Return a stored run; None if it is missing or its record is damaged."""
         folder = self.folder / fingerprint
         try:
             record = read_json(folder / RECORD, FORMAT)
@@ -106,17 +106,17 @@ class RunStore:
             return None
 
     def begin(self, fingerprint: str, files: Mapping[str, str]) -> Path:
-        """A folder for a run that is about to start, with its input files.
+        """Create and return the folder of a run that will start, with its input files.
 
         Raises
         ------
         InputError
-            If it cannot be written.
+            If the folder cannot be written.
         """
         folder = self._unfinished(fingerprint)
-        with explained(folder, folder):
+        with explain_write_errors(folder, folder):
             for left in self.folder.glob(f".{fingerprint}.*"):
-                if left == folder or _is_orphan(left.name):  # what a kill has left
+                if left == folder or _is_orphan(left.name):  # left by a kill
                     shutil.rmtree(left)
             folder.mkdir(parents=True)
             for name, text in files.items():
@@ -124,7 +124,7 @@ class RunStore:
         return folder
 
     def keep(self, run: RawRun) -> RawRun:
-        """Keep a run that has ended; an earlier one that failed stays beside it.
+        """Store a run that has ended; keep an earlier failed one next to it.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class RunStore:
         record = asdict(run) | {"format": FORMAT}
         del record["folder"]
         write_json(run.folder / RECORD, record)
-        with explained(final, final):
+        with explain_write_errors(final, final):
             for name in (STDOUT, STDERR):
                 handle = os.open(run.folder / name, os.O_RDONLY)
                 try:
@@ -148,11 +148,11 @@ class RunStore:
         return RawRun(**_fields(record), folder=final)
 
     def drop(self, fingerprint: str) -> None:
-        """Forget a run that was interrupted."""
+        """Delete a run that was interrupted."""
         shutil.rmtree(self._unfinished(fingerprint), ignore_errors=True)
 
     def _unfinished(self, fingerprint: str) -> Path:
-        # another session may be at the same run, and has a folder of its own
+        # another session may do the same run, in another folder
         return self.folder / f".{fingerprint}.{os.uname().nodename}.{os.getpid()}"
 
     def _earlier(self, fingerprint: str) -> Path:
@@ -167,7 +167,7 @@ def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_orphan(name: str) -> bool:
-    """Whether the session that an unfinished run belongs to was on this host and is gone."""
+    """Return whether the session of an unfinished run was on this host and has ended."""
     _, _, rest = name.lstrip(".").partition(".")
     host, _, process = rest.rpartition(".")
     return host == os.uname().nodename and not Path("/proc", process).exists()

@@ -1,4 +1,4 @@
-"""What came of a run: figures that can be trusted, or why there are none."""
+"""Verdicts on runs: figures that can be trusted, or the reason why there are none."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from routelab.bench.store import RawRun
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A run, judged by what it left.
+class RunVerdict:
+    """The verdict on a run.
 
     Attributes
     ----------
@@ -20,9 +20,9 @@ class Judged:
     failure : str
         `routelab.api.Failure`, or empty.
     reason : str
-        Why it is not ok.
+        Why the status is not ok.
     result : BenchmarkResult or None
-        What it measured, if it is ok.
+        Its figures, if it is ok.
     """
 
     status: RunStatus
@@ -31,10 +31,10 @@ class Judged:
     result: BenchmarkResult | None = None
 
 
-def judge(plugin: BenchmarkPlugin, raw: RawRun, task: BenchmarkTask) -> Judged:
-    """Judge a run anew from its raw output.
+def judge(plugin: BenchmarkPlugin, raw: RawRun, task: BenchmarkTask) -> RunVerdict:
+    """Judge a run from its raw output.
 
-    Whatever a program printed, its figures count only if the launcher ended well, too.
+    Figures count only if the launcher also ended without an error.
 
     Parameters
     ----------
@@ -43,25 +43,25 @@ def judge(plugin: BenchmarkPlugin, raw: RawRun, task: BenchmarkTask) -> Judged:
     task : BenchmarkTask
     """
     if raw.ending == "timeout":
-        return Judged("timeout", "", raw.reason)
+        return RunVerdict("timeout", "", raw.reason)
     if raw.ending == "flooded":
-        return Judged("failed", "unreadable", raw.reason)
+        return RunVerdict("failed", "unreadable", raw.reason)
     if raw.ending == "not-started":
-        return Judged("failed", "error-text", raw.reason)
+        return RunVerdict("failed", "error-text", raw.reason)
     try:
         result = plugin.parse(raw.output(), task)
     except BenchmarkError as error:
-        return Judged("failed", error.failure, str(error))
+        return RunVerdict("failed", error.failure, str(error))
     except Exception as error:
-        # a parser that breaks on an output costs that run, and says so
+        # a parser that raises on an output fails that run, with a message
         reason = f"{plugin.name}: the parser raised {type(error).__name__}: {error}"
-        return Judged("failed", "unreadable", reason)
+        return RunVerdict("failed", "unreadable", reason)
     if raw.exit_code:
-        return Judged("failed", *_ended_badly(raw.exit_code))
-    return Judged("ok", result=result)
+        return RunVerdict("failed", *_exit_failure(raw.exit_code))
+    return RunVerdict("ok", result=result)
 
 
-def _ended_badly(exit_code: int) -> tuple[str, str]:
+def _exit_failure(exit_code: int) -> tuple[str, str]:
     number = -exit_code if exit_code < 0 else exit_code - 128
     try:
         name = signal.Signals(number).name

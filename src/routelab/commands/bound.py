@@ -82,16 +82,16 @@ def _print(arguments: argparse.Namespace) -> int:
     from routelab.bounds import bound_numbers
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load
-    from routelab.stages.argument_errors import together
-    from routelab.stages.bound import WEIGHT_COLUMNS, compute, weight_rows
+    from routelab.stages.argument_errors import call_all
+    from routelab.stages.bound import WEIGHT_COLUMNS, bound_load, weight_rows
     from routelab.stages.topology import obtain
 
-    rules, (name, network) = together(
+    rules, (name, network) = call_all(
         lambda: load("rules", arguments.rules) if arguments.rules else None,
         lambda: obtain(arguments.topology),
     )
     with show_progress(arguments):
-        bound = compute(network, rules, seconds=arguments.seconds, exact=arguments.exact)
+        bound = bound_load(network, rules, seconds=arguments.seconds, exact=arguments.exact)
     facts = {"topology": name, "rules": arguments.rules or "", **bound_numbers(bound)}
     if arguments.format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")

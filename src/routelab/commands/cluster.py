@@ -70,7 +70,7 @@ def run_check(arguments: argparse.Namespace) -> int:
     checks = check_cluster(
         arguments.name, arguments.benchmark or (), arguments.topology, arguments.routing
     )
-    rows = [(one.what, one.state, one.found, one.mend) for one in checks]
+    rows = [(one.what, one.state, one.found, one.fix) for one in checks]
     print_rows(("what", "state", "found", "mend"), rows, arguments.format)
     missing = sum(one.state == "missing" for one in checks)
     if arguments.format == "table":
@@ -88,9 +88,9 @@ def run_list(arguments: argparse.Namespace) -> int:
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Show one cluster."""
-    from routelab.stages.cluster.files import shown
+    from routelab.stages.cluster.files import cluster_rows
 
-    print_rows(("key", "value"), shown(arguments.name), arguments.format)
+    print_rows(("key", "value"), cluster_rows(arguments.name), arguments.format)
     return 0
 
 
@@ -98,7 +98,11 @@ def run_schema(arguments: argparse.Namespace) -> int:
     """Print or write the schema or the reference page."""
     from routelab.stages.cluster import files as cluster_list
 
-    text = cluster_list.schema_text() if arguments.format == "json" else cluster_list.page_text()
+    text = (
+        cluster_list.cluster_schema_text()
+        if arguments.format == "json"
+        else cluster_list.cluster_page_text()
+    )
     if arguments.output is None:
         sys.stdout.write(text)
     else:

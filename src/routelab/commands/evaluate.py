@@ -53,19 +53,19 @@ def add_parser(subparsers: Any) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate routings and print the results."""
-    from routelab.artifacts.json_files import plain
+    from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import in_child
-    from routelab.stages.evaluate import evaluate, measured_columns
+    from routelab.stages.evaluate import evaluate_routings, metric_columns
     from routelab.stages.facts import BOUND_FIELDS, FIELDS
 
     metrics = [name for name in arguments.metrics.split("+") if name]
     more = BOUND_FIELDS if arguments.bound else ()
-    more = (*more, *(name for name in measured_columns(metrics) if name not in FIELDS))
+    more = (*more, *(name for name in metric_columns(metrics) if name not in FIELDS))
 
     def work() -> list[dict[str, Any]]:
         with show_progress(arguments):
-            return evaluate(
+            return evaluate_routings(
                 arguments.topology,
                 arguments.routings,
                 arguments.certificate,
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     rows = in_child(work)
     if arguments.format == "json":
-        print(json.dumps([plain(row) for row in rows], indent=2, ensure_ascii=False))
+        print(json.dumps([to_plain(row) for row in rows], indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
         writer = csv.writer(sys.stdout, lineterminator="\n")
         columns = (*FIELDS, *more)

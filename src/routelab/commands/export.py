@@ -60,11 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
         print(found)
         return 0
     if arguments.output is not None:
-        stage.check_folder(arguments.output)
+        stage.check_destination(arguments.output)
     with show_progress(arguments):
-        result = stage.compute(arguments.export, arguments.routes, arguments.machine)
+        result = stage.export_routes(arguments.export, arguments.routes, arguments.machine)
     if arguments.output is not None:
-        stage.write(result, arguments.output)
+        stage.write_export(result, arguments.output)
         return 0
     for name, text in result.files.items():
         if len(result.files) > 1:

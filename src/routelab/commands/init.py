@@ -23,9 +23,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Make the directory and print the next steps."""
     import shlex
 
-    from routelab.stages.workflow.project import create
+    from routelab.stages.workflow.project import create_project
 
-    create(arguments.folder)
+    create_project(arguments.folder)
     print("made; go on with:")
     if arguments.folder.resolve() != Path.cwd():
         print(f"    cd {shlex.quote(str(arguments.folder))}")

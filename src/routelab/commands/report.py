@@ -35,11 +35,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.index == (arguments.study is not None):
         raise InputError("name a study file, or give --index for the list of all reports")
     if arguments.index:
-        stage.run_index(arguments.results)
+        stage.write_report_index(arguments.results)
         print(arguments.results / "report" / "index.html")
         return 0
     folder = arguments.output or arguments.results / "report" / arguments.study.stem
     with show_progress(arguments):
-        stage.run(arguments.study, arguments.results, folder)
+        stage.write_report(arguments.study, arguments.results, folder)
     print(folder / "index.html")
     return 0

@@ -134,27 +134,27 @@ def _write(arguments: argparse.Namespace) -> int:
 def _print(arguments: argparse.Namespace) -> int:
     from routelab._progress import tell
     from routelab.artifacts.atomic import atomic_file
-    from routelab.artifacts.json_files import plain
+    from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import show_progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
-    from routelab.stages.argument_errors import together
-    from routelab.stages.route import compute
+    from routelab.stages.argument_errors import call_all
+    from routelab.stages.route import route_network
     from routelab.stages.topology import obtain
 
-    routing, (name, network), *metrics = together(
+    routing, (name, network), *metrics = call_all(
         lambda: load_routing(arguments.routing),
         lambda: obtain(arguments.topology),
         *(partial(load, "metric", name) for name in _metrics(arguments)),
     )
     with show_progress(arguments):
-        result = compute(network, routing, metrics)
+        result = route_network(network, routing, metrics)
         tell(routing.name, "ok", ended=True)
     if arguments.certificate is not None:
         with atomic_file(arguments.certificate) as new:
             write_certificate(result.verdict, result.routed.table, new)
     values = {m.metric: m.value for m, _ in result.measurements}
-    facts = plain({"topology": name, "routing": routing.name, **values, **result.facts})
+    facts = to_plain({"topology": name, "routing": routing.name, **values, **result.facts})
     if arguments.format == "csv":
         csv.writer(sys.stdout, lineterminator="\n").writerows(_routes(result.routed.table))
     elif arguments.format == "json":

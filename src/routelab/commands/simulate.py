@@ -166,10 +166,10 @@ def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
     if not curve:
         facts = {name: facts[name] for name in first if name in facts} | facts
     if arguments.format == "json":
-        from routelab.artifacts.json_files import plain
+        from routelab.artifacts.json_files import to_plain
 
         whole = {**facts, "curve": curve} if curve else facts
-        print(json.dumps(plain(whole), indent=2, ensure_ascii=False))
+        print(json.dumps(to_plain(whole), indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
         rows = curve or [facts]
         writer = csv.writer(sys.stdout, lineterminator="\n")
@@ -225,13 +225,13 @@ def _simulate(
     arguments: argparse.Namespace, engine: type[EnginePlugin]
 ) -> tuple[dict[str, str], EngineResult]:
     from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.blame import blamed
-    from routelab.stages.engines.run import simulate
+    from routelab.jobs.blame import blame_plugin
+    from routelab.stages.engines.run import run_simulation
 
     task = _task(arguments, engine)
     assert task.network is not None
-    with show_progress(arguments), blamed(task.plugins):
-        result = simulate(task.network, task.algorithm, task.work, task.engine)
+    with show_progress(arguments), blame_plugin(task.plugins):
+        result = run_simulation(task.network, task.algorithm, task.work, task.engine)
     return {"topology": task.topology, "routing": task.routing}, result
 
 

@@ -21,14 +21,14 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("study", help="check study files, preview runs")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
-    check = actions.add_parser(
+    check_studies = actions.add_parser(
         "check",
         help="report all mistakes in study files",
         description="Report all mistakes in study files, each with file, line and location. "
         "Exit code 2 if there are any.",
     )
-    _add_files(check)
-    check.set_defaults(run=run_check)
+    _add_files(check_studies)
+    check_studies.set_defaults(run=run_check)
 
     plan = actions.add_parser(
         "plan",
@@ -68,10 +68,10 @@ def _add_files(parser: argparse.ArgumentParser) -> None:
 def run_check(arguments: argparse.Namespace) -> int:
     """Check studies; print one line per mistake, in the form of compilers."""
     from routelab.config import ConfigError
-    from routelab.stages.plan.preview import check
+    from routelab.stages.plan.preview import check_studies
 
     try:
-        lines = check(arguments.files)
+        lines = check_studies(arguments.files)
     except ConfigError as error:
         print("\n".join(error.mistakes), file=sys.stderr)
         print(f"mistakes: {len(error.mistakes)}", file=sys.stderr)
@@ -104,9 +104,9 @@ def run_schema(arguments: argparse.Namespace) -> int:
     from routelab.stages.plan import preview as study
 
     if arguments.format == "json":
-        text = study.schema_text(built_in=arguments.built_in)
+        text = study.study_schema_text(built_in=arguments.built_in)
     else:
-        text = study.page_text()
+        text = study.study_page_text()
     if arguments.output is None:
         sys.stdout.write(text)
     else:
@@ -137,7 +137,7 @@ def _print_totals(plan: Preview) -> None:
         totals = plan.totals(kind)
         if not any(totals.values()) and kind not in ("topologies", "routes"):
             continue
-        _, things = job.things
+        _, plural = job.nouns
         counts = ", ".join(f"{number} {state}" for state, number in totals.items() if number)
-        print(f"{things}: {sum(totals.values())} ({counts})")
+        print(f"{plural}: {sum(totals.values())} ({counts})")
     print(f"batches: {plan.batches}, of which {plan.batches_to_run} would run")

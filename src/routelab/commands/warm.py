@@ -24,6 +24,6 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.stages.workflow import warm
 
     join_run(arguments.jobs)
-    for line in warm.run(arguments.jobs, lambda line: print(line, flush=True)):
+    for line in warm.compile_kernels(arguments.jobs, lambda line: print(line, flush=True)):
         print(line)
     return 0

@@ -77,14 +77,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from routelab.artifacts.text_folder import check_folder, write_folder
+    from routelab.artifacts.text_folder import check_text_folder, write_folder
     from routelab.registry.instances import name_of
     from routelab.stages import workload as stage
     from routelab.toolkit import write_trace
 
     if arguments.output is not None:
-        check_folder(arguments.output)
-    plugin, program = stage.compute(
+        check_text_folder(arguments.output)
+    plugin, program = stage.workload_program(
         arguments.workload, arguments.ranks, arguments.topology, arguments.ranks_per_node
     )
     if arguments.output is not None:

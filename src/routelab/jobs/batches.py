@@ -1,9 +1,9 @@
-"""Batches: many small jobs in one process, which pays its imports and kernels once.
+"""Batches: many small jobs in one process, which imports modules and loads kernels once.
 
-The plan cuts jobs of one make into batches; Snakemake runs batches. Inside one, every job runs in
-a child of its own under its own limits, and a job whose outcome is there already, with the same
-fingerprint, is not run again. So a batch that was interrupted, or has grown, does only what is
-missing, and an upgraded plugin costs exactly its own jobs.
+The plan cuts jobs that share kernels into batches; Snakemake runs batches. In a batch every job
+runs in a separate child process under its own limits, and a job that has an outcome with the same
+fingerprint is not run again. So a batch that was interrupted, or has grown, does only the missing
+jobs, and after an upgrade of a plugin only its own jobs run again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from routelab.api.errors import InputError, RoutelabError
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.config.study import Limits
 from routelab.jobs import events
-from routelab.jobs.job import Job, Rehearsal
+from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Meter, run_limited
 from routelab.jobs.preparation import PREPARE_SECONDS, in_prepared_process
 from routelab.jobs.watch import hold_results, watch_run
@@ -38,22 +38,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Batch:
-    """Jobs that one process does.
+    """Jobs that one process runs.
 
     Attributes
     ----------
     kind : str
         Of all its jobs.
     id : str
-        Unique among batches of its kind; names its files.
-    jobs : tuple of Job
+        Unique among batches of its kind; part of its file names.
+    jobs : tuple of BaseJob
     after : tuple of (str, str)
         Kind and id of the batches that must have run.
     """
 
     kind: str
     id: str
-    jobs: tuple[Job, ...]
+    jobs: tuple[BaseJob, ...]
     after: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -63,26 +63,26 @@ class Batch:
 
     @property
     def fingerprint(self) -> str:
-        """Changes when any of the jobs has to run again, or there are others."""
+        """Digest that changes when jobs have to run again, are added or removed."""
         parts = [f"{job.folder} {job.fingerprint}" for job in self.jobs]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     @property
     def size(self) -> int:
-        """How many results the jobs make."""
+        """Return the number of results of all jobs."""
         return sum(job.size for job in self.jobs)
 
     def manifest(self, results: Path) -> Path:
-        """The file that the batch leaves when all its jobs have an outcome."""
+        """Return the file that the batch writes when all its jobs have an outcome."""
         return type(self.jobs[0]).manifest(results, self.id)
 
 
-def write_jobs(jobs: Iterable[Job], path: Path, results: Path | None = None) -> None:
-    """Write what `read_jobs` reads.
+def write_jobs(jobs: Iterable[BaseJob], path: Path, results: Path | None = None) -> None:
+    """Write jobs to a file for `read_jobs`.
 
     Parameters
     ----------
-    jobs : iterable of Job
+    jobs : iterable of BaseJob
     path : Path
     results : Path, optional
         The results folder in which a run of the workflow follows these jobs.
@@ -106,7 +106,7 @@ def write_jobs(jobs: Iterable[Job], path: Path, results: Path | None = None) -> 
 def join_run(path: Path) -> None:
     """Take part in the run of the workflow that wrote a list of jobs.
 
-    This process notes events for the run, keeps other runs out of the results folder until it
+    This process logs events for the run, keeps other runs out of the results folder until it
     ends, and ends with the run.
 
     Raises
@@ -121,7 +121,7 @@ def join_run(path: Path) -> None:
     watch_run()
 
 
-def read_jobs(path: Path) -> tuple[Job, ...]:
+def read_jobs(path: Path) -> tuple[BaseJob, ...]:
     """Read the jobs of a batch.
 
     Raises
@@ -140,18 +140,18 @@ def read_jobs(path: Path) -> tuple[Job, ...]:
         ) from error
 
 
-def _job(content: dict[str, Any]) -> Job:
+def _job(content: dict[str, Any]) -> BaseJob:
     module, _, name = content.pop("class").partition(":")
     del content["fingerprint"]
     found = getattr(importlib.import_module(module), name)
-    if not (isinstance(found, type) and issubclass(found, Job)):
+    if not (isinstance(found, type) and issubclass(found, BaseJob)):
         raise TypeError(f"{module}:{name} is not a kind of job")
-    job: Job = TypeAdapter(found).validate_json(json.dumps(content))
+    job: BaseJob = TypeAdapter(found).validate_json(json.dumps(content))
     return job
 
 
 def run_batch(spec: Path, manifest: Path) -> int:
-    """Do the jobs of a batch that are not done, and write what became of all.
+    """Run the jobs of a batch that are not done, and write the manifest.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def run_batch(spec: Path, manifest: Path) -> int:
     InputError
         If the spec cannot be read or the manifest cannot be written.
     RoutelabError
-        If a job's outcome cannot be written, say on a full disk.
+        If a job's outcome cannot be written, for example on a full disk.
     """
     jobs = read_jobs(spec)
     if not jobs:
@@ -191,13 +191,13 @@ def run_batch(spec: Path, manifest: Path) -> int:
     return len(missing)
 
 
-def unique_rehearsals(jobs: Iterable[Job]) -> list[Rehearsal]:
-    """What loads all that some jobs need."""
+def unique_rehearsals(jobs: Iterable[BaseJob]) -> list[Rehearsal]:
+    """Return the rehearsals of some jobs, without duplicates."""
     return list({one.key: one for job in jobs for one in job.rehearsals()}.values())
 
 
 def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
-    """Load kernels, so that the jobs' processes inherit them; a job reports its own errors."""
+    """Load kernels, so that the jobs' processes inherit them; leave errors to the jobs."""
     for rehearsal in rehearsals:
         try:
             rehearsal.work()
@@ -205,27 +205,27 @@ def _prepare(rehearsals: Sequence[Rehearsal]) -> None:
             logger.info("%s: not prepared: %r", rehearsal.name, error)
 
 
-def _do_all(jobs: Sequence[Job]) -> None:
+def _do_all(jobs: Sequence[BaseJob]) -> None:
     for number, job in enumerate(jobs, 1):
         logger.info("[%d/%d] %s", number, len(jobs), job.folder)
         begin = time.monotonic()
-        events.note(job.kind, job.title)
-        left: Job | None = job.start()
-        while left is not None:
+        events.note_event(job.kind, job.title)
+        rest: BaseJob | None = job.start()
+        while rest is not None:
             meter = Meter()
             unwritten = mmap.mmap(-1, 1)  # memory that the job's process shares
-            ended = run_limited(partial(_do, left, unwritten), left.limits, meter=meter)
+            ended = run_limited(partial(_do, rest, unwritten), rest.limits, meter=meter)
             if unwritten[0]:
-                raise RoutelabError(f"{left.folder}: no outcome was written, see above")
-            left = left.end(ended, meter)
+                raise RoutelabError(f"{rest.folder}: no outcome was written, see above")
+            rest = rest.end(ended, meter)
         events.note_end(job, time.monotonic() - begin)
 
 
-def _do(job: Job, unwritten: mmap.mmap) -> int:
+def _do(job: BaseJob, unwritten: mmap.mmap) -> int:
     try:
         job.do()
     except RoutelabError as error:
         logger.error("%s", error)
-        unwritten[0] = 1  # not an exit code: plugins may end the process with any
+        unwritten[0] = 1  # not an exit code, because plugins may end the process with any code
         return 1
     return 0

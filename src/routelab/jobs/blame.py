@@ -1,4 +1,4 @@
-"""Containment: what an exception means for a job's outcome, and which plugin raised it."""
+"""Containment: turns exceptions into outcomes of jobs, and names the plugin that raised them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class PluginRaisedError(PluginError):
 
 
 class LostNetworkError(UnsupportedError):
-    """A job's network could not be built: its outcome is that of the job, too.
+    """A job's network could not be built; the job gets the network's outcome.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class Ending:
     Attributes
     ----------
     result : object
-        What it returned; None if it raised.
+        What the work returned; None if it raised.
     status : {"ok", "unsupported", "failed", "timeout"}
     reason : str
         Why the status is not ``ok``.
@@ -57,23 +57,23 @@ class Ending:
 
 
 def contain(work: Callable[[], Any], plugins: Sequence[Plugin] = ()) -> Ending:
-    """Do a piece of work and turn an exception into the status and reason of its outcome.
+    """Call `work` and turn an exception into the status and reason of its outcome.
 
     Parameters
     ----------
     work : callable
     plugins : sequence of Plugin
-        All that take part; the reason names the one whose code raised.
+        All plugins that `work` uses; the reason names the one whose code raised.
     """
     try:
-        with blamed(plugins):
+        with blame_plugin(plugins):
             return Ending(work(), "ok", "")
     except LostNetworkError as error:
         return Ending(None, error.status, str(error))
     except QuarantinedError as error:
         return Ending(None, "failed", str(error))
     except (UnsupportedError, InputError) as error:
-        # an input error here is about parameters that do not fit this network
+        # an input error here means that parameters do not fit this network
         return Ending(None, "unsupported", readable(error))
     except PluginRaisedError as error:
         traceback.print_exc()
@@ -82,14 +82,14 @@ def contain(work: Callable[[], Any], plugins: Sequence[Plugin] = ()) -> Ending:
         if isinstance(error, KeyboardInterrupt) and current() is None:
             raise
         traceback.print_exc()
-        # a plugin that could not even be called has no frame: say what was being done
+        # a plugin that could not be called has no frame: name what was being done
         meter = current()
         place = f" (in {meter.text})" if meter is not None and meter.text else ""
         return Ending(None, "failed", f"{type(error).__name__}: {readable(error)}{place}")
 
 
 def readable(error: BaseException) -> str:
-    """The text of an exception for people: not too long, without control characters."""
+    """Return the text of an exception for messages: shortened, without control characters."""
     try:
         text = str(error).strip()
     except Exception:
@@ -101,19 +101,19 @@ def readable(error: BaseException) -> str:
 
 
 @contextmanager
-def blamed(plugins: Sequence[Plugin]) -> Iterator[None]:
-    """Name the plugin that an exception comes from; others, and those of routelab, pass.
+def blame_plugin(plugins: Sequence[Plugin]) -> Iterator[None]:
+    """Name the plugin that raised an exception; let other exceptions and those of routelab pass.
 
     Parameters
     ----------
     plugins : sequence of Plugin
-        All that take part.
+        All plugins that the block uses.
 
     Raises
     ------
     PluginRaisedError
-        In place of an exception that plugin code raised, compiled or not. A call of `sys.exit`
-        is one, too.
+        In place of an exception that plugin code raised, compiled or not, including
+        `SystemExit`.
     """
     try:
         yield
@@ -121,7 +121,7 @@ def blamed(plugins: Sequence[Plugin]) -> Iterator[None]:
         raise
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt) and current() is None:
-            raise  # a limited process ignores interruptions: there it is a plugin's
+            raise  # a limited process ignores interruptions: there a plugin raised it
         frames = traceback.extract_tb(error.__traceback__)
         found = _culprit(frames, plugins)
         if found is None:
@@ -140,7 +140,7 @@ def blamed(plugins: Sequence[Plugin]) -> Iterator[None]:
 def _culprit(
     frames: Sequence[FrameSummary], plugins: Sequence[Plugin]
 ) -> tuple[Plugin, FrameSummary] | None:
-    """The first plugin that was called; an engine only if none of those that it calls was."""
+    """Return the first plugin that was called; an engine only if it called no other plugin."""
     engines = [plugin for plugin in plugins if plugin.kind == "engine"]
     others = [plugin for plugin in plugins if plugin.kind != "engine"]
     return _first_called(frames, others) or _first_called(frames, engines)
@@ -149,12 +149,12 @@ def _culprit(
 def _first_called(
     frames: Sequence[FrameSummary], plugins: Sequence[Plugin]
 ) -> tuple[Plugin, FrameSummary] | None:
-    """The first of some plugins, by the file of its class, else by the package's folder."""
+    """Return the first plugin called, by the file of its class, else by the package's folder."""
     files = [(plugin, _file(plugin)) for plugin in plugins]
     for frame in frames:
         mine = [plugin for plugin, file in files if file == Path(frame.filename)]
         if mine:
-            # a module may have several, and its compiled functions belong to none of its classes
+            # a module may have several plugins, and its compiled functions belong to no class
             named = [plugin for plugin in mine if frame.name in vars(type(plugin))]
             return (named or mine)[0], frame
     for frame in frames:

@@ -1,4 +1,4 @@
-"""Work that heeds an interruption at once, also while a compiled kernel runs."""
+"""Work in a child process, which stops immediately when interrupted, even inside a kernel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOW_CURSOR = "\x1b[?25h"
 
 
 class StoppedError(RoutelabError):
-    """The work did not end by itself.
+    """The work was killed or reached a limit.
 
     Parameters
     ----------
@@ -33,15 +33,15 @@ class StoppedError(RoutelabError):
 
 
 def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result:
-    """What `work` returns or raises, computed in a child process.
+    """Return or raise what `work` returns or raises in a child process.
 
-    Python looks for signals only when a kernel has returned, which may take minutes. The parent
-    has nothing to do but to wait: an interruption ends the child and is raised here.
+    Python handles signals only after a kernel has returned, which may take minutes. The parent
+    only waits, so an interruption ends the child and is raised here.
 
     Parameters
     ----------
     work : callable
-        Its result can be pickled.
+        Its result must be picklable.
     limits : Limits, optional
 
     Raises
@@ -49,13 +49,13 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
     StoppedError
         If the child was killed or reached a limit.
     RoutelabError
-        If it ended without a result.
+        If the child ended without a result.
     """
     with tempfile.TemporaryFile() as file:
         try:
             ended = run_limited(lambda: _supervise(work, file, limits))
         except KeyboardInterrupt:
-            if sys.stderr.isatty():  # a progress display in the child may have hidden it
+            if sys.stderr.isatty():  # a progress display in the child may have hidden the cursor
                 sys.stderr.write(_SHOW_CURSOR)
             raise
         if isinstance(ended, Breach):
@@ -77,7 +77,7 @@ def in_child(work: Callable[[], Result], limits: Limits | None = None) -> Result
 
 
 def _supervise(work: Callable[[], Result], file: IO[bytes], limits: Limits | None) -> int:
-    """Do the work in one more child: if the first process is killed, this one ends the others."""
+    """Do the work in a further child: if the first process is killed, this one ends the others."""
     ended = run_limited(lambda: _work(work, file), limits)
     if isinstance(ended, Breach):
         file.write(pickle.dumps((ended, None)))
@@ -87,7 +87,7 @@ def _supervise(work: Callable[[], Result], file: IO[bytes], limits: Limits | Non
 
 
 def _work(work: Callable[[], Result], file: IO[bytes]) -> int:
-    # a terminal interrupts the child, too; what happens then is the parent's business
+    # a terminal also interrupts the child; the parent handles the interruption
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         content = pickle.dumps((work(), None))

@@ -1,4 +1,4 @@
-"""CPU time of a tree of processes that come and go."""
+"""CPU time of a changing tree of processes."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from routelab.jobs.processes import TICKS, Process
 
 
 class CpuTime:
-    """CPU time of all processes of a tree, from one look at it to the next.
+    """CPU time of all processes of a tree, updated by repeated looks at the tree.
 
-    The total never decreases and never counts anything twice. What an ended process had used is
-    found in its parent, if the parent waited for it. If the parent ignores SIGCHLD, it is found
-    nowhere; then what was last seen of it counts. Which of both, the parent's counter says, at
-    the latest at the next look: only then is it known whether it includes a process that ended
-    between the looks at the parent and at the process itself.
+    The total never decreases and never counts anything twice. The time of an ended process is
+    part of its parent's counter if the parent waited for it. If the parent ignores SIGCHLD, no
+    counter has it; then the last seen value counts. The parent's counter shows which case applies,
+    at the latest at the next look: only then is it known whether the counter includes a process
+    that ended between the looks at the parent and at the process itself.
     """
 
     def __init__(self) -> None:
         self._last: dict[int, Process] = {}
-        self._claims: dict[int, int] = {}  # of ended children, that a counter may yet include
+        self._claims: dict[int, int] = {}  # of ended children, which a counter may include later
         self._ended = 0.0
 
     @property
     def seconds(self) -> float:
-        """Total so far."""
+        """Total CPU time until now, in seconds."""
         ticks = sum(process.ticks for process in self._last.values())
         return (ticks + sum(self._claims.values()) + self._ended) / TICKS
 
     def update(self, processes: Iterable[Process]) -> None:
-        """Take note of all processes of the tree, each read before its children."""
+        """Record all processes of the tree, each read before its children."""
         now = {process.pid: process for process in processes}
         lost: Counter[int] = Counter()
         for process in self._last.values():
@@ -52,7 +52,7 @@ class CpuTime:
         self._last = now
 
     def end(self, pid: int, seconds: float) -> None:
-        """Take note that this process has waited for a child.
+        """Record that this process has waited for a child.
 
         Parameters
         ----------
@@ -68,7 +68,7 @@ class CpuTime:
         return pid in now and now[pid].start == self._last[pid].start
 
     def _heir(self, process: Process, now: dict[int, Process]) -> int | None:
-        """Return the nearest ancestor that still exists, as it may have counted the process."""
+        """Return the nearest ancestor that still exists: it may have counted the process."""
         pid = process.parent
         for _ in self._last:
             if pid not in self._last:

@@ -1,7 +1,7 @@
-"""What becomes of jobs, as it happens: lines of JSON that a run of the workflow reads.
+"""Log of the events of jobs: lines of JSON that a run of the workflow reads.
 
 Batches append to one file. A line is written in one piece, so that lines of many processes do not
-mix; a line that cannot be read is left out, as outcomes say the same.
+mix. A line that cannot be read is skipped: the outcomes have the same information.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, get_args
 from routelab.artifacts.outcome import Status
 
 if TYPE_CHECKING:
-    from routelab.jobs.job import Job
+    from routelab.jobs.job import BaseJob
 
 ENDED = "ended"
 """In the place of a status: a job has ended that notes its results by itself."""
@@ -26,16 +26,16 @@ _handles: list[int] = []
 
 
 class Event(TypedDict):
-    """What happened to a job.
+    """The start of a job, or one of its results.
 
     Attributes
     ----------
     kind, title : str
         Of the job.
     status, reason : str
-        Of the result; both are empty where it has only begun.
+        Of the result; both are empty if the job has only begun.
     seconds : float
-        Wall time that the result took.
+        Wall time of the result.
     """
 
     kind: str
@@ -46,47 +46,49 @@ class Event(TypedDict):
 
 
 def log_of(results: Path) -> Path:
-    """The file with the events of a results folder."""
+    """Return the file with the events of a results folder."""
     return results / ".plan" / "events.jsonl"
 
 
 def open_log(path: Path) -> None:
-    """Note events of this process, and of those that it forks, in a file."""
+    """Log events of this process, and of those that it forks, to a file."""
     while _handles:
         os.close(_handles.pop())
     with suppress(OSError):
         _handles.append(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666))
 
 
-def note(kind: str, title: str, status: str = "", reason: str = "", seconds: float = 0.0) -> None:
-    """Note what happened to a job. Results never depend on it."""
+def note_event(
+    kind: str, title: str, status: str = "", reason: str = "", seconds: float = 0.0
+) -> None:
+    """Log an event of a job. Results never depend on the log."""
     event = Event(kind=kind, title=title, status=status, reason=reason[:500], seconds=seconds)
     for handle in _handles:
         with suppress(OSError):
             os.write(handle, f"{json.dumps(event)}\n".encode())
 
 
-def note_end(job: Job, seconds: float) -> None:
-    """Note what became of a job; one with many results notes each of them by itself."""
+def note_end(job: BaseJob, seconds: float) -> None:
+    """Log the outcome of a job; a job with many results logs each of them itself."""
     endings = [(ENDED, "")] if job.of_surveys else job.endings()
     for status, reason in endings:
-        note(job.kind, job.title, status, reason, seconds)
+        note_event(job.kind, job.title, status, reason, seconds)
 
 
 class Reader:
-    """Reads the events of a file as they are added.
+    """Reader of the events that are added to a file.
 
     Parameters
     ----------
     path : Path
-        It need not exist yet.
+        The file need not exist yet.
     """
 
     def __init__(self, path: Path) -> None:
         self._path, self._position = path, 0
 
     def read(self) -> list[Event]:
-        """All events since the last call."""
+        """Return all events since the last call."""
         try:
             with self._path.open("rb") as stream:
                 stream.seek(self._position)

@@ -1,4 +1,4 @@
-"""Jobs that leave a folder: every way in which one can end becomes an outcome here."""
+"""Jobs that write a folder, and the conversion of every ending into an outcome."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import Any
 from routelab.api import Plugin
 from routelab.artifacts.atomic import atomic_directory
 from routelab.artifacts.outcome import Outcome, Status, write_outcome
-from routelab.artifacts.provenance import Measured
+from routelab.artifacts.provenance import ResourceMeter
 from routelab.config.study import Limits
 from routelab.jobs.blame import contain
-from routelab.jobs.job import OUTCOME, Job
-from routelab.jobs.limits import Breach, Meter, run_limited, without_result
+from routelab.jobs.job import OUTCOME, BaseJob
+from routelab.jobs.limits import Breach, Meter, explain_missing_result, run_limited
 from routelab.registry.catalogue import QuarantinedError
 
 LOOKUP = Limits(seconds=20, memory_gb=2, idle_seconds=10)
@@ -29,19 +29,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Task:
-    """What a job is about, looked up by name.
+    """The parts of a job, looked up by name.
 
     Attributes
     ----------
     topology, routing : str
         Canonical names, for the outcome.
     plugins : tuple of Plugin
-        All that take part.
+        All plugins of the job.
     seed : int or None
     facts : dict
-        What is known without a result. `FolderJob.run` adds to it as it learns more.
+        Facts that are known without a result. `FolderJob.run` adds more while it runs.
     provenance : mapping
-        JSON values that the outcome's provenance has beside the usual ones.
+        Further JSON values for the outcome's provenance.
     """
 
     topology: str
@@ -53,65 +53,65 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FolderJob(Job):
-    """A job that leaves a folder: files of its result, and its outcome.
+class FolderJob(BaseJob):
+    """A job that writes a folder: the files of its result, and its outcome.
 
-    A subclass says how to `load`, `run` and `write`; the functions of this module do the rest.
+    A subclass defines `load`, `run` and `write`; the functions of this module do the rest.
     """
 
     @abstractmethod
     def load(self) -> Task:
-        """Look up all that is named.
+        """Look up all parts by their names.
 
         Raises
         ------
         InputError
-            With everything that is wrong.
+            Names everything that is wrong.
         """
 
     @abstractmethod
     def run(self, task: Any) -> Any:
-        """Compute the result; what this raises becomes the outcome.
+        """Compute the result; an exception becomes the outcome.
 
         Raises
         ------
         UnsupportedError, InputError
-            If the parts do not go with each other; the text is the outcome's reason.
+            If the parts do not fit each other; the text is the outcome's reason.
         """
 
     def names(self) -> tuple[str, str]:
-        """What the outcome calls network and routing if plugins cannot be looked up."""
+        """Return the names of network and routing for an outcome without plugins."""
         return self.text, ""
 
     @abstractmethod
     def facts(self, result: Any) -> Mapping[str, Any]:
-        """What the outcome says of a result."""
+        """Return the outcome's facts about a result."""
 
     @abstractmethod
     def write(self, result: Any, folder: Path, provenance: Mapping[str, Any]) -> None:
-        """Write everything of a result but its outcome into a folder."""
+        """Write a result without its outcome into a folder."""
 
-    def start(self) -> Job:
-        """See `Job.start`; the outcome of an earlier try must not pass for that of this one."""
-        with suppress(OSError):  # writing the new one reports what is wrong with the folder
+    def start(self) -> BaseJob:
+        """Remove the outcome of an earlier attempt; see `BaseJob.start`."""
+        with suppress(OSError):  # writing the new outcome reports what is wrong with the folder
             self.outcome.unlink(missing_ok=True)
         return self
 
     def close(self, status: Status) -> None:
-        """Clean up when the outcome has been written."""
+        """Clean up after the outcome has been written."""
 
     def do(self) -> None:
-        """See `Job.do`."""
+        """See `BaseJob.do`."""
         do_contained(self)
 
-    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
-        """See `Job.end`."""
+    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
+        """See `BaseJob.end`."""
         write_end(self, ended, meter)
         return None
 
 
 def perform(job: FolderJob) -> Outcome:
-    """Do a job and write its folder; what goes wrong in a plugin becomes the outcome.
+    """Run a job and write its folder; an error in a plugin becomes the outcome.
 
     Raises
     ------
@@ -120,10 +120,10 @@ def perform(job: FolderJob) -> Outcome:
     """
     here = Path.cwd()
     task = job.load()
-    with Measured() as measured:
+    with ResourceMeter() as resources:
         ending = contain(lambda: job.run(task), task.plugins)
-    os.chdir(here)  # a plugin may have gone elsewhere, and results lie below this folder
-    provenance = measured.provenance(task.plugins, task.seed, job.fingerprint)
+    os.chdir(here)  # a plugin may have changed the folder, and result paths are relative
+    provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     provenance |= task.provenance
     facts = task.facts if ending.result is None else job.facts(ending.result)
     outcome = Outcome(
@@ -144,7 +144,7 @@ def perform(job: FolderJob) -> Outcome:
 
 
 def do_contained(job: FolderJob) -> None:
-    """Do a job in a process of its own; a plugin that cannot be used is an outcome, too."""
+    """Run a job in a separate process; a plugin that cannot be used becomes an outcome."""
     try:
         perform(job)
     except QuarantinedError as error:
@@ -152,7 +152,7 @@ def do_contained(job: FolderJob) -> None:
 
 
 def write_end(job: FolderJob, ended: int | Breach, meter: Meter) -> None:
-    """Write the outcome of a process that left none.
+    """Write the outcome of a process that wrote none.
 
     Parameters
     ----------
@@ -165,13 +165,13 @@ def write_end(job: FolderJob, ended: int | Breach, meter: Meter) -> None:
     if isinstance(ended, Breach):
         write_breach(job, ended)
     elif ended or not job.has_outcome():
-        write_breach(job, without_result(ended, meter))
+        write_breach(job, explain_missing_result(ended, meter))
 
 
 def write_breach(job: FolderJob, breach: Breach) -> None:
     """Write the outcome of a job that was stopped or whose plugin cannot be used.
 
-    Plugins are looked up in a process of their own, as one of them may have ended the last one.
+    Plugins are looked up in a new process, because one of them may have ended the last one.
     """
     logger.warning("%s: %s: %s", job.folder, breach.status, breach.reason)
 
@@ -187,14 +187,14 @@ def write_breach(job: FolderJob, breach: Breach) -> None:
 
 
 def _task_of(job: FolderJob) -> Task:
-    """What is known of a job whose plugins cannot be looked up."""
+    """Return what is known about a job whose plugins cannot be looked up."""
     topology, routing = job.names()
     return Task(topology=topology, routing=routing)
 
 
 def _write(job: FolderJob, breach: Breach, task: Task) -> None:
-    with Measured() as measured:
-        provenance = measured.provenance(task.plugins, task.seed, job.fingerprint)
+    with ResourceMeter() as resources:
+        provenance = resources.provenance(task.plugins, task.seed, job.fingerprint)
     outcome = Outcome(
         job.outcome_kind,
         task.topology,

@@ -1,4 +1,4 @@
-"""The job protocol: what planning, batches, limits and reports know of all kinds of work."""
+"""The job protocol: what planning, batches, limits and reports know about jobs of any kind."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class Rehearsal(NamedTuple):
     Attributes
     ----------
     key : tuple of str
-        Equal for rehearsals that load the same.
+        Equal for rehearsals that load the same kernels.
     name : str
-        What people know it by.
+        Name in messages.
     work : callable
     classes : tuple of str
         Names of the plugin classes whose kernels it loads.
@@ -51,52 +51,53 @@ class Rehearsal(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job(ABC):
-    """One piece of work with an outcome of its own.
+class BaseJob(ABC):
+    """Base class of jobs: one piece of work with one outcome.
 
     A kind of job is a subclass in a module of `routelab.stages.kinds`, with a class method
-    ``plan(parts)`` that yields the jobs that a study asks for. Planning, batching, limits,
-    resuming, progress and reports know jobs only by what is here.
+    ``plan(parts)`` that yields the jobs of a study. Planning, batching, limits, resuming,
+    progress and reports use only the methods of this class.
 
     Class attributes
     ----------------
     kind : str
-        Folder of the results, and name of the kind for Snakemake.
+        Folder of the results, and name of the kind in Snakemake rules.
     outcome_kind : str
-        What the outcome calls it.
-    things : (str, str)
-        What people call one of these jobs, and many.
+        Kind in the outcome.
+    nouns : (str, str)
+        What one and several of these jobs make, in words for messages.
     order : int
         Place among the kinds in lists.
     per_batch : int
-        Most jobs of a batch: enough to share the imports, few enough to keep all cores busy.
+        Largest number of jobs in a batch: enough to share the imports, few enough to keep all
+        cores busy.
     of_surveys : bool
         Whether surveys consist of such jobs; other studies consist of all other kinds.
 
     Attributes
     ----------
     folder : str
-        Where its result and outcome go.
+        Folder of its result and outcome.
     ids : tuple of str
         Names of the directories below ``results/<kind>``.
     text : str
         Canonical name of what is run.
     digest : str
-        Of the code and files that the result depends on; empty outside a workflow.
+        Of the code and the files that the result depends on; empty outside a workflow.
     inputs : tuple of str
-        Files that it reads.
+        Input files.
     needs : tuple of str
-        Folders of jobs that must have run.
+        Folders of jobs that must run before.
     limits : Limits
     network : str
-        Canonical name of the network; empty if it has none or makes it.
+        Canonical name of the network; empty if the job has none or makes it.
     classes : tuple of str
-        Names of the plugin classes whose kernels it loads.
+        Names of the plugin classes whose kernels the job loads.
     """
 
     kind: ClassVar[str]
     outcome_kind: ClassVar[str]
-    things: ClassVar[tuple[str, str]]
+    nouns: ClassVar[tuple[str, str]]
     order: ClassVar[int]
     per_batch: ClassVar[int] = 20
     of_surveys: ClassVar[bool] = False
@@ -111,12 +112,12 @@ class Job(ABC):
     network: str = ""
     classes: tuple[str, ...] = ()
 
-    # --- what it is known by -----------------------------------------------------------------
+    # --- names -------------------------------------------------------------------------------
 
     @classmethod
     @abstractmethod
     def plan(cls, parts: Any) -> Iterable[Self]:
-        """The jobs of this kind that a study asks for.
+        """Return the jobs of this kind in a study.
 
         Parameters
         ----------
@@ -125,93 +126,93 @@ class Job(ABC):
         Raises
         ------
         ConfigError
-            With everything that is wrong.
+            Lists everything that is wrong.
         """
 
     @classmethod
     def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
-        """The folder of a job in a results folder."""
+        """Return the folder of a job in a results folder."""
         return "/".join([str(results), cls.kind, *ids])
 
     @classmethod
     def manifest(cls, results: Path, batch: str) -> Path:
-        """The file that a batch of such jobs leaves when all have an outcome."""
+        """Return the file that a batch of such jobs writes when all have an outcome."""
         return results / "batches" / cls.kind / f"{batch}.json"
 
     @classmethod
-    def write_manifest(cls, jobs: Sequence[Job], path: Path) -> None:
-        """Write the file that says that a batch is done.
+    def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:
+        """Write the file that marks a batch as done.
 
         Raises
         ------
         InputError
-            If it cannot be written.
+            If the file cannot be written.
         """
         outcomes = [{"folder": job.folder, **job._ending()} for job in jobs]
         write_json(path, {"format": MANIFEST, "outcomes": outcomes})
 
     @property
     def title(self) -> str:
-        """What people know it by."""
+        """Name in messages."""
         return " / ".join(self.ids) or self.text
 
     @property
     def labels(self) -> dict[str, str]:
-        """Its names by column: topology, routing, traffic or workload, and settings."""
+        """Names by column: topology, routing, traffic or workload, and settings."""
         names = (*self.ids, "", "", "", "")
         return dict(zip(("topology", "routing", "traffic", "settings"), names, strict=False))
 
     @property
-    def make(self) -> str:
-        """The name without parameters: what jobs that share kernels have in common."""
+    def base_name(self) -> str:
+        """Name without parameters, which jobs that share kernels have in common."""
         return "@".join(part.partition("~")[0] for part in self.text.split("@"))
 
     def group(self, study: str) -> str:
-        """The name that its batch shares with others of the study, before their numbers."""
-        return f"{study}.{self.make}"
+        """Return the common part of the ids of its batch and others of the study."""
+        return f"{study}.{self.base_name}"
 
     @property
     def size(self) -> int:
-        """How many results it makes."""
+        """Return the number of its results."""
         return 1
 
-    def left(self) -> int:
-        """How many results are still to be made, if it is not done."""
+    def missing_results(self) -> int:
+        """Return the number of missing results of a job that is not done."""
         return self.size
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of everything that the result depends on; empty outside a workflow."""
+        """Digest of everything that the result depends on; empty outside a workflow."""
         if not self.digest:
             return ""
         parts = [self.kind, self.text, self.digest, *self.content()]
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
     def content(self) -> Sequence[str]:
-        """What the result depends on beside name and digest."""
+        """Return what the result depends on besides name and digest."""
         return ()
 
     def merge(self, other: Self) -> Self:
-        """The job that serves two studies which ask for it."""
+        """Return the job that serves two studies that need the same result."""
         return replace(
             self,
             limits=self.limits.with_most_of(other.limits),
             inputs=tuple(dict.fromkeys((*self.inputs, *other.inputs))),
         )
 
-    # --- what has become of it -----------------------------------------------------------------
+    # --- outcome -------------------------------------------------------------------------------
 
     @property
     def outcome(self) -> Path:
-        """The file that says what became of it."""
+        """File with the outcome."""
         return Path(self.folder) / OUTCOME
 
     def is_done(self) -> bool:
-        """Whether the result is there, is that of this fingerprint, and needs no other try."""
+        """Return whether the result exists, has this fingerprint, and need not be tried again."""
         return self.has_outcome() and self.status() not in TRY_AGAIN
 
     def has_outcome(self) -> bool:
-        """Whether there is an outcome of this fingerprint."""
+        """Return whether an outcome with this fingerprint exists."""
         try:
             outcome = json.loads(self.outcome.read_bytes())
             return bool(outcome["provenance"]["fingerprint"] == self.fingerprint)
@@ -219,11 +220,11 @@ class Job(ABC):
             return False
 
     def status(self) -> str:
-        """What the outcome says, ``failed`` if it cannot be read; empty where there is none."""
+        """Return the outcome's status: ``failed`` if it cannot be read, empty if it is missing."""
         return self._ending()["status"]
 
     def _ending(self) -> dict[str, str]:
-        """Status and reason of the outcome."""
+        """Return status and reason of the outcome."""
         try:
             outcome = json.loads(self.outcome.read_bytes())
             return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}
@@ -233,40 +234,40 @@ class Job(ABC):
             return {"status": "failed", "reason": "its outcome cannot be read"}
 
     def endings(self) -> list[tuple[str, str]]:
-        """Status and reason of each result; both are empty where there is none."""
+        """Return status and reason of each result; both are empty if it is missing."""
         ending = self._ending()
         return [(ending["status"], ending["reason"])]
 
-    # --- how it is done ------------------------------------------------------------------------
+    # --- execution -----------------------------------------------------------------------------
 
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """How to load everything that the job needs; nothing by default."""
+        """Return the rehearsals that load everything that the job needs; none by default."""
         return ()
 
-    def start(self) -> Job:
-        """What is missing of the job; called once, before its first process."""
+    def start(self) -> BaseJob:
+        """Return the missing part of the job; called once, before its first process."""
         return self
 
     @abstractmethod
     def do(self) -> None:
-        """Do what is to be done in one process under the limits, and write what became of it.
+        """Do the work of one process under the limits, and write its outcome.
 
         Raises
         ------
         RoutelabError
-            If it cannot be written, say on a full disk.
+            If the outcome cannot be written, for example on a full disk.
         """
 
     @abstractmethod
-    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
-        """Complete what a process that `do` ran in has left; return what is still to be done.
+    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
+        """Complete the results of a process that ran `do`; return the rest of the job, if any.
 
         Parameters
         ----------
         ended : int or Breach
-            Exit code, which a plugin may have chosen, or why it was stopped.
+            Exit code, which a plugin may have chosen, or why the process was stopped.
         meter : Meter
-            Says which part of the work it was at.
+            Has the last part of the work that began.
 
         Raises
         ------

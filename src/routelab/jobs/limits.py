@@ -1,8 +1,8 @@
-"""Limits of CPU time, memory and idle time of a job, kept by the process that waits for it.
+"""Limits of CPU time, memory and idle time of a job, enforced by the process that waits for it.
 
 A signal to a process inside a compiled kernel waits until the kernel returns, so a job cannot
-stop itself. The job runs in a child; the parent, the supervisor, watches and kills it, and
-everything that the job has started.
+stop itself. The job runs in a child process; the parent, the supervisor, watches it and kills it
+with everything that it has started.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from routelab.jobs.signals import Interruptions
 if TYPE_CHECKING:
     from routelab.config.study import Limits
 
-__all__ = ["Breach", "Meter", "current", "run_limited", "without_result"]
+__all__ = ["Breach", "Meter", "current", "explain_missing_result", "run_limited"]
 
 FIRST_PAUSE = 0.01
 PAUSE = 0.1
@@ -48,7 +48,7 @@ SHARE = 0.01
 
 @dataclass(frozen=True)
 class Breach:
-    """Why a job did not end by itself.
+    """Why a job was stopped or ended without a result.
 
     Attributes
     ----------
@@ -69,8 +69,8 @@ def run_limited(
 ) -> int | Breach:
     """Run `work` in a child process and return its exit code, or why it was stopped.
 
-    Nothing that the job has started survives it. SIGINT, SIGTERM and SIGHUP kill the job before
-    they act on this process.
+    No process that the job has started survives it. SIGINT, SIGTERM and SIGHUP kill the job
+    before they act on this process.
 
     Parameters
     ----------
@@ -80,9 +80,9 @@ def run_limited(
         CPU time, memory and idle time of the job and everything that it starts. Infinite
         values do not limit anything.
     meter : Meter, optional
-        Says what the job works at; limits of time hold for each item.
+        Position of the job's work; limits of time apply to each item.
     released : callable
-        Returns whether the limits do not hold any more.
+        Returns whether the limits no longer apply.
 
     Raises
     ------
@@ -103,12 +103,12 @@ def run_limited(
         finally:
             watch.end_to_supervise()
     if ended is None:
-        # handlers of the caller's own have taken the signal, and this process goes on
-        return _killed(interruptions.arrived[0], meter)
+        # the caller's own handlers have taken the signal, and this process goes on
+        return _breach_of_signal(interruptions.arrived[0], meter)
     if isinstance(ended, Breach):
         return ended
     if os.WIFSIGNALED(ended):
-        return _killed(os.WTERMSIG(ended), meter)
+        return _breach_of_signal(os.WTERMSIG(ended), meter)
     return os.WEXITSTATUS(ended)
 
 
@@ -137,7 +137,7 @@ def _run(
 
 
 def _run_child(work: Callable[[], int], parent: int, handle: int, meter: Meter) -> NoReturn:
-    """Run `work` and leave; the child never returns into its parent's code."""
+    """Run `work` and exit; the child never returns into its parent's code."""
     code = 1
     try:
         watch.follow_parent(parent, handle)
@@ -158,7 +158,7 @@ def _run_child(work: Callable[[], int], parent: int, handle: int, meter: Meter) 
 
 
 class _Supervisor:
-    """Looks at a job from time to time, and finds when it breaks a limit."""
+    """Observer of a job, which checks at intervals whether it breaks a limit."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class _Supervisor:
         """Wait for the end of the job; see `_run`."""
         poll = select.poll()
         handle = os.pidfd_open(self._child)
-        watched = watch.watched()
+        watched = watch.watch_handles()
         for each in (handle, interruptions.handle, *watched):
             poll.register(each, select.POLLIN)
         first = pause = FIRST_PAUSE
@@ -196,7 +196,7 @@ class _Supervisor:
             while True:
                 ready = {each for each, _ in poll.poll(pause * 1000)}
                 if ready.intersection(watched):
-                    watch.leave()
+                    watch.kill_descendants_and_exit()
                 if interruptions.arrived:
                     return None
                 if handle in ready:
@@ -215,7 +215,7 @@ class _Supervisor:
             self._pass_on(Compile(0, self._meter.compile.seconds))
 
     def _look(self, pause: float) -> Breach | None:
-        # the meter first: what is compiled meanwhile is charged at the next look, if ever
+        # the meter first: later compilation is charged at the next look at the earliest
         item = self._meter.item
         compiled = self._meter.compile
         processes = self._tree.read()
@@ -241,7 +241,7 @@ class _Supervisor:
         return None
 
     def _pass_on(self, compiled: Compile) -> None:
-        """Take note of compilation, which the supervisor above does not charge either."""
+        """Add compilation to the outer meter: the supervisor above does not charge it either."""
         outer = self._outer
         if outer is not None:
             outer.add_compile(compiled.seconds - self._compiled.seconds)
@@ -258,7 +258,7 @@ class _Supervisor:
         compiled = self._compiled.seconds
         if self._compiled.running:
             compiled += total - self._compile_begin
-        # all of it together: a job may compile small kernels for ever
+        # all compilation together: a job may compile small kernels for ever
         charged = total - min(compiled, COMPILE_SECONDS)
         if item != self._item:
             self._item = item
@@ -267,9 +267,9 @@ class _Supervisor:
         return charged - self._item_begin
 
     def _idle_seconds(self, processes: list[Process], pause: float) -> float:
-        """Return for how long nothing in the job has used or wanted a processor."""
+        """Return for how long no process of the job has used or waited for a processor."""
         now = time.monotonic()
-        # if this process was stopped itself, it does not know what happened meanwhile
+        # if this process itself was stopped, it does not know what happened meanwhile
         elapsed = min(now - self._last_look, 2 * pause)
         self._last_look = now
         total, before = self._cpu.seconds, self._last_cpu
@@ -302,7 +302,7 @@ class _Supervisor:
         return exceeds
 
     def _still_at(self, version: int) -> bool:
-        """Stop the child and see whether it still works at an item, or at the next already."""
+        """Stop the child and return whether it still works on an item, not on the next one."""
         os.kill(self._child, signal.SIGSTOP)
         deadline = time.monotonic() + 0.5
         while time.monotonic() < deadline:
@@ -316,13 +316,13 @@ class _Supervisor:
         return False
 
 
-def without_result(code: int, meter: Meter) -> Breach:
-    """Return why a job has no result whose process ended by itself, with some exit code."""
+def explain_missing_result(code: int, meter: Meter) -> Breach:
+    """Return why a job has no result although its process was not stopped."""
     how = f"ended with exit code {code}" if code else "ended"
     return Breach("failed", f"its process {how} without a result{_place(meter)}")
 
 
-def _killed(number: int, meter: Meter) -> Breach:
+def _breach_of_signal(number: int, meter: Meter) -> Breach:
     try:
         name = signal.Signals(number).name
     except ValueError:  # real-time signals have none
@@ -335,7 +335,7 @@ def _place(meter: Meter) -> str:
 
 
 def _flush() -> None:
-    # what cannot be written is no reason not to run, or to run the parent's code in the child
+    # an error here must not stop the job, nor run the parent's code in the child
     for stream in (sys.stdout, sys.stderr):
         with suppress(Exception):
             stream.flush()

@@ -1,4 +1,4 @@
-"""What happens in a job, passed on to its meter: compilations of numba, and progress."""
+"""Listeners that pass compilations of numba and progress messages to a job's meter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEVEL = logging.DEBUG - 1
 
 @cache
 def listen() -> None:
-    """Pass on what happens in this process, and in processes forked from it, to their meters."""
+    """Pass events of this process, and of processes forked from it, to their meters."""
     _listen_to_progress()
     when_imported(_EVENTS, _listen_to_numba)
 
@@ -49,10 +49,10 @@ def _listen_to_numba(events: Any) -> None:
 
 
 def _listen_to_progress() -> None:
-    """Take down phases of tasks as notes.
+    """Pass messages about phases of tasks to the meter as notes.
 
-    The logger has to let through records of all levels for that, so a filter holds back from
-    handlers, also from those of its ancestors, what did not reach them before.
+    The logger must let records of all levels pass. So a filter keeps from all handlers, also
+    those of its ancestors, the records that did not reach them before.
     """
     logger = logging.getLogger(LOGGER)
     before = logger.level

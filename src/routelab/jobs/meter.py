@@ -1,4 +1,4 @@
-"""What a job says of itself: memory that it shares with its supervisor."""
+"""The meter of a job: memory that the job shares with its supervisor."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _COMPILE = struct.Struct("qd")
 _NOTE = struct.Struct(f"q{NOTE_BYTES}s")
 
 
-class Item(NamedTuple):
-    """What a job works at; `version` is another one for each that began."""
+class WorkItem(NamedTuple):
+    """The part of its work that a job is doing; each item that begins has another `version`."""
 
     version: int
     position: int
@@ -26,16 +26,16 @@ class Item(NamedTuple):
 
 
 class Compile(NamedTuple):
-    """CPU time of all finished compilations, and the number of the present one, 0 for none."""
+    """CPU time of all finished compilations, and the number of the current one, 0 for none."""
 
     running: int
     seconds: float
 
 
 class Meter:
-    """Position, note and compile time of a job, which its supervisor reads.
+    """Position, note and compilation time of a job, which its supervisor reads.
 
-    Made before the fork. Only the job itself writes, from any of its threads.
+    It is created before the fork. Only the job itself writes, from any of its threads.
     """
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class Meter:
         self.begin(0)
 
     def begin(self, position: int, spare: float = 0.0) -> None:
-        """Say that the job works at an item from now on, whose CPU time counts from now.
+        """Record that the job begins an item, whose CPU time counts from now on.
 
         Parameters
         ----------
@@ -62,17 +62,17 @@ class Meter:
 
     @property
     def position(self) -> int:
-        """Position of the present item."""
+        """Position of the current item."""
         return self.item.position
 
     @property
-    def item(self) -> Item:
-        """The present item."""
+    def item(self) -> WorkItem:
+        """Return the current item."""
         version, (position, spare) = self._item.load()
-        return Item(version, position, spare)
+        return WorkItem(version, position, spare)
 
     def note(self, text: str) -> None:
-        """Say what the job does now; only about 200 bytes are kept."""
+        """Record what the job is doing now; only about 200 bytes are stored."""
         line = " ".join(text.split()).encode("utf-8", "replace")[:NOTE_BYTES]
         line = line.decode("utf-8", "ignore").encode("utf-8")
         with self._lock:
@@ -80,40 +80,40 @@ class Meter:
 
     @property
     def text(self) -> str:
-        """What the job does now; empty if it never said."""
+        """Last note of the job; empty if there is none."""
         _, (length, line) = self._note.load()
         return bytes(line[:length]).decode("utf-8")
 
     def begin_compile(self) -> None:
-        """Say that a compilation begins."""
+        """Record that a compilation begins."""
         with self._lock:
             self._compiles += 1
             self._compile.store(self._compiles, self.compile.seconds)
 
     def end_compile(self, seconds: float) -> None:
-        """Say that it has ended, after so much CPU time."""
+        """Record that the compilation has ended, and its CPU time."""
         with self._lock:
             self._compile.store(0, self.compile.seconds + min(seconds, COMPILE_SECONDS))
 
     def add_compile(self, seconds: float) -> None:
-        """Add the CPU time of compilations in a job of this job."""
+        """Add the CPU time of compilations in a job that this job supervises."""
         with self._lock:
             _, seconds_before = self.compile
             self._compile.store(self.compile.running, seconds_before + seconds)
 
     @property
     def compile(self) -> Compile:
-        """State of compilation."""
+        """Return the state of compilation."""
         _, (running, seconds) = self._compile.load()
         return Compile(running, seconds)
 
 
 class _Cell:
-    """Numbers and bytes that one process writes, and others read as they were written together.
+    """Numbers and bytes that one process writes together and others read consistently.
 
-    There are two copies, and a counter that says which is the present one. The writer fills the
-    other copy, then changes the counter, which is stored in one step. So a writer that is killed
-    meanwhile leaves what it wrote before.
+    There are two copies, and a counter that selects the current one. The writer fills the other
+    copy, then changes the counter, which is stored in one step. So a writer that is killed
+    meanwhile leaves the previous values.
     """
 
     def __init__(self, layout: struct.Struct, memory: memoryview) -> None:
@@ -150,6 +150,6 @@ def current() -> Meter | None:
 
 
 def adopt(meter: Meter) -> None:
-    """Make a meter that of this process."""
+    """Set the meter of this process."""
     global _current
     _current = os.getpid(), meter

@@ -1,4 +1,4 @@
-"""Work in a process that has loaded what it needs, which a plugin may kill or hold up."""
+"""Work in a process that has loaded its kernels, even if a plugin kills or blocks the loading."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def in_prepared_process(
 ) -> None:
     """Do `work`, which forks its jobs, in a child of this process after `prepare`.
 
-    So all jobs inherit what was loaded. If the child does not get as far as the first job, another
-    one does the work, and each job loads for itself.
+    So all jobs inherit what was loaded. If the child ends before the first job, another child
+    does the work, and each job loads its kernels itself.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def in_prepared_process(
     Raises
     ------
     RoutelabError
-        If the work could not be done, say on a full disk.
+        If the work could not be done, for example on a full disk.
     """
     prepared = mmap.mmap(-1, 1)  # memory that child and parent share
 
@@ -54,7 +54,7 @@ def in_prepared_process(
     if not prepared[0]:
         why = ended.reason if isinstance(ended, Breach) else "see above"
         logger.warning("kernels could not be loaded beforehand: %s", why)
-        # in a child all the same: whichever of two supervisors is killed, the other ends the jobs
+        # in a child all the same: if one of the two supervisors is killed, the other ends the jobs
         ended = run_limited(do)
     if ended != 0:
         why = f"their process {ended.reason}" if isinstance(ended, Breach) else "see above"

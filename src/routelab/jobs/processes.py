@@ -1,7 +1,7 @@
-"""Processes as /proc shows them, and the reliable end of all descendants of this process.
+"""Processes as /proc shows them, and reliable killing of all descendants of this process.
 
 Descendants are found through the lists of children in /proc. A supervisor becomes a subreaper
-first: then a process whose parent ends becomes its child, and no descendant can get away.
+first: then a process whose parent ends becomes its child, and no descendant can escape.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PR_GET_CHILD_SUBREAPER = 37
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """What /proc/PID/stat says.
+    """The values of /proc/PID/stat.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Process:
 
     @property
     def key(self) -> Key:
-        """Identify the process among all of this boot."""
+        """Key that identifies the process among all processes since boot."""
         return self.pid, self.start
 
     @property
@@ -151,10 +151,10 @@ def read_tree(pids: Collection[int]) -> list[Process]:
 
 
 class Descendants:
-    """All processes that descend from this one, except children that it has already.
+    """All processes that descend from this one, except children that existed before.
 
-    Only children of the first thread count, which also gets the orphans: what other threads
-    start meanwhile is not touched.
+    Only children of the first thread count, which also gets the orphans: processes that other
+    threads start meanwhile are not touched.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ class Descendants:
         tree = read_tree(first)
         found = {process.key: process for process in tree if process.key not in self._others}
         for pid, start in self._known.keys() - found.keys():
-            # a list of children may have lacked it, or its parent has ended meanwhile
+            # a list of children may have lacked the process, or its parent has ended meanwhile
             process = read_process(pid)
             if process and process.start == start:
                 found[process.key] = process
@@ -193,8 +193,8 @@ class Descendants:
         Returns
         -------
         seconds : float or None
-            CPU time of the process and the children that it has waited for; None if it is not
-            for us to wait for.
+            CPU time of the process and the children that it has waited for; None if this process
+            must not wait for it.
         """
         if not process.ended or process.parent != self._pid:
             return None
@@ -210,12 +210,12 @@ class Descendants:
     def kill(self) -> None:
         """Kill all descendants and wait until none is left.
 
-        All are stopped before the first is killed: otherwise one that forks could always be a
-        step ahead. Processes of other users, which cannot be killed, are left alone.
+        All are stopped before the first is killed: otherwise a process that forks could always be
+        a step ahead. Processes of other users, which cannot be killed, are left alone.
         """
         stopped: set[Key] = set()
         pause = 0.0005
-        # the kernel's list of our children is complete, but a look at all processes may miss some
+        # the kernel's list of our children is complete, but a scan of all processes may miss some
         empty = required = 1 if _lists_children() else 10
         while empty:
             processes = self.read()
@@ -250,7 +250,7 @@ def kill_descendants() -> None:
 
 
 def send_signal(key: Key, number: signal.Signals) -> bool:
-    """Send a signal to a process; False if it has ended. A PID used again is not hit."""
+    """Send a signal to a process; False if it has ended, even if its PID is used again."""
     handle = open_process(*key)
     if handle is None:
         return False
@@ -269,7 +269,7 @@ def open_process(pid: int, start: int) -> int | None:
         handle = os.pidfd_open(pid)
     except OSError:
         return None
-    # from here on the PID cannot be used again without this handle becoming readable
+    # from here on the PID cannot be reused without this handle becoming readable
     process = read_process(pid)
     if process is None or process.start != start or process.ended:
         os.close(handle)
@@ -285,7 +285,7 @@ def has_ended(handle: int) -> bool:
 
 
 def identity(pid: int) -> str:
-    """Return "pid:starttime:bootid": text that identifies a process for others.
+    """Return "pid:starttime:bootid": text by which other processes identify a process.
 
     Raises
     ------
@@ -299,7 +299,7 @@ def identity(pid: int) -> str:
 
 
 def is_local(name: str) -> bool:
-    """Return whether an identity is one of this boot of this machine (and this container)."""
+    """Return whether an identity is from this boot of this machine (and this container)."""
     return name.count(":") == 2 and name.rpartition(":")[2] == _system()
 
 
@@ -353,7 +353,7 @@ def _lists_children() -> bool:
 
 
 def _parents() -> dict[int, list[int]]:
-    """Return the children of each process that has any, from a look at all processes."""
+    """Return the children of each process that has any, from a scan of all processes."""
     found: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):  # noqa: PTH208
         process = read_process(int(name)) if name.isdigit() else None

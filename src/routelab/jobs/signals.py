@@ -27,7 +27,7 @@ class Interruptions:
 
     def __enter__(self) -> Interruptions:
         self.handle = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
-        with _blocked((*DEADLY, signal.SIGCHLD)):
+        with _block_signals((*DEADLY, signal.SIGCHLD)):
             # children of a process that ignores SIGCHLD cannot be waited for
             if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN:
                 self._set(signal.SIGCHLD, signal.SIG_DFL)
@@ -49,7 +49,7 @@ class Interruptions:
 
     def fork(self) -> int:
         """Fork; in the child, signals act as before the block, but SIGINT is ignored."""
-        with _blocked(DEADLY):
+        with _block_signals(DEADLY):
             child = os.fork()
             if child == 0:
                 self._before.pop(signal.SIGCHLD, None)
@@ -73,7 +73,7 @@ class Interruptions:
 
 
 @contextmanager
-def _blocked(numbers: tuple[signal.Signals, ...]) -> Iterator[None]:
+def _block_signals(numbers: tuple[signal.Signals, ...]) -> Iterator[None]:
     before = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
         yield

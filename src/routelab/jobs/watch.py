@@ -1,7 +1,7 @@
-"""Ends of other processes that end this one, and locks that tell whether jobs are left.
+"""Processes whose end also ends this one, and locks that show whether jobs are still running.
 
-Snakemake may be killed without a chance to end its jobs. So a supervisor watches Snakemake, its
-own parent, and, in a job that supervises jobs itself, the supervisor above.
+Snakemake may be killed before it can end its jobs. So a supervisor watches Snakemake, its own
+parent, and, in a job that supervises jobs itself, the supervisor above.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _locks: dict[Path, int] = {}
 
 
 def announce_run() -> None:
-    """Let jobs that start from here know this process as the one that they are part of."""
+    """Announce this process to the jobs that it starts as the run that they belong to."""
     os.environ[RUN] = identity(os.getpid())
 
 
@@ -71,10 +71,10 @@ def end_jobs_on_interrupt() -> Iterator[None]:
 
 
 def _read_command(pid: int) -> list[str]:
-    """The names of the files among the first arguments of a process."""
+    """Return the file names of the first arguments of a process."""
     try:
         arguments = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except OSError:  # it has just ended
+    except OSError:  # the process has just ended
         return []
     return [Path(os.fsdecode(argument)).name for argument in arguments[:2]]
 
@@ -89,17 +89,17 @@ def watch_run() -> None:
     if is_local(name):
         handle = open_identity(name)
         if handle is None:
-            leave()
+            kill_descendants_and_exit()
         _handles.append(handle)
     try:
         _handles.append(os.pidfd_open(os.getppid()))
-    except OSError:  # it is outside of this container, or has ended
+    except OSError:  # the run is outside this container, or has ended
         if os.getppid():
-            leave()
+            kill_descendants_and_exit()
 
 
-def watched() -> list[int]:
-    """Return pidfds of the processes whose end has to end this one."""
+def watch_handles() -> list[int]:
+    """Return pidfds of the processes whose end must end this one."""
     return list(_handles)
 
 
@@ -122,7 +122,7 @@ def follow_parent(parent: int, handle: int | None) -> None:
 
 
 def begin_to_supervise() -> None:
-    """Stop the kernel from killing this process, which has to end its descendants first."""
+    """Stop the kernel from killing this process, which must end its descendants first."""
     if _parent is not None:
         set_parent_death_signal(0)
 
@@ -133,8 +133,8 @@ def end_to_supervise() -> None:
         _tie()
 
 
-def leave() -> NoReturn:
-    """Kill all descendants, and leave."""
+def kill_descendants_and_exit() -> NoReturn:
+    """Kill all descendants, and exit."""
     try:
         kill_descendants()
     finally:
@@ -143,9 +143,9 @@ def leave() -> NoReturn:
 
 def _tie() -> None:
     set_parent_death_signal(signal.SIGKILL)
-    # it may have ended before the call, and then nothing would end this process
+    # the parent may have ended before the call, and then nothing would end this process
     if os.getppid() != _parent or any(map(has_ended, _handles)):
-        leave()
+        kill_descendants_and_exit()
 
 
 def hold_results(results: Path) -> None:
@@ -174,7 +174,7 @@ def wait_for_jobs(results: Path, seconds: float = 10) -> bool:
     Returns
     -------
     free : bool
-        False if jobs are left after that time.
+        False if jobs still run after that time.
     """
     try:
         lock = os.open(results / LOCK, os.O_RDWR | os.O_CLOEXEC)

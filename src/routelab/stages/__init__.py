@@ -1,1 +1,1 @@
-"""The stages: load, compute, check, write. Commands, workflow and notebooks call these."""
+"""Stages: load, compute, check and write. Commands, workflow and notebooks call them."""

@@ -1,4 +1,4 @@
-"""Mistakes in several arguments, told at once."""
+"""Mistakes in several arguments, reported together."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from routelab.api import InputError
 
 
-def together(*makers: Callable[[], Any]) -> list[Any]:
-    """What each of these functions makes.
+def call_all(*makers: Callable[[], Any]) -> list[Any]:
+    """Call several functions and return their results.
 
     Raises
     ------
     InputError
-        After all of them have been tried: the one error, or one with the text of all.
+        After all calls: the only error, or one with the text of all errors.
     """
     made, errors = [], []
     for make in makers:

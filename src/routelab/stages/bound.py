@@ -1,6 +1,6 @@
-"""The bound stage: how little the busiest channel of a network can carry under some rules.
+"""The bound stage: a lower bound of the maximum channel load under some rules.
 
-Bounds belong to a network and rules, not to a run; `BARE` stands for the network without rules.
+A bound belongs to a network and rules, not to a run; `BARE` stands for the network without rules.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from routelab.bounds import (
     lower_bound_topology,
     tighten_bound,
 )
-from routelab.stages.chain import Routed
+from routelab.stages.chain import RoutedNetwork
 from routelab.stages.facts import topology_facts
 from routelab.toolkit import determinized
 
@@ -35,7 +35,7 @@ WEIGHTS = "bound.csv"
 WEIGHT_COLUMNS = ("channel", "source", "target", "direction", "weight")
 
 
-def compute(
+def bound_load(
     topology: Topology, rules: RulesPlugin | None, *, seconds: float = 60.0, exact: bool = False
 ) -> LoadBound:
     """Bound the maximum channel load of a network under some rules.
@@ -46,12 +46,12 @@ def compute(
     rules : RulesPlugin or None
         None: all minimal routes are allowed.
     seconds, exact
-        See `routelab.bounds.lower_bound_rules`; for the bare network `exact` means nothing.
+        See `routelab.bounds.lower_bound_rules`; `exact` has no effect for the bare network.
 
     Raises
     ------
     UnsupportedError
-        If the rules cannot be stated on the network.
+        If the rules do not apply to the network.
     """
     if rules is None:
         return lower_bound_topology(topology, seconds=seconds)
@@ -63,7 +63,7 @@ def compute(
 
 
 class NetworkBounds:
-    """The bounds of one network, each found when it is first asked for.
+    """The bounds of one network, each computed at its first use.
 
     Parameters
     ----------
@@ -79,22 +79,22 @@ class NetworkBounds:
 
     @cached_property
     def bare(self) -> LoadBound:
-        """That of all minimal routes."""
+        """Bound for all minimal routes."""
         tell(ALL_MINIMAL, "bound")
         bound = lower_bound_topology(self._topology, seconds=self._seconds)
         tell(ALL_MINIMAL, "ok", ended=True)
         return bound
 
-    def facts(self, routed: Routed, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-        """The bounds beside the load of a table: `routelab.bounds.bound_facts`.
+    def facts(self, routed: RoutedNetwork, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the bounds for the load of a table: `routelab.bounds.bound_facts`.
 
-        Where the bound of the rules leaves a gap, a mixed-integer program is tried, once.
+        If the bound of the rules leaves a gap, a mixed-integer program is tried once.
 
         Parameters
         ----------
-        routed : Routed
+        routed : RoutedNetwork
         rules : str
-            Name of the rules; of no use for a complete algorithm.
+            Name of the rules; ignored for a complete algorithm.
         facts : mapping
             Of the table.
         """
@@ -104,7 +104,7 @@ class NetworkBounds:
         if rules not in self._rules:
             self._rules[rules] = lower_bound_rules(graph, seconds=self._seconds)
         beside = bound_facts(facts, self._rules[rules], self.bare)
-        # routes that are not split leave a gap of some routes or none, of a slow channel or a fast
+        # with unsplit routes the gap is a number of routes, over a slow channel or a fast one
         small = beside["gap"] is None or (beside["gap"] < 1 and beside["optimal"] is not False)
         if rules in self._exact or small:
             return beside
@@ -114,18 +114,18 @@ class NetworkBounds:
         return bound_facts(facts, self._rules[rules], self.bare)
 
 
-def facts_of(bound: LoadBound, topology: Topology) -> dict[str, Any]:
-    """What the outcome says of a bound."""
+def bound_outcome_facts(bound: LoadBound, topology: Topology) -> dict[str, Any]:
+    """Return the outcome's facts about a bound."""
     return topology_facts(topology) | bound_numbers(bound)
 
 
-def write_result(bound: LoadBound, topology: Topology, folder: Path) -> None:
+def write_bound(bound: LoadBound, topology: Topology, folder: Path) -> None:
     """Write the certificate of a bound into a folder."""
     write_csv(folder / WEIGHTS, WEIGHT_COLUMNS, weight_rows(bound, topology))
 
 
 def weight_rows(bound: LoadBound, topology: Topology) -> Iterator[tuple[Any, ...]]:
-    """The certificate of a bound by `WEIGHT_COLUMNS`: the weight of every channel."""
+    """Iterate over the certificate of a bound, with `WEIGHT_COLUMNS`: a weight per channel."""
     names = topology.switch_names
     for channel, weight in enumerate(bound.weights.tolist()):
         direction = int(topology.channel_direction[channel])

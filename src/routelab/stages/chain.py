@@ -1,6 +1,6 @@
-"""The chain in memory: rules, selection and layers make a table; the checker judges it.
+"""The routing chain in memory: rules, selection and layers make a table; the checker judges it.
 
-This is the only place that knows how the three parts of a routing go together.
+Only this module combines the three parts of a routing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from routelab.toolkit import build_grid, determinized, source_symmetry
 
 
 @dataclass(frozen=True, eq=False)
-class Routed:
-    """A routing applied to a network.
+class RoutedNetwork:
+    """The result of a routing on a network.
 
     Attributes
     ----------
@@ -37,7 +37,8 @@ class Routed:
     graph : RoutingGraph or None
         The rules' graph, deterministic; None for a complete algorithm.
     seconds, cpu_seconds : float
-        Wall time, and CPU time of all threads, of rules, selection and layers; kernels loaded.
+        Wall time, and CPU time of all threads, of rules, selection and layers, with kernels
+        loaded before.
     """
 
     table: RouteTable
@@ -46,7 +47,7 @@ class Routed:
     cpu_seconds: float
 
 
-def apply_routing(topology: Topology, routing: Routing) -> Routed:
+def apply_routing(topology: Topology, routing: Routing) -> RoutedNetwork:
     """Route a network.
 
     Raises
@@ -54,7 +55,7 @@ def apply_routing(topology: Topology, routing: Routing) -> Routed:
     UnsupportedError
         If the routing, or a part of it, does not apply; the text is the reason.
     PluginError
-        If the result breaks the contract, e.g. a route that the rules forbid.
+        If the result breaks the contract, for example a route that the rules forbid.
     """
     told = partial(tell, routing.name)
     told("loading kernels")
@@ -65,11 +66,11 @@ def apply_routing(topology: Topology, routing: Routing) -> Routed:
     if graph is not None:
         told("legality")
         _check_legality(table, graph, routing)
-    return Routed(table, graph, seconds, cpu_seconds)
+    return RoutedNetwork(table, graph, seconds, cpu_seconds)
 
 
 def reroute(routing: Routing, topology: Topology) -> RouteTable:
-    """The table of a routing on a network that is one of many: kernels are loaded, no news.
+    """Return the table of a routing on one of many networks, without progress messages.
 
     Raises
     ------
@@ -82,8 +83,8 @@ def reroute(routing: Routing, topology: Topology) -> RouteTable:
     return table
 
 
-def prove(routed: Routed) -> Verdict:
-    """The independent checker's verdict under the flow control that the table declares."""
+def prove(routed: RoutedNetwork) -> Verdict:
+    """Return the independent checker's verdict under the flow control that the table declares."""
     return check_table(routed.table)
 
 
@@ -98,7 +99,7 @@ def _run(
     if routing.complete is not None:
         told("routing")
         _ask(routing.complete.name, routing.complete.supports(topology))
-        return _owned(routing.complete.route(topology), topology, routing.complete.name), None
+        return _check_owner(routing.complete.route(topology), topology, routing.complete.name), None
     rules, selection, layers = routing.rules, routing.selection, routing.layers
     assert rules is not None
     assert selection is not None
@@ -108,11 +109,11 @@ def _run(
     graph = determinized(rules.routing_graph(topology))
     told("selection")
     _ask(selection.name, selection.supports(graph))
-    table = _owned(selection.select(graph), topology, selection.name)
+    table = _check_owner(selection.select(graph), topology, selection.name)
     table = table.with_vcs(table.hop_vc, rules.capabilities.flow_control or "plain")
     told("layers")
     _ask(layers.name, layers.supports(table))
-    return _owned(layers.assign(table), topology, layers.name), graph
+    return _check_owner(layers.assign(table), topology, layers.name), graph
 
 
 def _ask(name: str, reason: str | None) -> None:
@@ -120,8 +121,8 @@ def _ask(name: str, reason: str | None) -> None:
         raise UnsupportedError(f"{name}: {reason}")
 
 
-def _owned(table: object, topology: Topology, name: str) -> RouteTable:
-    """The plugin's result, if it is a table of this network."""
+def _check_owner(table: object, topology: Topology, name: str) -> RouteTable:
+    """Return the plugin's result after checking that it is a table of this network."""
     if not isinstance(table, RouteTable):
         raise PluginError(f"{name}: expected a RouteTable, found {type(table).__name__}")
     if table.topology is not topology:
@@ -130,7 +131,7 @@ def _owned(table: object, topology: Topology, name: str) -> RouteTable:
 
 
 def _check_legality(table: RouteTable, graph: RoutingGraph, routing: Routing) -> None:
-    """Refuse routes that the rules forbid, whatever the selection says of itself."""
+    """Refuse routes that the rules forbid, whatever the selection declares."""
     ends = table.topology.endpoints
     path = first_illegal_path(
         graph.arrays,
@@ -141,7 +142,7 @@ def _check_legality(table: RouteTable, graph: RoutingGraph, routing: Routing) ->
         table.num_destinations,
     )
     if path < 0 and graph.minimal_only:
-        # such a graph speaks for shortest routes only
+        # such a graph represents shortest routes only
         symmetry = source_symmetry(graph).arrays
         _, shortest = count_routes_from(graph.arrays, symmetry.representative, ends)
         path = first_longer_path(
@@ -174,5 +175,5 @@ def _load_kernels(routing: Routing) -> None:
     try:
         _run(build_grid("torus", (3, 2), wrap=True), routing, lambda phase: None)
     except (InputError, PluginError, UnsupportedError):
-        # the tiny network may be out of the routing's scope; then the first run loads the kernels
+        # the routing may not support the tiny network; then the first run loads the kernels
         return

@@ -1,4 +1,4 @@
-"""The chain in memory: one network, some routings, one row each."""
+"""Evaluation in memory: one network, several routings, one row each."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing, load, load_routing, name_of
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.bound import NetworkBounds
 from routelab.stages.facts import topology_facts
-from routelab.stages.route import compute
+from routelab.stages.route import route_network
 from routelab.stages.topology import obtain
 
 
-def evaluate(
+def evaluate_routings(
     topology: str | Topology,
     routings: Iterable[str],
     certificate: Path | None = None,
     bound_seconds: float | None = None,
     metrics: Sequence[str] = (),
 ) -> list[dict[str, Any]]:
-    """Route a network in several ways, prove and measure.
+    """Route a network with several routings, check and measure each result.
 
     Parameters
     ----------
@@ -36,27 +36,27 @@ def evaluate(
     routings : iterable of str
         Instance names.
     certificate : path, optional
-        Where the proof (of the one routing) is written.
+        File for the proof (of the only routing).
     bound_seconds : float, optional
-        Find lower bounds of the maximum load, each in about this time at most; none by default.
+        Compute lower bounds of the maximum load, each in at most about this time; none by default.
     metrics : sequence of str, optional
-        Instance names of metrics that are measured as well.
+        Instance names of further metrics.
 
     Returns
     -------
     rows : list of dict
-        `routelab.stages.facts.FIELDS` and further facts, with bounds
-        `routelab.bounds.BOUND_FIELDS`, too; where a routing does not apply or
-        breaks, ``status`` and ``reason`` say so.
+        `routelab.stages.facts.FIELDS` and further facts, with bounds also
+        `routelab.bounds.BOUND_FIELDS`; ``status`` and ``reason`` if a routing does not apply or
+        fails.
 
     Raises
     ------
     InputError
-        If a name is wrong (all wrong ones are reported), or a certificate is asked for and
-        there is not exactly one routing or no proof.
+        If names are wrong (lists all), or a certificate is requested without exactly one routing
+        or without a proof.
     """
     texts = tuple(routings)
-    _, (name, network), *found = together(
+    _, (name, network), *found = call_all(
         lambda: _check_options(texts, certificate, bound_seconds),
         lambda: obtain(topology),
         *(partial(load_routing, text) for text in texts),
@@ -69,7 +69,7 @@ def evaluate(
     return [_row(name, network, routing, certificate, bounds, measures) for routing in chosen]
 
 
-def measured_columns(metrics: Sequence[str]) -> list[str]:
+def metric_columns(metrics: Sequence[str]) -> list[str]:
     """List the columns of metrics, each once.
 
     Raises
@@ -109,7 +109,7 @@ def _row(
         **topology_facts(network),
     }
     try:
-        result = compute(network, routing, metrics)
+        result = route_network(network, routing, metrics)
         routed, verdict = result.routed, result.verdict
         facts = {one.metric: one.value for one, _ in result.measurements} | result.facts
         if bounds is not None:
@@ -117,9 +117,9 @@ def _row(
             rules = "" if routing.rules is None else name_of(routing.rules)
             facts |= bounds.facts(routed, rules, facts)
     except (UnsupportedError, InputError) as error:
-        # an input error here is about parameters that do not fit this network
+        # an input error here means that parameters do not fit this network
         row |= {"status": "unsupported", "reason": str(error)}
-    except Exception as error:  # one broken plugin must not hide the other rows
+    except Exception as error:  # one broken plugin must not suppress the other rows
         row |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
     tell(routing.name, row["status"], ended=True)
     if row["status"] != "ok":

@@ -8,33 +8,33 @@ from pathlib import Path
 
 from routelab.api import InputError, RoutelabError, RouteTable
 from routelab.artifacts import text_folder
-from routelab.artifacts.exports import exported, verified
+from routelab.artifacts.exports import export_files, file_mismatch
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.text_folder import read_folder
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
 from routelab.simulation.flow.machine import Machine
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing
 from routelab.stages.route import ROUTES
 from routelab.stages.topology import OUTCOME, obtain
 
 
 class DifferentError(RoutelabError):
-    """Files hold something else than the routes that they were compared with."""
+    """Files differ from the routes that they were compared with."""
 
 
 @dataclass(frozen=True, eq=False)
-class Exported:
-    """What an export wrote.
+class ExportResult:
+    """The result of an export.
 
     Attributes
     ----------
     export : str
         Canonical name.
     table : RouteTable
-        What was exported.
+        The exported routes.
     files : mapping of str to str
         Text by file name.
     """
@@ -44,7 +44,7 @@ class Exported:
     files: Mapping[str, str]
 
 
-def compute(export: str, routes: Sequence[str], machine: str | Machine = "") -> Exported:
+def export_routes(export: str, routes: Sequence[str], machine: str | Machine = "") -> ExportResult:
     """Export a network with its routes.
 
     Parameters
@@ -52,65 +52,65 @@ def compute(export: str, routes: Sequence[str], machine: str | Machine = "") -> 
     export : str
         Instance name.
     routes : sequence of one or two str
-        What `routelab route` wrote (a folder, or the ``routes.npz`` in it); or a network (instance
-        name, folder or npz file) and a routing (instance name, or what `routelab route` wrote).
+        Output of `routelab route` (a folder, or the ``routes.npz`` in it); or a network (instance
+        name, folder or npz file) and a routing (instance name, or output of `routelab route`).
     machine : str or Machine
-        A cluster, by name or file; the machine with default values by default.
+        A cluster, by name or file (default: a machine with default values).
 
     Raises
     ------
     InputError
-        With all that is wrong with names and files.
+        Lists all mistakes in names and files.
     UnsupportedError
-        If the routing does not apply to the network, or the format cannot hold the routes.
+        If the routing does not apply to the network, or the format cannot represent the routes.
     PluginError
-        If what is read back from the files is not the network with its routes.
+        If the files that are read back are not the network with its routes.
     """
-    plugin, chosen, table = together(
-        lambda: load("export", export), lambda: machine_of(machine), lambda: table_of(routes)
+    plugin, chosen, table = call_all(
+        lambda: load("export", export), lambda: machine_by_name(machine), lambda: table_of(routes)
     )
-    return Exported(name_of(plugin), table, exported(plugin, table, chosen))
+    return ExportResult(name_of(plugin), table, export_files(plugin, table, chosen))
 
 
 def verify(export: str, routes: Sequence[str], folder: Path) -> str:
-    """Read a folder back, and prove that it holds the network and its routes.
+    """Read a folder, and check that it has the network and its routes.
 
     Parameters
     ----------
     export, routes
-        As `compute`.
+        As `export_routes`.
     folder : Path
-        What an export wrote, or a site's tool holds.
+        Output of an export, or files of a site's tool.
 
     Returns
     -------
     found : str
-        What it holds, for people.
+        Description of the content.
 
     Raises
     ------
     InputError
-        As `compute`; also if files are missing or damaged, or the format cannot be read.
+        As `export_routes`; also if files are missing or damaged, or the format cannot be read.
     DifferentError
-        If it holds something else.
+        If the content differs.
     """
-    plugin, table, files = together(
+    plugin, table, files = call_all(
         lambda: load("export", export), lambda: table_of(routes), lambda: read_folder(folder)
     )
-    found = verified(plugin, table, files)
+    found = file_mismatch(plugin, table, files)
     if found is not None:
         raise DifferentError(f"{folder} does not hold these routes: {found}")
     routes_held = int((table.path_length > 0).sum())
     return f"{folder} holds the network and its {routes_held} routes"
 
 
-def machine_of(machine: str | Machine) -> Machine:
-    """A machine by the name or file of its cluster; the default one for an empty text.
+def machine_by_name(machine: str | Machine) -> Machine:
+    """Return a machine by the name or file of its cluster; the default one for an empty text.
 
     Raises
     ------
     InputError
-        If there is no such cluster, or its file is wrong.
+        If the cluster does not exist, or its file is invalid.
     """
     if isinstance(machine, Machine):
         return machine
@@ -118,7 +118,7 @@ def machine_of(machine: str | Machine) -> Machine:
 
 
 def table_of(routes: Sequence[str]) -> RouteTable:
-    """The routes that one or two texts stand for; see `compute`.
+    """Return the routes that one or two texts name; see `export_routes`.
 
     Raises
     ------
@@ -138,12 +138,12 @@ def table_of(routes: Sequence[str]) -> RouteTable:
         network = [_network_of(file)]
     if file is not None:
         return load_routes(file, obtain(network[0])[1])
-    chosen, (_, topology) = together(lambda: load_routing(routing), lambda: obtain(network[0]))
+    chosen, (_, topology) = call_all(lambda: load_routing(routing), lambda: obtain(network[0]))
     return apply_routing(topology, chosen).table
 
 
 def _routes_file(text: str) -> Path | None:
-    """The file of routes that a text names; None if it names none."""
+    """Return the file of routes that a text names; None if it names none."""
     path = Path(text)
     if path.is_dir():
         outcome = read_outcome(path / OUTCOME)
@@ -155,7 +155,7 @@ def _routes_file(text: str) -> Path | None:
 
 
 def _network_of(file: Path) -> str:
-    """The network that routes were made on, by the outcome beside them."""
+    """Return the network of a file of routes, from the outcome in its folder."""
     if not file.is_file():
         raise InputError(f"cannot read {file}: there is no such file")
     outcome = file.parent / OUTCOME
@@ -167,22 +167,22 @@ def _network_of(file: Path) -> str:
     return read_outcome(outcome).topology
 
 
-def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be written; what is in it is looked at when files are known.
+def check_destination(folder: Path) -> None:
+    """Refuse a folder that cannot be written; its content is checked when the files are known.
 
     Raises
     ------
     InputError
     """
-    text_folder.check_folder(folder)
+    text_folder.check_text_folder(folder)
 
 
-def write(exported: Exported, folder: Path) -> None:
-    """Write the files into a folder, all or none.
+def write_export(export_files: ExportResult, folder: Path) -> None:
+    """Write all files into a folder, or none.
 
     Raises
     ------
     InputError
-        If it cannot be written, or something else would be lost.
+        If it cannot be written, or other files would be lost.
     """
-    text_folder.write_folder(exported.files, folder, "this export")
+    text_folder.write_folder(export_files.files, folder, "this export")

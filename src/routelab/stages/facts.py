@@ -23,7 +23,7 @@ from routelab.metrics import (
     route_diversity,
     sigma,
 )
-from routelab.stages.chain import Routed
+from routelab.stages.chain import RoutedNetwork
 from routelab.stages.fact_columns import COLUMNS, NETWORK
 
 FIELDS = tuple(column.name for column in COLUMNS if "evaluate-all" in column.shown)
@@ -39,7 +39,7 @@ NAMED_PARTS = 5
 
 
 def topology_facts(topology: Topology) -> dict[str, Any]:
-    """Sizes of a network; if it has fallen apart, ``parts`` says into what."""
+    """Return the sizes of a network; ``parts`` describes the parts of a disconnected one."""
     parts = connected_parts(topology)
     facts: dict[str, Any] = {
         "switches": topology.num_switches,
@@ -49,12 +49,12 @@ def topology_facts(topology: Topology) -> dict[str, Any]:
         "connected_parts": len(parts),
     }
     if len(parts) > 1:
-        facts["parts"] = _named(parts, topology)
+        facts["parts"] = _parts_text(parts, topology)
     return facts
 
 
-def _named(parts: Sequence[Int32Array], topology: Topology) -> str:
-    """The parts of a network by their size and a switch of each."""
+def _parts_text(parts: Sequence[Int32Array], topology: Topology) -> str:
+    """Return a text with the size and one switch of each part of a network."""
     told = [
         f"{len(part)} switch{'es' if len(part) > 1 else ''} with {topology.switch_names[part[0]]}"
         for part in parts[:NAMED_PARTS]
@@ -63,8 +63,8 @@ def _named(parts: Sequence[Int32Array], topology: Topology) -> str:
     return ", ".join(told) + (f" and {more} more" if more else "")
 
 
-def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
-    """Loads, lengths, proof and time of a routed network; None where there is no value.
+def routing_facts(routed: RoutedNetwork, verdict: Verdict) -> dict[str, Any]:
+    """Return loads, lengths, proof and time of a routed network; None for missing values.
 
     Raises
     ------
@@ -90,15 +90,15 @@ def routing_facts(routed: Routed, verdict: Verdict) -> dict[str, Any]:
         "routing_seconds": routed.seconds,
         "cpu_seconds": routed.cpu_seconds,
     }
-    # what an algorithm counts must not pass for what was found out about its table
+    # an algorithm's counters must not replace facts about its table
     taken = sorted({*facts, *FIELDS, *BOUND_FIELDS, *TOPOLOGY_FIELDS} & table.counters.keys())
     if taken:
         raise PluginError(f"route table: counters {', '.join(taken)} have the names of facts")
     return facts | dict(table.counters)
 
 
-def _cycle(routed: Routed, verdict: Verdict) -> str:
-    """Who waits for whom, one dependency a line."""
+def _cycle(routed: RoutedNetwork, verdict: Verdict) -> str:
+    """Return the dependencies of the cycle, one per line."""
     return "\n".join(verdict.describe_cycle(routed.table.topology))
 
 
@@ -108,15 +108,17 @@ def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
     topology = table.topology
     relative = relative_loads(topology, loads)
     return {
-        "max_load": _plain(relative.max()),
-        "min_load": _plain(relative.min()),
+        "max_load": _integer_if_whole(relative.max()),
+        "min_load": _integer_if_whole(relative.min()),
         "mean_load": mean_load(topology, loads),
         "sigma4": sigma(relative, perfect_load(topology), 4),
     }
 
 
-def _shape_facts(routed: Routed, hops: float, diversity: RouteCounts | None) -> dict[str, Any]:
-    """What decides which bounds hold for a table: `routelab.bounds.bound_facts`."""
+def _shape_facts(
+    routed: RoutedNetwork, hops: float, diversity: RouteCounts | None
+) -> dict[str, Any]:
+    """Return the facts that decide which bounds hold for a table: `routelab.bounds.bound_facts`."""
     joined = reachable_pairs(routed.table)
     legal = None if routed.graph is None else takes_shortest(routed.graph, joined, hops, diversity)
     return {
@@ -127,6 +129,6 @@ def _shape_facts(routed: Routed, hops: float, diversity: RouteCounts | None) -> 
     }
 
 
-def _plain(load: float) -> float | int:
-    """A load as an integer where it is one: single paths are counted, shares are not."""
+def _integer_if_whole(load: float) -> float | int:
+    """Return a load as an integer if it is one: single paths give integers, shares do not."""
     return int(load) if float(load).is_integer() else float(load)

@@ -1,4 +1,4 @@
-"""A new plugin package: small, complete, and working before its author writes a line."""
+"""A new plugin package: small, complete, and working from the start."""
 
 from __future__ import annotations
 
@@ -66,15 +66,15 @@ _AUTHOR = re.compile(r"(?P<name>[^<>\x00-\x1f\x7f]*?)\s*(?:<(?P<email>[^<>\s]+@[
 
 @dataclass(frozen=True)
 class NewPlugin:
-    """What is known of a package before it is written.
+    """The description of a new plugin package.
 
     Attributes
     ----------
     kind, key : str
     author_name, author_email : str
-        Empty where not told.
+        Empty if not given.
     hop_by_hop : bool
-        Of a routing: it decides hop by hop and has no table.
+        Of a routing: whether it decides hop by hop and has no table.
     """
 
     kind: str
@@ -85,7 +85,7 @@ class NewPlugin:
 
     @property
     def template(self) -> str:
-        """The template that it is made from."""
+        """Name of the package's template."""
         return HOP_BY_HOP if self.hop_by_hop else self.kind
 
     @property
@@ -104,7 +104,7 @@ class NewPlugin:
 
     @property
     def class_name(self) -> str:
-        """Name of the plugin's class; no keyword, and none of what it imports."""
+        """Name of the plugin's class; neither a keyword nor an imported name."""
         name = "".join(word[0].upper() + word[1:] for word in self._words)
         taken = name in {*routelab.api.__all__, *_IMPORTED} or keyword.iskeyword(name)
         return f"My{name}" if taken or not name.isidentifier() else name
@@ -116,11 +116,11 @@ class NewPlugin:
 
     @property
     def on_clusters(self) -> bool:
-        """Whether it is tried with a cluster's file."""
+        """Whether the plugin is tried with a cluster's file."""
         return self.kind in ("benchmark", "fabric")
 
     def files(self) -> Iterator[tuple[str, str]]:
-        """Template and place of each file."""
+        """Iterate over template and path of each file."""
         for name in ("pyproject.toml", "README.md", "ci.sh"):
             yield f"common/{name}.j2", name
         yield "common/gitignore.j2", ".gitignore"
@@ -135,7 +135,7 @@ class NewPlugin:
             yield f"{self.template}/cluster.yaml.j2", "clusters/local.yaml"
 
     def texts(self) -> dict[str, str]:
-        """All files by their place in the package."""
+        """Return the text of all files by their path in the package."""
         templates = jinja2.Environment(
             loader=jinja2.PackageLoader("routelab", "templates/plugin"),
             undefined=jinja2.StrictUndefined,
@@ -144,7 +144,7 @@ class NewPlugin:
             keep_trailing_newline=True,
             autoescape=False,
         )
-        # a JSON string is one of Python and of TOML, too
+        # a JSON string is also a string of Python and of TOML
         templates.filters["quoted"] = lambda text: json.dumps(text, ensure_ascii=False)
         facts = {
             "kind": self.kind,
@@ -168,8 +168,10 @@ class NewPlugin:
         }
 
 
-def described(kind: str, key: str, author: str = "", *, hop_by_hop: bool = False) -> NewPlugin:
-    """A new plugin from what the user typed.
+def make_new_plugin(
+    kind: str, key: str, author: str = "", *, hop_by_hop: bool = False
+) -> NewPlugin:
+    """Return the description of a new plugin from the user's input.
 
     Parameters
     ----------
@@ -182,7 +184,7 @@ def described(kind: str, key: str, author: str = "", *, hop_by_hop: bool = False
     Raises
     ------
     InputError
-        With all that is wrong.
+        Lists all mistakes.
     """
     problems = []
     if kind not in KINDS:
@@ -211,21 +213,21 @@ def described(kind: str, key: str, author: str = "", *, hop_by_hop: bool = False
 
 
 def owner(kind: str, key: str) -> str | None:
-    """The distribution that has a plugin of this kind and key already; None if none has."""
+    """Return the distribution that has a plugin of this kind and key; None if none has."""
     if key not in installed_catalogue().keys(kind):
         return None
     entry = installed_catalogue().entry(kind, key)
     return f"{entry.distribution} {entry.version}"
 
 
-def write(new: NewPlugin, directory: Path | None = None) -> Path:
-    """Write the package, all of it or nothing.
+def write_package(new: NewPlugin, directory: Path | None = None) -> Path:
+    """Write the whole package, or nothing.
 
     Parameters
     ----------
     new : NewPlugin
     directory : path, optional
-        A folder that does not exist or is empty; by default one called like the distribution.
+        A new or empty folder (default: one with the name of the distribution).
 
     Returns
     -------
@@ -234,7 +236,7 @@ def write(new: NewPlugin, directory: Path | None = None) -> Path:
     Raises
     ------
     InputError
-        If the folder holds something or cannot be written.
+        If the folder is not empty or cannot be written.
     """
     target = Path(new.distribution) if directory is None else directory
     if target.is_dir() and any(target.iterdir()):

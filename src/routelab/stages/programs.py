@@ -13,33 +13,33 @@ from routelab.stages.chain import reroute
 
 
 def program(routing: Routing, topology: Topology, virtual_channels: int) -> HopProgram:
-    """A routing made ready for one network.
+    """Return the program of a routing on one network.
 
     Parameters
     ----------
     routing : Routing
     topology : Topology
     virtual_channels : int
-        Of every channel.
+        Number for every channel.
 
     Raises
     ------
     UnsupportedError
-        If it does not apply, or needs more virtual channels; the text is the reason.
+        If the routing does not apply, or needs more virtual channels; the text is the reason.
     """
     return part_of(routing).prepare(topology, virtual_channels)
 
 
-def part_of(routing: Routing) -> HopByHop | Tabled:
-    """A routing as `routelab.api.RoutingPart`, the routings that it is built on handed in."""
+def part_of(routing: Routing) -> HopByHopRouting | TableRouting:
+    """Return a routing as `routelab.api.RoutingPart`, after passing it the parts it is built on."""
     if routing.hops is None:
-        return Tabled(routing)
+        return TableRouting(routing)
     routing.hops.hand_in({field: part_of(part) for field, part in routing.parts.items()})
-    return HopByHop(routing)
+    return HopByHopRouting(routing)
 
 
 @dataclass(frozen=True)
-class HopByHop:
+class HopByHopRouting:
     """A routing that decides hop by hop."""
 
     routing: Routing
@@ -61,7 +61,7 @@ class HopByHop:
         return self.routing.hops.proof
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Why it does not apply; None if it does."""
+        """Return why the routing does not apply; None if it does."""
         assert self.routing.hops is not None
         return self.routing.hops.supports(topology, virtual_channels)
 
@@ -80,7 +80,7 @@ class HopByHop:
         return self.routing.hops.prepare(topology, virtual_channels)
 
     def table(self, topology: Topology) -> RouteTable:
-        """No such thing.
+        """Refuse: a hop-by-hop routing has no table.
 
         Raises
         ------
@@ -91,7 +91,7 @@ class HopByHop:
 
 
 @dataclass(frozen=True)
-class Tabled:
+class TableRouting:
     """A routing that has a table of routes."""
 
     routing: Routing
@@ -108,11 +108,11 @@ class Tabled:
 
     @property
     def proof(self) -> Proof:
-        """Tables are free of cycles, or of all but rings under bubble flow control."""
+        """Kind of the proof: no cycles, or only rings under bubble flow control."""
         return "bubble"
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
-        """Why there is no table that joins all pairs, or not enough virtual channels for it."""
+        """Return why table or virtual channels do not suffice for all pairs; None if they do."""
         try:
             self.prepare(topology, virtual_channels)
         except UnsupportedError as error:
@@ -125,7 +125,7 @@ class Tabled:
         Raises
         ------
         UnsupportedError
-            If there is no table, it needs more virtual channels, or some pairs have no route.
+            If the table cannot be computed, needs more virtual channels, or lacks routes.
         """
         table = self.table(topology)
         if table.per_terminal:
@@ -144,7 +144,7 @@ class Tabled:
         return made
 
     def table(self, topology: Topology) -> RouteTable:
-        """Its routes.
+        """Return the route table.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The report stage: from a study's outcomes to its page."""
+"""The report stage: write the page of a study from its outcomes."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.kinds.simulations import EngineJob, FlowJob, SimulationJob
 from routelab.stages.kinds.surveys import SurveyJob
-from routelab.stages.parts.settings import of_workloads, settings_id
-from routelab.stages.plan.expansion import StudyPlan, expand
+from routelab.stages.parts.settings import settings_id, workload_engines
+from routelab.stages.plan.expansion import StudyPlan, expand_studies
 from routelab.stages.plan.plugins import study_plugins
 
 
-def run(study: Path, results: Path, directory: Path) -> None:
+def write_report(study: Path, results: Path, directory: Path) -> None:
     """Write the tables, figures and page of a study.
 
     Parameters
@@ -41,30 +41,30 @@ def run(study: Path, results: Path, directory: Path) -> None:
     study : path
         Its YAML file.
     results : path
-        Where its jobs have written.
+        Folder of its results.
     directory : path
-        Where the report goes.
+        Folder for the report.
 
     Raises
     ------
     InputError
-        If the study is wrong, or the folder cannot be written.
+        If the study is invalid, or the folder cannot be written.
     """
     tell(study.stem, "plan")
-    (shown,) = expand([study], results).studies.values()
+    (shown,) = expand_studies([study], results).studies.values()
     parts = shown.parts
     records = _records(shown)
     if shown.study.survey:
         tables = [SurveyJob.manifest(results, job.ids[0]) for job in shown.jobs[SurveyJob.kind]]
         records = survey_records(records, tables)
-    simulated = _simulated(shown, SimulationJob)
-    # those that only predict what is measured are no rows of the study
+    simulated = _engine_records(shown, SimulationJob)
+    # simulations that only predict measurements are not rows of the study
     asked = {
         job.ids
-        for job in FlowJob.of(parts, parts.pairs, of_workloads(shown.study, parts.workloads))
+        for job in FlowJob.of(parts, parts.pairs, workload_engines(shown.study, parts.workloads))
     }
-    flows = _simulated(shown, FlowJob, asked)
-    measured = _measured(shown)
+    flows = _engine_records(shown, FlowJob, asked)
+    measured = _bench_records(shown)
     plugins = study_plugins(parts, shown.jobs)
     write_study_report(
         shown.study, records, results, directory, plugins, simulated, flows, measured
@@ -72,20 +72,20 @@ def run(study: Path, results: Path, directory: Path) -> None:
     tell(study.stem, "written", ended=True)
 
 
-def run_index(results: Path) -> None:
+def write_report_index(results: Path) -> None:
     """Write the list of all reports in ``<results>/report``."""
     write_index(results / "report")
 
 
-def _to_name(metrics: Iterable[str]) -> tuple[str, ...]:
-    """The metrics if any of them runs only where it is named, or in another way than usual."""
+def _metrics_to_name(metrics: Iterable[str]) -> tuple[str, ...]:
+    """Return the metrics if any of them runs only if named, or with unusual parameters."""
     named = tuple(metrics)
     return () if set(named) <= set(installed_catalogue().default_metrics()) else named
 
 
 def _records(shown: StudyPlan) -> list[JobRecord]:
     parts, results = shown.parts, shown.parts.results
-    metrics = _to_name(parts.metrics)
+    metrics = _metrics_to_name(parts.metrics)
     rules = rules_ids(parts)
 
     def bound_of(topology: str, rules: str) -> Path:
@@ -105,7 +105,7 @@ def _records(shown: StudyPlan) -> list[JobRecord]:
 
 
 def _of_pair(shown: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
-    """What the records of all jobs on a network have."""
+    """Return the common fields of the records of all jobs on a network."""
     parts = shown.parts
     network, algorithm = parts.topologies[topology].text, parts.routings[routing].text
     return {
@@ -119,10 +119,10 @@ def _of_pair(shown: StudyPlan, topology: str, routing: str) -> dict[str, Any]:
     }
 
 
-def _simulated(
+def _engine_records(
     shown: StudyPlan, kind: type[EngineJob], asked: Collection[tuple[str, ...]] | None = None
 ) -> list[EngineRecord]:
-    """A record for every simulation of a kind; of some, if only those are `asked` for."""
+    """Return a record for every simulation of a kind, or only for those in `asked`."""
     return [
         EngineRecord(
             **_of_pair(shown, *job.ids[:2]),
@@ -138,8 +138,8 @@ def _simulated(
     ]
 
 
-def _measured(shown: StudyPlan) -> list[BenchRecord]:
-    """A record for every benchmark under every routing of every comparison."""
+def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
+    """Return a record for every benchmark under every routing of every comparison."""
     settings_of = {settings_id(one): one for one in shown.study.measured}
     flows = {one.ids: one.flow for one in predictions(shown.parts)}
     records = []
@@ -183,7 +183,7 @@ def _benchmark(text: str) -> BenchmarkPlugin | None:
 
 @cache
 def _of_plugin(kind: str, text: str) -> dict[str, str]:
-    """All parameters of a topology, of traffic, of a workload or a benchmark, by name."""
+    """Return all parameters of a topology, traffic, workload or benchmark, by name."""
     try:
         texts: dict[str, str] = load(kind, text).parameters.texts()
     except QuarantinedError:
@@ -193,7 +193,7 @@ def _of_plugin(kind: str, text: str) -> dict[str, str]:
 
 @cache
 def _of_routing(text: str) -> dict[str, str]:
-    """All parameters of a routing by name; a name that two parts have is qualified."""
+    """Return all parameters of a routing by name; qualify a name that two parts have."""
     try:
         plugins = load_routing(text).plugins
     except QuarantinedError:

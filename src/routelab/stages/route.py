@@ -26,7 +26,7 @@ from routelab.deadlock import Verdict, write_certificate
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
-from routelab.stages.chain import Routed, apply_routing, prove, reroute
+from routelab.stages.chain import RoutedNetwork, apply_routing, prove, reroute
 from routelab.stages.facts import routing_facts, topology_facts
 
 METRICS, CHANNELS, ROUTES, CERTIFICATE = (
@@ -40,11 +40,11 @@ METRICS, CHANNELS, ROUTES, CERTIFICATE = (
 
 @dataclass(frozen=True, eq=False)
 class RouteResult:
-    """All that is known about a routed network.
+    """The results of routing a network.
 
     Attributes
     ----------
-    routed : Routed
+    routed : RoutedNetwork
     verdict : Verdict
     facts : dict
         See `routelab.stages.facts`.
@@ -52,16 +52,16 @@ class RouteResult:
         Each with the column that its metric declares.
     """
 
-    routed: Routed
+    routed: RoutedNetwork
     verdict: Verdict
     facts: dict[str, Any]
     measurements: tuple[tuple[Measurement, Column], ...]
 
 
-def compute(
+def route_network(
     topology: Topology, routing: Routing, metrics: Sequence[ContextMetricPlugin] = ()
 ) -> RouteResult:
-    """Route a network, prove and measure.
+    """Route a network, check and measure the routes.
 
     Raises
     ------
@@ -84,12 +84,12 @@ def compute(
 def _measurements(
     metric: ContextMetricPlugin, context: MetricContext
 ) -> list[tuple[Measurement, Column]]:
-    """Measure, and look up the column of each number.
+    """Run a metric, and look up the column of each number.
 
     Raises
     ------
     PluginError
-        If the result is not what files can hold, or a column is not declared.
+        If files cannot represent the result, or a column is not declared.
     """
     columns = {column.name: column for column in columns_of(metric)}
     told = metric.measure_in(context)
@@ -108,8 +108,8 @@ def _measurements(
     return [(one, columns[one.metric]) for one in told]
 
 
-def write_result(result: RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
-    """Write everything of a result but its outcome into a folder."""
+def write_routes(result: RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
+    """Write a result without its outcome into a folder."""
     table = result.routed.table
     topology = table.topology
     save_routes(table, folder / ROUTES, provenance)

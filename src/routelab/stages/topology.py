@@ -10,7 +10,7 @@ from typing import Any
 from routelab.api import InputError, PluginError, Topology, TopologyPlugin
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
-from routelab.jobs.blame import blamed
+from routelab.jobs.blame import blame_plugin
 from routelab.registry.instances import load, name_of
 
 OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
@@ -18,18 +18,18 @@ OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
 
 
 def obtain(text: str | Topology) -> tuple[str, Topology]:
-    """A network and its name, from an instance name or from the folder of a topology job.
+    """Return the name and the network of an instance name or of a topology job's folder.
 
     Parameters
     ----------
     text : str or Topology
-        An instance name, a topology folder, or a ``topology.npz``. A network that is given itself
-        goes by its family.
+        An instance name, a topology folder, or a ``topology.npz``. The name of a `Topology` is
+        its family.
 
     Raises
     ------
     InputError
-        If the name is wrong, or the folder holds no network.
+        If the name is wrong, or the folder has no network.
     """
     if isinstance(text, Topology):
         return text.family, text
@@ -41,22 +41,22 @@ def obtain(text: str | Topology) -> tuple[str, Topology]:
         try:
             return outcome.topology, load_topology(path / ARRAYS)
         except InputError as error:
-            # not the file alone: a folder with an outcome counts as done
+            # the file alone is not enough: a folder with an outcome counts as done
             raise InputError(f"remove the folder {path} and run again: {error}") from error
     if path.suffix == ".npz":
         return path.stem, load_topology(path)
     plugin = load("topology", text)
-    with blamed([plugin]):
-        return name_of(plugin), build(plugin)
+    with blame_plugin([plugin]):
+        return name_of(plugin), build_topology(plugin)
 
 
-def build(plugin: TopologyPlugin) -> Topology:
-    """The network of a plugin.
+def build_topology(plugin: TopologyPlugin) -> Topology:
+    """Build the network of a plugin.
 
     Raises
     ------
     PluginError
-        If it makes something else.
+        If the plugin returns anything else.
     """
     network = plugin.build()
     if not isinstance(network, Topology):
@@ -74,13 +74,13 @@ def _outcome_in(folder: Path) -> Outcome:
     return outcome
 
 
-def unusable(text: str) -> Outcome | None:
-    """The outcome of a network that could not be built: it is that of what needs it, too.
+def failed_outcome(text: str) -> Outcome | None:
+    """Return the outcome of a network that could not be built; dependent jobs get the same.
 
     Parameters
     ----------
     text : str
-        As for `obtain`; None is returned for all but folders.
+        As for `obtain`; the result is None for all but folders.
     """
     folder = Path(text)
     if not folder.is_dir():
@@ -91,13 +91,13 @@ def unusable(text: str) -> Outcome | None:
     return replace(outcome, reason=f"no network: {outcome.reason}")
 
 
-def name_at(text: str) -> str:
-    """The name of the network in the folder of a topology job; other texts are names."""
+def network_name(text: str) -> str:
+    """Return the name of the network in a topology job's folder; return other texts unchanged."""
     folder = Path(text)
     return _outcome_in(folder).topology if folder.is_dir() else text
 
 
-def write_result(topology: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
+def write_topology(topology: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
     """Write a network into a folder."""
     save_topology(topology, folder / ARRAYS, provenance)
     write_channels_csv(topology, folder / CHANNELS)

@@ -1,4 +1,4 @@
-"""The program of a workload: who sends what to whom, before anything is simulated."""
+"""The workload stage: the messages of a workload's program, without a simulation."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from routelab.api import (
     UnsupportedError,
     WorkloadPlugin,
 )
-from routelab.jobs.blame import blamed
+from routelab.jobs.blame import blame_plugin
 from routelab.registry.instances import load
 from routelab.simulation.flow.placement import BLOCK, rank_terminals
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.topology import obtain
 
 
-def compute(
+def workload_program(
     workload: str,
     ranks: int | None = None,
     topology: str | Topology | None = None,
     ranks_per_node: int = 1,
 ) -> tuple[WorkloadPlugin, Program]:
-    """The program of a workload, by names.
+    """Return a workload and its program, by name.
 
     Parameters
     ----------
     workload : str
         Instance name.
     ranks : int, optional
-        As many as fit on the network by default.
+        Number of ranks (default: as many as fit on the network).
     topology : str or Topology, optional
-        For what goes by places on a network; ranks are on its terminals in order.
+        Network of the job, for workloads that depend on it; ranks are on its terminals in order.
     ranks_per_node : int
-        Ranks of a terminal, where there is a network.
+        Ranks per terminal, if there is a network.
 
     Raises
     ------
     InputError
-        With all that is wrong with names and numbers.
+        Lists all mistakes in names and numbers.
     UnsupportedError
-        If the workload does not go with the job.
+        If the workload does not support the job.
     PluginError
         If the plugin breaks its contract.
     """
-    plugin, job = together(
+    plugin, job = call_all(
         lambda: load("workload", workload), lambda: job_of(ranks, topology, ranks_per_node)
     )
-    with blamed([plugin]):
+    with blame_plugin([plugin]):
         return plugin, program_of(plugin, job)
 
 
 def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: int) -> Job:
-    """A job, on a network if there is one; parameters and errors as `compute`."""
+    """Return a job, on a network if one is given; parameters and errors as `workload_program`."""
     problems = [
         f"`{name}` has to be 1 or more, got {value}"
         for name, value in (("ranks", ranks), ("ranks_per_node", ranks_per_node))
@@ -73,14 +73,14 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
 
 
 def program_of(workload: WorkloadPlugin, job: Job) -> Program:
-    """What a plugin makes of a job.
+    """Return the program of a plugin for a job.
 
     Raises
     ------
     UnsupportedError
-        If it does not support the job.
+        If the plugin does not support the job.
     PluginError
-        If it makes something else.
+        If the plugin returns anything else.
     """
     reason = workload.supports(job)
     if reason is not None:

@@ -7,7 +7,7 @@ import pytest
 from routelab._sources import Sources
 from routelab.api import InputError
 from routelab.artifacts import distributions
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 
 FILES = {
     "routelab/__init__.py": "",
@@ -36,7 +36,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 def job(folder: Path, *plugins: type | tuple[str, str], files: tuple[Path, ...] = ()) -> str:
     sources = Sources([str(folder)])
-    return fingerprint("routelab.stages.route", "torus~dims=4/x", plugins, files, sources)
+    return job_fingerprint("routelab.stages.route", "torus~dims=4/x", plugins, files, sources)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_jobs_differ_by_instance_stage_and_plugins(tmp_path: Path) -> None:
     write(tmp_path, FILES)
     sources = Sources([str(tmp_path)])
     prints = {
-        fingerprint(stage, instance, plugins, sources=sources)
+        job_fingerprint(stage, instance, plugins, sources=sources)
         for stage in ("routelab.stages.route", "routelab.stages.plan.expansion")
         for instance in ("x", "x~seed=1")
         for plugins in ([], [A], [B], [A, B])
@@ -109,8 +109,8 @@ def install(folder: Path, number: str, monkeypatch: pytest.MonkeyPatch) -> None:
         },
     )
     monkeypatch.syspath_prepend(folder)
-    distributions.release.cache_clear()
-    distributions._declared.cache_clear()
+    distributions.distribution_version.cache_clear()
+    distributions._plugin_distributions.cache_clear()
 
 
 @pytest.fixture
@@ -118,8 +118,8 @@ def forget(monkeypatch: pytest.MonkeyPatch):
     """What was looked up in a changed path is not kept for other tests."""
     yield
     monkeypatch.undo()
-    distributions.release.cache_clear()
-    distributions._declared.cache_clear()
+    distributions.distribution_version.cache_clear()
+    distributions._plugin_distributions.cache_clear()
 
 
 @pytest.mark.usefixtures("forget")
@@ -148,10 +148,10 @@ def test_class_and_names_are_the_same_plugin(
 
 
 def test_installed_plugin_is_found_without_being_told_where() -> None:
-    one = fingerprint("routelab.artifacts.outcome", "x")
-    two = fingerprint("routelab.artifacts.outcome", "x", [("routelab.api.plugin", "routelab")])
-    assert one == fingerprint("routelab.artifacts.outcome", "x")
+    one = job_fingerprint("routelab.artifacts.outcome", "x")
+    two = job_fingerprint("routelab.artifacts.outcome", "x", [("routelab.api.plugin", "routelab")])
+    assert one == job_fingerprint("routelab.artifacts.outcome", "x")
     assert one != two
     assert len(one) == 64
     with pytest.raises(ModuleNotFoundError, match="no_such"):
-        fingerprint("routelab.stages.no_such", "x")
+        job_fingerprint("routelab.stages.no_such", "x")

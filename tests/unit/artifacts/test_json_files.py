@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.artifacts.json_files import plain, read_json, to_json, write_json
+from routelab.artifacts.json_files import read_json, to_json, to_plain, write_json
 
 JSON_VALUES = st.recursive(
     st.none()
@@ -46,7 +46,7 @@ def test_json_values_come_back(value: Any) -> None:
     ],
 )
 def test_plain_values(value: Any, expected: Any) -> None:
-    found = plain(value)
+    found = to_plain(value)
     assert found == expected
     assert type(found) is type(expected)
 

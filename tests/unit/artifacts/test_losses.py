@@ -143,7 +143,7 @@ def test_losses_know_what_programs_ask():
     lost, other = collect_losses(
         jobs((1, "ok", ""), (2, "failed", MEMORY), (1, "unsupported", "no"))
     )
-    assert (lost.thing, lost.lost, lost.total, lost.status) == ("simulation", 2, 4, "timeout")
+    assert (lost.noun, lost.count, lost.total, lost.status) == ("simulation", 2, 4, "timeout")
     assert lost.is_alarm
     assert not other.is_alarm
     assert lost.text == "2 of 4 simulations reached their limit of 4 GB; raise limits.memory_gb"

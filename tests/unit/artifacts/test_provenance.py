@@ -15,7 +15,7 @@ import pytest
 import routelab
 from routelab.api import MetricPlugin, Parameters, parameter
 from routelab.artifacts.json_files import to_json
-from routelab.artifacts.provenance import Measured, checkout
+from routelab.artifacts.provenance import ResourceMeter, checkout
 
 MEGABYTE = 2**20
 
@@ -40,7 +40,7 @@ def burn(seconds: float) -> None:
 
 def test_wall_and_cpu_seconds_are_those_of_the_block() -> None:
     burn(0.1)
-    with Measured() as measured:
+    with ResourceMeter() as measured:
         burn(0.2)
         time.sleep(0.2)
     wall, cpu = measured.wall_seconds, measured.cpu_seconds
@@ -51,7 +51,7 @@ def test_wall_and_cpu_seconds_are_those_of_the_block() -> None:
 
 
 def test_seconds_can_be_read_inside_the_block() -> None:
-    with Measured() as measured:
+    with ResourceMeter() as measured:
         first = measured.wall_seconds
         time.sleep(0.01)
         assert measured.wall_seconds >= first + 0.01
@@ -59,7 +59,7 @@ def test_seconds_can_be_read_inside_the_block() -> None:
 
 def test_children_count() -> None:
     code = "import time\nwhile time.process_time() < 0.3: pass"
-    with Measured() as measured:
+    with ResourceMeter() as measured:
         subprocess.run([sys.executable, "-c", code], check=True)
     assert measured.cpu_seconds >= 0.28
 
@@ -79,7 +79,7 @@ def test_peak_memory_is_that_of_the_process_and_not_of_its_parent() -> None:
 
 
 def test_provenance_says_where_a_result_comes_from() -> None:
-    with Measured() as measured:
+    with ResourceMeter() as measured:
         pass
     facts = json.loads(to_json(measured.provenance([Stranger(seed=4)], seed=4, fingerprint="f00")))
     assert facts["routelab"] == routelab.__version__

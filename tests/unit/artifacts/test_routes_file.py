@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_tables import tables
 
 from routelab.api import InputError, RouteTable, Topology
-from routelab.artifacts.array_files import narrowest, read_arrays, read_metadata, write_arrays
+from routelab.artifacts.array_files import narrow_integers, read_arrays, read_metadata, write_arrays
 from routelab.artifacts.routes_file import load_routes, save_routes
 
 ARRAYS = ("pair_start", "path_start", "path_weight", "hop_channel", "hop_vc")
@@ -64,7 +64,7 @@ def test_file_holds_small_unsigned_types(tmp_path: Path, table: RouteTable) -> N
 
 @given(st.lists(st.integers(0, 2**40), max_size=5))
 def test_narrowest_keeps_values_in_the_smallest_type(values: list[int]) -> None:
-    array = narrowest(np.array(values, dtype=np.int64))
+    array = narrow_integers(np.array(values, dtype=np.int64))
     assert array.tolist() == values
     bits = max(values, default=0).bit_length()
     assert array.dtype == next(

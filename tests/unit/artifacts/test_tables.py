@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from routelab.api import InputError
-from routelab.artifacts.tables import read_csv, write_csv
+from routelab.artifacts.tables import read_tuples, write_csv
 
 COLUMNS = ("name", "value", "unit")
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"))
@@ -20,12 +20,12 @@ TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"
 def test_a_table_comes_back(tmp_path_factory: pytest.TempPathFactory, rows: list[object]) -> None:
     path = tmp_path_factory.mktemp("table") / "x.csv"
     write_csv(path, COLUMNS, rows)
-    assert read_csv(path, COLUMNS, {"value"}) == rows
+    assert read_tuples(path, COLUMNS, {"value"}) == rows
 
 
 def test_no_number_is_nan(tmp_path: Path) -> None:
     write_csv(tmp_path / "x.csv", COLUMNS, [("a", None, "")])
-    ((name, value, unit),) = read_csv(tmp_path / "x.csv", COLUMNS, {"value"})
+    ((name, value, unit),) = read_tuples(tmp_path / "x.csv", COLUMNS, {"value"})
     assert (name, unit) == ("a", "")
     assert math.isnan(value)
 
@@ -48,11 +48,11 @@ def test_damage_is_told_with_the_file_and_the_mend(
     path = tmp_path / "x.csv"
     path.write_bytes(content)
     with pytest.raises(InputError, match=message) as caught:
-        read_csv(path, COLUMNS, {"value"})
+        read_tuples(path, COLUMNS, {"value"})
     assert str(path) in str(caught.value)
     assert "remove its folder and run again" in str(caught.value)
 
 
 def test_a_missing_table_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot read .*x\.csv: No such file"):
-        read_csv(tmp_path / "x.csv", COLUMNS, ())
+        read_tuples(tmp_path / "x.csv", COLUMNS, ())

@@ -14,9 +14,9 @@ from routelab.api import (
     FabricPlugin,
     FigureOfMerit,
 )
-from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.bench.launchers import Launcher
-from routelab.bench.plan import Prepared
+from routelab.bench.plan import MeasurementPlan
 from routelab.bench.session import Session
 from routelab.bench.store import RunStore
 from routelab.config.bench_settings import BenchSettings
@@ -114,7 +114,7 @@ class Site:
     def session(self, topology="torus~dims=2"):
         file = load_cluster(self.folder / "test.yaml")
         name, network = obtain(topology)
-        chosen = tuple(Chosen(text, load_routing(text).name) for text in self.routings)
+        chosen = tuple(ComparisonPart(text, load_routing(text).name) for text in self.routings)
         benchmarks = {}
         for key, script in self.scripts.items():
             benchmarks[key] = Benchmark()
@@ -122,10 +122,10 @@ class Site:
         comparison = Comparison(
             topology,
             chosen,
-            tuple(Chosen(key, f"told~name={key}") for key in benchmarks),
+            tuple(ComparisonPart(key, f"told~name={key}") for key in benchmarks),
             BenchSettings(**self.settings),
         )
-        prepared = Prepared(
+        plan = MeasurementPlan(
             comparison,
             name,
             file,
@@ -141,7 +141,7 @@ class Site:
         )
         store = RunStore(self.store / "runs")
         return Session(
-            prepared,
+            plan,
             store,
             self.store / "fabrics",
             lambda topology, routing: reroute(load_routing(routing), obtain(topology)[1]),

@@ -3,8 +3,8 @@
 import pytest
 
 from routelab.api import InputError, RoutelabError
-from routelab.bench.circumstances import environment_of, placed
-from routelab.bench.launchers import Launcher, find_program, inherited, probe
+from routelab.bench.circumstances import environment_of, hosts_of_ranks
+from routelab.bench.launchers import Launcher, driver_environment, find_program, probe
 from routelab.config.cluster.file import Cluster
 
 HOSTS = ("n03", "n01")
@@ -76,10 +76,10 @@ def told(*hosts, of=None):
 
 
 def test_ranks_have_to_be_where_the_network_has_them():
-    assert placed(told("n03", "n03", "n01.site", "n01.site"), HOSTS, 4)[2] == "n01.site"
+    assert hosts_of_ranks(told("n03", "n03", "n01.site", "n01.site"), HOSTS, 4)[2] == "n01.site"
     with pytest.raises(RoutelabError, match="rank 1 runs on n01 and has to on n03"):
-        placed(told("n03", "n01", "n03", "n01"), HOSTS, 4)
-    assert placed(told("here", "here"), (), 2) == ["here", "here"]
+        hosts_of_ranks(told("n03", "n01", "n03", "n01"), HOSTS, 4)
+    assert hosts_of_ranks(told("here", "here"), (), 2) == ["here", "here"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_ranks_have_to_be_where_the_network_has_them():
 )
 def test_singletons_and_other_numbers_are_refused(found):
     with pytest.raises(RoutelabError, match="4 ranks were asked for"):
-        placed(found, HOSTS, 4)
+        hosts_of_ranks(found, HOSTS, 4)
 
 
 def test_secrets_are_not_kept():
@@ -110,4 +110,4 @@ def test_the_place_of_the_driver_is_not_that_of_a_run():
         "OMPI_MCA_btl": "tcp",
     }
     own = ("PMI_RANK", "SLURM_PROCID", "SLURM_NTASKS_PER_NODE", "SLURM_STEP_ID", "SLURM_HOSTFILE")
-    assert inherited(kept | dict.fromkeys(own, "1")) == kept
+    assert driver_environment(kept | dict.fromkeys(own, "1")) == kept

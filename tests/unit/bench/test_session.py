@@ -9,13 +9,13 @@ import time
 import pytest
 
 from routelab.api import InputError, RoutelabError
-from routelab.bench.comparison import Chosen, Comparison
-from routelab.bench.processes.signals import Stopped
+from routelab.bench.comparison import Comparison, ComparisonPart
+from routelab.bench.processes.signals import StopRequest
 from routelab.bench.results import collect
-from routelab.bench.session import Ended
+from routelab.bench.session import SessionEnd
 from routelab.bench.slurm import Allocation, AllocationLostError
 from routelab.config.bench_settings import BenchSettings
-from routelab.stages.bench.comparison import prepare
+from routelab.stages.bench.comparison import prepare_comparison
 
 pytestmark = pytest.mark.builtins
 
@@ -32,13 +32,13 @@ if os.environ["PMI_RANK"] == "0":
 
 
 def rows(session, ended=None):
-    return collect(session, ended or Ended()).runs
+    return collect(session, ended or SessionEnd()).runs
 
 
 def test_all_rounds_are_run_under_their_routing(site):
     session = site.session()
     ended = session.measure()
-    assert ended == Ended("", True, 12)
+    assert ended == SessionEnd("", True, 12)
     collected = collect(session, ended)
     assert [row["status"] for row in collected.runs] == ["ok"] * 12
     assert {row["round"] for row in collected.runs} == {0, 1, 2}
@@ -62,7 +62,7 @@ def test_all_rounds_are_run_under_their_routing(site):
 def test_what_is_there_is_not_run_again_and_more_repeats_run_what_is_missing(site):
     site.session().measure()
     site.fabric.record.unlink()
-    assert site.session().measure() == Ended()
+    assert site.session().measure() == SessionEnd()
     assert site.fabric.done == []
     site.settings["repeats"] = 3
     assert site.session().measure().done == 4
@@ -70,9 +70,9 @@ def test_what_is_there_is_not_run_again_and_more_repeats_run_what_is_missing(sit
 
 def test_routings_with_equal_routes_have_runs_of_their_own(site):
     session = site.session()
-    tables = session.prepared.tables
+    tables = session.plan.tables
     assert (tables["angara-bfs"].hop_channel == tables["angara-sssp"].hop_channel).all()
-    runs = [run.fingerprint for run in session.prepared.runs]
+    runs = [run.fingerprint for run in session.plan.runs]
     assert len(set(runs)) == len(runs) == 12
 
 
@@ -130,10 +130,10 @@ def test_an_apply_that_fails_is_restored_and_ends_the_session(site):
     site.fabric.fails = ("apply",)
     session = site.session()
     ended = session.measure()
-    assert ended == Ended("apply does not work", True, 0)
+    assert ended == SessionEnd("apply does not work", True, 0)
     assert [line.split()[0] for line in site.fabric.done] == ["apply", "restore"]
     assert {row["reason"] for row in rows(session, ended)} == {"not run: apply does not work"}
-    assert session.journal.left() is None
+    assert session.journal.entry() is None
 
 
 def test_a_restore_that_fails_is_loud_and_is_tried_again_first(site, caplog):
@@ -144,7 +144,7 @@ def test_a_restore_that_fails_is_loud_and_is_tried_again_first(site, caplog):
     assert ended.restored is False
     assert ended.done == 4
     assert "THE FABRIC WAS NOT RESTORED" in caplog.text
-    assert session.journal.left()["routing"] in ("angara-bfs", "angara-sssp")
+    assert session.journal.entry()["routing"] in ("angara-bfs", "angara-sssp")
     site.settings["repeats"] = 2
     with pytest.raises(RoutelabError, match="left switched by an earlier session"):
         site.session().measure()
@@ -169,7 +169,7 @@ def test_a_fabric_that_was_left_is_restored_though_nothing_is_missing(site):
     assert session.missing() == []
     session.measure()
     assert [line.split()[0] for line in site.fabric.done] == ["restore"]
-    assert session.journal.left() is None
+    assert session.journal.entry() is None
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
@@ -190,11 +190,11 @@ def test_a_signal_puts_all_back_and_keeps_what_was_done(site, number):
 
     thread = threading.Thread(target=soon)
     thread.start()
-    with pytest.raises((Stopped, KeyboardInterrupt)):
+    with pytest.raises((StopRequest, KeyboardInterrupt)):
         session.measure()
     thread.join()
     assert site.fabric.done[-1].startswith("restore")
-    assert session.journal.left() is None
+    assert session.journal.entry() is None
     assert not list(session.store.folder.glob(".*"))
     assert all(row["status"] == "ok" or row["reason"].startswith("not run")
                for row in rows(session))  # fmt: skip
@@ -218,8 +218,8 @@ def test_a_lost_allocation_is_no_fault_of_the_benchmark(site, monkeypatch):
         lambda self: (_ for _ in ()).throw(AllocationLostError("Slurm's job 17 is lost")),
     )  # fmt: skip
     session = site.session()
-    cluster = session.prepared.file.cluster.model_copy(update={"launcher": "srun"})
-    object.__setattr__(session.prepared.file, "cluster", cluster)
+    cluster = session.plan.file.cluster.model_copy(update={"launcher": "srun"})
+    object.__setattr__(session.plan.file, "cluster", cluster)
     ended = session.measure()
     assert (ended.stopped, ended.restored, ended.done) == ("Slurm's job 17 is lost", True, 0)
     assert len(session.missing()) == 6
@@ -251,7 +251,7 @@ def test_a_full_disk_ends_the_session_restored_and_nothing_is_lost(site, tmp_pat
         with pytest.raises(InputError, match=r"cannot write .*: the disk is full; free some space"):
             session.measure()
         assert site.fabric.done[-1].startswith("restore ")
-        assert session.journal.left() is None
+        assert session.journal.entry() is None
         assert len(session.missing()) == 2
         assert not list(session.store.folder.glob(".*"))
         fills.unlink()
@@ -268,12 +268,13 @@ def test_all_who_name_one_folder_share_a_fabric(tmp_path):
     )
     asked = Comparison(
         "torus~dims=2",
-        (Chosen("angara-bfs", "angara-bfs"),),
-        (Chosen("mpi", "mpi-patterns"),),
+        (ComparisonPart("angara-bfs", "angara-bfs"),),
+        (ComparisonPart("mpi", "mpi-patterns"),),
         BenchSettings(cluster=str(cluster)),
     )
     mine, other = (
-        prepare(asked, tmp_path / user / "bench/runs", apply=True).session for user in ("a", "b")
+        prepare_comparison(asked, tmp_path / user / "bench/runs", apply=True).session
+        for user in ("a", "b")
     )
     assert mine.journal.folder == tmp_path / "shared" / "site"
     mine.journal.hold()
@@ -281,10 +282,10 @@ def test_all_who_name_one_folder_share_a_fabric(tmp_path):
         other.measure()
     # where the folder is says nothing of what is measured
     elsewhere = cluster.read_text().replace(f"state: {tmp_path / 'shared'}", "seconds: 60")
-    before = [run.fingerprint for run in mine.prepared.runs]
+    before = [run.fingerprint for run in mine.plan.runs]
     cluster.write_text(elsewhere.replace(", seconds: 60", ""))
-    again = prepare(asked, tmp_path / "bench/runs", apply=True)
-    assert [run.fingerprint for run in again.prepared.runs] == before
+    again = prepare_comparison(asked, tmp_path / "bench/runs", apply=True)
+    assert [run.fingerprint for run in again.plan.runs] == before
 
 
 def test_a_killed_driver_leaves_no_hook_that_applies_after_the_restore(site, tmp_path):
@@ -326,7 +327,7 @@ def test_the_same_under_two_names_is_run_once(site):
     site.settings |= {"repeats": 1, "warm_up": 0}
     site.routings = ("angara-bfs", "angara-bfs")
     session = site.session()
-    assert sum(1 for _ in session.prepared.runs) == 2
+    assert sum(1 for _ in session.plan.runs) == 2
     assert session.measure().done == 1
     assert [row["status"] for row in rows(session)] == ["ok", "ok"]
     assert len(list(session.store.folder.iterdir())) == 1
@@ -337,17 +338,17 @@ def test_the_same_under_two_names_is_run_once(site):
     ("SLURM_JOB_ID", True), ("PMI_RANK", True), ("EDITOR", True),
 ])  # fmt: skip
 def test_what_changes_mpi_makes_other_runs(site, monkeypatch, name, same):
-    before = [run.fingerprint for run in site.session().prepared.runs]
+    before = [run.fingerprint for run in site.session().plan.runs]
     monkeypatch.setenv(name, "17")
-    assert ([run.fingerprint for run in site.session().prepared.runs] == before) == same
+    assert ([run.fingerprint for run in site.session().plan.runs] == before) == same
 
 
 def test_runs_of_another_machine_are_others(site, monkeypatch):
-    before = [run.fingerprint for run in site.session().prepared.runs]
+    before = [run.fingerprint for run in site.session().plan.runs]
     here = os.uname()
     there = type(here)(("Linux", "elsewhere", *here[2:]))
     monkeypatch.setattr("os.uname", lambda: there)
-    assert not set(before) & {run.fingerprint for run in site.session().prepared.runs}
+    assert not set(before) & {run.fingerprint for run in site.session().plan.runs}
 
 
 def test_runs_know_their_session_and_their_turn_in_it(site):

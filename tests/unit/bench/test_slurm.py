@@ -2,7 +2,7 @@
 
 import pytest
 
-from routelab.bench.comparison import START_MINUTES, Chosen, Comparison
+from routelab.bench.comparison import START_MINUTES, Comparison, ComparisonPart
 from routelab.bench.slurm import salloc
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import Cluster
@@ -37,7 +37,7 @@ def test_salloc_names_the_node_set_and_the_time(tmp_path, monkeypatch):
 def test_the_time_is_that_of_runs_that_all_take_their_limit(routings, minutes, least):
     # two benchmarks in 1 + 3 rounds of 30 s a run
     settings = BenchSettings(repeats=3, warm_up=1, seconds=30, minutes=minutes)
-    chosen = tuple(Chosen(str(number), str(number)) for number in range(routings))
-    benchmarks = (Chosen("a", "a"), Chosen("b", "b"))
+    chosen = tuple(ComparisonPart(str(number), str(number)) for number in range(routings))
+    benchmarks = (ComparisonPart("a", "a"), ComparisonPart("b", "b"))
     comparison = Comparison("torus~dims=2", chosen, benchmarks, settings)
     assert comparison.minutes == least + START_MINUTES

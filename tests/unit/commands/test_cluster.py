@@ -5,7 +5,7 @@ import json
 import pytest
 
 from routelab.cli import main
-from routelab.stages.cluster.files import page_text, schema_text
+from routelab.stages.cluster.files import cluster_page_text, cluster_schema_text
 
 pytestmark = pytest.mark.builtins
 
@@ -105,6 +105,6 @@ def test_a_cluster_is_shown_with_all_hosts_and_the_sources_of_its_numbers(here, 
 
 def test_schema_and_page_are_printed_or_written(here, capsys):
     assert main(["cluster", "schema"]) == 0
-    assert capsys.readouterr().out == schema_text()
+    assert capsys.readouterr().out == cluster_schema_text()
     assert main(["cluster", "schema", "--format", "markdown", "-o", "page.md"]) == 0
-    assert (here / "page.md").read_text() == page_text()
+    assert (here / "page.md").read_text() == cluster_page_text()

@@ -45,12 +45,12 @@ def schema():
 @pytest.mark.builtins
 def test_the_schema_in_the_repository_is_that_of_the_models():
     written = (ROOT / "config/schema/study.schema.json").read_text(encoding="utf-8")
-    assert written == stage.schema_text(built_in=True), WRITE
+    assert written == stage.study_schema_text(built_in=True), WRITE
 
 
 def test_the_reference_page_in_the_repository_is_that_of_the_models():
     written = (ROOT / "docs/reference/study.md").read_text(encoding="utf-8")
-    assert written == stage.page_text(), WRITE
+    assert written == stage.study_page_text(), WRITE
 
 
 @pytest.mark.parametrize("path", STUDIES, ids=lambda path: path.stem)
@@ -129,7 +129,7 @@ def test_editors_offer_plugins_and_their_parameters(zoo):
 
 
 def test_the_page_has_every_key():
-    page = stage.page_text()
+    page = stage.study_page_text()
     for key in ("topologies", "sweep", "as", "memory_gb", "beside", "prefix", "colour", "cites"):
         assert f"| `{key}` | " in page
     assert "[list of columns](columns.md)" in page

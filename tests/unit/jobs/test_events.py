@@ -33,8 +33,8 @@ def titles(reader: Reader) -> list[str]:
 def test_a_reader_gets_each_event_once(log: Path) -> None:
     reader = Reader(log)
     assert reader.read() == []
-    events.note("routes", "a")
-    events.note("routes", "b", "failed", "no way\nat all", 2.5)
+    events.note_event("routes", "a")
+    events.note_event("routes", "b", "failed", "no way\nat all", 2.5)
     assert reader.read() == [
         {"kind": "routes", "title": "a", "status": "", "reason": "", "seconds": 0.0},
         {
@@ -46,7 +46,7 @@ def test_a_reader_gets_each_event_once(log: Path) -> None:
         },
     ]
     assert reader.read() == []
-    events.note("routes", "c")
+    events.note_event("routes", "c")
     assert titles(reader) == ["c"]
     assert titles(Reader(log)) == ["a", "b", "c"]
 
@@ -107,7 +107,7 @@ def test_lines_of_many_processes_do_not_mix(log: Path) -> None:
         child = os.fork()
         if child == 0:
             for count in range(200):
-                events.note("routes", f"{number} {count}", "failed", "long " * 90)
+                events.note_event("routes", f"{number} {count}", "failed", "long " * 90)
             os._exit(0)
         children.append(child)
     for child in children:
@@ -119,11 +119,11 @@ def test_lines_of_many_processes_do_not_mix(log: Path) -> None:
 def test_nothing_is_noted_where_no_run_reads_it(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     events.open_log(tmp_path / "no" / "folder" / "log")
-    events.note("routes", "a", "ok")
+    events.note_event("routes", "a", "ok")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_long_reason_is_cut(log: Path) -> None:
-    events.note("routes", "a", "failed", "x" * 100_000)
+    events.note_event("routes", "a", "failed", "x" * 100_000)
     (event,) = Reader(log).read()
     assert 100 < len(event["reason"]) < 1000

@@ -16,7 +16,7 @@ from routelab.registry.columns import (
 )
 from routelab.registry.instances import load, load_routing
 from routelab.stages.facts import FIELDS
-from routelab.stages.route import compute
+from routelab.stages.route import route_network
 from routelab.toolkit import build_grid
 
 
@@ -85,7 +85,7 @@ def test_every_fact_and_measurement_of_a_run_is_declared(tmp_path):
     needed = {"traffic-load": f"~matrix={matrix}"}
     metrics = [load("metric", entry.key + needed.get(entry.key, "")) for entry in entries]
     routing = load_routing("angara-sssp")
-    result = compute(build_grid("torus", (4, 2), True), routing, metrics)
+    result = route_network(build_grid("torus", (4, 2), True), routing, metrics)
     assert len(result.measurements) > 30
     columns = Columns([*core_columns(), *plugin_columns([*routing.plugins, *metrics])])
     for one, column in result.measurements:

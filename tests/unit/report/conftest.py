@@ -19,8 +19,8 @@ from routelab.config import Study, load_study
 from routelab.report.frames.runs import JobRecord
 from routelab.report.frames.simulations import EngineRecord
 from routelab.report.frames.view import Record
-from routelab.stages.engines.flow import Flow
-from routelab.stages.engines.packet import Packet
+from routelab.stages.engines.flow import FlowEngine
+from routelab.stages.engines.packet import PacketEngine
 from routelab.stages.parts.settings import settings_id
 
 BETTER = {"max_load": "lower", "min_load": "higher", "sigma4": "lower"}
@@ -150,7 +150,7 @@ class World:
     ) -> EngineRecord:
         """Write what a simulation would: rows of its curve, lines of its other tables."""
         topology = f"torus~dims={dims}"
-        chosen = Packet(**settings)
+        chosen = PacketEngine(**settings)
         id_ = settings_id(chosen)
         record = EngineRecord(
             topology=topology,
@@ -190,7 +190,7 @@ class World:
         facts: Mapping[str, Any] | None = None,
         tables: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
         parameters: Mapping[str, Any] | None = None,
-        engine: type[EnginePlugin] = Flow,
+        engine: type[EnginePlugin] = FlowEngine,
         **settings: Any,
     ) -> EngineRecord:
         """Write what a workload's run would: what was found, lines of its tables."""

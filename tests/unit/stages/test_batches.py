@@ -12,7 +12,7 @@ from routelab.api import InputError, RoutelabError
 from routelab.artifacts.outcome import read_outcome
 from routelab.config import Limits
 from routelab.jobs.batches import run_batch, write_jobs
-from routelab.jobs.job import Job
+from routelab.jobs.job import BaseJob
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
 
@@ -32,7 +32,7 @@ def build(tmp_path: Path, name: str, text: str) -> str:
     return folder
 
 
-def do(folder: Path, *jobs: Job) -> int:
+def do(folder: Path, *jobs: BaseJob) -> int:
     spec = folder / "spec.json"
     write_jobs(jobs, spec)
     return run_batch(spec, folder / "manifest.json")

@@ -11,7 +11,7 @@ import pytest
 from routelab import bounds as core
 from routelab.api import InputError, RouteTable, Topology
 from routelab.artifacts.outcome import read_outcome
-from routelab.artifacts.tables import read_csv
+from routelab.artifacts.tables import read_tuples
 from routelab.bounds import BOUND_FIELDS, bound_facts, bound_from_weights, network_graph
 from routelab.cli import main
 from routelab.jobs.folder_job import perform, write_breach
@@ -20,17 +20,17 @@ from routelab.registry.instances import load_routing
 from routelab.stages import bound, topology
 from routelab.stages.bound import BARE
 from routelab.stages.chain import apply_routing, prove
-from routelab.stages.evaluate import evaluate
+from routelab.stages.evaluate import evaluate_routings
 from routelab.stages.facts import FIELDS, routing_facts
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
 from routelab.stages.kinds.networks import TopologyJob
-from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.expansion import expand_studies
 
 pytestmark = pytest.mark.builtins
 
 
 def weights(folder: Path) -> np.ndarray:
-    rows = read_csv(folder / "bound.csv", bound.WEIGHT_COLUMNS, {"channel", "weight"})
+    rows = read_tuples(folder / "bound.csv", bound.WEIGHT_COLUMNS, {"channel", "weight"})
     assert [row[0] for row in rows] == list(range(len(rows)))
     return np.array([row[4] for row in rows]).astype(np.int64)
 
@@ -94,7 +94,7 @@ def test_evaluate_finds_the_bound_of_each_rules_once(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(bound, "lower_bound_rules", counted)
     monkeypatch.setattr(bound, "tighten_bound", counted_exact)
     names = ["angara-sssp", "angara-sssp~tie_seed=1", "sssp@angara~turns=exact", "dor"]
-    rows = evaluate("torus~dims=2x4", names, bound_seconds=10)
+    rows = evaluate_routings("torus~dims=2x4", names, bound_seconds=10)
     assert calls == ["angara/theorem2", "angara/exact", "dimension-order/natural"]
     assert len(exact) == len(set(exact))
     assert [row["lower_bound_rules"] for row in rows] == [5, 5, 4, 4]
@@ -137,16 +137,16 @@ def test_channels_csv_has_the_load_that_the_maximum_is_taken_of(tmp_path: Path) 
     network = f"graph~file={tmp_path / 'fabric.csv'}"
     assert main(["route", network, "first@unrestricted", "-o", str(folder)]) == 0
     columns = ("channel", "source", "target", "direction", "load")
-    rows = read_csv(folder / "channels.csv", columns, {"channel", "load"})
+    rows = read_tuples(folder / "channels.csv", columns, {"channel", "load"})
     assert [row[4] for row in rows] == [2, 2, 8, 8]
     assert read_outcome(folder / "outcome.json").facts["max_load"] == 8
 
 
 def test_evaluate_tells_bounds_only_when_asked_and_refuses_no_time() -> None:
-    (row,) = evaluate("torus~dims=4", ["dor"])
+    (row,) = evaluate_routings("torus~dims=4", ["dor"])
     assert not set(BOUND_FIELDS) & set(row)
     with pytest.raises(InputError, match="more than 0 seconds"):
-        evaluate("torus~dims=4", ["dor"], bound_seconds=0)
+        evaluate_routings("torus~dims=4", ["dor"], bound_seconds=0)
 
 
 def test_the_promised_columns_come_first(capfd: pytest.CaptureFixture[str]) -> None:
@@ -165,7 +165,7 @@ metrics: [channel-load]
 
 def test_a_study_s_bounds_are_jobs_of_networks_and_rules(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").write_text(f"{STUDY}bound: true\n")
-    plan = expand([tmp_path / "a.yaml"])
+    plan = expand_studies([tmp_path / "a.yaml"])
     rules = [BARE, "angara", "angara~turns=exact"]
     networks = ["torus~dims=4", "torus~dims=4x2"]
     bounds = plan.of("bounds")
@@ -191,7 +191,7 @@ def test_what_a_search_may_spend_makes_bounds_stale_and_no_routes(tmp_path: Path
     plans = []
     for key in ("false", "true", "{seconds: 5}", "{exact: true}"):
         (tmp_path / "a.yaml").write_text(f"{STUDY}bound: {key}\n")
-        plans.append(expand([tmp_path / "a.yaml"]))
+        plans.append(expand_studies([tmp_path / "a.yaml"]))
     assert not plans[0].of("bounds")
     bounds = [plan.of("bounds")["torus~dims=4", "angara"] for plan in plans[1:]]
     assert len({job.fingerprint for job in bounds}) == 3

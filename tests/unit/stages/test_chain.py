@@ -28,11 +28,11 @@ from routelab.artifacts.topology_file import load_topology
 from routelab.jobs.folder_job import perform
 from routelab.registry.instances import Routing, load_routing
 from routelab.stages.chain import apply_routing, prove
-from routelab.stages.evaluate import evaluate
+from routelab.stages.evaluate import evaluate_routings
 from routelab.stages.facts import FIELDS
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
-from routelab.stages.route import compute
+from routelab.stages.route import route_network
 from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
@@ -154,7 +154,7 @@ def test_the_checker_does_not_trust_the_rules_claim() -> None:
 
 
 def test_evaluate_gives_a_row_for_every_routing() -> None:
-    rows = evaluate("torus~dims=4x2x2x2", ["angara-sssp", "dor", "dfsssp"])
+    rows = evaluate_routings("torus~dims=4x2x2x2", ["angara-sssp", "dor", "dfsssp"])
     assert [row["routing"] for row in rows] == ["angara-sssp", "dor", "dfsssp"]
     sssp, dor, dfsssp = rows
     assert (sssp["max_load"], sssp["min_load"]) == (28, 8)
@@ -172,18 +172,18 @@ def test_evaluate_gives_a_row_for_every_routing() -> None:
 def test_evaluate_reports_what_does_not_apply_beside_the_rest(tmp_path) -> None:
     edges = tmp_path / "net.txt"
     edges.write_text("a b\nb c\nc a\n")
-    rows = evaluate(f"graph~file={edges}", ["dor", "p-sssp@up-down"])
+    rows = evaluate_routings(f"graph~file={edges}", ["dor", "p-sssp@up-down"])
     assert [row["status"] for row in rows] == ["unsupported", "ok"]
     assert "direction labels" in rows[0]["reason"]
 
 
 def test_a_parameter_that_does_not_fit_the_network_is_a_reason() -> None:
-    (row,) = evaluate("torus~dims=4", ["sssp@up-down~root=zz"])
+    (row,) = evaluate_routings("torus~dims=4", ["sssp@up-down~root=zz"])
     assert (row["status"], "root=zz is no switch" in row["reason"]) == ("unsupported", True)
 
 
 def test_a_table_that_is_not_proven_has_its_cycle() -> None:
-    (row,) = evaluate("torus~dims=5", ["p-sssp@unrestricted"])
+    (row,) = evaluate_routings("torus~dims=5", ["p-sssp@unrestricted"])
     lines = row["deadlock_cycle"].splitlines()
     assert len(lines) == 5
     assert all("waits for" in line and "(route " in line for line in lines)
@@ -191,24 +191,28 @@ def test_a_table_that_is_not_proven_has_its_cycle() -> None:
 
 def test_evaluate_reports_all_wrong_names_at_once() -> None:
     with pytest.raises(InputError) as raised:
-        evaluate("torus~dims=4", ["angara-ssp", "dor~order=up"])
+        evaluate_routings("torus~dims=4", ["angara-ssp", "dor~order=up"])
     assert "angara-ssp" in str(raised.value)
     assert "order" in str(raised.value)
 
 
 def test_a_certificate_is_of_one_proven_table(tmp_path) -> None:
     path = tmp_path / "proof.json"
-    evaluate("torus~dims=4x2", ["dor"], certificate=path)
+    evaluate_routings("torus~dims=4x2", ["dor"], certificate=path)
     assert json.loads(path.read_text())["flow_control"] == "bubble"
     with pytest.raises(InputError, match="one routing"):
-        evaluate("torus~dims=4x2", ["dor", "dfsssp"], certificate=path)
+        evaluate_routings("torus~dims=4x2", ["dor", "dfsssp"], certificate=path)
     with pytest.raises(InputError, match="no certificate for p-sssp@unrestricted"):
-        evaluate("torus~dims=5x5", ["p-sssp@unrestricted"], certificate=tmp_path / "none.json")
+        evaluate_routings(
+            "torus~dims=5x5", ["p-sssp@unrestricted"], certificate=tmp_path / "none.json"
+        )
     assert not (tmp_path / "none.json").exists()
-    evaluate("torus~dims=4x2", ["dor"], certificate=tmp_path / "new" / "folder" / "proof.json")
+    evaluate_routings(
+        "torus~dims=4x2", ["dor"], certificate=tmp_path / "new" / "folder" / "proof.json"
+    )
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="cannot write"):
-        evaluate("torus~dims=4", ["dor"], certificate=tmp_path / "file" / "proof.json")
+        evaluate_routings("torus~dims=4", ["dor"], certificate=tmp_path / "file" / "proof.json")
 
 
 def test_stages_write_what_they_computed(tmp_path) -> None:
@@ -266,7 +270,7 @@ def test_metrics_can_have_other_networks_routed_by_the_same_routing() -> None:
             return []
 
     routing = load_routing("angara-sssp")
-    compute(build_grid("torus", (4, 3), wrap=True), routing, [Elsewhere()])
+    route_network(build_grid("torus", (4, 3), wrap=True), routing, [Elsewhere()])
     (table,) = found
     direct = apply_routing(table.topology, routing).table
     assert table.topology.failed_links == ("0.0-1.0",)

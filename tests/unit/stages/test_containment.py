@@ -11,7 +11,7 @@ import pytest
 from routelab.artifacts.outcome import read_outcome
 from routelab.jobs.batches import run_batch
 from routelab.registry.catalogue import installed_catalogue
-from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.expansion import expand_studies
 
 pytestmark = pytest.mark.builtins
 
@@ -220,7 +220,7 @@ def done(tmp_path: Path, text: str):
     """The plan of a study whose batches have all run; each has left its manifest."""
     path = tmp_path / "study.yaml"
     path.write_text(HEAD + text)
-    plan = expand([path])
+    plan = expand_studies([path])
     plan.write_specs()
     for batch in plan.batches.values():
         assert run_batch(plan.spec(batch), plan.manifest(batch)) == len(batch.jobs)

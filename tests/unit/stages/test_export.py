@@ -27,7 +27,7 @@ def routed(tmp_path_factory):
 def test_all_ways_to_name_routes_are_one(routed):
     names = str(routed), str(routed / "routes.npz")
     ways = [(names[0],), (names[1],), (NETWORK, names[0]), (NETWORK, names[1]), (NETWORK, ROUTING)]
-    texts = [export.compute("simgrid", way, "").files for way in ways]
+    texts = [export.export_routes("simgrid", way, "").files for way in ways]
     assert all(text == texts[0] for text in texts)
     found = load("export", "simgrid").read(texts[0])
     assert np.array_equal(found.hop_channel, export.table_of(ways[-1]).hop_channel)
@@ -36,7 +36,7 @@ def test_all_ways_to_name_routes_are_one(routed):
 def test_the_machine_of_a_cluster_is_written(tmp_path):
     cluster = tmp_path / "mine.yaml"
     cluster.write_text("name: Mine\nmachine: {link_bandwidth: 3.0e9, injection_bandwidth: 2.0e9}\n")
-    text = export.compute("simgrid", (NETWORK, ROUTING), str(cluster)).files["platform.xml"]
+    text = export.export_routes("simgrid", (NETWORK, ROUTING), str(cluster)).files["platform.xml"]
     assert text.count('bandwidth="3000000000.0Bps"') == 24
     assert text.count('bandwidth="2000000000.0Bps"') == 8
 
@@ -97,15 +97,15 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path):
     ring = tmp_path / "ring.txt"
     ring.write_text("a b\nb c\nc a\n")
     with pytest.raises(UnsupportedError, match="booksim: there is a link of one way"):
-        export.compute("booksim", (f"graph~file=[{ring}],directed=true", "dfsssp"))
+        export.export_routes("booksim", (f"graph~file=[{ring}],directed=true", "dfsssp"))
 
 
 def test_routes_that_are_not_there_are_told_as_such(tmp_path):
     with pytest.raises(InputError, match=r"cannot read .*lost\.npz: there is no such file"):
-        export.compute("simgrid", (str(tmp_path / "lost.npz"),), "")
+        export.export_routes("simgrid", (str(tmp_path / "lost.npz"),), "")
     (tmp_path / "alone.npz").touch()
     with pytest.raises(InputError, match="name the network before it"):
-        export.compute("simgrid", (str(tmp_path / "alone.npz"),), "")
+        export.export_routes("simgrid", (str(tmp_path / "alone.npz"),), "")
 
 
 def test_a_folder_is_proved_to_hold_the_routes(tmp_path, capsys):

@@ -8,7 +8,7 @@ from routelab.api import Measurement, MetricPlugin, PluginError
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import apply_routing, prove
 from routelab.stages.facts import routing_facts
-from routelab.stages.route import compute
+from routelab.stages.route import route_network
 from routelab.toolkit import build_grid
 
 pytestmark = pytest.mark.builtins
@@ -58,4 +58,4 @@ class Said(MetricPlugin):
 def test_a_metric_that_tells_no_numbers_fails_its_run_and_not_the_report(told, message):
     network = build_grid("torus", (3, 2), wrap=True)
     with pytest.raises(PluginError, match=f"said: {message}"):
-        compute(network, load_routing("first@up-down"), [Said(told)])
+        route_network(network, load_routing("first@up-down"), [Said(told)])

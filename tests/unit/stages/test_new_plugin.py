@@ -25,8 +25,8 @@ from routelab.stages.new_plugin import (
     HOP_BY_HOP,
     SUMMARIES,
     NewPlugin,
-    described,
-    write,
+    make_new_plugin,
+    write_package,
 )
 
 FILES = {
@@ -48,7 +48,9 @@ TEMPLATES = [*KINDS, HOP_BY_HOP]
 
 def new_of(template: str, key: str, author: str = "") -> NewPlugin:
     hop_by_hop = template == HOP_BY_HOP
-    return described("routing" if hop_by_hop else template, key, author, hop_by_hop=hop_by_hop)
+    return make_new_plugin(
+        "routing" if hop_by_hop else template, key, author, hop_by_hop=hop_by_hop
+    )
 
 
 def written(folder: Path) -> dict[str, str]:
@@ -99,7 +101,7 @@ def test_the_package_registers_a_plugin_that_keeps_the_contract(template, key, t
 @pytest.mark.builtins
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_all_files_are_there_and_fit_together(template, tmp_path):
-    folder = write(new_of(template, "my-key"), tmp_path / "new")
+    folder = write_package(new_of(template, "my-key"), tmp_path / "new")
     texts = written(folder)
     kernels = {KERNELS} if template == HOP_BY_HOP else set()
     clusters = {CLUSTER} if template in ("benchmark", "fabric") else set()
@@ -138,23 +140,23 @@ def test_all_files_are_there_and_fit_together(template, tmp_path):
 )
 def test_what_cannot_be_written_is_refused(arguments, said):
     with pytest.raises(InputError) as raised:
-        described(*arguments)
+        make_new_plugin(*arguments)
     assert said in str(raised.value)
 
 
 def test_the_cluster_of_a_fabric_names_it(tmp_path):
-    folder = write(described("fabric", "my-key"), tmp_path / "new")
+    folder = write_package(make_new_plugin("fabric", "my-key"), tmp_path / "new")
     choice = load_cluster(folder / CLUSTER).cluster.fabric
     assert choice is not None
     assert choice.use == "my-key"
-    new = described("fabric", "my-key")
+    new = make_new_plugin("fabric", "my-key")
     plugin = loaded(new, new.texts(), tmp_path)
     assert set(choice.model_extra) <= set(plugin.Parameters.model_fields)
 
 
 @pytest.mark.builtins
 def test_the_study_of_a_benchmark_finds_its_cluster(tmp_path):
-    folder = write(described("benchmark", "my-key"), tmp_path / "new")
+    folder = write_package(make_new_plugin("benchmark", "my-key"), tmp_path / "new")
     (settings,) = load_study(folder / "my-key.yaml").measured
     assert found_cluster(folder, settings.cluster, "cluster") == str(folder / CLUSTER)
     assert load_cluster(folder / CLUSTER).cluster.topology == "torus~dims=2x2"
@@ -167,38 +169,38 @@ def test_only_a_routing_decides_hop_by_hop(capsys):
 
 def test_all_mistakes_are_told_at_once():
     with pytest.raises(InputError) as raised:
-        described("ruels", "a b", "<>")
+        make_new_plugin("ruels", "a b", "<>")
     assert len(str(raised.value).splitlines()) == 3
 
 
 @pytest.mark.builtins
 def test_a_package_that_is_installed_is_not_overwritten():
     with pytest.raises(InputError, match="a package routelab_plugins is installed already"):
-        described("rules", "plugins")
+        make_new_plugin("rules", "plugins")
 
 
 def test_a_folder_with_something_in_it_is_left_alone(tmp_path):
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(InputError, match="is not empty; choose another"):
-        write(described("rules", "x"), tmp_path)
+        write_package(make_new_plugin("rules", "x"), tmp_path)
     assert written(tmp_path) == {"mine.txt": "mine"}
     with pytest.raises(InputError, match="a file is where a folder is needed"):
-        write(described("rules", "x"), tmp_path / "mine.txt")
+        write_package(make_new_plugin("rules", "x"), tmp_path / "mine.txt")
     assert written(tmp_path) == {"mine.txt": "mine"}
 
 
 def test_an_empty_folder_is_taken_but_not_the_one_that_one_stands_in(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="is the folder you are in"):
-        write(described("rules", "my-key"), Path())
+        write_package(make_new_plugin("rules", "my-key"), Path())
     (tmp_path / "empty").mkdir()
-    assert set(written(write(described("rules", "my-key"), Path("empty")))) == FILES
+    assert set(written(write_package(make_new_plugin("rules", "my-key"), Path("empty")))) == FILES
 
 
 def test_nothing_is_left_half_written(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "chmod", lambda *_: (_ for _ in ()).throw(RuntimeError("cut off")))
     with pytest.raises(RuntimeError, match="cut off"):
-        write(described("rules", "x"), tmp_path / "new")
+        write_package(make_new_plugin("rules", "x"), tmp_path / "new")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 from routelab.api import InputError, UnsupportedError
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, from_mapping, load_routing, parameter_rows
-from routelab.stages.evaluate import evaluate
+from routelab.stages.evaluate import evaluate_routings
 from routelab.stages.programs import part_of, program
 from routelab.toolkit import build_grid
 
@@ -88,6 +88,6 @@ def test_a_program_that_does_not_apply_says_why() -> None:
 
 
 def test_evaluate_says_that_there_is_no_table() -> None:
-    rows = evaluate("torus~dims=4x4", ["dor", "rdr"])
+    rows = evaluate_routings("torus~dims=4x4", ["dor", "rdr"])
     assert [row["status"] for row in rows] == ["ok", "unsupported"]
     assert "rdr: it decides hop by hop" in rows[1]["reason"]

@@ -16,7 +16,7 @@ from routelab.registry.catalogue import Catalogue, QuarantinedError, installed_c
 from routelab.registry.instances import load_routing
 from routelab.stages import report
 from routelab.stages.kinds.routes import RouteJob
-from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.workflow import warm
 
 pytestmark = pytest.mark.builtins
@@ -81,7 +81,7 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
         "[torus~dims=4, {moon: {craters: 3}}]",
         "[dor, {bad: {depth: [1, 2]}}, first@odd, {use: bad, as: other}]",
     )
-    plan = expand([path])
+    plan = expand_studies([path])
     assert list(plan.of("topologies")) == [("torus~dims=4",), ("moon~craters=3",)]
     routings = ["dor", "bad~depth=1+2", "first@odd", "other"]
     assert [routing for topology, routing in plan.of("routes") if "torus" in topology] == routings
@@ -102,8 +102,8 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
     assert (moon.status, moon.topology) == ("failed", "moon~craters=3")
     assert {status("moon~craters=3", routing) for routing in routings} == {"failed"}
     # they are tried again, and the report shows them beside the others
-    assert expand([path]).failed() == 1 + 3 + 4
-    report.run(path, Path("results"), Path("results/report/study"))
+    assert expand_studies([path]).failed() == 1 + 3 + 4
+    report.write_report(path, Path("results"), Path("results/report/study"))
     page = Path("results/report/study/index.html").read_text()
     assert "plugin routing/bad of extra 0.3" in page
     summary = json.loads(Path("results/report/study/summary.json").read_text())
@@ -112,7 +112,7 @@ def test_broken_plugins_are_outcomes_and_the_others_are_reported(plugins, tmp_pa
 
 def test_a_mended_plugin_is_tried_again(plugins, site, tmp_path):
     path = study(tmp_path, "[torus~dims=4]", "[dor, bad]")
-    do(expand([path]))
+    do(expand_studies([path]))
     done = Path("results/routes/torus~dims=4/dor/outcome.json").stat().st_mtime_ns
     mended = MODES.replace('name = "mode"', 'name = "bad"').split("        if self")[0]
     mended += "        return RouteTable.from_next_hops(topology, [[-1, 0], [1, -1]])\n"
@@ -121,7 +121,7 @@ def test_a_mended_plugin_is_tried_again(plugins, site, tmp_path):
     )
     site.modules.add("nowhere")
     installed_catalogue.cache_clear()
-    do(expand([path]))
+    do(expand_studies([path]))
     outcome = read_outcome(Path("results/routes/torus~dims=4/bad/outcome.json"))
     # four switches, not two: it is imported now, and what it makes is refused
     assert outcome.status == "failed"
@@ -141,7 +141,7 @@ def test_a_mended_plugin_is_tried_again(plugins, site, tmp_path):
 )
 def test_a_wrong_name_is_still_refused(plugins, tmp_path, topologies, routings, said):
     with pytest.raises(InputError) as raised:
-        expand([study(tmp_path, topologies, routings)])
+        expand_studies([study(tmp_path, topologies, routings)])
     assert said in str(raised.value)
     assert not isinstance(raised.value, QuarantinedError)
 
@@ -175,7 +175,7 @@ DIES, HANGS = "mode~deed=die: loading kernels", "mode: loading kernels"
 
 def test_a_plugin_that_kills_or_holds_up_its_process_costs_its_own_jobs(plugins, tmp_path):
     """Kernels are loaded before the jobs, by running the plugin: it must not get away there."""
-    plan = expand([study(tmp_path, "[torus~dims=4]", "[dor]")])
+    plan = expand_studies([study(tmp_path, "[torus~dims=4]", "[dor]")])
     do(plan)
     network = "results/topologies/torus~dims=4"
     jobs = [mode(deed, network) for deed in ("die", "hang")]
@@ -204,7 +204,7 @@ def test_such_a_plugin_does_not_keep_others_from_being_compiled(plugins, tmp_pat
     ]
     write_jobs(jobs, tmp_path / "spec.json")
     noted = []
-    skipped = warm.run(tmp_path / "spec.json", noted.append)
+    skipped = warm.compile_kernels(tmp_path / "spec.json", noted.append)
     assert noted == [
         "compiling mode~deed=die (1 of 3)",
         "compiling mode~deed=hang (2 of 3)",

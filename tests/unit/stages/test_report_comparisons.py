@@ -11,7 +11,7 @@ from routelab.artifacts.tables import write_csv
 from routelab.bench.comparison import FIGURE_COLUMNS, RUN_COLUMNS
 from routelab.stages import report
 from routelab.stages.kinds.predictions import predictions
-from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.expansion import expand_studies
 
 pytestmark = pytest.mark.builtins
 
@@ -43,7 +43,7 @@ def lines(path):
 
 def test_what_has_not_run_says_so(study, tmp_path):
     results = tmp_path / "results"
-    report.run(study, results, results / "report/measured")
+    report.write_report(study, results, results / "report/measured")
     rows = lines(results / "report/measured/benchmarks.csv")
     assert [(row["routing"], row["status"]) for row in rows] == [
         ("old", "not-run"),
@@ -61,7 +61,7 @@ def test_what_has_not_run_says_so(study, tmp_path):
 
 def test_what_the_flow_engine_foretold_stands_beside_what_was_measured(study, tmp_path):
     results = tmp_path / "results"
-    plan = expand([study], results)
+    plan = expand_studies([study], results)
     ((ids, job),) = plan.of("comparisons").items()
     folder = results / "bench/comparisons" / "/".join(ids)
     runs, figures = [], []
@@ -100,7 +100,7 @@ def test_what_the_flow_engine_foretold_stands_beside_what_was_measured(study, tm
         mops = {"old": 30.0, "new": 40.0}[routing]
         outcome = Outcome("flow", "small", routing, facts={"mops": mops})
         write_outcome(outcome, results / "flows" / "/".join(one.flow) / "outcome.json")
-    report.run(study, results, results / "report/measured")
+    report.write_report(study, results, results / "report/measured")
     rows = lines(results / "report/measured/benchmarks.csv")
     shown = ("routing", "metric", "median", "improvement_percent", "predicted", "nodes")
     assert [tuple(row[name] for name in shown) for row in rows] == [

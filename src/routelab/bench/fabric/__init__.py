@@ -1,1 +1,1 @@
-"""Switching the routing of a real fabric, and restoring it whatever happens."""
+"""Switching the routing of a real fabric, and restoring it in all cases."""

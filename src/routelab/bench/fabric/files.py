@@ -1,10 +1,10 @@
-"""The files that a fabric's tools need, written where they look for them."""
+"""The files that a fabric's tools need."""
 
 from __future__ import annotations
 
 from routelab.api import FabricJob, FabricPlugin, PluginError, RoutelabError
 from routelab.artifacts.atomic import atomic_file
-from routelab.artifacts.exports import exported
+from routelab.artifacts.exports import export_files
 from routelab.registry.instances import load
 from routelab.simulation.flow.machine import Machine
 
@@ -12,21 +12,21 @@ HOSTS = "hosts.txt"
 """Lines ``TERMINAL HOST``, beside the files of the export."""
 
 
-def texts(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
-    """The text of every file that a fabric needs, by name, proved to hold the job's routes.
+def fabric_files(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
+    """Return the text of every file that a fabric needs, by name, checked against the job's routes.
 
     Raises
     ------
     InputError
-        If there is no such export plugin.
+        If the export plugin does not exist.
     UnsupportedError
-        If its format cannot hold the routes.
+        If its format cannot represent the routes.
     PluginError
-        If what is read back from the files differs.
+        If the routes that are read back from the files differ.
     """
     if not fabric.export:
         return {}
-    files = exported(load("export", fabric.export), job.table, Machine())
+    files = export_files(load("export", fabric.export), job.table, Machine())
     if job.hosts:
         if HOSTS in files:
             raise PluginError(f"export/{fabric.export}: expected no file {HOSTS}, found one")
@@ -34,8 +34,8 @@ def texts(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
     return files
 
 
-def render(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
-    """Write the files that a fabric needs into the job's folder; what else is there stays.
+def write_fabric_files(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
+    """Write the files that a fabric needs into the job's folder; keep other files in it.
 
     Returns
     -------
@@ -45,14 +45,14 @@ def render(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
     Raises
     ------
     InputError
-        If a file cannot be written, or there is no such export plugin.
+        If a file cannot be written, or the export plugin does not exist.
     UnsupportedError, PluginError
-        As `texts`.
+        As `fabric_files`.
     """
-    files = texts(fabric, job)
+    files = fabric_files(fabric, job)
     for name, text in files.items():
         path = job.folder / name
-        # the same routes are applied in every round, and a tool may still look at its files
+        # the same routes are applied in every round, and a tool may still read its files
         if path.is_file() and path.read_bytes() == text.encode():
             continue
         with atomic_file(path) as new:
@@ -60,11 +60,11 @@ def render(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:
     return files
 
 
-def problems(fabric: FabricPlugin, job: FabricJob) -> list[str]:
-    """What keeps a fabric from being switched, the files that it needs included; a line each."""
+def fabric_problems(fabric: FabricPlugin, job: FabricJob) -> list[str]:
+    """Return what keeps a fabric from being switched, including its files; one line each."""
     found = fabric.problems(job)
     try:
-        texts(fabric, job)
+        fabric_files(fabric, job)
     except RoutelabError as error:
         found = [*found, str(error)]
     return found

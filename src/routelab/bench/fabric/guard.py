@@ -1,4 +1,4 @@
-"""A process that outlives the driver's death, ends its benchmark and restores the fabric."""
+"""A process that survives the driver's death, ends its benchmark and restores the fabric."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from routelab.bench.processes.processes import GRACE_SECONDS, end_group, end_marked, wait_for_group
+from routelab.bench.processes.processes import GRACE_SECONDS, end_group, kill_marked, wait_for_group
 
 _DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
 class Guard:
-    """A child that waits for the end of this process.
+    """A child process that waits for the end of this process.
 
-    It knows of what it is told only: the group of processes that runs, and which turn's routing is
-    applied. If this process ends without `dismiss`, even by ``kill -9``, it ends that group and
-    calls `restore`.
+    This process reports the running group of processes and the turn whose routing is applied. If
+    this process ends without `dismiss`, even by ``kill -9``, the child ends that group and calls
+    `restore`.
 
     Parameters
     ----------
     restore : callable
         Restores the fabric after the turn with this number; runs in the child.
     log : Path
-        Where the child writes what it did.
+        File in which the child logs its actions.
     mark : str
         Of the programs of the session, see `routelab.bench.processes.processes.MARK`.
     """
@@ -42,16 +42,16 @@ class Guard:
             _stand_guard(reading, restore, log, mark)
         os.close(reading)
 
-    def group(self, number: int) -> None:
-        """Tell the group of processes that has begun; 0: it has ended."""
+    def set_group(self, number: int) -> None:
+        """Report the group of processes that has begun; 0: it has ended."""
         self._tell(f"group {number}")
 
-    def applied(self, turn: int) -> None:
-        """Tell the turn whose routing is about to be applied; −1: the fabric was restored."""
+    def set_turn(self, turn: int) -> None:
+        """Report the turn whose routing will be applied next; −1: the fabric was restored."""
         self._tell(f"applied {turn}")
 
     def dismiss(self) -> None:
-        """Let it end: nothing is left to do."""
+        """Let the child end: there is nothing left to do."""
         self._tell("dismissed 0")
         os.close(self._writing)
         with suppress(ChildProcessError):
@@ -63,7 +63,7 @@ class Guard:
 
 
 def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: str) -> None:
-    """The child's life; it never returns."""
+    """Run the child; never return."""
     code = 1
     try:
         os.setsid()
@@ -78,7 +78,7 @@ def _stand_guard(reading: int, restore: Callable[[int], None], log: Path, mark: 
         if state["dismissed"] < 0:
             print("the driver is gone; ending its benchmark", flush=True)
             _end(state["group"])
-            end_marked(mark)
+            kill_marked(mark)
             if state["applied"] >= 0:
                 restore(state["applied"])
                 print("the fabric was restored", flush=True)
@@ -99,7 +99,7 @@ def _end(group: int) -> None:
 
 
 def _write_to(log: Path) -> None:
-    # whoever reads the driver's output must not wait for this process
+    # a reader of the driver's output must not wait for this process
     sys.stdout = sys.stderr = log.open("a", buffering=1)
     empty = os.open(os.devnull, os.O_RDONLY)
     os.dup2(empty, 0)

@@ -1,4 +1,4 @@
-"""What a fabric was switched to, written before it is done, so that any next session knows."""
+"""The journal of a fabric: written before each switch, so that later sessions can restore it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.artifacts.atomic import explained
+from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.json_files import read_json, write_json
 
 FORMAT = "fabric-journal/1"
@@ -23,7 +23,7 @@ class Journal:
     Parameters
     ----------
     folder : path
-        Of all fabrics that this results folder knows.
+        Folder with the journals of all fabrics.
     cluster : str
         Name of the cluster's file.
     """
@@ -34,12 +34,12 @@ class Journal:
 
     @property
     def path(self) -> Path:
-        """The file that is there as long as the fabric is switched."""
+        """File that exists while the fabric is switched."""
         return self.folder / "applied.json"
 
     @property
     def log(self) -> Path:
-        """What was done to the fabric, all sessions one after the other."""
+        """Log of all actions on the fabric, of all sessions in order."""
         return self.folder / "fabric.log"
 
     def hold(self) -> None:
@@ -48,12 +48,12 @@ class Journal:
         Raises
         ------
         InputError
-            If another one is at work, or the folder cannot be written.
+            If another session uses the fabric, or the folder cannot be written.
         """
-        with explained(self.folder, self.folder):
+        with explain_write_errors(self.folder, self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(self.folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
-            with suppress(PermissionError):  # it is another user's, who has done so
+            with suppress(PermissionError):  # another user owns it and has set its mode
                 os.fchmod(self._lock, 0o666)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -67,18 +67,18 @@ class Journal:
         os.pwrite(self._lock, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
 
     def release(self) -> None:
-        """Let others have the fabric."""
+        """Release the fabric for other sessions."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
 
-    def left(self) -> Mapping[str, Any] | None:
-        """What an earlier session applied and did not put back.
+    def entry(self) -> Mapping[str, Any] | None:
+        """Return what an earlier session applied and did not restore.
 
         Raises
         ------
         InputError
-            If the file is damaged: it must not be removed before the fabric was restored.
+            If the file is damaged. Do not remove it before the fabric is restored.
         """
         if not self.path.exists():
             return None
@@ -95,7 +95,7 @@ class Journal:
         return left
 
     def write(self, entry: Mapping[str, Any]) -> None:
-        """Note what is about to be applied.
+        """Record the routing that will be applied next.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class Journal:
         write_json(self.path, {"format": FORMAT, **entry})
 
     def clear(self) -> None:
-        """Note that the fabric was restored."""
+        """Record that the fabric was restored."""
         self.path.unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""Fabric plugins from clusters' files, and the switches through which they act."""
+"""Fabric plugins from cluster files, and the switches that run their commands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import get_origin
 
 from routelab.api import FabricError, FabricPlugin, InputError
-from routelab.bench.processes.commands import Command
+from routelab.bench.processes.commands import LimitedCommand
 from routelab.config.cluster.jobs import FabricChoice
 from routelab.config.errors import ConfigError
 from routelab.registry import compositions
@@ -32,7 +32,7 @@ _WAKE_SECONDS = 0.5
 def load_fabric(
     choice: FabricChoice | None, place: str, catalogue: Catalogue | None = None
 ) -> FabricPlugin:
-    """The fabric plugin that a cluster's file names; `none` if it names none.
+    """Return the fabric plugin that a cluster's file names; `none` if it names none.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def load_fabric(
     Raises
     ------
     InputError
-        With all that is wrong, a line each.
+        Lists all mistakes, one per line.
     """
     choice = choice or FabricChoice(use="none")
     catalogue = catalogue or installed_catalogue()
@@ -56,7 +56,7 @@ def load_fabric(
     values = dict(choice.model_extra or {})
     known = fields(part.plugin.Parameters)
     mistakes = [f"{name}: it stands in 'use' as well" for name in values if name in part.fixed]
-    # a text with blanks would be taken for one argument, and nobody means that
+    # a text with blanks would become one argument, which nobody intends
     mistakes += [
         f"{name}: {value!r} is a text; write a list, [program, argument, ...]"
         for name, value in values.items()
@@ -65,7 +65,7 @@ def load_fabric(
     told = {text.partition(":")[0] for text in mistakes}
     given = {name: value for name, value in values.items() if name not in told}
     parameters, problems = read_parameters(part.plugin.Parameters, {**part.fixed, **given})
-    # what is wrong is not missing
+    # a wrong parameter is not a missing one
     missing = {f"parameter {name!r} has to be given" for name in told}
     mistakes += [text for text in problems if text not in missing]
     if parameters is None or mistakes:
@@ -81,12 +81,12 @@ def load_fabric(
 
 
 class DrySwitch:
-    """Prints commands and runs none.
+    """A switch that prints commands and runs none.
 
     Parameters
     ----------
     tell : callable
-        Gets each command as a line that a shell would take.
+        Gets each command as a line for a shell.
     """
 
     dry = True
@@ -95,50 +95,50 @@ class DrySwitch:
         self._tell = tell
 
     def run(self, arguments: Sequence[str], seconds: float) -> str:
-        """Tell the command; it prints nothing."""
+        """Print the command; return an empty text."""
         self._tell(shlex.join(arguments))
         return ""
 
 
 class LoggedSwitch:
-    """Runs commands, and writes down what they were, what they printed and how they ended.
+    """A switch that runs commands and logs them, their output and how they ended.
 
-    That the log cannot be written stops no command: on a full disk a fabric is still restored.
+    Commands also run if the log cannot be written: on a full disk a fabric is still restored.
 
     Parameters
     ----------
     log : Path
-        Is appended to.
-    began : callable, optional
+        File to append to.
+    on_start : callable, optional
         Gets the process group of each command when it has begun, and 0 when it has ended.
     """
 
     dry = False
 
-    def __init__(self, log: Path, began: Callable[[int], None] = lambda _: None) -> None:
+    def __init__(self, log: Path, on_start: Callable[[int], None] = lambda _: None) -> None:
         self._log = log
-        self._began = began
+        self._on_start = on_start
 
     def run(self, arguments: Sequence[str], seconds: float) -> str:
-        """Run a command in a process group of its own, without input; return what it printed.
+        """Run a command in a new process group, without input; return its output.
 
         Raises
         ------
         FabricError
             If it cannot be started, ends with another code than 0, or takes longer than
-            `seconds`: it is ended then, with all of its group.
+            `seconds`; then it is ended with its whole group.
         """
         shown = shlex.join(arguments)
         self._write(f"$ {printable(shown)}")
         begin = time.monotonic()
-        command = Command(arguments, seconds, self._began)
+        command = LimitedCommand(arguments, seconds, self._on_start)
         try:
             command.start()
-            # a signal that comes just before this thread sleeps would not wake it
+            # a signal that arrives just before this thread sleeps would not wake it
             while not command.done.wait(_WAKE_SECONDS):
                 pass
         finally:
-            # a signal that raises here ends the command before anything else is done
+            # if a signal raises here, end the command first
             command.finish()
             for line in command.text.splitlines():
                 self._write(f"| {printable(line)}", stamped=False)
@@ -160,12 +160,12 @@ class LoggedSwitch:
 
 
 def printable(text: str) -> str:
-    """`text` in one line, without what a terminal would obey."""
+    """Return `text` in one line, without control sequences for terminals."""
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def last_lines(text: str) -> str:
-    """The end of what a program printed, to end a message with; no lines of rules and blanks."""
+    """Return the end of a program's output for a message, without separator and blank lines."""
     lines = [printable(line)[:200] for line in text.splitlines() if re.search(r"\w", line)]
     if not lines:
         return "; it printed nothing"

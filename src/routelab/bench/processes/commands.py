@@ -1,4 +1,4 @@
-"""Commands with a limit that run in a thread, where no signal comes between start and end."""
+"""Commands with a time limit in a thread, where no signal interrupts between start and end."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ _UNENDED = (
 )
 
 
-class Command:
-    """A command in a process group of its own, without input.
+class LimitedCommand:
+    """A command in a new process group, without input.
 
-    A signal handler that raises interrupts who waits for it, never the thread that looks after it.
+    A signal handler that raises interrupts the waiting thread, never the one that runs the command.
 
     Attributes
     ----------
     done : threading.Event
-        It has ended.
+        Set when the command has ended.
     started : bool
-        Whether it could be started.
+        Whether the command could be started.
     text : str
-        What it printed.
+        Its output.
     failure : str
-        How it failed, or why it has not been started; empty if all went well.
+        How it failed, or why it was not started; empty if it succeeded.
     """
 
     def __init__(
         self,
         arguments: Sequence[str],
         seconds: float,
-        began: Callable[[int], None] = lambda _: None,
+        on_start: Callable[[int], None] = lambda _: None,
     ) -> None:
-        self._tell_group = began
+        self._tell_group = on_start
         self.done = threading.Event()
         self.started = False
         self.text, self.failure = "", "not started"
@@ -56,7 +56,7 @@ class Command:
         self._arguments, self._seconds = list(arguments), seconds
 
     def start(self) -> None:
-        """Start it."""
+        """Start the command."""
         thread = threading.Thread(target=self._run)
         try:
             thread.start()
@@ -65,9 +65,9 @@ class Command:
             self.done.set()
 
     def finish(self) -> None:
-        """End it if it runs, and wait until it has ended; it is not started any more."""
+        """End the command if it runs, wait for its end, and prevent a later start."""
         self._stop.set()
-        # a thread that has not come this far will see that it is to stop
+        # a thread that has not started the command yet will see that it must stop
         if self._begun.is_set():
             self.done.wait()
 
@@ -77,7 +77,7 @@ class Command:
             if not self._stop.is_set():
                 self._follow()
         except Exception as error:
-            # whatever it was, who waits learns of it
+            # the waiting thread gets any error
             what = "followed" if self.started else "started"
             self.failure = f"cannot be {what}: {getattr(error, 'strerror', None) or error}"
         finally:
@@ -127,7 +127,7 @@ def _signal_name(number: int) -> str:
 
 
 class _Output:
-    """What a process prints, read as it comes; whatever holds the pipe open after it may go on."""
+    """Output of a process, read while it runs; other holders of the pipe may outlive it."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdout is not None
@@ -148,7 +148,7 @@ class _Output:
                         self._lost = True
 
     def text(self) -> str:
-        """What there is when the process has ended, with the undecodable replaced."""
+        """Return the output of the ended process, with undecodable bytes replaced."""
         self._thread.join(1.0)
         with self._lock:
             text = bytes(self._kept).decode(errors="replace")

@@ -1,4 +1,4 @@
-"""One program with a limit: nothing of it is left when this returns."""
+"""Programs with a time limit, of which no process is left afterwards."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LOOK_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
-class Ended:
+class ProgramEnd:
     """How a program ended.
 
     Attributes
@@ -37,7 +37,7 @@ class Ended:
     exit_code : int
         Negative: the signal that ended it.
     timed_out, flooded : bool
-        Whether it was ended, as its time was up or it printed more than `MOST_OUTPUT`.
+        Whether it was ended because its time was up or it printed more than `MOST_OUTPUT`.
     seconds : float
         Wall time.
     """
@@ -56,38 +56,38 @@ def run_program(
     stderr: Path,
     environment: Mapping[str, str],
     seconds: float,
-    began: Callable[[int], None] = lambda _: None,
+    on_start: Callable[[int], None] = lambda _: None,
     end_step: Callable[[], None] = lambda: None,
     starting: Callable[[], AbstractContextManager[None]] = nullcontext,
     mark: str = "",
-) -> Ended:
-    """Run a program in a process group of its own until it ends or its time is up.
+) -> ProgramEnd:
+    """Run a program in a new process group until it ends or its time is up.
 
     Parameters
     ----------
     arguments : sequence of str
-        No shell reads them.
+        They are not interpreted by a shell.
     folder : Path
         Working directory.
     stdout, stderr : Path
-        Files that take what it prints.
+        Files for its output.
     environment : mapping
         All its variables.
     seconds : float
         Limit; then the group is asked to end, and killed if it does not.
-    began : callable
+    on_start : callable
         Gets the number of the process group.
     end_step : callable
         Ends what the program has started elsewhere; called when it is killed.
     starting : callable
-        Context in which no signal raises: a program that nobody knows of yet would go on.
+        Context in which no signal raises: otherwise a program that was just started could be left.
     mark : str
-        Unlike any other; what has it as `MARK` when the program has ended is killed.
+        A unique text; after the program's end, processes that have it as `MARK` are killed.
 
     Raises
     ------
     OSError
-        If it cannot be started.
+        If the program cannot be started.
     """
     begin = time.monotonic()
     with stdout.open("wb") as out, stderr.open("wb") as err:
@@ -104,15 +104,17 @@ def run_program(
                     stderr=err,
                     start_new_session=True,
                 )
-                began(process.pid)
+                on_start(process.pid)
             until = begin + seconds
-            while not (ended := _ended(process, min(_LOOK_SECONDS, until - time.monotonic()))):
+            while not (
+                ended := _wait_for_end(process, min(_LOOK_SECONDS, until - time.monotonic()))
+            ):
                 flooded = any(os.fstat(one.fileno()).st_size > MOST_OUTPUT for one in (out, err))
                 if flooded or time.monotonic() >= until:
                     break
             if not ended:
                 end_process(process, GRACE_SECONDS, killing=end_step)
-            # what it left running would disturb the next one
+            # processes that it left would disturb the next run
             end_group(process.pid, signal.SIGKILL)
             exit_code = process.wait()
             for one in (out, err) if flooded else ():
@@ -123,9 +125,9 @@ def run_program(
                 process.wait()
             raise
         finally:
-            end_marked(mark)
-            began(0)
-    return Ended(exit_code, not (ended or flooded), flooded, time.monotonic() - begin)
+            kill_marked(mark)
+            on_start(0)
+    return ProgramEnd(exit_code, not (ended or flooded), flooded, time.monotonic() - begin)
 
 
 def end_process(
@@ -135,16 +137,16 @@ def end_process(
     all_of_it: bool = False,
     killing: Callable[[], None] = lambda: None,
 ) -> bool:
-    """End a process with its group, kindly first: launchers then end ranks on other hosts.
+    """End a process with its group, gently at first: launchers then end ranks on other hosts.
 
     Parameters
     ----------
     process : Popen
         The first one of a process group.
     seconds : float
-        Between asking it to end and killing its group, and at most as long after that.
+        Time between asking it to end and killing its group, and at most as long after that.
     all_of_it : bool
-        Whether that time is for all of the group; otherwise the others are killed as soon as the
+        Whether the whole group has that time; otherwise the others are killed as soon as the
         first one has ended.
     killing : callable
         Called before it is killed because its time is up.
@@ -152,20 +154,20 @@ def end_process(
     Returns
     -------
     ended : bool
-        False: it could not be ended, as it runs as another user.
+        False if it could not be ended because it runs as another user.
     """
     end_group(process.pid, signal.SIGTERM)
     until = time.monotonic() + seconds
-    ended = _ended(process, seconds)
+    ended = _wait_for_end(process, seconds)
     if ended and all_of_it:
         ended = wait_for_group(process.pid, until - time.monotonic())
     if not ended:
         killing()
     end_group(process.pid, signal.SIGKILL)
-    return _ended(process, seconds) and not _is_foreign(process.pid)
+    return _wait_for_end(process, seconds) and not _is_foreign(process.pid)
 
 
-def _ended(process: Process, seconds: float) -> bool:
+def _wait_for_end(process: Process, seconds: float) -> bool:
     try:
         process.wait(max(0.0, seconds))
     except subprocess.TimeoutExpired:
@@ -174,7 +176,7 @@ def _ended(process: Process, seconds: float) -> bool:
 
 
 def _is_foreign(group: int) -> bool:
-    """Whether what is left of a group runs as another user."""
+    """Return whether the remaining processes of a group run as another user."""
     try:
         os.killpg(group, 0)
     except PermissionError:
@@ -190,8 +192,8 @@ def end_group(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
-def end_marked(mark: str) -> int:
-    """Kill what runs on this machine with a mark, and tell how many processes these were."""
+def kill_marked(mark: str) -> int:
+    """Kill the processes of this machine that have a mark, and return their number."""
     if not mark:
         return 0
     wanted = f"{MARK}={mark}".encode()
@@ -199,7 +201,7 @@ def end_marked(mark: str) -> int:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             variables = (folder / "environ").read_bytes().split(b"\0")
-        except OSError:  # it has just ended, or is another user's
+        except OSError:  # it has just ended, or belongs to another user
             continue
         if wanted in variables:
             with suppress(ProcessLookupError, PermissionError):
@@ -209,7 +211,7 @@ def end_marked(mark: str) -> int:
 
 
 def wait_for_group(group: int, seconds: float) -> bool:
-    """Whether all processes of a group end within some time; False if that cannot be seen."""
+    """Return whether all processes of a group end within some time; False if unknown."""
     until = time.monotonic() + seconds
     while True:
         try:
@@ -224,8 +226,8 @@ def wait_for_group(group: int, seconds: float) -> bool:
 
 
 @contextmanager
-def passing_signals_on() -> Iterator[Callable[[Process], Process]]:
-    """Signals that ask to end go to the one program that is started inside; it decides."""
+def pass_signals_on() -> Iterator[Callable[[Process], Process]]:
+    """Pass signals that ask to end on to the one program that the block starts."""
     started: list[Process] = []
 
     def pass_on(number: int, _frame: object) -> None:
@@ -233,7 +235,7 @@ def passing_signals_on() -> Iterator[Callable[[Process], Process]]:
             process.send_signal(number)
 
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGHUP)}
-    # a terminal interrupts all of its processes by itself
+    # a terminal itself interrupts all of its processes
     before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
 
     def note(process: Process) -> Process:

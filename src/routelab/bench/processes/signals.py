@@ -1,4 +1,4 @@
-"""Signals that ask a session to end: heeded, but never while a fabric is put back."""
+"""Signals that ask a session to end; they are put off while a fabric is restored."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ logger = logging.getLogger(__name__)
 _HEEDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Stopped(BaseException):
-    """A signal asked the session to end; no `except Exception` takes it for something else."""
+class StopRequest(BaseException):
+    """A signal asked the session to end; `except Exception` does not catch this."""
 
 
-class Heeding:
-    """Signals that ask to end raise, so that all is put back on the way out.
+class StopSignals:
+    """Turn signals that ask to end into exceptions, so that everything is restored on the way out.
 
     Attributes
     ----------
     deaf : bool
-        Set while it is put back: nobody interrupts that.
+        Set while the fabric is restored: signals are ignored then.
     """
 
     def __init__(self) -> None:
@@ -33,8 +33,8 @@ class Heeding:
         self._waiting = 0
         self._before: dict[signal.Signals, Any] = {}
 
-    def __enter__(self) -> Heeding:
-        self._before = {number: signal.signal(number, self._heed) for number in _HEEDED}
+    def __enter__(self) -> StopSignals:
+        self._before = {number: signal.signal(number, self._handle) for number in _HEEDED}
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -42,8 +42,8 @@ class Heeding:
             signal.signal(number, handler)
 
     @contextmanager
-    def held(self) -> Iterator[None]:
-        """Put off what comes in here until the end of it."""
+    def hold_back(self) -> Iterator[None]:
+        """Put off signals until the end of the block."""
         self._held = True
         try:
             yield
@@ -51,9 +51,9 @@ class Heeding:
             self._held = False
             waiting, self._waiting = self._waiting, 0
             if waiting:
-                self._heed(waiting, None)
+                self._handle(waiting, None)
 
-    def _heed(self, number: int, _frame: FrameType | None) -> None:
+    def _handle(self, number: int, _frame: FrameType | None) -> None:
         if self._held:
             self._waiting = number
         elif self.deaf:
@@ -61,4 +61,4 @@ class Heeding:
         elif number == signal.SIGINT:
             raise KeyboardInterrupt
         else:
-            raise Stopped(signal.Signals(number).name)
+            raise StopRequest(signal.Signals(number).name)

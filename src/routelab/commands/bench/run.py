@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.bench.processes.processes import passing_signals_on
-from routelab.bench.processes.signals import Stopped
-from routelab.bench.results import Collected
-from routelab.bench.session import Ended
+from routelab.bench.processes.processes import pass_signals_on
+from routelab.bench.processes.signals import StopRequest
+from routelab.bench.results import ComparisonResult
+from routelab.bench.session import SessionEnd
 from routelab.bench.slurm import allocation, salloc
 from routelab.commands._shared.logging import show_progress
 from routelab.commands._shared.output import print_rows
@@ -26,7 +26,7 @@ from routelab.commands._shared.settings import settings_from_options
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs import events
 from routelab.jobs.batches import join_run, read_jobs
-from routelab.jobs.watch import watched
+from routelab.jobs.watch import watch_handles
 from routelab.stages.bench import comparison as stage
 from routelab.stages.bench import texts
 from routelab.stages.kinds.comparisons import RUNS, ComparisonJob
@@ -37,24 +37,24 @@ logger = logging.getLogger(__name__)
 def run_options(arguments: argparse.Namespace) -> int:
     """Run the comparison that options describe."""
     settings = settings_from_options(BenchSettings, vars(arguments))
-    comparison = texts.asked(
+    comparison = texts.make_comparison(
         arguments.topology, arguments.routing or (), arguments.benchmark or (), settings
     )
     store = arguments.results / RUNS
     may_switch = arguments.apply_routing or arguments.dry_run
-    measuring = stage.prepare(comparison, store, apply=may_switch)
+    measurement = stage.prepare_comparison(comparison, store, apply=may_switch)
     if arguments.dry_run:
-        for line in texts.rehearsed(measuring, _in_salloc(measuring)):
+        for line in texts.rehearsal_lines(measurement, _in_salloc(measurement)):
             print(line)
         return 0
-    _warn(measuring)
-    command = _in_salloc(measuring)
+    _warn(measurement)
+    command = _in_salloc(measurement)
     if command:
-        return _ask_slurm(measuring, command)
-    collected, end = _measure(measuring, arguments, arguments.output, "")
+        return _ask_slurm(measurement, command)
+    collected, end = _measure(measurement, arguments, arguments.output, "")
     if collected is None:
         return _code(end, 0)
-    print_rows(*texts.summary(collected), arguments.format)
+    print_rows(*texts.summary_table(collected), arguments.format)
     return _code(end, sum(row["status"] in ("failed", "timeout") for row in collected.runs))
 
 
@@ -70,12 +70,14 @@ def run_planned_comparison(arguments: argparse.Namespace) -> int:
     begin = time.monotonic()
     _end_with_workflow(arguments.comparison)
     if not job.is_done():
-        measuring = stage.prepare(job.comparison, Path(job.store), apply=arguments.apply_routing)
-        _warn(measuring)
-        command = _in_salloc(measuring)
+        measurement = stage.prepare_comparison(
+            job.comparison, Path(job.store), apply=arguments.apply_routing
+        )
+        _warn(measurement)
+        command = _in_salloc(measurement)
         if command:
-            return _ask_slurm(measuring, command)
-        collected, end = _measure(measuring, arguments, Path(job.folder), job.fingerprint)
+            return _ask_slurm(measurement, command)
+        collected, end = _measure(measurement, arguments, Path(job.folder), job.fingerprint)
         code = _code(end, 0)
         if collected is None or end.restored is False:
             return code
@@ -92,7 +94,7 @@ def _end_with_workflow(spec: Path) -> None:
 
     def wait() -> None:
         ends = select.poll()
-        for handle in watched():
+        for handle in watch_handles():
             ends.register(handle, select.POLLIN)
         ends.poll()
         logger.error("the run of the workflow has ended")
@@ -101,27 +103,27 @@ def _end_with_workflow(spec: Path) -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def _warn(measuring: stage.Measuring) -> None:
-    warning = texts.unswitched(measuring.prepared)
+def _warn(measurement: stage.ComparisonSession) -> None:
+    warning = texts.fabric_warning(measurement.plan)
     if warning:
         logger.warning("%s", warning)
 
 
 def _measure(
-    measuring: stage.Measuring,
+    measurement: stage.ComparisonSession,
     arguments: argparse.Namespace,
     folder: Path | None,
     fingerprint: str,
-) -> tuple[Collected | None, Ended]:
+) -> tuple[ComparisonResult | None, SessionEnd]:
     """Measure; return None instead of results if a signal ended the session."""
     try:
         with show_progress(arguments):
-            return stage.run(measuring, folder, fingerprint)
-    except Stopped as signal_:
-        return None, Ended(stopped=str(signal_))
+            return stage.run_comparison(measurement, folder, fingerprint)
+    except StopRequest as signal_:
+        return None, SessionEnd(stopped=str(signal_))
 
 
-def _in_salloc(measuring: stage.Measuring) -> list[str]:
+def _in_salloc(measurement: stage.ComparisonSession) -> list[str]:
     """Return this command in an allocation of the hosts; empty if it needs none.
 
     Raises
@@ -129,29 +131,29 @@ def _in_salloc(measuring: stage.Measuring) -> list[str]:
     InputError
         If Slurm is not available.
     """
-    prepared = measuring.prepared
-    if prepared.file.cluster.launcher != "srun" or allocation() is not None:
+    plan = measurement.plan
+    if plan.file.cluster.launcher != "srun" or allocation() is not None:
         return []
-    if not measuring.session.missing():
+    if not measurement.session.missing():
         return []
-    if not prepared.hosts:
+    if not plan.hosts:
         raise InputError(
-            f"{prepared.file.path}: the launcher is srun and there are no hosts: name them, or run "
+            f"{plan.file.path}: the launcher is srun and there are no hosts: name them, or run "
             "this in an allocation (salloc, sbatch)"
         )
     words = [word for word in sys.argv[1:] if word != "--dry-run"]
     this = [sys.executable, "-m", "routelab", *words]
-    return salloc(prepared.file.cluster, prepared.hosts, prepared.comparison.minutes, this)
+    return salloc(plan.file.cluster, plan.hosts, plan.comparison.minutes, this)
 
 
-def _ask_slurm(measuring: stage.Measuring, command: Sequence[str]) -> int:
+def _ask_slurm(measurement: stage.ComparisonSession, command: Sequence[str]) -> int:
     """Run this command in an allocation and return its exit code."""
-    logger.info("asking Slurm for %s", ", ".join(measuring.prepared.hosts))
-    with passing_signals_on() as started:
+    logger.info("asking Slurm for %s", ", ".join(measurement.plan.hosts))
+    with pass_signals_on() as started:
         process = started(subprocess.Popen(list(command)))
         code = process.wait()
     # salloc also returns 0 for a killed command
-    if code == 0 and any(map(measuring.session.is_undone, measuring.prepared.runs)):
+    if code == 0 and any(map(measurement.session.is_undone, measurement.plan.runs)):
         logger.error(
             "the allocation ended before all was measured. What was measured is kept; the same "
             "command goes on from there"
@@ -160,7 +162,7 @@ def _ask_slurm(measuring: stage.Measuring, command: Sequence[str]) -> int:
     return code if code >= 0 else 1
 
 
-def _code(end: Ended, failures: int) -> int:
+def _code(end: SessionEnd, failures: int) -> int:
     if end.stopped:
         logger.error(
             "stopped: %s. What was measured is kept; the same command goes on from there",

@@ -45,11 +45,11 @@ def run_new(arguments: argparse.Namespace) -> int:
 
     from routelab.stages import new_plugin
 
-    new = new_plugin.described(
+    new = new_plugin.make_new_plugin(
         arguments.kind, arguments.name, arguments.author, hop_by_hop=arguments.hop_by_hop
     )
     owner = new_plugin.owner(new.kind, new.key)
-    folder = new_plugin.write(new, arguments.directory)
+    folder = new_plugin.write_package(new, arguments.directory)
     if owner:
         print(
             f"routelab: warning: {owner} has a {new.kind} {new.key!r} already; while both are "

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, Status
-from routelab.artifacts.tables import read_csv
+from routelab.artifacts.tables import read_tuples
 from routelab.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS
 from routelab.report.frames.view import OK
 
@@ -152,7 +152,7 @@ def cause(run: Mapping[str, Any]) -> str:
 
 
 def _read_rows(path: Path, columns: tuple[str, ...], numbers: set[str]) -> list[dict[str, Any]]:
-    return [dict(zip(columns, row, strict=True)) for row in read_csv(path, columns, numbers)]
+    return [dict(zip(columns, row, strict=True)) for row in read_tuples(path, columns, numbers)]
 
 
 def _run_group(runs: list[dict[str, Any]], samples: Mapping[Key, MeritSample]) -> RunGroup:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
-from routelab.artifacts.tables import read_csv
+from routelab.artifacts.tables import read_tuples
 from routelab.report.frames.bounds import bound_outcomes, with_bounds
 from routelab.report.frames.derivation import derive_columns
 from routelab.report.frames.view import OK, Record, View, add_bare_names, outcome_of, terminals_of
@@ -90,7 +90,7 @@ class Frames(View):
             if record.survey_result is not None:
                 lines = record.survey_result[1]
             else:
-                lines = read_csv(record.directory / "metrics.csv", METRIC_COLUMNS, {"value"})
+                lines = read_tuples(record.directory / "metrics.csv", METRIC_COLUMNS, {"value"})
             rows += [(run, record.topology, record.routing, *line) for line in lines]
         return pd.DataFrame(rows, columns=["run", "topology", "routing", *METRIC_COLUMNS])
 
@@ -150,7 +150,7 @@ class Frames(View):
                 )
             if run not in self._channels:
                 path = self.records[run].directory / "channels.csv"
-                lines = read_csv(path, CHANNEL_COLUMNS, {"channel", "load"})
+                lines = read_tuples(path, CHANNEL_COLUMNS, {"channel", "load"})
                 expected = self.outcomes[run].facts.get("channels", len(lines))
                 if [line[0] for line in lines] != list(range(expected)):
                     raise InputError(

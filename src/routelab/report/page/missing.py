@@ -112,9 +112,9 @@ def as_sentence(text: str) -> str:
 def loss_json(loss: Loss) -> dict[str, Any]:
     """Return a loss in the form of ``summary.json``."""
     return {
-        "thing": loss.thing,
+        "thing": loss.noun,
         "status": loss.status,
-        "lost": loss.lost,
+        "lost": loss.count,
         "total": loss.total,
         "text": as_sentence(loss.text),
         "sentence": as_sentence(loss.sentence),

@@ -56,14 +56,14 @@ def key_finding(
     """
     absent = absent_kinds(views)
     for loss in losses:
-        if loss.thing in absent:
+        if loss.noun in absent:
             return as_sentence(loss.sentence)
     for table, view in tables:
         sentences = _benchmark_sentences(views) if isinstance(view, BenchFrames) else []
         for sentence in sentences or _comparison(table, view, views):
             return sentence
     for loss in losses:
-        if loss.is_alarm and loss.thing != BOUND:
+        if loss.is_alarm and loss.noun != BOUND:
             return as_sentence(loss.sentence)
     return [*_runs_sentences(views), *_proof_sentence(views.routes)][-1]
 

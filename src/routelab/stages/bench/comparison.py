@@ -18,21 +18,28 @@ from routelab.api import (
 )
 from routelab.artifacts.atomic import atomic_directory, check_writable
 from routelab.artifacts.outcome import Outcome, Status, read_outcome, write_outcome
-from routelab.artifacts.provenance import Measured
+from routelab.artifacts.provenance import ResourceMeter
 from routelab.artifacts.routes_file import load_routes
 from routelab.artifacts.tables import write_csv
-from routelab.bench.comparison import FIGURE_COLUMNS, FIGURES, RUN_COLUMNS, RUNS, Chosen, Comparison
-from routelab.bench.fabric.files import problems as fabric_problems
+from routelab.bench.comparison import (
+    FIGURE_COLUMNS,
+    FIGURES,
+    RUN_COLUMNS,
+    RUNS,
+    Comparison,
+    ComparisonPart,
+)
+from routelab.bench.fabric.files import fabric_problems
 from routelab.bench.fabric.switching import load_fabric
 from routelab.bench.launchers import Launcher, find_program
-from routelab.bench.plan import Prepared
-from routelab.bench.results import Collected, collect
-from routelab.bench.session import Ended, Session
+from routelab.bench.plan import MeasurementPlan
+from routelab.bench.results import ComparisonResult, collect
+from routelab.bench.session import Session, SessionEnd
 from routelab.bench.store import RunStore
 from routelab.config.cluster.file import ClusterFile, find_cluster, load_cluster
 from routelab.deadlock import check_table
 from routelab.registry.instances import load, load_routing
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import reroute
 from routelab.stages.route import ROUTES
 from routelab.stages.topology import OUTCOME, obtain
@@ -42,24 +49,24 @@ FABRICS = "fabrics"
 
 
 @dataclass(frozen=True, eq=False)
-class Measuring:
-    """A comparison that is ready to be measured.
+class ComparisonSession:
+    """A comparison that is ready to be measured, with its session.
 
     Attributes
     ----------
-    prepared : Prepared
+    prepared : MeasurementPlan
     session : Session
     plugins : tuple of Plugin
-        All that take part.
+        All plugins of the comparison.
     """
 
-    prepared: Prepared
+    plan: MeasurementPlan
     session: Session
     plugins: tuple[Plugin, ...]
 
 
-def prepare(comparison: Comparison, store: Path, *, apply: bool) -> Measuring:
-    """Make a comparison ready: nothing is started or changed.
+def prepare_comparison(comparison: Comparison, store: Path, *, apply: bool) -> ComparisonSession:
+    """Prepare a comparison without starting or changing anything.
 
     Parameters
     ----------
@@ -72,17 +79,17 @@ def prepare(comparison: Comparison, store: Path, *, apply: bool) -> Measuring:
     Raises
     ------
     InputError
-        With all that is wrong: names, files, hosts, executables, rights.
+        Lists all mistakes: names, files, hosts, executables, rights.
     """
     settings = comparison.settings
-    file, (topology, network), benchmarks = together(
+    file, (topology, network), benchmarks = call_all(
         lambda: load_cluster(find_cluster(settings.cluster, word="cluster")),
         lambda: _network(comparison),
-        lambda: _loaded("benchmark", comparison.benchmarks),
+        lambda: _load_plugins("benchmark", comparison.benchmarks),
     )
     cluster = file.cluster
     nodes = network.num_terminals if network is not None else _size(file)
-    fabric, hosts, program, executables, (tables, refused) = together(
+    fabric, hosts, program, executables, (tables, refusals) = call_all(
         lambda: load_fabric(cluster.fabric, f"{file.path}: fabric: "),
         lambda: _hosts(file, topology, nodes),
         lambda: find_program(cluster),
@@ -90,69 +97,67 @@ def prepare(comparison: Comparison, store: Path, *, apply: bool) -> Measuring:
         lambda: _tables(network, comparison.routings),
     )
     launcher = Launcher(cluster, program, hosts, nodes, _ranks_per_node(file, settings))
-    prepared = Prepared(
+    plan = MeasurementPlan(
         comparison,
         topology,
         file,
         launcher,
         tables,
-        refused,
+        refusals,
         benchmarks,
         executables,
         fabric,
-        _applies(fabric, comparison, apply=apply),
+        _is_switched(fabric, comparison, apply=apply),
     )
     state = cluster.fabric.state if cluster.fabric else ""
     fabrics = Path(state) if state else store.parent / FABRICS
-    session = Session(prepared, RunStore(store), fabrics, _remake)
-    _check_fabric(prepared, session)
+    session = Session(plan, RunStore(store), fabrics, _remake)
+    _check_fabric(plan, session)
     routings = [load_routing(one.text) for one in comparison.routings]
     plugins = [plugin for routing in routings for plugin in routing.plugins]
-    return Measuring(prepared, session, (*plugins, *benchmarks.values(), fabric))
+    return ComparisonSession(plan, session, (*plugins, *benchmarks.values(), fabric))
 
 
-def run(
-    measuring: Measuring, directory: Path | None, fingerprint: str = ""
-) -> tuple[Collected, Ended]:
-    """Measure what is missing, and write the comparison's folder.
+def run_comparison(
+    measurement: ComparisonSession, directory: Path | None, fingerprint: str = ""
+) -> tuple[ComparisonResult, SessionEnd]:
+    """Measure the missing runs, and write the comparison's folder.
 
     Parameters
     ----------
-    measuring : Measuring
+    measurement : ComparisonSession
     directory : Path, optional
-        Gets `OUTCOME`, `RUNS` and `FIGURES`.
+        Folder for `OUTCOME`, `RUNS` and `FIGURES`.
     fingerprint : str
         Of the job.
 
     Raises
     ------
     InputError, RoutelabError
-        As `Session.measure`. What was measured before is kept.
+        As `Session.measure`. Earlier measurements are kept.
     """
     if directory is not None:
         check_writable(directory)
-    with Measured() as measured:
-        ended = measuring.session.measure()
-    collected = collect(measuring.session, ended)
+    with ResourceMeter() as measured:
+        ended = measurement.session.measure()
+    collected = collect(measurement.session, ended)
     if directory is not None:
-        seed = measuring.prepared.comparison.settings.seed
-        provenance = measured.provenance(measuring.plugins, seed, fingerprint)
-        _write(measuring.prepared, collected, ended, provenance, directory)
+        seed = measurement.plan.comparison.settings.seed
+        provenance = measured.provenance(measurement.plugins, seed, fingerprint)
+        _write(measurement.plan, collected, ended, provenance, directory)
     return collected, ended
 
 
 def _write(
-    prepared: Prepared,
-    collected: Collected,
-    ended: Ended,
+    plan: MeasurementPlan,
+    collected: ComparisonResult,
+    ended: SessionEnd,
     provenance: Mapping[str, Any],
     directory: Path,
 ) -> None:
     status: Status = "failed" if ended.stopped or ended.restored is False else "ok"
     reason = ended.stopped or ("" if status == "ok" else "the fabric was not restored")
-    outcome = Outcome(
-        "comparison", prepared.topology, "", status, reason, collected.facts, provenance
-    )
+    outcome = Outcome("comparison", plan.topology, "", status, reason, collected.facts, provenance)
     with atomic_directory(directory) as folder:
         for name, columns, rows in (
             (RUNS, RUN_COLUMNS, collected.runs),
@@ -162,11 +167,11 @@ def _write(
         write_outcome(outcome, folder / OUTCOME)
 
 
-# --- what a comparison needs ------------------------------------------------------------------
+# --- parts of a comparison --------------------------------------------------------------------
 
 
 def _network(comparison: Comparison) -> tuple[str, Topology | None]:
-    """The network and its name; none is needed where the fabric is measured as it is."""
+    """Return the network and its name; without routings no network is needed."""
     if not comparison.topology and not comparison.routings:
         return "", None
     return obtain(comparison.topology)
@@ -187,12 +192,12 @@ def _ranks_per_node(file: ClusterFile, settings: Any) -> int:
     return each
 
 
-def _loaded(kind: str, chosen: Sequence[Chosen]) -> dict[str, BenchmarkPlugin]:
-    plugins = together(*(_loader(kind, one) for one in chosen))
+def _load_plugins(kind: str, chosen: Sequence[ComparisonPart]) -> dict[str, BenchmarkPlugin]:
+    plugins = call_all(*(_loader(kind, one) for one in chosen))
     return {one.id: plugin for one, plugin in zip(chosen, plugins, strict=True)}
 
 
-def _loader(kind: str, one: Chosen) -> Callable[[], Any]:
+def _loader(kind: str, one: ComparisonPart) -> Callable[[], Any]:
     return lambda: load(kind, one.text)
 
 
@@ -202,26 +207,26 @@ def _executables(
     def finder(plugin: BenchmarkPlugin) -> Callable[[], Path]:
         return lambda: file.cluster.executable(plugin.name, plugin.executables(ranks))
 
-    found = together(*(finder(plugin) for plugin in benchmarks.values()))
+    found = call_all(*(finder(plugin) for plugin in benchmarks.values()))
     return dict(zip(benchmarks, found, strict=True))
 
 
 def _tables(
-    network: Topology | None, routings: Sequence[Chosen]
+    network: Topology | None, routings: Sequence[ComparisonPart]
 ) -> tuple[dict[str, RouteTable], dict[str, str]]:
-    """The routes by the routing's id, and why some have none."""
+    """Return the routes by the routing's id, and the reasons of routings without routes."""
     tables: dict[str, RouteTable] = {}
-    refused: dict[str, str] = {}
+    refusals: dict[str, str] = {}
     for one in routings:
         assert network is not None
         try:
             tables[one.id] = _table(network, one)
         except UnsupportedError as error:
-            refused[one.id] = str(error)
-    return tables, refused
+            refusals[one.id] = str(error)
+    return tables, refusals
 
 
-def _table(network: Topology, one: Chosen) -> RouteTable:
+def _table(network: Topology, one: ComparisonPart) -> RouteTable:
     if one.folder is None:
         return reroute(load_routing(one.text), network)
     outcome = read_outcome(one.folder / OUTCOME)
@@ -236,13 +241,13 @@ def _remake(topology: str, routing: str) -> RouteTable:
     return reroute(load_routing(routing), obtain(topology)[1])
 
 
-def _applies(fabric: FabricPlugin, comparison: Comparison, *, apply: bool) -> bool:
-    """Whether the fabric is switched.
+def _is_switched(fabric: FabricPlugin, comparison: Comparison, *, apply: bool) -> bool:
+    """Return whether the fabric is switched.
 
     Raises
     ------
     InputError
-        If it has to be, and that is not allowed.
+        If it must be switched, and that is not allowed.
     """
     if not fabric.changes or not comparison.routings:
         return False
@@ -255,23 +260,23 @@ def _applies(fabric: FabricPlugin, comparison: Comparison, *, apply: bool) -> bo
     return True
 
 
-def _check_fabric(prepared: Prepared, session: Session) -> None:
-    """Refuse what the fabric says is missing, and routes that may bring it to a standstill.
+def _check_fabric(plan: MeasurementPlan, session: Session) -> None:
+    """Refuse a fabric with missing parts, and routes that may cause a deadlock.
 
     Raises
     ------
     InputError
     """
-    if not prepared.apply:
+    if not plan.apply:
         return
     problems: dict[str, None] = {}
-    for one in prepared.comparison.routings:
-        if one.id in prepared.tables:
-            verdict = check_table(prepared.tables[one.id])
+    for one in plan.comparison.routings:
+        if one.id in plan.tables:
+            verdict = check_table(plan.tables[one.id])
             if not verdict.proven:
                 unproven = f"{one.id} is not proven free of deadlock and is not applied"
                 problems[f"{unproven}: {verdict.reason}"] = None
-            job = prepared.job(one, session.journal.folder.resolve())
-            problems |= dict.fromkeys(fabric_problems(prepared.fabric, job))
+            job = plan.job(one, session.journal.folder.resolve())
+            problems |= dict.fromkeys(fabric_problems(plan.fabric, job))
     if problems:
-        raise InputError("\n".join(f"{prepared.file.path}: fabric: {text}" for text in problems))
+        raise InputError("\n".join(f"{plan.file.path}: fabric: {text}" for text in problems))

@@ -20,28 +20,28 @@ from routelab.registry.instances import load
 
 
 def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
-    """Read what a benchmark printed, without knowing what it was asked for.
+    """Read the output of a benchmark without knowing its arguments.
 
     Parameters
     ----------
     benchmark : str
-        Instance name; parameters make no difference.
+        Instance name; parameters have no effect.
     file : Path
-        The standard output of a run; that of errors may be in it.
+        The standard output of a run; it may include the standard error.
 
     Raises
     ------
     InputError
-        If there is no such benchmark, or the file cannot be read.
+        If the benchmark does not exist, or the file cannot be read.
     BenchmarkError
-        If there are no figures that can be trusted; the text names file and failure.
+        If the figures are missing or cannot be trusted; the text names file and failure.
     PluginError
         If the parser raises anything else.
     """
     plugin = cast(BenchmarkPlugin, load("benchmark", benchmark))
     _check_file(file)
     try:
-        # by bytes: reading as text would take a lone carriage return for the end of a line
+        # in binary mode: text mode would take a lone carriage return for the end of a line
         text = file.read_bytes().decode("utf-8", "replace")
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from None
@@ -58,7 +58,7 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
 
 def _check_file(file: Path) -> None:
     if not file.exists() or file.is_dir():
-        return  # reading it tells
+        return  # reading the file reports the error
     if not file.is_file():
         raise InputError(f"cannot read {file}: it is no file; save the output in one")
     if file.stat().st_size > MOST_OUTPUT:
@@ -69,7 +69,7 @@ def _check_file(file: Path) -> None:
 
 
 def as_mapping(benchmark: str, result: BenchmarkResult) -> dict[str, Any]:
-    """What was read, as it is written as JSON."""
+    """Return a result as a mapping for JSON."""
     return {
         "benchmark": benchmark,
         "version": result.version,

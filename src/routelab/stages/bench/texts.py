@@ -1,4 +1,4 @@
-"""Comparisons in words: what is asked for, what would be done, and what came of it."""
+"""Texts about comparisons: the request, the commands, and a summary of the results."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from routelab.api import FabricError, InputError
-from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.bench.fabric.switching import DrySwitch
 from routelab.bench.launchers import HOSTFILE
-from routelab.bench.plan import PlannedRun, Prepared
-from routelab.bench.results import Collected
+from routelab.bench.plan import MeasurementPlan, PlannedRun
+from routelab.bench.results import ComparisonResult
 from routelab.bench.statistics import cov_percent
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import find_cluster, load_cluster
 from routelab.registry.instances import load, load_routing, name_of
-from routelab.stages.argument_errors import together
-from routelab.stages.bench.comparison import Measuring
+from routelab.stages.argument_errors import call_all
+from routelab.stages.bench.comparison import ComparisonSession
 
 SUMMARY = (
     *("routing", "benchmark", "metric", "size", "unit"),
     *("median", "cov_percent", "runs", "failed", "reason"),
 )
-"""Columns of `summary`."""
+"""Columns of `summary_table`."""
 
 
-def asked(
+def make_comparison(
     topology: str | None,
     routings: Sequence[str],
     benchmarks: Sequence[str],
     settings: BenchSettings,
 ) -> Comparison:
-    """The comparison that names stand for.
+    """Return the comparison of parts that are given by name.
 
     Parameters
     ----------
     topology : str or None
-        None: that of the cluster.
+        None: the network of the cluster.
     routings, benchmarks : sequence of str
         Instance names.
     settings : BenchSettings
@@ -45,11 +45,11 @@ def asked(
     Raises
     ------
     InputError
-        With all that is wrong.
+        Lists all mistakes.
     """
     if not benchmarks:
         raise InputError("no benchmark is named; say --benchmark NAME (see `routelab plugins`)")
-    network, *_ = together(
+    network, *_ = call_all(
         lambda: _network(topology, routings, settings),
         *(_check("benchmark", text) for text in benchmarks),
         *(_check("routing", text) for text in routings),
@@ -57,8 +57,11 @@ def asked(
     )
     return Comparison(
         network,
-        tuple(Chosen(text, load_routing(text).name) for text in dict.fromkeys(routings)),
-        tuple(Chosen(text, name_of(load("benchmark", text))) for text in dict.fromkeys(benchmarks)),
+        tuple(ComparisonPart(text, load_routing(text).name) for text in dict.fromkeys(routings)),
+        tuple(
+            ComparisonPart(text, name_of(load("benchmark", text)))
+            for text in dict.fromkeys(benchmarks)
+        ),
         settings,
     )
 
@@ -82,71 +85,73 @@ def _baseline(baseline: str, routings: Sequence[str]) -> None:
         raise InputError(f"--baseline {baseline}: it is none of the routings; add --routing")
 
 
-def unswitched(prepared: Prepared) -> str:
-    """That differences between routings mean nothing, where that is so."""
-    if len(prepared.comparison.routings) < 2 or prepared.apply:
+def fabric_warning(plan: MeasurementPlan) -> str:
+    """Return a warning if the fabric is not switched between routings, else an empty text."""
+    if len(plan.comparison.routings) < 2 or plan.apply:
         return ""
     return (
-        f"nothing switches the fabric of {prepared.file.path.stem}: all routings are measured as "
+        f"nothing switches the fabric of {plan.file.path.stem}: all routings are measured as "
         "the fabric is, and differences between them are noise"
     )
 
 
-def rehearsed(measuring: Measuring, in_salloc: Sequence[str]) -> Iterator[str]:
-    """Every command that would be run, in order; lines that begin with # explain.
+def rehearsal_lines(measurement: ComparisonSession, in_salloc: Sequence[str]) -> Iterator[str]:
+    """Iterate over every command that would be run, in order; lines with # are comments.
 
     Parameters
     ----------
-    measuring : Measuring
+    measurement : ComparisonSession
     in_salloc : sequence of str
         The command that makes the allocation, if one is needed.
     """
-    prepared = measuring.prepared
+    plan = measurement.plan
     if in_salloc:
         yield "# one allocation:"
         yield shlex.join(in_salloc)
-    turns = measuring.session.missing()
-    total = sum(1 for _ in prepared.runs)
-    for run in prepared.runs:
-        if run.refused and run.round == 1:
-            yield f"# {run.routing.id}, {run.benchmark.id}: not run: {run.refused}"
+    turns = measurement.session.missing()
+    total = sum(1 for _ in plan.runs)
+    for run in plan.runs:
+        if run.refusal and run.round == 1:
+            yield f"# {run.routing.id}, {run.benchmark.id}: not run: {run.refusal}"
     yield f"# {sum(len(turn.runs) for turn in turns)} of {total} runs are missing"
     for turn in turns:
         yield f"# {_round(turn.round)}: {turn.routing.id}"
-        if prepared.apply:
-            yield from _switched(measuring, turn.routing, "apply")
+        if plan.apply:
+            yield from _switch_lines(measurement, turn.routing, "apply")
         for run in turn.runs:
-            yield from _run_lines(prepared, run)
-    if turns and prepared.apply:
+            yield from _run_lines(plan, run)
+    if turns and plan.apply:
         yield "# at the end, however it comes:"
-        yield from _switched(measuring, turns[-1].routing, "restore")
+        yield from _switch_lines(measurement, turns[-1].routing, "restore")
 
 
 def _round(number: int) -> str:
     return f"round {number}" if number > 0 else "warm-up"
 
 
-def _switched(measuring: Measuring, routing: Chosen, what: str) -> Iterator[str]:
+def _switch_lines(
+    measurement: ComparisonSession, routing: ComparisonPart, what: str
+) -> Iterator[str]:
     lines: list[str] = []
-    prepared = measuring.prepared
-    job = prepared.job(routing, measuring.session.journal.folder.resolve())
+    plan = measurement.plan
+    job = plan.job(routing, measurement.session.journal.folder.resolve())
     try:
-        getattr(prepared.fabric, what)(job, DrySwitch(lines.append))
+        getattr(plan.fabric, what)(job, DrySwitch(lines.append))
     except FabricError as error:
         lines.append(f"# {error}")
     yield from lines
 
 
-def _run_lines(prepared: Prepared, run: PlannedRun) -> Iterator[str]:
-    launch = prepared.launcher.launch(run.command, run.fingerprint[:16])
+def _run_lines(plan: MeasurementPlan, run: PlannedRun) -> Iterator[str]:
+    launch = plan.launcher.launch(run.command, run.fingerprint[:16])
     variables = [f"{name}={shlex.quote(text)}" for name, text in launch.environment.items()]
     yield " ".join([*variables, shlex.join(launch.arguments)])
     if launch.hostfile:
         yield f"#   {HOSTFILE}: {' '.join(launch.hostfile.split())}"
 
 
-def summary(collected: Collected) -> tuple[tuple[str, ...], list[list[str]]]:
-    """A table of what was found: `SUMMARY`, a row a routing, benchmark, metric and size.
+def summary_table(collected: ComparisonResult) -> tuple[tuple[str, ...], list[list[str]]]:
+    """Return a table of results: `SUMMARY`, a row per routing, benchmark, metric and size.
 
     Returns
     -------
@@ -158,7 +163,7 @@ def summary(collected: Collected) -> tuple[tuple[str, ...], list[list[str]]]:
     units: dict[tuple[str, ...], str] = {}
     for row in collected.figures:
         if not row["better"]:
-            continue  # a count of iterations, say
+            continue  # for example a count of iterations
         key = tuple(str(row[name]) for name in SUMMARY[:4])
         cells.setdefault(key, [])
         units[key] = str(row["unit"])

@@ -1,4 +1,4 @@
-"""What a check of a cluster says, and how it asks the system."""
+"""Results of checks of a cluster, and commands that query the system."""
 
 from __future__ import annotations
 
@@ -15,76 +15,78 @@ SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class Check:
-    """One thing that jobs need.
+class CheckResult:
+    """The result of checking one requirement of jobs.
 
     Attributes
     ----------
     what : str
     state : {"ok", "missing", "cannot tell"}
     found : str
-        What there is instead, or of which kind it is.
-    mend : str
-        What to do; empty if nothing has to be done.
+        What was found instead, or its kind.
+    fix : str
+        How to fix it; empty if no fix is needed.
     """
 
     what: str
     state: State
     found: str = ""
-    mend: str = ""
+    fix: str = ""
 
 
-def refused(what: str, error: Exception, *known: str) -> list[Check]:
-    """A check for each line of an error, whose mend follows on a semicolon.
+def checks_of_error(what: str, error: Exception, *known: str) -> list[CheckResult]:
+    """Return a check for each line of an error, whose fix follows a semicolon.
 
     Parameters
     ----------
     what : str
     error : Exception
     *known : str
-        Beginnings of the lines, one behind the other, that are left out where they are.
+        Beginnings of lines, in order, that are removed where they occur.
     """
     checks = []
     for line in str(error).splitlines():
         for part in known:
             line = line.removeprefix(part)
-        found, _, mend = line.partition("; ")
-        checks.append(Check(what, "missing", found, mend))
+        found, _, fix = line.partition("; ")
+        checks.append(CheckResult(what, "missing", found, fix))
     return checks
 
 
 @dataclass(frozen=True)
-class Answer:
+class CommandOutput:
     """How a command ended.
 
     Attributes
     ----------
     code : int or None
-        None: it could not be started, or did not end in time; `said` tells why.
-    printed, said : str
+        None: it could not be started, or did not end in time; `stderr` has the reason.
+    stdout, stderr : str
         Standard output and error.
     """
 
     code: int | None
-    printed: str = ""
-    said: str = ""
+    stdout: str = ""
+    stderr: str = ""
 
     @property
     def reason(self) -> str:
-        """Why it failed, in one line."""
-        lines = [*self.said.splitlines(), *self.printed.splitlines()]
-        told = [line.strip() for line in lines if line.strip()]
-        return told[0] if told else f"exit code {self.code}"
+        """Reason of the failure, in one line."""
+        lines = [*self.stderr.splitlines(), *self.stdout.splitlines()]
+        text = [line.strip() for line in lines if line.strip()]
+        return text[0] if text else f"exit code {self.code}"
 
 
-def ask(arguments: Sequence[str], environment: Mapping[str, str] | None = None) -> Answer:
+def run_command(
+    arguments: Sequence[str], environment: Mapping[str, str] | None = None
+) -> CommandOutput:
     """Run a command without a shell and without input.
 
     Parameters
     ----------
     arguments : sequence of str
     environment : mapping, optional
-        Variables besides those there are.
+        Variables in addition to the present ones.
     """
     try:
         done = subprocess.run(
@@ -98,7 +100,7 @@ def ask(arguments: Sequence[str], environment: Mapping[str, str] | None = None) 
             check=False,
         )
     except OSError as error:
-        return Answer(None, said=f"{arguments[0]}: {error.strerror}")
+        return CommandOutput(None, stderr=f"{arguments[0]}: {error.strerror}")
     except subprocess.TimeoutExpired:
-        return Answer(None, said=f"{arguments[0]} did not answer within {SECONDS:g} s")
-    return Answer(done.returncode, done.stdout, done.stderr)
+        return CommandOutput(None, stderr=f"{arguments[0]} did not answer within {SECONDS:g} s")
+    return CommandOutput(done.returncode, done.stdout, done.stderr)

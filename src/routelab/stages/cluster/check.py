@@ -1,4 +1,4 @@
-"""What is missing on a cluster, found out before any node-hour is spent."""
+"""Checks of a cluster before any node-hour is spent."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from routelab.config.cluster.file import Cluster, ClusterFile, find_cluster, loa
 from routelab.config.errors import suggestion
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, load, load_routing
-from routelab.stages.argument_errors import together
-from routelab.stages.cluster.answers import Check
+from routelab.stages.argument_errors import call_all
+from routelab.stages.cluster.answers import CheckResult
 from routelab.stages.cluster.fabric import check_fabric
 from routelab.stages.cluster.networks import check_networks
 from routelab.stages.cluster.programs import check_benchmark, check_configured, check_launcher
@@ -23,28 +23,28 @@ def check_cluster(
     benchmarks: Sequence[str] = (),
     topology: str | None = None,
     routing: str | None = None,
-) -> list[Check]:
-    """All checks of a cluster.
+) -> list[CheckResult]:
+    """Run all checks of a cluster.
 
     Parameters
     ----------
     name : str
-        Of a file in ``config/clusters``, or a file.
+        Name of a file in ``config/clusters``, or a path.
     benchmarks : sequence of str
-        Instance names; by default what the file says of its benchmarks is looked at.
+        Instance names; by default the benchmarks in the file are checked.
     topology : str, optional
         Instance name of the network of a job; by default the cluster's own, and all node sets.
     routing : str, optional
-        Instance name of one that the fabric is to be switched to.
+        Instance name of a routing for the fabric.
 
     Raises
     ------
     InputError
-        If the file or one of the names is wrong; all that is wrong is told.
+        If the file or a name is wrong; lists all mistakes.
     """
-    file, plugins, *_ = together(
+    file, plugins, *_ = call_all(
         lambda: load_cluster(find_cluster(name, word="cluster")),
-        lambda: together(*(_loader(text) for text in benchmarks)),
+        lambda: call_all(*(_loader(text) for text in benchmarks)),
         lambda: topology is None or canonical("topology", topology),
         lambda: routing is None or load_routing(routing),
     )
@@ -52,24 +52,24 @@ def check_cluster(
     fabric = load_fabric(file.cluster.fabric, f"{file.path}: fabric: ")
     cluster: Cluster = file.cluster
     text = topology or cluster.topology
-    network = _built(text)
+    network = _network_or_none(text)
     nodes = _nodes(cluster, network)
     checks = [
-        Check("file", "ok", str(file.path)),
+        CheckResult("file", "ok", str(file.path)),
         *check_networks(file, topology),
         *check_launcher(cluster),
-        *check_slurm(cluster, _meant(cluster, topology, network), nodes),
+        *check_slurm(cluster, _job_hosts(cluster, topology, network), nodes),
     ]
     for asked, plugin in zip(benchmarks, plugins, strict=True):
         checks += check_benchmark(file, asked, plugin, nodes)
     if not benchmarks:
-        checks += _configured(file)
+        checks += _check_file_benchmarks(file)
     known = None if network is None or text is None else (text, network)
     checks += check_fabric(fabric, known, _hosts(cluster, text, network), routing)
     if fabric.changes and cluster.fabric is not None and not cluster.fabric.state:
         found = "two people with two folders of results may switch the fabric at once"
         mend = "name a folder that all of them may write: fabric: {..., state: /shared/folder}"
-        checks.append(Check(f"fabric {fabric.name}: lock", "cannot tell", found, mend))
+        checks.append(CheckResult(f"fabric {fabric.name}: lock", "cannot tell", found, mend))
     return checks
 
 
@@ -83,7 +83,7 @@ def _loader(text: str) -> Callable[[], BenchmarkPlugin]:
 
 
 def _check_own_network(file: ClusterFile) -> None:
-    """Refuse a cluster's topology that is none."""
+    """Refuse a cluster whose topology is not a valid instance name."""
     if file.cluster.topology:
         try:
             canonical("topology", file.cluster.topology)
@@ -91,8 +91,8 @@ def _check_own_network(file: ClusterFile) -> None:
             raise InputError(f"{file.path}: topology: {error}") from None
 
 
-def _built(text: str | None) -> Topology | None:
-    """The network; None if there is none, or it cannot be built, which a check of it tells."""
+def _network_or_none(text: str | None) -> Topology | None:
+    """Return the network; None if it is missing or cannot be built, which a check reports."""
     try:
         return load("topology", text).build() if text is not None else None
     except RoutelabError:
@@ -114,18 +114,18 @@ def _hosts(cluster: Cluster, text: str | None, network: Topology | None) -> tupl
         return ()
 
 
-def _meant(cluster: Cluster, asked: str | None, network: Topology | None) -> tuple[str, ...]:
-    """The hosts that jobs run on: of the network that is asked for, or all there are."""
+def _job_hosts(cluster: Cluster, asked: str | None, network: Topology | None) -> tuple[str, ...]:
+    """Return the hosts of jobs: those of the requested network, or all hosts."""
     if asked is not None:
         return _hosts(cluster, asked, network)
     hosts = dict.fromkeys(cluster.all_hosts)
     for text in cluster.node_sets:
-        part = _built(text)
+        part = _network_or_none(text)
         hosts |= dict.fromkeys(_hosts(cluster, text, part))
     return tuple(hosts)
 
 
-def _configured(file: ClusterFile) -> list[Check]:
+def _check_file_benchmarks(file: ClusterFile) -> list[CheckResult]:
     known = [entry.key for entry in installed_catalogue().entries("benchmark")]
     checks = []
     for name in file.cluster.benchmarks:
@@ -134,6 +134,8 @@ def _configured(file: ClusterFile) -> list[Check]:
         else:
             mend = suggestion(name, known).removeprefix("; ")
             checks.append(
-                Check(f"benchmarks: {name}", "missing", "there is no such benchmark plugin", mend)
+                CheckResult(
+                    f"benchmarks: {name}", "missing", "there is no such benchmark plugin", mend
+                )
             )
     return checks

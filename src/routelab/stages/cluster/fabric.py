@@ -1,4 +1,4 @@
-"""Whether the routing of a cluster's fabric could be switched, found out without doing so."""
+"""Checks whether the routing of a cluster's fabric can be switched, without switching it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from routelab.bench.fabric import files as rendered
 from routelab.bench.fabric.switching import LoggedSwitch
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import reroute
-from routelab.stages.cluster.answers import Check, State, ask
+from routelab.stages.cluster.answers import CheckResult, State, run_command
 
 ROUTING = "dor"
 """In the place of a routing that is not named: it suits every grid, and is quick."""
@@ -23,7 +23,7 @@ _WITH_VALUE = ("-u", "--user", "-g", "--group")
 
 
 class _Recorder:
-    """A switch that runs nothing and keeps the commands."""
+    """A switch that records commands and runs none."""
 
     dry = True
 
@@ -40,78 +40,86 @@ def check_fabric(
     network: tuple[str, Topology] | None,
     hosts: tuple[str, ...],
     routing: str | None,
-) -> list[Check]:
-    """What a fabric plugin misses, and whether its commands are allowed.
+) -> list[CheckResult]:
+    """Check the requirements of a fabric plugin, and whether its commands are allowed.
 
     Parameters
     ----------
     fabric : FabricPlugin
     network : tuple of str and Topology, or None
-        Instance name and network; None where it is not known.
+        Instance name and network; None if unknown.
     hosts : tuple of str
         Of its terminals.
     routing : str or None
-        Instance name; None: files of its routes are not looked at.
+        Instance name; None: files of its routes are not checked.
     """
     what = f"fabric {fabric.name}"
     if not fabric.changes:
-        return [Check(what, "ok", "the routing of the fabric is left alone")]
+        return [CheckResult(what, "ok", "the routing of the fabric is left alone")]
     if network is None:
-        return [Check(what, "cannot tell", "there is no network", "say which one: --topology NAME")]
+        return [
+            CheckResult(
+                what, "cannot tell", "there is no network", "say which one: --topology NAME"
+            )
+        ]
     try:
         table = reroute(load_routing(routing or ROUTING), network[1])
     except RoutelabError as error:
         state: State = "missing" if routing else "cannot tell"
-        return [Check(what, state, f"{routing or ROUTING}: {error}", "say another --routing NAME")]
+        return [
+            CheckResult(what, state, f"{routing or ROUTING}: {error}", "say another --routing NAME")
+        ]
     with tempfile.TemporaryDirectory(prefix="routelab-") as folder:
         job = FabricJob(routing or ROUTING, table, hosts, Path(folder), network[0])
-        problems = rendered.problems(fabric, job) if routing else fabric.problems(job)
-        checks = [Check(what, "missing", text) for text in problems]
+        problems = rendered.fabric_problems(fabric, job) if routing else fabric.problems(job)
+        checks = [CheckResult(what, "missing", text) for text in problems]
         checks += _rights(fabric, job, what)
         if all(check.state == "ok" for check in checks):
-            checks += _asked(fabric, job, what, with_files=routing is not None)
+            checks += _run_own_check(fabric, job, what, with_files=routing is not None)
     return checks
 
 
-def _asked(fabric: FabricPlugin, job: FabricJob, what: str, *, with_files: bool) -> list[Check]:
-    """What the fabric's own check says; it changes nothing."""
+def _run_own_check(
+    fabric: FabricPlugin, job: FabricJob, what: str, *, with_files: bool
+) -> list[CheckResult]:
+    """Run the fabric's own check, which changes nothing."""
     if not with_files and fabric.export:
         mend = "say --routing NAME: then its files are written, and the site's check is run"
-        return [Check(what, "cannot tell", "no routing is named", mend)]
+        return [CheckResult(what, "cannot tell", "no routing is named", mend)]
     try:
-        rendered.render(fabric, job)
+        rendered.write_fabric_files(fabric, job)
         fabric.check(job, LoggedSwitch(Path(os.devnull)))
     except RoutelabError as error:
         text = " ".join(str(error).split())
-        return [Check(f"{what}: check", "missing", text, "ask the fabric's administrators")]
-    return [Check(f"{what}: check", "ok", "nothing is missing")]
+        return [CheckResult(f"{what}: check", "missing", text, "ask the fabric's administrators")]
+    return [CheckResult(f"{what}: check", "ok", "nothing is missing")]
 
 
-def _rights(fabric: FabricPlugin, job: FabricJob, what: str) -> list[Check]:
-    """Whether sudo lets this user run the commands that begin with it."""
+def _rights(fabric: FabricPlugin, job: FabricJob, what: str) -> list[CheckResult]:
+    """Check whether this user may run the commands that begin with sudo."""
     recorder = _Recorder()
     try:
         fabric.apply(job, recorder)
         fabric.restore(job, recorder)
     except RoutelabError as error:
-        return [Check(what, "missing", str(error))]
+        return [CheckResult(what, "missing", str(error))]
     checks = []
     for command in recorder.commands:
         if Path(command[0]).name == "sudo" and shutil.which(command[0]):
             asked = [command[0], "-n", "-l", *_without_options(command[1:])]
             shown = shlex.join(command)
-            answer = ask(asked)
+            answer = run_command(asked)
             if answer.code == 0:
-                checks.append(Check(f"{what}: rights", "ok", f"sudo allows {shown}"))
+                checks.append(CheckResult(f"{what}: rights", "ok", f"sudo allows {shown}"))
             else:
                 mend = "have it allowed without a password (sudoers: NOPASSWD)"
                 found = f"sudo does not allow {shown}: {answer.reason}"
-                checks.append(Check(f"{what}: rights", "missing", found, mend))
+                checks.append(CheckResult(f"{what}: rights", "missing", found, mend))
     return checks
 
 
 def _without_options(arguments: Sequence[str]) -> Iterator[str]:
-    """Arguments of sudo without its options, but for whom it runs the command as."""
+    """Iterate over sudo's arguments without its options, except the user of the command."""
     left = list(arguments)
     while left and left[0].startswith("-"):
         word = left.pop(0)

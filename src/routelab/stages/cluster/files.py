@@ -1,4 +1,4 @@
-"""Which clusters there are and what their files say, with schema and reference page."""
+"""The available clusters and the content of their files, with schema and reference page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ COLUMNS = ("name", "title", "topology", "nodes", "launcher", "wrong")
 
 
 def clusters() -> list[tuple[str, ...]]:
-    """Rows of `COLUMNS`, by name."""
+    """Return rows with the columns `COLUMNS`, sorted by name."""
     rows: list[tuple[str, ...]] = []
     for path in sorted(CLUSTERS.glob("*.yaml")):
         try:
@@ -30,13 +30,13 @@ def clusters() -> list[tuple[str, ...]]:
     return rows
 
 
-def shown(name: str) -> list[tuple[str, str]]:
-    """What a cluster's file says, as keys and values.
+def cluster_rows(name: str) -> list[tuple[str, str]]:
+    """Return the content of a cluster's file as keys and values.
 
     Raises
     ------
     InputError
-        If there is no such file, or it is wrong.
+        If the file does not exist or is invalid.
     """
     file = load_cluster(find_cluster(name, word="cluster"))
     cluster = file.cluster
@@ -57,15 +57,15 @@ def shown(name: str) -> list[tuple[str, str]]:
     rows += [
         (f"node_sets.{part}", " ".join(listed(one))) for part, one in cluster.node_sets.items()
     ]
-    return rows + [(f"machine.{part}", _told(one)) for part, one in file.origins.items()]
+    return rows + [(f"machine.{part}", _origin_text(one)) for part, one in file.origins.items()]
 
 
 def _words(value: Any) -> str:
-    """A value in one line; of a list its words as a shell would take them."""
+    """Return a value in one line; a list as words for a shell."""
     return shlex.join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _told(origin: Origin) -> str:
+def _origin_text(origin: Origin) -> str:
     value = str(origin.value).lower() if isinstance(origin.value, bool) else f"{origin.value:g}"
     if origin.range is not None:
         low, high = origin.range
@@ -73,11 +73,11 @@ def _told(origin: Origin) -> str:
     return f"{value}, from {origin.source}" if origin.source else value
 
 
-def schema_text() -> str:
-    """The JSON schema of cluster files."""
+def cluster_schema_text() -> str:
+    """Return the JSON schema of cluster files."""
     return json.dumps(cluster_schema(), indent=2, ensure_ascii=False) + "\n"
 
 
-def page_text() -> str:
-    """The reference page of cluster files, in Markdown."""
+def cluster_page_text() -> str:
+    """Return the reference page of cluster files, in Markdown."""
     return cluster_page()

@@ -1,4 +1,4 @@
-"""Whether the hosts of a cluster go with its network, and its node sets with both."""
+"""Checks whether the hosts of a cluster fit its network, and its node sets fit both."""
 
 from __future__ import annotations
 
@@ -9,48 +9,47 @@ from routelab.api import InputError, RoutelabError, Topology
 from routelab.config.cluster.file import Cluster, ClusterFile
 from routelab.config.cluster.hostlist import compress
 from routelab.registry.instances import canonical, load
-from routelab.stages.cluster.answers import Check, refused
+from routelab.stages.cluster.answers import CheckResult, checks_of_error
 
 
-def check_networks(file: ClusterFile, asked: str | None) -> list[Check]:
-    """Hosts, their coordinates, and node sets.
+def check_networks(file: ClusterFile, asked: str | None) -> list[CheckResult]:
+    """Check hosts, their coordinates, and node sets.
 
     Parameters
     ----------
     file : ClusterFile
     asked : str or None
-        Instance name of the network that is meant; by default the cluster's own and all of its
-        node sets.
+        Instance name of the network; by default the cluster's own and all of its node sets.
     """
     cluster = file.cluster
     if not cluster.hosts and not cluster.node_sets:
         return [_no_hosts(cluster)]
-    checks: list[Check] = []
+    checks: list[CheckResult] = []
     whole, hosts = None, tuple[str, ...]()
     if cluster.topology is not None and cluster.hosts:
-        whole, hosts, found = _obtained(file, cluster.topology, "hosts")
+        whole, hosts, found = _load_network(file, cluster.topology, "hosts")
         checks += found
         if whole is not None and hosts:
-            checks.append(Check("coordinates", "ok", _coordinates(cluster)))
+            checks.append(CheckResult("coordinates", "ok", _coordinates(cluster)))
     elif cluster.hosts:
-        checks.append(Check("hosts", "ok", f"{compress(cluster.all_hosts)}"))
+        checks.append(CheckResult("hosts", "ok", f"{compress(cluster.all_hosts)}"))
         mend = "say in which network they are: topology: torus~dims=..."
-        checks.append(Check("coordinates", "cannot tell", "there is no topology", mend))
+        checks.append(CheckResult("coordinates", "cannot tell", "there is no topology", mend))
     own = _canonical(cluster.topology) if cluster.topology is not None else ""
     for text in [asked] if asked is not None else cluster.node_sets:
         if own and _canonical(text) == own:
             continue
-        part, names, found = _obtained(file, text, f"node set {text}")
+        part, names, found = _load_network(file, text, f"node set {text}")
         checks += found
         if part is not None and names and whole is not None and hosts:
             checks += _neighbours(text, (part, names), (whole, hosts), str(cluster.topology))
     return checks
 
 
-def _no_hosts(cluster: Cluster) -> Check:
+def _no_hosts(cluster: Cluster) -> CheckResult:
     if cluster.launcher != "srun":
-        return Check("hosts", "ok", "none: everything runs on this machine")
-    return Check(
+        return CheckResult("hosts", "ok", "none: everything runs on this machine")
+    return CheckResult(
         "hosts",
         "missing",
         "none, and the launcher is srun",
@@ -58,17 +57,17 @@ def _no_hosts(cluster: Cluster) -> Check:
     )
 
 
-def _obtained(
+def _load_network(
     file: ClusterFile, text: str, what: str
-) -> tuple[Topology | None, tuple[str, ...], list[Check]]:
-    """A network, the hosts of its terminals, and what is to be said of them."""
+) -> tuple[Topology | None, tuple[str, ...], list[CheckResult]]:
+    """Return a network, the hosts of its terminals, and the results of their checks."""
     try:
         topology = load("topology", text).build()
     except RoutelabError as error:
         return (
             None,
             (),
-            [Check(what, "missing", f"{text}: {error}", "mend the name of the network")],
+            [CheckResult(what, "missing", f"{text}: {error}", "mend the name of the network")],
         )
     try:
         hosts = file.cluster.hosts_of(text, topology.num_terminals)
@@ -76,9 +75,9 @@ def _obtained(
         return (
             topology,
             (),
-            refused(what, error, f"{file.path}: ", "hosts: ", "node_sets: ", f"{text}: "),
+            checks_of_error(what, error, f"{file.path}: ", "hosts: ", "node_sets: ", f"{text}: "),
         )
-    return topology, hosts, [Check(what, "ok", f"{compress(hosts)} as {text}")]
+    return topology, hosts, [CheckResult(what, "ok", f"{compress(hosts)} as {text}")]
 
 
 def _coordinates(cluster: Cluster) -> str:
@@ -92,14 +91,14 @@ def _neighbours(
     part: tuple[Topology, Sequence[str]],
     whole: tuple[Topology, Sequence[str]],
     whole_text: str,
-) -> list[Check]:
+) -> list[CheckResult]:
     what = f"node set {text}: neighbours"
     apart = list(dict.fromkeys(strangers(*part, *whole)))
     if apart:
         shown = ", ".join(f"{one} and {other}" for one, other in apart[:3])
         more = f" and {len(apart) - 3} more pairs" if len(apart) > 3 else ""
         return [
-            Check(
+            CheckResult(
                 what,
                 "missing",
                 f"{shown}{more} are neighbours in it, and not in {whole_text}",
@@ -109,25 +108,26 @@ def _neighbours(
     bare = part[0].num_switches - len(part[0].endpoints)
     if bare:
         found = f"{bare} switches of it have no hosts: which ones they are is not known"
-        return [Check(what, "cannot tell", found)]
-    return [Check(what, "ok", f"each channel lies on one of {whole_text}")]
+        return [CheckResult(what, "cannot tell", found)]
+    return [CheckResult(what, "ok", f"each channel lies on one of {whole_text}")]
 
 
 def strangers(
     part: Topology, part_hosts: Sequence[str], whole: Topology, whole_hosts: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Hosts that a part of a network puts together, and the whole of it does not.
+    """Iterate over pairs of hosts that are adjacent in a part of a network only.
 
     Parameters
     ----------
     part, whole : Topology
     part_hosts, whole_hosts : sequence of str
-        In the order of their terminals; those of the part are among those of the whole.
+        In the order of their terminals; the whole has all hosts of the part.
 
     Yields
     ------
     one, other : str
-        In alphabetical order: they share a switch or a channel joins theirs in the part alone.
+        In alphabetical order: only in the part they share a switch, or a channel connects their
+        switches.
     """
     switch = dict(zip(whole_hosts, whole.terminal_switch.tolist(), strict=True))
     ends = (whole.channel_source.tolist(), whole.channel_target.tolist())

@@ -1,4 +1,4 @@
-"""Whether launcher and benchmarks are there, and are of one MPI."""
+"""Checks whether launcher and benchmarks exist and use the same MPI."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from routelab.api import BenchmarkPlugin, InputError
 from routelab.bench.launchers import find_program
 from routelab.config.cluster.file import Cluster, ClusterFile
-from routelab.stages.cluster.answers import Check, ask, refused
+from routelab.stages.cluster.answers import CheckResult, checks_of_error, run_command
 
 Flavour: TypeAlias = Literal["MPICH", "Open MPI"]
 
@@ -61,164 +61,164 @@ _GOES_WITH: Mapping[str, Flavour] = {
 
 
 @dataclass(frozen=True)
-class Linked:
-    """Which MPI a program loads.
+class MpiLibrary:
+    """The MPI library that a program loads.
 
     Attributes
     ----------
     flavour : {"MPICH", "Open MPI"} or None
-        None: not known.
-    told : str
-        The library, or why it is not known.
-    mend : str
-        Not empty: the program cannot start, and that would help.
+        None: unknown.
+    text : str
+        The library, or why it is unknown.
+    fix : str
+        Not empty: the program cannot start, and this is the fix.
     """
 
     flavour: Flavour | None
-    told: str
-    mend: str = ""
+    text: str
+    fix: str = ""
 
 
-def check_launcher(cluster: Cluster) -> list[Check]:
-    """The launcher, its version, and whether it is the one that the file says."""
+def check_launcher(cluster: Cluster) -> list[CheckResult]:
+    """Check the launcher, its version, and whether it is the one in the file."""
     what = f"launcher {cluster.launcher}"
     try:
         program = find_program(cluster)
     except InputError as error:
-        text, _, mend = str(error).removeprefix(f"{what}: ").partition("; ")
-        return [Check(what, "missing", text, mend)]
-    answer = ask([program, "--version"])
+        text, _, fix = str(error).removeprefix(f"{what}: ").partition("; ")
+        return [CheckResult(what, "missing", text, fix)]
+    answer = run_command([program, "--version"])
     if answer.code != 0:
-        return [Check(what, "cannot tell", f"{program} --version: {answer.reason}")]
-    lines = [" ".join(line.split()) for line in answer.printed.splitlines()]
+        return [CheckResult(what, "cannot tell", f"{program} --version: {answer.reason}")]
+    lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
     version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "version not told")
     found = f"{program} ({version})"
-    flavour = _flavour_of_launcher(answer.printed)
+    flavour = _flavour_of_launcher(answer.stdout)
     if cluster.launcher != "srun" and flavour not in (None, _GOES_WITH[cluster.launcher]):
         other = "openmpi" if flavour == "Open MPI" else "mpiexec"
-        mend = f"say launcher: {other}, or name the right file: program: /path/to/it"
-        return [Check(what, "missing", f"{found} is that of {flavour}", mend)]
+        fix = f"say launcher: {other}, or name the right file: program: /path/to/it"
+        return [CheckResult(what, "missing", f"{found} is that of {flavour}", fix)]
     known = {**os.environ, **cluster.environment}
     if cluster.launcher == "openmpi" and os.geteuid() == 0 and not known.keys() >= _AS_ROOT:
         given = ", ".join(f'{name}: "1"' for name in sorted(_AS_ROOT))
-        mend = f"be another user, or say environment: {{{given}}}"
-        return [Check(what, "missing", f"{found} starts nothing for root", mend)]
-    return [Check(what, "ok", found)]
+        fix = f"be another user, or say environment: {{{given}}}"
+        return [CheckResult(what, "missing", f"{found} starts nothing for root", fix)]
+    return [CheckResult(what, "ok", found)]
 
 
-def _flavour_of_launcher(printed: str) -> Flavour | None:
-    if re.search(r"Open ?MPI|OpenRTE|PRTE", printed):
+def _flavour_of_launcher(output: str) -> Flavour | None:
+    if re.search(r"Open ?MPI|OpenRTE|PRTE", output):
         return "Open MPI"
-    return "MPICH" if re.search(r"HYDRA|Intel\(R\) MPI", printed, re.IGNORECASE) else None
+    return "MPICH" if re.search(r"HYDRA|Intel\(R\) MPI", output, re.IGNORECASE) else None
 
 
 def check_benchmark(
     file: ClusterFile, text: str, plugin: BenchmarkPlugin, nodes: int
-) -> list[Check]:
-    """Whether a benchmark can run on so many nodes, where its program is, and of which MPI."""
+) -> list[CheckResult]:
+    """Check whether a benchmark can run on so many nodes, and its program and MPI."""
     cluster, what = file.cluster, f"benchmark {text}"
     each = cluster.ranks_per_node
     checks = []
     reason = plugin.supports(nodes * each, each)
     if reason:
-        mend = "choose another network (--topology) or ranks_per_node"
-        told = f"{reason} ({nodes} nodes with {each} ranks each)"
-        checks.append(Check(what, "missing", told, mend))
+        fix = "choose another network (--topology) or ranks_per_node"
+        found = f"{reason} ({nodes} nodes with {each} ranks each)"
+        checks.append(CheckResult(what, "missing", found, fix))
     try:
         program = cluster.executable(plugin.name, plugin.executables(nodes * each))
     except InputError as error:
         return [*checks, *_no_program(file, what, plugin.name, error)]
-    return [*checks, Check(what, "ok", str(program)), check_mpi(cluster, what, program)]
+    return [*checks, CheckResult(what, "ok", str(program)), check_mpi(cluster, what, program)]
 
 
-def check_configured(file: ClusterFile, name: str) -> list[Check]:
-    """Whether what the file says of a benchmark is there, as far as that is known of no run."""
+def check_configured(file: ClusterFile, name: str) -> list[CheckResult]:
+    """Check the file's entry of a benchmark, as far as possible without a run."""
     cluster, what = file.cluster, f"benchmarks: {name}"
-    told = cluster.benchmarks[name]
-    folder = Path(told)
-    if "/" in told and folder.is_dir():
+    setting = cluster.benchmarks[name]
+    folder = Path(setting)
+    if "/" in setting and folder.is_dir():
         note = f"say --benchmark {name}: which files it needs depends on its parameters"
-        return [Check(what, "cannot tell", f"folder {folder}", note)]
+        return [CheckResult(what, "cannot tell", f"folder {folder}", note)]
     try:
         program = cluster.executable(name, ())
     except InputError as error:
         return _no_program(file, what, name, error)
-    return [Check(what, "ok", str(program)), check_mpi(cluster, what, program)]
+    return [CheckResult(what, "ok", str(program)), check_mpi(cluster, what, program)]
 
 
-def _no_program(file: ClusterFile, what: str, name: str, error: InputError) -> list[Check]:
-    return refused(what, error, f"{file.path}: ", "benchmarks: ", f"{name}: ")
+def _no_program(file: ClusterFile, what: str, name: str, error: InputError) -> list[CheckResult]:
+    return checks_of_error(what, error, f"{file.path}: ", "benchmarks: ", f"{name}: ")
 
 
-def check_mpi(cluster: Cluster, what: str, program: Path) -> Check:
-    """Whether a program's MPI is that of the launcher; otherwise each rank would be alone."""
+def check_mpi(cluster: Cluster, what: str, program: Path) -> CheckResult:
+    """Check whether a program and the launcher use the same MPI; otherwise each rank is alone."""
     what = f"{what}: MPI"
     key = cluster.launcher if cluster.launcher != "srun" else (cluster.mpi or "").split("_v")[0]
     wanted = _GOES_WITH.get(key)
     linked = linked_mpi(program, cluster.environment, wanted)
-    if linked.mend:
-        return Check(what, "missing", linked.told, linked.mend)
+    if linked.fix:
+        return CheckResult(what, "missing", linked.text, linked.fix)
     if linked.flavour is None or wanted is None:
-        return Check(what, "cannot tell", linked.told)
+        return CheckResult(what, "cannot tell", linked.text)
     if linked.flavour == wanted:
-        return Check(what, "ok", linked.told)
+        return CheckResult(what, "ok", linked.text)
     if cluster.launcher == "srun":
-        # both can be built for both
-        found = f"{linked.told}; --mpi={cluster.mpi} is sure to start {wanted}"
-        return Check(
+        # each launcher can be built for either MPI
+        found = f"{linked.text}; --mpi={cluster.mpi} is sure to start {wanted}"
+        return CheckResult(
             what, "cannot tell", found, "see in a dry run on two nodes how many ranks start"
         )
     other = "openmpi" if linked.flavour == "Open MPI" else "mpiexec"
-    found = f"{linked.told}, and {cluster.launcher} starts {wanted}: each rank would be alone"
-    return Check(what, "missing", found, f"say launcher: {other}, or build it with {wanted}")
+    found = f"{linked.text}, and {cluster.launcher} starts {wanted}: each rank would be alone"
+    return CheckResult(what, "missing", found, f"say launcher: {other}, or build it with {wanted}")
 
 
 def linked_mpi(
     program: Path, environment: Mapping[str, str], wanted: Flavour | None = None
-) -> Linked:
-    """The MPI that a program loads; of a Python, the one that mpi4py loads there.
+) -> MpiLibrary:
+    """Return the MPI that a program loads; for a Python interpreter, the one of its mpi4py.
 
     Parameters
     ----------
     program : Path
     environment : mapping
-        Variables besides those there are.
+        Variables in addition to the present ones.
     wanted : {"MPICH", "Open MPI"}, optional
-        That of the launcher: where several are installed, mpi4py takes this one.
+        The launcher's MPI: if several are installed, mpi4py takes this one.
     """
     if re.fullmatch(r"python[0-9.]*", program.name):
         abi = {"MPI4PY_MPIABI": _ABI[wanted]} if wanted is not None else {}
         return _mpi4py(program, abi | dict(environment))
-    answer = ask(["ldd", str(program)], environment)
+    answer = run_command(["ldd", str(program)], environment)
     if answer.code != 0:
-        return Linked(None, f"ldd: {answer.reason}")
-    libraries = _LIBRARY.findall(answer.printed)
-    absent = _ABSENT.findall(answer.printed)
+        return MpiLibrary(None, f"ldd: {answer.reason}")
+    libraries = _LIBRARY.findall(answer.stdout)
+    absent = _ABSENT.findall(answer.stdout)
     if absent:
-        mend = _MPICH_LINK if "libmpi.so.12" in absent else _FOLDER
-        return Linked(None, f"{', '.join(absent)} not found", mend)
+        fix = _MPICH_LINK if "libmpi.so.12" in absent else _FOLDER
+        return MpiLibrary(None, f"{', '.join(absent)} not found", fix)
     if not libraries:
-        return Linked(None, "it is linked with no MPI that is known")
+        return MpiLibrary(None, "it is linked with no MPI that is known")
     shown = next((name for name, *_ in libraries if name.startswith("libmpi")), libraries[0][0])
     own = any(
         name.startswith("libopen") or (name.startswith("libmpi.") and version in _OPEN_MPI)
         for name, version, _ in libraries
     )
     flavour: Flavour = "Open MPI" if own else "MPICH"
-    return Linked(flavour, f"{shown} ({flavour})")
+    return MpiLibrary(flavour, f"{shown} ({flavour})")
 
 
-def _mpi4py(program: Path, environment: Mapping[str, str]) -> Linked:
-    answer = ask([str(program), "-c", _MPI4PY], environment)
+def _mpi4py(program: Path, environment: Mapping[str, str]) -> MpiLibrary:
+    answer = run_command([str(program), "-c", _MPI4PY], environment)
     if answer.code is None:
-        return Linked(None, answer.reason)
+        return MpiLibrary(None, answer.reason)
     if answer.code != 0:
-        lines = [line.strip() for line in answer.said.splitlines() if line.strip()]
-        told = f"mpi4py: {lines[-1] if lines else f'exit code {answer.code}'}"
-        if "No module named" in told:
-            return Linked(None, told, f"install mpi4py for {program}, or name another python")
-        return Linked(None, told, f"install the launcher's MPI; if it is there, {_FOLDER}")
-    told = f"mpi4py with {answer.reason}".replace("MPICH Version:", "MPICH").replace("\t", " ")
-    if "Open MPI" in answer.printed:
-        return Linked("Open MPI", told)
-    return Linked("MPICH" if re.search(r"MPICH|Intel", answer.printed) else None, told)
+        lines = [line.strip() for line in answer.stderr.splitlines() if line.strip()]
+        text = f"mpi4py: {lines[-1] if lines else f'exit code {answer.code}'}"
+        if "No module named" in text:
+            return MpiLibrary(None, text, f"install mpi4py for {program}, or name another python")
+        return MpiLibrary(None, text, f"install the launcher's MPI; if it is there, {_FOLDER}")
+    text = f"mpi4py with {answer.reason}".replace("MPICH Version:", "MPICH").replace("\t", " ")
+    if "Open MPI" in answer.stdout:
+        return MpiLibrary("Open MPI", text)
+    return MpiLibrary("MPICH" if re.search(r"MPICH|Intel", answer.stdout) else None, text)

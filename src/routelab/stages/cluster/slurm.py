@@ -1,4 +1,4 @@
-"""Whether Slurm has what a cluster's file says: partition, nodes, kind of MPI."""
+"""Checks whether Slurm has the partition, nodes and kind of MPI of a cluster's file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from routelab.config.cluster.file import Cluster
 from routelab.config.cluster.hostlist import compress
-from routelab.stages.cluster.answers import Answer, Check, ask
+from routelab.stages.cluster.answers import CheckResult, CommandOutput, run_command
 
 USABLE = frozenset(
     {"idle", "mixed", "allocated", "completing", "planned", "reserved", "powering_up"}
@@ -35,42 +35,46 @@ class _Node:
         return self.state.rstrip(_FLAGS).lower() in USABLE and NO_ANSWER not in self.state
 
 
-def check_slurm(cluster: Cluster, hosts: Sequence[str], nodes: int) -> list[Check]:
-    """Ask Slurm, if jobs go through it.
+def check_slurm(cluster: Cluster, hosts: Sequence[str], nodes: int) -> list[CheckResult]:
+    """Check the cluster's Slurm, if its launcher uses Slurm.
 
     Parameters
     ----------
     cluster : Cluster
     hosts : sequence of str
-        All that jobs run on.
+        All hosts of jobs.
     nodes : int
-        Of the largest job.
+        Number of nodes of the largest job.
     """
     if cluster.launcher != "srun" and cluster.partition is None:
         return []
     if shutil.which("sinfo") is None:
         mend = "run this where Slurm's commands are (Debian: slurm-client)"
-        return [Check("Slurm", "missing", "there is no sinfo here", mend)]
-    answer = ask(["sinfo", "--all", "--noheader", "--format=%R|%P|%a|%l|%s|%D"])
+        return [CheckResult("Slurm", "missing", "there is no sinfo here", mend)]
+    answer = run_command(["sinfo", "--all", "--noheader", "--format=%R|%P|%a|%l|%s|%D"])
     if answer.code != 0:
         return [
-            Check("Slurm", "missing", answer.reason, "is slurmctld running, and this its host?")
+            CheckResult(
+                "Slurm", "missing", answer.reason, "is slurmctld running, and this its host?"
+            )
         ]
-    partitions = [line.split("|") for line in answer.printed.splitlines() if line.count("|") == 5]
+    partitions = [line.split("|") for line in answer.stdout.splitlines() if line.count("|") == 5]
     wanted, checks = _partitions(cluster, partitions, nodes)
     return [*checks, *_hosts(hosts, wanted), *(_mpi(cluster) if cluster.launcher == "srun" else [])]
 
 
 def _partitions(
     cluster: Cluster, lines: Sequence[Sequence[str]], nodes: int
-) -> tuple[list[str], list[Check]]:
-    """Names of the partitions that jobs go to, and what is to be said of them."""
+) -> tuple[list[str], list[CheckResult]]:
+    """Return the names of the jobs' partitions, and the results of their checks."""
     known = ", ".join(line[0] for line in lines)
     if cluster.partition is None:
         wanted = [line[0] for line in lines if line[1].endswith("*")]
         if not wanted:
             mend = f"name one: partition: ...; there are {known}"
-            return [], [Check("partition", "missing", "none is named or Slurm's default", mend)]
+            return [], [
+                CheckResult("partition", "missing", "none is named or Slurm's default", mend)
+            ]
     else:
         wanted = cluster.partition.split(",")
     checks = []
@@ -79,32 +83,34 @@ def _partitions(
         what = f"partition {name}"
         if line is None:
             mend = f"name one of Slurm's: {known}" if known else "ask Slurm's administrators"
-            checks.append(Check(what, "missing", "Slurm does not know it", mend))
+            checks.append(CheckResult(what, "missing", "Slurm does not know it", mend))
         else:
             checks += _partition(what, line, nodes)
     return wanted, checks
 
 
-def _partition(what: str, line: Sequence[str], nodes: int) -> list[Check]:
+def _partition(what: str, line: Sequence[str], nodes: int) -> list[CheckResult]:
     _, _, available, limit, sizes, count = line
     found = f"{available}, {count} nodes, jobs of {sizes} nodes, time limit {limit}"
     if available != "up":
-        return [Check(what, "missing", f"it is {available}", "wait, or choose another partition")]
+        return [
+            CheckResult(what, "missing", f"it is {available}", "wait, or choose another partition")
+        ]
     most = sizes.rpartition("-")[2]
     if int(count) < nodes or (most.isdecimal() and int(most) < nodes):
         mend = "choose another partition, or a smaller network (--topology)"
-        return [Check(what, "missing", f"{found}; {nodes} nodes are needed", mend)]
-    return [Check(what, "ok", found)]
+        return [CheckResult(what, "missing", f"{found}; {nodes} nodes are needed", mend)]
+    return [CheckResult(what, "ok", found)]
 
 
-def _hosts(hosts: Sequence[str], partitions: Sequence[str]) -> list[Check]:
-    """A check for all good hosts, and one for each way of not being so."""
+def _hosts(hosts: Sequence[str], partitions: Sequence[str]) -> list[CheckResult]:
+    """Return a check for all usable hosts, and one for each kind of problem."""
     if not hosts:
         return []
-    answer = ask(["sinfo", "--all", "--noheader", "--Node", "--format=%N|%R|%T|%E"])
+    answer = run_command(["sinfo", "--all", "--noheader", "--Node", "--format=%N|%R|%T|%E"])
     if answer.code != 0:
-        return [Check("nodes", "cannot tell", answer.reason)]
-    lines = (line.split("|", 3) for line in answer.printed.splitlines() if line.count("|") >= 3)
+        return [CheckResult("nodes", "cannot tell", answer.reason)]
+    lines = (line.split("|", 3) for line in answer.stdout.splitlines() if line.count("|") >= 3)
     nodes = [_Node(*line) for line in lines]
     there = {node.name: node for node in nodes if not partitions or node.partition in partitions}
     known = {node.name for node in nodes}
@@ -124,44 +130,48 @@ def _hosts(hosts: Sequence[str], partitions: Sequence[str]) -> list[Check]:
             told = f"{node.state.rstrip(_FLAGS)}{silent}{reason}"
             mend = "wait, choose other hosts, or have it resumed (scontrol update ... state=resume)"
             bad.setdefault((told, mend), []).append(host)
-    checks = [Check(f"nodes {compress(names)}", "ok", state) for state, names in good.items()]
+    checks = [CheckResult(f"nodes {compress(names)}", "ok", state) for state, names in good.items()]
     return checks + [
-        Check(f"nodes {compress(names)}", "missing", told, mend)
+        CheckResult(f"nodes {compress(names)}", "missing", told, mend)
         for (told, mend), names in bad.items()
     ]
 
 
-def _mpi(cluster: Cluster) -> list[Check]:
+def _mpi(cluster: Cluster) -> list[CheckResult]:
     if cluster.mpi is None:
         return _default_mpi()
-    answer = ask(["srun", "--mpi=list"])
-    names = _listed(answer)
+    answer = run_command(["srun", "--mpi=list"])
+    names = _mpi_kinds(answer)
     what = f"srun --mpi={cluster.mpi}"
     if not names:
-        return [Check(what, "cannot tell", answer.reason)]
+        return [CheckResult(what, "cannot tell", answer.reason)]
     if cluster.mpi not in names:
-        return [Check(what, "missing", "srun does not list it", f"one of {', '.join(names)}")]
-    # whether its library is installed, too, is not known before a step starts
-    return [Check(what, "ok", "srun lists it")]
+        return [CheckResult(what, "missing", "srun does not list it", f"one of {', '.join(names)}")]
+    # whether its library is installed is unknown before a step starts
+    return [CheckResult(what, "ok", "srun lists it")]
 
 
-def _default_mpi() -> list[Check]:
+def _default_mpi() -> list[CheckResult]:
     what = "srun --mpi"
-    answer = ask(["scontrol", "show", "config"])
-    match = re.search(r"^MpiDefault\s*=\s*(\S+)", answer.printed, re.MULTILINE)
+    answer = run_command(["scontrol", "show", "config"])
+    match = re.search(r"^MpiDefault\s*=\s*(\S+)", answer.stdout, re.MULTILINE)
     if match is None:
         return [
-            Check(what, "cannot tell", answer.reason, "say what the benchmarks need: mpi: pmi2")
+            CheckResult(
+                what, "cannot tell", answer.reason, "say what the benchmarks need: mpi: pmi2"
+            )
         ]
     if match[1] in ("none", "(null)"):
         mend = "say what the benchmarks need: mpi: pmi2 (MPICH) or pmix (Open MPI)"
-        return [Check(what, "missing", "Slurm's default is none: each rank would be alone", mend)]
-    return [Check(what, "ok", f"Slurm's default, {match[1]}")]
+        return [
+            CheckResult(what, "missing", "Slurm's default is none: each rank would be alone", mend)
+        ]
+    return [CheckResult(what, "ok", f"Slurm's default, {match[1]}")]
 
 
-def _listed(answer: Answer) -> list[str]:
-    """Kinds of MPI; Slurm has written them to either stream, and with its name before them."""
-    lines: Iterable[str] = (answer.printed + "\n" + answer.said).splitlines()
+def _mpi_kinds(answer: CommandOutput) -> list[str]:
+    """Return the kinds of MPI that Slurm lists, on either stream, after its name."""
+    lines: Iterable[str] = (answer.stdout + "\n" + answer.stderr).splitlines()
     words = [line.removeprefix("srun:").strip() for line in lines]
     names = [word for word in words if re.fullmatch(r"[A-Za-z0-9_.-]+", word)]
     versions = next((word for word in words if word.startswith("specific pmix plugin")), "")

@@ -28,7 +28,7 @@ from routelab.deadlock.verdict import Switching
 from routelab.jobs.folder_job import Task
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.simulation.packet.tables import table_program
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.programs import part_of
@@ -92,7 +92,7 @@ def task_of(
         made.check()
         return made
 
-    made, (name, network, chosen, routing_name), found = together(
+    made, (name, network, chosen, routing_name), found = call_all(
         make,
         lambda: network_of(topology, routing),
         lambda: Path(work) if is_executable(work, engine) else load(engine.work, work),
@@ -124,7 +124,7 @@ def network_of(
     InputError
         If something is missing or invalid; the message lists all problems.
     """
-    chosen, (name, network) = together(lambda: routing_of(routing), lambda: obtain(topology))
+    chosen, (name, network) = call_all(lambda: routing_of(routing), lambda: obtain(topology))
     if chosen is None:
         table = load_routes(routing, network)
         return name, table.topology, table, routing

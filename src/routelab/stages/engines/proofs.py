@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.json_files import read_json, write_json
 from routelab.registry.instances import Routing
 
@@ -66,7 +66,7 @@ class Proofs:
         return facts
 
     def _key(self, routing: Routing, options: tuple[object, ...]) -> str:
-        return fingerprint(
+        return job_fingerprint(
             "routelab.deadlock.hop_by_hop",
             f"{self._network} {routing.name} {options!r}",
             [type(plugin) for plugin in routing.plugins],

@@ -28,7 +28,7 @@ from routelab.stages.engines.proofs import Proofs
 from routelab.stages.facts import topology_facts
 
 
-def simulate(
+def run_simulation(
     network: Topology,
     algorithm: Routing | RouteTable,
     work: Any,
@@ -135,7 +135,7 @@ def problems_of(engine: EnginePlugin, result: EngineResult) -> Iterator[str]:
 
 
 def _odd_forms(result: EngineResult) -> Iterator[str]:
-    """Find what is not a mapping by names, and columns that have no length."""
+    """Find values that are not mappings by name, and columns that have no length."""
     for what, found in (("facts", result.facts), ("tables", result.tables)):
         if not _by_name(found):
             yield f"{what} is {found!r}, expected a mapping by names"
@@ -160,7 +160,7 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, (str, bool, np.bool_, Real))
 
 
-def write_result(result: EngineResult, work: str, folder: Path) -> None:
+def write_engine_result(result: EngineResult, work: str, folder: Path) -> None:
     """Write the tables of a result into a folder.
 
     Parameters

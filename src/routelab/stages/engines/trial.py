@@ -18,10 +18,10 @@ from routelab.api import (
 from routelab.toolkit import BlockBuilder
 
 BYTES, ROUNDS = 1e5, 2
-"""Size of each message of `Ring`, and number of messages that each rank sends."""
+"""Size of each message of `RingWorkload`, and number of messages that each rank sends."""
 
 
-class Everywhere(TrafficPlugin):
+class UniformTraffic(TrafficPlugin):
     """Uniform traffic."""
 
     name = "everywhere"
@@ -32,7 +32,7 @@ class Everywhere(TrafficPlugin):
         return Demand.uniform(topology, self.summary)
 
 
-class Ring(WorkloadPlugin):
+class RingWorkload(WorkloadPlugin):
     """Every rank sends to the next one, then all meet at a barrier."""
 
     name = "ring"
@@ -50,7 +50,7 @@ class Ring(WorkloadPlugin):
 
 def trial_work(engine: EnginePlugin) -> TrafficPlugin | WorkloadPlugin:
     """Return the work to try an engine with."""
-    return Everywhere() if engine.work == "traffic" else Ring()
+    return UniformTraffic() if engine.work == "traffic" else RingWorkload()
 
 
 def brief_engine(engine: EnginePlugin) -> EnginePlugin:

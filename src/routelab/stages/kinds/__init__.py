@@ -1,7 +1,7 @@
-"""Kinds of job: a module each, with the class of its jobs.
+"""Kinds of job: one module per kind, with the class of its jobs.
 
-A module here that defines a subclass of `routelab.jobs.job.Job` with a ``kind`` and a class
-method ``plan(parts)`` is a kind: it is planned, run, resumed and reported like all others.
+A module here that defines a subclass of `routelab.jobs.job.BaseJob` with a ``kind`` and a class
+method ``plan(parts)`` is a kind: it is planned, run, resumed and reported like all other kinds.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from collections.abc import Iterator
 from functools import cache
 from types import ModuleType
 
-from routelab.jobs.job import Job
+from routelab.jobs.job import BaseJob
 
 
 @cache
-def kinds() -> dict[str, type[Job]]:
-    """All kinds of job by name, in the order of lists."""
+def kinds() -> dict[str, type[BaseJob]]:
+    """Return all kinds of job by name, in the order of lists."""
     found = [job for module in _modules() for job in vars(module).values() if _is_kind(job, module)]
     return {job.kind: job for job in sorted(found, key=lambda job: job.order)}
 
@@ -30,7 +30,7 @@ def _modules() -> Iterator[ModuleType]:
 def _is_kind(value: object, module: ModuleType) -> bool:
     return (
         isinstance(value, type)
-        and issubclass(value, Job)
+        and issubclass(value, BaseJob)
         and value.__module__ == module.__name__
         and hasattr(value, "kind")
     )

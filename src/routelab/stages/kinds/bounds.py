@@ -1,4 +1,4 @@
-"""Bounds: how small the maximum load of a network can be under some rules."""
+"""Bounds: lower bounds of the maximum load of a network under some rules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from routelab._progress import tell
 from routelab.api import RulesPlugin, Topology
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.provenance import seed_of
 from routelab.bounds import LoadBound
 from routelab.config import Bound
@@ -18,7 +18,7 @@ from routelab.jobs.folder_job import Task
 from routelab.jobs.job import MAX_ID, Rehearsal
 from routelab.registry.instances import load, name_of
 from routelab.stages import bound as stage
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import Instance
 from routelab.toolkit import build_grid
@@ -52,14 +52,14 @@ class BoundJob(NetworkJob):
     Attributes
     ----------
     seconds : float
-        For the search; the limits are for safety.
+        Time of the search; the limits are for safety.
     exact : bool
         See `routelab.bounds.lower_bound_rules`.
     """
 
     kind = "bounds"
     outcome_kind = "bound"
-    things = "bound", "bounds"
+    nouns = "bound", "bounds"
     order = 2
 
     seconds: float = 60.0
@@ -67,7 +67,7 @@ class BoundJob(NetworkJob):
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """The bounds of a study: every network by itself, and under the rules of its routings."""
+        """Return the bounds of a study: every network without rules, and with all rules."""
         bound = parts.study.bound
         if not bound:
             return
@@ -97,30 +97,30 @@ class BoundJob(NetworkJob):
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         rules = self.text if self.text != stage.BARE else "all minimal routes"
         return f"{rules} on {self.ids[0] if self.ids else self.topology}"
 
     def content(self) -> tuple[str, ...]:
-        """See `Job.content`; what a search may spend decides what it finds."""
+        """See `BaseJob.content`; the result depends on the time of the search."""
         return (*super().content(), str(float(self.seconds)), str(self.exact))
 
     def merge(self, other: Self) -> Self:
-        """See `Job.merge`."""
+        """See `BaseJob.merge`."""
         seconds, exact = max(self.seconds, other.seconds), self.exact or other.exact
         return replace(super().merge(other), seconds=seconds, exact=exact)
 
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `Job.rehearsals`; kernels of rules are the jobs' business."""
+        """See `BaseJob.rehearsals`; the jobs load the kernels of rules themselves."""
 
         def rehearse() -> None:
-            stage.compute(build_grid("torus", (3, 2), wrap=True), None)
+            stage.bound_load(build_grid("torus", (3, 2), wrap=True), None)
 
         return (Rehearsal(("bounds",), "bounds", rehearse),)
 
     def load(self) -> Task:
         """See `FolderJob.load`."""
-        rules, (name, network) = together(
+        rules, (name, network) = call_all(
             lambda: None if self.text == stage.BARE else load("rules", self.text),
             self.look_up_network,
         )
@@ -138,9 +138,9 @@ class BoundJob(NetworkJob):
         """See `FolderJob.run`."""
         network = self.find_network(task, task.network)
         tell(task.routing, "bound")
-        bound = stage.compute(network, task.rules, seconds=self.seconds, exact=self.exact)
+        bound = stage.bound_load(network, task.rules, seconds=self.seconds, exact=self.exact)
         tell(task.routing, "ok", ended=True)
-        return _Result(bound, network, stage.facts_of(bound, network))
+        return _Result(bound, network, stage.bound_outcome_facts(bound, network))
 
     def facts(self, result: _Result) -> Mapping[str, Any]:
         """See `FolderJob.facts`."""
@@ -148,13 +148,13 @@ class BoundJob(NetworkJob):
 
     def write(self, result: _Result, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
-        stage.write_result(result.bound, result.network, folder)
+        stage.write_bound(result.bound, result.network, folder)
 
 
 def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:
-    """For every table the id of its rules, `routelab.stages.bound.BARE` for a complete algorithm.
+    """Return the id of the rules of every table, `routelab.stages.bound.BARE` without rules.
 
-    It is empty for a study that asks for no bounds.
+    The mapping is empty for a study without bounds.
     """
     if not parts.study.bound or parts.study.survey:
         return {}
@@ -163,7 +163,7 @@ def rules_ids(parts: Parts) -> dict[tuple[str, str], str]:
 
 
 def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
-    """Id and plugin of a routing's rules. Rules have no alias in a study."""
+    """Return id and plugin of a routing's rules. Rules have no alias in a study."""
     rules = next((one for one in routing.plugins if isinstance(one, RulesPlugin)), None)
     if rules is None:
         return stage.BARE, None
@@ -175,5 +175,5 @@ def _rules_of(routing: Instance) -> tuple[str, RulesPlugin | None]:
 
 def _digest(rules: RulesPlugin | None) -> str:
     if rules is None:
-        return fingerprint(STAGE, stage.BARE)
-    return fingerprint(STAGE, name_of(rules), [type(rules)], map(str, rules.input_files()))
+        return job_fingerprint(STAGE, stage.BARE)
+    return job_fingerprint(STAGE, name_of(rules), [type(rules)], map(str, rules.input_files()))

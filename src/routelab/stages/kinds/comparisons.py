@@ -1,4 +1,4 @@
-"""Comparisons: what is measured on a cluster, all benchmarks under all routings on a network."""
+"""Comparisons: measure all benchmarks under all routings of a network on a cluster."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 
 from routelab.api import InputError, RoutelabError, TopologyPlugin
 from routelab.artifacts.fingerprint import content_digest
-from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.config import ConfigError, Study
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import ClusterFile, found_cluster, load_cluster
 from routelab.config.cluster.hostlist import compress
 from routelab.config.errors import suggestion
-from routelab.jobs.job import Job
+from routelab.jobs.job import BaseJob
 from routelab.stages.kinds.networks import TopologyJob, network_jobs
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.parts.instances import Instance
@@ -41,23 +41,23 @@ MAX_NAME = 120
 
 
 class Settings(NamedTuple):
-    """Settings of a comparison, with the cluster's file found and read."""
+    """Settings of a comparison, with the cluster's file."""
 
     id: str
-    told: BenchSettings
+    original: BenchSettings
     resolved: BenchSettings
     cluster: ClusterFile
 
 
 class Place(NamedTuple):
-    """Where a network is measured: how many hosts, and which; none: this machine."""
+    """Where a network is measured: number of nodes, and hosts; no hosts: this machine."""
 
     nodes: int
     hosts: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
-class ComparisonJob(Job):
+class ComparisonJob(BaseJob):
     """Measure all benchmarks under all routings on a network, in one allocation.
 
     Attributes
@@ -69,18 +69,18 @@ class ComparisonJob(Job):
     nodes : int
         Hosts.
     minutes : int
-        To ask a scheduler for.
+        Time to request from a scheduler.
     hosts : str
-        As Slurm reads them, ``n[01-32]`` or with commas; empty: everything runs on this machine.
+        In Slurm's form, ``n[01-32]`` or with commas; empty: everything runs on this machine.
     partition, account : str
-        Of Slurm; empty: none is asked for.
+        Of Slurm; empty: not set.
     allocation : tuple of str
         Further arguments for Slurm.
     """
 
     kind = "comparisons"
     outcome_kind = "comparison"
-    things = "comparison", "comparisons"
+    nouns = "comparison", "comparisons"
     order = 5
     per_batch = 1
 
@@ -95,7 +95,7 @@ class ComparisonJob(Job):
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """The comparisons of a study: every network with all of its tables."""
+        """Return the comparisons of a study: every network with all of its tables."""
         if not parts.benchmarks:
             return
         settings, places = settings_and_places(parts)
@@ -120,18 +120,18 @@ class ComparisonJob(Job):
             settings.resolved.cluster,
             *(file for one in benchmarks.values() for file in one.inputs),
         )
-        # of what is measured, not of the code that reads it: a better parser costs no node-hour
+        # the fingerprint leaves out the parsers: a better parser costs no node-hour
         facts = {
             "network": [network.text, network.fingerprint],
             "routings": [[job.ids[1], job.text, job.table_digest] for job in routes],
             "benchmarks": [[id_, one.text] for id_, one in benchmarks.items()],
-            "settings": settings.told.canonical(),
+            "settings": settings.original.canonical(),
             "inputs": [content_digest(file) for file in inputs],
         }
         comparison = Comparison(
             network.folder,
-            tuple(Chosen(job.ids[1], job.text, Path(job.folder)) for job in routes),
-            tuple(Chosen(id_, one.text) for id_, one in benchmarks.items()),
+            tuple(ComparisonPart(job.ids[1], job.text, Path(job.folder)) for job in routes),
+            tuple(ComparisonPart(id_, one.text) for id_, one in benchmarks.items()),
             settings.resolved,
         )
         ids = parts.study.name, network.ids[0], settings.id
@@ -155,62 +155,62 @@ class ComparisonJob(Job):
 
     @classmethod
     def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
-        """See `Job.folder_of`."""
+        """See `BaseJob.folder_of`."""
         return "/".join([str(results), "bench", cls.kind, *ids])
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         study, topology, settings = self.ids
         more = "" if settings == "default" else f" with {settings}"
         return f"{study} on {topology}{more}"
 
     @property
     def labels(self) -> dict[str, str]:
-        """See `Job.labels`: the routing is the name of the study, which has several."""
+        """See `BaseJob.labels`: the routing is the study's name, because there are several."""
         study, topology, settings = self.ids
         return {"topology": topology, "routing": study, "settings": settings}
 
     def group(self, study: str) -> str:
-        """See `Job.group`: letters, digits, dots and dashes, and a hash that tells names apart.
+        """See `BaseJob.group`: letters, digits, dots and dashes, and a hash that makes it unique.
 
-        Executors of clusters hand wildcards on as text, with commas between them.
+        Executors of clusters pass wildcards on as text, separated by commas.
         """
         text = re.sub(r"[^A-Za-z0-9._-]", "-", ".".join(self.ids))
         return f"{text[:MAX_NAME]}-{hashlib.sha256('/'.join(self.ids).encode()).hexdigest()[:8]}"
 
     @property
     def slurm_extra(self) -> str:
-        """Options of sbatch for which the executor has no resource; a shell reads them."""
+        """Return options of sbatch for which the executor has no resource, in shell syntax."""
         nodes = (f"--nodelist={self.hosts}",) if self.hosts else ()
         options = ("--exclusive", "--ntasks-per-node=1", *nodes, *self.allocation)
         return shlex.join(options)
 
     def do(self) -> None:
-        """See `Job.do`.
+        """See `BaseJob.do`.
 
         Raises
         ------
         RoutelabError
-            Always: measurements keep limits of their own, see `routelab bench`.
+            Always: measurements have separate limits, see `routelab bench`.
         """
         raise RoutelabError("comparisons are measured by 'routelab bench --comparison'")
 
-    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
-        """See `Job.end`."""
+    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
+        """See `BaseJob.end`."""
         return None
 
 
 @lru_cache(maxsize=4)
 def settings_and_places(parts: Parts) -> tuple[list[Settings], dict[tuple[str, str], Place]]:
-    """What a study measures with, and where, by ids of topology and settings.
+    """Return a study's settings of comparisons, and places by ids of topology and settings.
 
     Raises
     ------
     ConfigError
         With everything that is wrong.
     """
-    settings, wrong = of_benchmarks(parts.study, parts.tables)
+    settings, wrong = benchmark_settings(parts.study, parts.tables)
     places, more = places_of(parts.study, settings, parts.topologies, sizes_of(parts))
     if wrong or more:
         raise ConfigError(list(dict.fromkeys([*wrong, *more])))
@@ -219,26 +219,26 @@ def settings_and_places(parts: Parts) -> tuple[list[Settings], dict[tuple[str, s
 
 @lru_cache(maxsize=4)
 def sizes_of(parts: Parts) -> dict[str, int]:
-    """Terminals of the networks that are measured, by id."""
+    """Return the numbers of terminals of the measured networks, by id."""
     return {t: terminals(parts.topologies[t]) for t in dict.fromkeys(t for t, _ in parts.runs)}
 
 
-def of_benchmarks(
+def benchmark_settings(
     study: Study, routings: Mapping[str, Instance]
 ) -> tuple[list[Settings], list[str]]:
-    """What the benchmarks of a study are measured with, and what is wrong with it.
+    """Return the settings of a study's comparisons, and their mistakes.
 
     Parameters
     ----------
     study : Study
     routings : mapping of str to Instance
-        Those with tables, by id.
+        Routings with tables, by id.
 
     Returns
     -------
     settings : list of Settings
     mistakes : list of str
-        Clusters that are missing or wrong, and a baseline that is no routing of the study.
+        Missing or invalid clusters, and a baseline that is not a routing of the study.
     """
     settings: list[Settings] = []
     mistakes: list[str] = []
@@ -266,7 +266,7 @@ def places_of(
     topologies: Mapping[str, Instance],
     sizes: Mapping[str, int],
 ) -> tuple[dict[tuple[str, str], Place], list[str]]:
-    """Where a study's networks are measured, by ids of topology and settings, and what is wrong.
+    """Return the places of a study's networks by ids of topology and settings, and mistakes.
 
     Parameters
     ----------
@@ -275,14 +275,14 @@ def places_of(
     topologies : mapping of str to Instance
         By id.
     sizes : mapping of str to int
-        Terminals of those that are measured.
+        Terminals of the measured networks.
     """
     places: dict[tuple[str, str], Place] = {}
     mistakes: list[str] = []
     for (topology, nodes), one in product(sizes.items(), settings):
         hosts: tuple[str, ...] = ()
         try:
-            # a network that cannot be has no terminals, and its own job tells why
+            # an impossible network has no terminals, and its own job reports why
             if nodes:
                 hosts = one.cluster.cluster.hosts_of(topologies[topology].text, nodes)
         except InputError as error:
@@ -292,9 +292,9 @@ def places_of(
 
 
 def terminals(topology: Instance) -> int:
-    """How many terminals a network has; 0 if it cannot be.
+    """Return the number of terminals of a network; 0 if it cannot be built.
 
-    Whole grids tell it by their parameters. Others are built, which takes a moment.
+    For whole grids it follows from the parameters. Others are built, which takes a moment.
     """
     for plugin in topology.plugins:
         asked = plugin.parameters
@@ -307,5 +307,5 @@ def terminals(topology: Instance) -> int:
             try:
                 return plugin.build().num_terminals
             except RoutelabError:
-                return 0  # the network's own job tells why
+                return 0  # the network's own job reports why
     return 0

@@ -1,4 +1,4 @@
-"""Networks: build one, or do something on one."""
+"""Networks: jobs that build a network, and the base class of jobs on a network."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ class TopologyJob(FolderJob):
 
     kind = "topologies"
     outcome_kind = "topology"
-    things = "network", "networks"
+    nouns = "network", "networks"
     order = 0
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """The networks of a study."""
+        """Return the networks of a study."""
         return network_jobs(parts).values()  # type: ignore[return-value]
 
     @classmethod
     def of(cls, id_: str, topology: Instance, limits: Limits, results: Path | str) -> Self:
-        """The job of an instance."""
+        """Return the job of an instance."""
         return cls(
             folder=cls.folder_of(results, (id_,)),
             ids=(id_,),
@@ -60,7 +60,7 @@ class TopologyJob(FolderJob):
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         return self.ids[0] if self.ids else self.text
 
     def load(self) -> Task:
@@ -73,7 +73,7 @@ class TopologyJob(FolderJob):
     def run(self, task: _Task) -> Topology:
         """See `FolderJob.run`."""
         tell(task.topology, "network")
-        return stage.build(task.plugin)
+        return stage.build_topology(task.plugin)
 
     def facts(self, result: Topology) -> Mapping[str, Any]:
         """See `FolderJob.facts`."""
@@ -81,7 +81,7 @@ class TopologyJob(FolderJob):
 
     def write(self, result: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
-        stage.write_result(result, folder, provenance)
+        stage.write_topology(result, folder, provenance)
 
 
 @lru_cache(maxsize=4)
@@ -102,7 +102,7 @@ class NetworkJob(FolderJob):
     topology : str
         Instance name, ``topology.npz``, or the folder of a `TopologyJob`.
     network_digest : str
-        Fingerprint of the network's job: it stands for its code, too.
+        Fingerprint of the network's job, which includes its code.
     """
 
     topology: str
@@ -110,7 +110,7 @@ class NetworkJob(FolderJob):
 
     @staticmethod
     def on(network: TopologyJob) -> dict[str, Any]:
-        """Fields of a job on a network that another job makes."""
+        """Return the fields of a job on a network that another job makes."""
         return {
             "topology": network.folder,
             "network": network.text,
@@ -119,7 +119,7 @@ class NetworkJob(FolderJob):
         }
 
     def content(self) -> tuple[str, ...]:
-        """See `Job.content`."""
+        """See `BaseJob.content`."""
         return (self.network, self.network_digest)
 
     def names(self) -> tuple[str, str]:
@@ -127,28 +127,28 @@ class NetworkJob(FolderJob):
         return self.network or self.topology, self.text
 
     def look_up_network(self) -> tuple[str, Topology | None]:
-        """The network's name, and the network unless its job could not build it.
+        """Return the network's name, and the network unless its job could not build it.
 
         Raises
         ------
         InputError
-            If the name is wrong, or a file in the network's folder is damaged: that is no outcome
-            of this job, which could never be done again.
+            If the name is wrong, or a file in the network's folder is damaged. That is not an
+            outcome of this job, because an outcome could never be corrected.
         """
-        if stage.unusable(self.topology) is not None:
-            return stage.name_at(self.topology), None
+        if stage.failed_outcome(self.topology) is not None:
+            return stage.network_name(self.topology), None
         return stage.obtain(self.topology)
 
     def find_network(self, task: Task, network: Topology | None) -> Topology:
-        """The network; its facts go to the task's.
+        """Return the network; add its facts to those of the task.
 
         Raises
         ------
         LostNetworkError
-            If it could not be built.
+            If the network could not be built.
         """
         if network is None:
-            lost = stage.unusable(self.topology)
+            lost = stage.failed_outcome(self.topology)
             assert lost is not None
             task.facts.update({**lost.facts, **task.facts})
             raise LostNetworkError(lost.status, lost.reason)

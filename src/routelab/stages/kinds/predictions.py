@@ -1,4 +1,4 @@
-"""From what a study measures to the workloads that predict it."""
+"""Workloads that predict the measurements of a study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from routelab.registry.engines import engine_class
 from routelab.registry.instances import name_of
 from routelab.stages.kinds.comparisons import Settings, settings_and_places, sizes_of
 from routelab.stages.parts.instances import Instance, instance_of
-from routelab.stages.parts.settings import Chosen, settings_id
+from routelab.stages.parts.settings import EngineChoice, settings_id
 
 if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
@@ -28,38 +28,38 @@ PredictionIds: TypeAlias = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Prediction:
-    """A workload that tells beforehand what a benchmark will measure.
+    """A workload that predicts the result of a benchmark.
 
     Attributes
     ----------
     ids : tuple of str
-        What it stands for.
+        Ids of the prediction.
     work_id : str
     work : Instance
-    chosen : Chosen
+    chosen : EngineChoice
     """
 
     ids: PredictionIds
     work_id: str
     work: Instance
-    chosen: Chosen
+    chosen: EngineChoice
 
     @property
     def flow(self) -> tuple[str, str, str, str]:
-        """Ids of the flow simulation."""
+        """Return the ids of the flow simulation."""
         return (*self.ids[:2], self.work_id, self.chosen.id)
 
 
 @lru_cache(maxsize=4)
 def predictions(parts: Parts) -> list[Prediction]:
-    """The workloads that predict what a study's benchmarks will measure.
+    """Return the workloads that predict the benchmarks of a study.
 
-    Benchmarks without a model, or that do not go with the number of ranks, have none.
+    A benchmark without a model, or that does not support the number of ranks, has none.
 
     Raises
     ------
     ConfigError
-        With everything that is wrong.
+        Lists all mistakes.
     """
     if not parts.benchmarks:
         return []
@@ -68,14 +68,14 @@ def predictions(parts: Parts) -> list[Prediction]:
     found: list[Prediction] = []
     mistakes: list[str] = []
     works: dict[str, tuple[str, Instance]] = {}
-    chosen: dict[str, Chosen] = {}
+    chosen: dict[str, EngineChoice] = {}
     for (topology, nodes), one, (id_, benchmark) in product(
         sizes_of(parts).items(), settings, parts.benchmarks.items()
     ):
-        if not (nodes and one.told.predict):
+        if not (nodes and one.original.predict):
             continue
         try:
-            modelled = _modelled(study, nodes, one, benchmark, works)
+            modelled = _model_of(study, nodes, one, benchmark, works)
         except InputError as error:
             mistakes.append(f"{study.place('benchmarks')}{id_}: its prediction: {error}")
             continue
@@ -85,7 +85,7 @@ def predictions(parts: Parts) -> list[Prediction]:
         key = name_of(flow)
         if key not in chosen:
             settings_here = flow.parameters.model_copy(update={"machine": one.resolved.cluster})
-            chosen[key] = Chosen(settings_id(flow), type(flow)(settings_here))
+            chosen[key] = EngineChoice(settings_id(flow), type(flow)(settings_here))
         found += [
             Prediction((t, r, id_, one.id), work_id, work, chosen[key])
             for t, r in parts.runs
@@ -96,15 +96,15 @@ def predictions(parts: Parts) -> list[Prediction]:
     return found
 
 
-def _modelled(
+def _model_of(
     study: Study,
     nodes: int,
     settings: Settings,
     benchmark: Instance,
     works: dict[str, tuple[str, Instance]],
 ) -> tuple[str, Instance, EnginePlugin] | None:
-    """The workload that stands for a benchmark, its id, and the engine to run it with."""
-    each = settings.told.ranks_per_node or settings.cluster.cluster.ranks_per_node
+    """Return the id and workload of a benchmark's model, and the engine to run it with."""
+    each = settings.original.ranks_per_node or settings.cluster.cluster.ranks_per_node
     for plugin in benchmark.plugins:
         if not isinstance(plugin, BenchmarkPlugin) or plugin.supports(nodes * each, each):
             continue
@@ -115,14 +115,14 @@ def _modelled(
             work = instance_of("workload", Choice(model.workload), study.path.parent)
             works[model.workload] = _directory(work), work
         flow = engine_class(DEFAULT_ENGINES["workload"])(
-            machine=settings.told.cluster, ranks_per_node=each, iterations=model.iterations
+            machine=settings.original.cluster, ranks_per_node=each, iterations=model.iterations
         )
         return *works[model.workload], flow
     return None
 
 
 def _directory(work: Instance) -> str:
-    """A canonical name where that can name a directory, else a hash of it."""
+    """Return a canonical name if it is valid as a directory name, else a hash of it."""
     if "/" not in work.text and len(work.text) <= MAX_ID:
         return work.text
     return hashlib.sha256(work.text.encode()).hexdigest()[:16]

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Self
 
 from routelab._progress import tell
 from routelab.api import ContextMetricPlugin, Topology
-from routelab.artifacts.provenance import Measured, seed_of
+from routelab.artifacts.provenance import ResourceMeter, seed_of
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing
 from routelab.stages import route as stage
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.parts.instances import class_names, code_digest
 from routelab.toolkit import build_grid
@@ -36,25 +36,24 @@ class _Task(Task):
 
 @dataclass(frozen=True, kw_only=True)
 class RouteJob(NetworkJob):
-    """Route a network, prove and measure the routes.
+    """Route a network, check and measure the routes.
 
     Attributes
     ----------
     metrics : mapping of str to str
-        Digests of the metrics' code and files by canonical name: those of all studies that ask
-        for the job.
+        Digests of the metrics' code and files by canonical name, for all studies with this job.
     """
 
     kind = "routes"
     outcome_kind = "route"
-    things = "route table", "route tables"
+    nouns = "route table", "route tables"
     order = 1
 
     metrics: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """The tables of a study."""
+        """Return the tables of a study."""
         metrics = {name: code_digest(STAGE, one) for name, one in sorted(parts.metrics.items())}
         read = tuple(file for one in parts.metrics.values() for file in one.inputs)
         digests = {r: code_digest(STAGE, one) for r, one in parts.tables.items()}
@@ -74,31 +73,31 @@ class RouteJob(NetworkJob):
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         return " on ".join(reversed(self.ids)) or f"{self.text} on {self.topology}"
 
     @property
     def table_digest(self) -> str:
-        """Of everything that the table depends on, whatever is measured of it."""
+        """Return the digest of everything that the table depends on, without metrics."""
         return replace(self, metrics={}).fingerprint
 
     def content(self) -> tuple[str, ...]:
-        """See `Job.content`."""
+        """See `BaseJob.content`."""
         measured = (f"{name} {digest}" for name, digest in self.metrics.items())
         return (*super().content(), *measured)
 
     def merge(self, other: Self) -> Self:
-        """See `Job.merge`."""
+        """See `BaseJob.merge`."""
         metrics = dict(sorted({**self.metrics, **other.metrics}.items()))
         return replace(super().merge(other), metrics=metrics)
 
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `Job.rehearsals`."""
+        """See `BaseJob.rehearsals`."""
         return route_rehearsals(self.text, self.classes, tuple(self.metrics))
 
     def load(self) -> Task:
         """See `FolderJob.load`."""
-        chosen, (name, network), *metrics = together(
+        chosen, (name, network), *metrics = call_all(
             lambda: load_routing(self.text),
             self.look_up_network,
             *(partial(load, "metric", metric) for metric in self.metrics),
@@ -117,7 +116,7 @@ class RouteJob(NetworkJob):
     def run(self, task: _Task) -> stage.RouteResult:
         """See `FolderJob.run`."""
         network = self.find_network(task, task.network)
-        result = stage.compute(network, task.algorithm, task.metrics)
+        result = stage.route_network(network, task.algorithm, task.metrics)
         tell(task.algorithm.name, "ok", ended=True)
         return result
 
@@ -127,20 +126,20 @@ class RouteJob(NetworkJob):
 
     def write(self, result: stage.RouteResult, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
-        stage.write_result(result, folder, provenance)
+        stage.write_routes(result, folder, provenance)
 
 
 def route_rehearsals(
     routing: str, classes: Sequence[str], metrics: Sequence[str]
 ) -> tuple[Rehearsal, ...]:
-    """Route a tiny network in the whole chain, unless the routing cannot be used.
+    """Return rehearsals that run the chain on a tiny network, unless the routing is unusable.
 
     Parameters
     ----------
     routing : str
         Instance name.
     classes : sequence of str
-        See `Job.classes`.
+        See `BaseJob.classes`.
     metrics : sequence of str
         Instance names.
     """
@@ -150,10 +149,12 @@ def route_rehearsals(
     def rehearse() -> None:
         chosen = load_routing(routing)
         network = build_grid("torus", (3, 2), wrap=True)
-        with Measured() as measured:
-            result = stage.compute(network, chosen, [load("metric", name) for name in metrics])
+        with ResourceMeter() as measured:
+            result = stage.route_network(
+                network, chosen, [load("metric", name) for name in metrics]
+            )
         with tempfile.TemporaryDirectory() as folder:
-            stage.write_result(result, Path(folder), measured.provenance(chosen.plugins))
+            stage.write_routes(result, Path(folder), measured.provenance(chosen.plugins))
 
-    # the key leaves metrics out: their kernels are few, and jobs compile what is missing
+    # the key has no metrics: their kernels are few, and jobs compile missing ones
     return (Rehearsal(("routes", *classes), routing, rehearse, tuple(classes)),)

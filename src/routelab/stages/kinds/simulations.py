@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from routelab.api import EnginePlugin, EngineResult, InputError
 from routelab.api.engine import Work
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.artifacts.outcome import Status
 from routelab.jobs.folder_job import Task
 from routelab.jobs.job import Rehearsal
 from routelab.registry.instances import Routing, load, load_routing, name_of
-from routelab.stages.argument_errors import together
+from routelab.stages.argument_errors import call_all
 from routelab.stages.engines import run as stage
 from routelab.stages.engines.case import EngineTask, network_of, routing_of
 from routelab.stages.engines.proofs import FOLDER as PROOFS
@@ -25,7 +25,7 @@ from routelab.stages.engines.trial import brief_engine, trial_work
 from routelab.stages.kinds.networks import NetworkJob, network_jobs
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
-from routelab.stages.parts.settings import Chosen, of_traffic, of_workloads
+from routelab.stages.parts.settings import EngineChoice, traffic_engines, workload_engines
 from routelab.toolkit import build_grid
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ STAGE = "routelab.stages.engines.run"
 class EngineJob(NetworkJob):
     """Run traffic or a workload on a network under a routing with an engine.
 
-    Its subclasses only name the two kinds of work, whose results have folders of their own:
+    The two subclasses only name the kind of work. Their results have separate folders, because
     traffic and workloads may have the same names.
 
     Class attributes
     ----------------
     carried : {"traffic", "workload"}
-        Kind of plugin that says what the network carries, and name of its fact.
+        Kind of the work's plugin, and name of its fact.
 
     Attributes
     ----------
@@ -53,8 +53,8 @@ class EngineJob(NetworkJob):
     work_digest : str
         Digest of its code and files.
     engine : str
-        Instance name of the engine; its parameters are the settings. Files in them are seen from
-        the working directory.
+        Instance name of the engine; its parameters are the settings. Files in them are relative
+        to the working directory.
     engine_digest : str
         Digest of its code and files.
     """
@@ -71,9 +71,9 @@ class EngineJob(NetworkJob):
         cls,
         parts: Parts,
         pairs: Iterable[tuple[str, str]],
-        works: Mapping[str, tuple[Instance, Sequence[Chosen]]],
+        works: Mapping[str, tuple[Instance, Sequence[EngineChoice]]],
     ) -> Iterable[Self]:
-        """The jobs of pairs of topology and routing, each with all that it carries.
+        """Iterate over the jobs of pairs of topology and routing, each with all its work.
 
         Parameters
         ----------
@@ -109,13 +109,13 @@ class EngineJob(NetworkJob):
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         t, r, work, settings = self.ids or (self.topology, self.text, self.work, "default")
         more = "" if settings == "default" else f" ({settings})"
         return f"{r} on {t} with {work}{more}"
 
     def content(self) -> tuple[str, ...]:
-        """See `Job.content`."""
+        """See `BaseJob.content`."""
         return (
             *super().content(),
             self.work,
@@ -125,7 +125,7 @@ class EngineJob(NetworkJob):
         )
 
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `Job.rehearsals`."""
+        """See `BaseJob.rehearsals`."""
         if not self.classes:
             return ()
         key = self.engine.partition("~")[0]
@@ -134,9 +134,9 @@ class EngineJob(NetworkJob):
             network = build_grid("torus", (4, 3), wrap=True)
             engine = brief_engine(load("engine", self.engine))
             routing = load_routing(self.text)
-            result = stage.simulate(network, routing, trial_work(engine), engine)
+            result = stage.run_simulation(network, routing, trial_work(engine), engine)
             with tempfile.TemporaryDirectory() as folder:
-                stage.write_result(result, self.carried, Path(folder))
+                stage.write_engine_result(result, self.carried, Path(folder))
 
         names = self.kind, key, *self.classes
         classes = (*self.classes, *class_name("engine", key))
@@ -147,19 +147,19 @@ class EngineJob(NetworkJob):
         try:
             is_table = routing_of(self.text) is None
         except InputError:
-            is_table = False  # with all other mistakes below
+            is_table = False  # reported with all other mistakes below
 
         def plugins() -> list[Any]:
-            return together(
+            return call_all(
                 lambda: load(self.carried, self.work), lambda: load("engine", self.engine)
             )
 
         if is_table:
-            (name, network, algorithm, routing), (work, engine) = together(
+            (name, network, algorithm, routing), (work, engine) = call_all(
                 lambda: network_of(self.topology, self.text), plugins
             )
         else:
-            algorithm, (name, network), (work, engine) = together(
+            algorithm, (name, network), (work, engine) = call_all(
                 lambda: routing_of(self.text), self.look_up_network, plugins
             )
             routing = algorithm.name
@@ -180,19 +180,21 @@ class EngineJob(NetworkJob):
     def run(self, task: Task) -> EngineResult:
         """See `FolderJob.run`.
 
-        In a workflow, parts that have finished are kept beside the folder until all have, and a
-        job that was killed goes on with the others.
+        In a workflow, finished parts are stored next to the folder until all have finished. A
+        job that was killed continues with the other parts.
         """
         assert isinstance(task, EngineTask)
         network = self.find_network(task, task.network)
         if not self.fingerprint:
-            return stage.simulate(network, task.algorithm, task.work, task.engine)
-        # proofs are shared by all traffic: ids are network, routing, traffic and settings
+            return stage.run_simulation(network, task.algorithm, task.work, task.engine)
+        # all traffic shares proofs: ids are network, routing, traffic and settings
         folder = Path(self.folder).parents[1] / PROOFS
         proofs = Proofs(folder, self.network_digest) if self.network_digest else None
         parts = self._parts()
         try:
-            return stage.simulate(network, task.algorithm, task.work, task.engine, parts, proofs)
+            return stage.run_simulation(
+                network, task.algorithm, task.work, task.engine, parts, proofs
+            )
         finally:
             parts.close(done=False)
 
@@ -210,7 +212,7 @@ class EngineJob(NetworkJob):
 
     def write(self, result: EngineResult, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
-        stage.write_result(result, self.carried, folder)
+        stage.write_engine_result(result, self.carried, folder)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,15 +221,15 @@ class SimulationJob(EngineJob):
 
     kind = "simulations"
     outcome_kind = "simulation"
-    things = "simulation", "simulations"
+    nouns = "simulation", "simulations"
     order = 3
     per_batch = 4
     carried = "traffic"
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """The simulations of a study: every pair under all traffic with all settings."""
-        return cls.of(parts, parts.pairs, of_traffic(parts.study, parts.traffic))
+        """Return the simulations of a study: every pair with all traffic and all settings."""
+        return cls.of(parts, parts.pairs, traffic_engines(parts.study, parts.traffic))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -236,19 +238,19 @@ class FlowJob(EngineJob):
 
     kind = "flows"
     outcome_kind = "flow"
-    things = "flow simulation", "flow simulations"
+    nouns = "flow simulation", "flow simulations"
     order = 4
     per_batch = 40
     carried = "workload"
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """The flows of a study: every pair with all workloads, and predictions of benchmarks."""
-        yield from cls.of(parts, parts.pairs, of_workloads(parts.study, parts.workloads))
+        """Return the flows of a study: every pair with all workloads, and predictions."""
+        yield from cls.of(parts, parts.pairs, workload_engines(parts.study, parts.workloads))
         for one in predictions(parts):
             work = {one.work_id: (one.work, [one.chosen])}
             yield from cls.of(parts, [one.ids[:2]], work)
 
 
 def _engine_digest(engine: EnginePlugin) -> str:
-    return fingerprint(STAGE, name_of(engine), [type(engine)], engine.input_files())
+    return job_fingerprint(STAGE, name_of(engine), [type(engine)], engine.input_files())

@@ -1,9 +1,9 @@
-"""Surveys: many runs, each of which leaves one row in a store and no folder.
+"""Surveys: many runs, each of which adds one row to a store and has no folder.
 
-The plan cuts a survey into jobs of whole networks. What Snakemake declares, a table of a job's
-runs, is put together from the store, which Snakemake does not own: a run whose row is there, with
-the same fingerprint, is not run again, whichever job it was in. All work on one network is done
-in one process, which builds it once; each run has the limits for itself.
+The plan cuts a survey into jobs of whole networks. The output that Snakemake declares, a table of
+a job's runs, is assembled from the store, which Snakemake does not own: a run that has a row with
+the same fingerprint is not run again, whatever job it was in. All work on one network is done in
+one process, which builds it once; the limits apply to each run separately.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING, Any, Self
 
 from routelab.api import RulesPlugin
 from routelab.api.errors import RoutelabError
-from routelab.artifacts.fingerprint import fingerprint
-from routelab.artifacts.provenance import Measured
+from routelab.artifacts.fingerprint import job_fingerprint
+from routelab.artifacts.provenance import ResourceMeter
 from routelab.artifacts.row_store import SUFFIX, RowStore, RowWriter
 from routelab.artifacts.survey_table import SurveyTable, write_survey_table
 from routelab.config import Bound, Survey
 from routelab.jobs import events
-from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
-from routelab.jobs.limits import Breach, Meter, current, without_result
+from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
+from routelab.jobs.limits import Breach, Meter, current, explain_missing_result
 from routelab.registry.instances import load_routing, name_of
 from routelab.stages.kinds.networks import STAGE as NETWORKS
 from routelab.stages.kinds.networks import network_jobs
 from routelab.stages.kinds.routes import route_rehearsals
 from routelab.stages.parts.instances import Instance, class_name, class_names, code_digest
-from routelab.stages.survey.bounds import bound_row, facts_beside
-from routelab.stages.survey.rows import Network, Row, lost_row
+from routelab.stages.survey.bounds import bound_row, run_bound_facts
+from routelab.stages.survey.rows import Row, SurveyNetwork, breach_row
 from routelab.stages.survey.runs import route_row
 
 if TYPE_CHECKING:
@@ -49,12 +49,12 @@ logger = logging.getLogger(__name__)
 
 
 def store(results: Path | str) -> RowStore:
-    """The rows of all surveys in a results folder."""
+    """Return the store of the rows of all surveys in a results folder."""
     return RowStore(Path(results) / "surveys" / "rows", worse=TRY_AGAIN)
 
 
 def _statuses(results: str) -> Mapping[str, str]:
-    """Status of every row in a results folder; read again when a file has changed."""
+    """Return the status of every row in a results folder; read again when a file has changed."""
     files = [(path, path.stat()) for path in sorted(store(results).folder.glob(f"*{SUFFIX}"))]
     state = tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in files)
     return _read_statuses(results, state)
@@ -66,13 +66,13 @@ def _read_statuses(results: str, _state: tuple[tuple[str, int, int], ...]) -> Ma
 
 
 @dataclass(frozen=True)
-class Item:
-    """What makes one row: a run, or a bound of a network under some rules.
+class SurveyItem:
+    """The work for one row: a run, or a bound of a network under some rules.
 
     Attributes
     ----------
     fingerprint : str
-        Of everything that the row depends on.
+        Digest of everything that the row depends on.
     topology : str
         Instance name.
     routing : str
@@ -88,40 +88,40 @@ class Item:
 
     @property
     def title(self) -> str:
-        """What people know it by."""
+        """Name in messages."""
         return f"{self.routing or 'bound of ' + (self.rules or 'the network')} on {self.topology}"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SurveyJob(Job):
-    """Make rows of a survey.
+class SurveyJob(BaseJob):
+    """Compute rows of a survey.
 
     Attributes
     ----------
-    items : tuple of Item
-        Those of one network together, bounds before runs.
+    items : tuple of SurveyItem
+        Items of one network are adjacent, bounds before runs.
     metrics : tuple of str
         Instance names.
     bound_seconds : float
-        Limit of a solver of bounds.
+        Time limit of a solver of bounds.
     bound_exact : bool
         Whether bounds are raised by a mixed-integer program.
     results : str
-        The folder whose store has the rows.
+        Results folder with the store of the rows.
     routings : tuple of (str, tuple of str)
         Instance names of the routings, with the names of their plugins' classes.
     origin : str
-        Key of the note on versions and machine; empty before it is written.
+        Key of the record of versions and machine; empty before it is written.
     """
 
     kind = "surveys"
     outcome_kind = "route"
-    things = "survey run", "survey runs"
+    nouns = "survey run", "survey runs"
     order = 6
     per_batch = 1
     of_surveys = True
 
-    items: tuple[Item, ...]
+    items: tuple[SurveyItem, ...]
     metrics: tuple[str, ...] = ()
     bound_seconds: float = 60.0
     bound_exact: bool = False
@@ -131,13 +131,13 @@ class SurveyJob(Job):
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """A survey's jobs.
+        """Return the jobs of a survey.
 
-        Networks are dealt out to the jobs in turn, so that none gets all the large ones.
+        Networks are distributed over the jobs in turn, so that none gets all the large ones.
         """
         study = parts.study
         rows = survey_rows(parts)
-        by_network: dict[str, list[Item]] = {}
+        by_network: dict[str, list[SurveyItem]] = {}
         for (t, _), item in rows.items():
             by_network.setdefault(t, []).append(item)
         bound = study.bound if isinstance(study.bound, Bound) else Bound()
@@ -169,52 +169,52 @@ class SurveyJob(Job):
 
     @classmethod
     def manifest(cls, results: Path, batch: str) -> Path:
-        """See `Job.manifest`: the table of the runs."""
+        """See `BaseJob.manifest`: the table of the runs."""
         return results / cls.kind / f"{batch}.csv"
 
     @classmethod
-    def write_manifest(cls, jobs: Sequence[Job], path: Path) -> None:
-        """See `Job.write_manifest`."""
+    def write_manifest(cls, jobs: Sequence[BaseJob], path: Path) -> None:
+        """See `BaseJob.write_manifest`."""
         (job,) = jobs
         assert isinstance(job, SurveyJob)
         write_survey_table(_table(job, store(job.results)), path)
 
     def group(self, study: str) -> str:
-        """See `Job.group`."""
+        """See `BaseJob.group`."""
         return study
 
     @property
     def title(self) -> str:
-        """See `Job.title`."""
+        """See `BaseJob.title`."""
         return self.ids[0]
 
     @property
     def size(self) -> int:
-        """See `Job.size`."""
+        """See `BaseJob.size`."""
         return len(self.runs)
 
     @property
-    def runs(self) -> tuple[Item, ...]:
+    def runs(self) -> tuple[SurveyItem, ...]:
         """Items that are runs."""
         return tuple(item for item in self.items if item.routing)
 
-    def missing(self) -> tuple[Item, ...]:
-        """Items without a row, or with one that the next run tries to improve."""
+    def missing(self) -> tuple[SurveyItem, ...]:
+        """Return items without a row, or whose row the next run tries to replace."""
         statuses = _statuses(self.results)
         undone = (None, *TRY_AGAIN)
         items = {item.fingerprint: item for item in self.items}
         return tuple(item for key, item in items.items() if statuses.get(key) in undone)
 
-    def left(self) -> int:
-        """See `Job.left`."""
+    def missing_results(self) -> int:
+        """See `BaseJob.missing_results`."""
         return sum(bool(item.routing) for item in self.missing())
 
     def is_done(self) -> bool:
-        """See `Job.is_done`."""
+        """See `BaseJob.is_done`."""
         return not self.missing()
 
     def endings(self) -> list[tuple[str, str]]:
-        """See `Job.endings`."""
+        """See `BaseJob.endings`."""
         statuses = _statuses(self.results)
         told = {key for key in (one.fingerprint for one in self.runs) if statuses.get(key) != "ok"}
         rows = store(self.results).rows(told) if told else {}
@@ -224,7 +224,7 @@ class SurveyJob(Job):
         ]
 
     def rehearsals(self) -> Sequence[Rehearsal]:
-        """See `Job.rehearsals`."""
+        """See `BaseJob.rehearsals`."""
         needed = {item.routing for item in self.items}
         found = [
             rehearsal
@@ -235,54 +235,54 @@ class SurveyJob(Job):
 
         for rules in dict.fromkeys(item.rules for item in self.items if not item.routing):
             work = partial(
-                bound_row, Network(REHEARSAL), rules, self.bound_seconds, self.bound_exact
+                bound_row, SurveyNetwork(REHEARSAL), rules, self.bound_seconds, self.bound_exact
             )
             classes = class_name("rules", rules.partition("~")[0]) if rules else ()
             found.append(Rehearsal(("bounds", rules), f"bounds {rules}".strip(), work, classes))
         return found
 
-    def start(self) -> Job:
-        """See `Job.start`: what is missing, with a note on versions and machine."""
+    def start(self) -> BaseJob:
+        """See `BaseJob.start`; also record versions and machine."""
         with store(self.results).writer(self.ids[0]) as writer:
             return replace(self, items=self.missing(), origin=_write_origin(writer))
 
     def do(self) -> None:
-        """Make the rows of the first network."""
-        network = Network(self.items[0].topology)
+        """Compute the rows of the first network."""
+        network = SurveyNetwork(self.items[0].topology)
         meter = current()
         with store(self.results).writer(self.ids[0]) as writer:
             for position, item in enumerate(self._first()):
                 if meter is not None:
-                    # solvers of bounds keep their own time, and what they found by then counts
+                    # solvers of bounds limit their time themselves and return the best bound so far
                     meter.begin(position, 0.0 if item.routing else 2 * self.bound_seconds)
                 self._note(item, self._row(item, network), writer)
             if meter is not None:
                 meter.begin(len(self._first()))
 
-    def end(self, ended: int | Breach, meter: Meter) -> Job | None:
-        """See `Job.end`: after a network comes the next, after a breach the next run."""
+    def end(self, ended: int | Breach, meter: Meter) -> BaseJob | None:
+        """See `BaseJob.end`: continue with the next network, after a breach with the next run."""
         first, position = self._first(), meter.position
         if position < len(first):
             if not isinstance(ended, Breach):
-                ended = without_result(ended, meter)
+                ended = explain_missing_result(ended, meter)
             with store(self.results).writer(self.ids[0]) as writer:
-                self._note(first[position], lost_row(ended.status, ended.reason), writer)
+                self._note(first[position], breach_row(ended.status, ended.reason), writer)
             rest = self.items[position + 1 :]
         else:
             rest = self.items[len(first) :]
         return replace(self, items=rest) if rest else None
 
-    def _first(self) -> tuple[Item, ...]:
-        """The items of the first network."""
+    def _first(self) -> tuple[SurveyItem, ...]:
+        """Return the items of the first network."""
         name = self.items[0].topology
         return tuple(takewhile(lambda item: item.topology == name, self.items))
 
-    def _row(self, item: Item, network: Network) -> Row:
+    def _row(self, item: SurveyItem, network: SurveyNetwork) -> Row:
         if item.routing:
             return route_row(network, item.routing, self.metrics)
         return bound_row(network, item.rules, self.bound_seconds, self.bound_exact)
 
-    def _note(self, item: Item, row: Mapping[str, Any], writer: RowWriter) -> None:
+    def _note(self, item: SurveyItem, row: Mapping[str, Any], writer: RowWriter) -> None:
         """Add a row to the store, and report it."""
         status, reason = row["status"], row["reason"]
         if status in TRY_AGAIN:
@@ -290,16 +290,16 @@ class SurveyJob(Job):
         names = {"topology": item.topology, "routing": item.routing, "rules": item.rules}
         writer.append(item.fingerprint, status, {**names, **row, "origin": self.origin})
         if item.routing:
-            events.note(self.kind, item.title, status, reason, row.get("wall_seconds", 0.0))
+            events.note_event(self.kind, item.title, status, reason, row.get("wall_seconds", 0.0))
 
 
-def survey_rows(parts: Parts) -> dict[tuple[str, str], Item]:
-    """The runs of a survey, by the ids of topology and routing."""
+def survey_rows(parts: Parts) -> dict[tuple[str, str], SurveyItem]:
+    """Return the runs of a survey, by the ids of topology and routing."""
     metrics = parts.metrics
     measured = [type(plugin) for one in metrics.values() for plugin in one.plugins]
     read = [name for one in metrics.values() for name in one.inputs]
     code = {
-        id_: fingerprint(
+        id_: job_fingerprint(
             RUNS,
             " ".join([instance.text + instance.quarantine, *metrics]),
             [*map(type, instance.plugins), *measured],
@@ -310,7 +310,7 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], Item]:
     rules = {id_: _rules(one) for id_, one in parts.routings.items()}
     networks = {t: code_digest(NETWORKS, parts.topologies[t]) for t in network_jobs(parts)}
     return {
-        (t, r): Item(
+        (t, r): SurveyItem(
             _both(networks[t], code[r]),
             parts.topologies[t].text,
             parts.routings[r].text,
@@ -320,10 +320,12 @@ def survey_rows(parts: Parts) -> dict[tuple[str, str], Item]:
     }
 
 
-def _add_bounds(parts: Parts, by_network: Mapping[str, list[Item]], bound: Bound) -> None:
-    """Put the bounds of each network before its runs."""
-    code = {"": fingerprint(BOUNDS, "")} | {
-        name_of(one): fingerprint(BOUNDS, name_of(one), [type(one)], map(str, one.input_files()))
+def _add_bounds(parts: Parts, by_network: Mapping[str, list[SurveyItem]], bound: Bound) -> None:
+    """Insert the bounds of each network before its runs."""
+    code = {"": job_fingerprint(BOUNDS, "")} | {
+        name_of(one): job_fingerprint(
+            BOUNDS, name_of(one), [type(one)], map(str, one.input_files())
+        )
         for one in map(_rules, parts.routings.values())
         if one is not None
     }
@@ -331,7 +333,7 @@ def _add_bounds(parts: Parts, by_network: Mapping[str, list[Item]], bound: Bound
         instance = parts.topologies[t]
         digest = code_digest(NETWORKS, instance)
         items[:0] = [
-            Item(
+            SurveyItem(
                 _both(digest, code[rules] + (" exact" if bound.exact and rules else "")),
                 instance.text,
                 rules=rules,
@@ -349,7 +351,7 @@ def _rules(instance: Instance) -> RulesPlugin | None:
 
 
 def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
-    """The job's runs with the bounds of their networks."""
+    """Return the job's runs with the bounds of their networks."""
     found = rows_of.rows({item.fingerprint for item in job.items})
     lost = [item for item in job.items if item.fingerprint not in found]
     if lost:
@@ -371,15 +373,15 @@ def _table(job: SurveyJob, rows_of: RowStore) -> SurveyTable:
         facts = dict(row["facts"])
         if bounds and row["status"] == "ok":
             rules = bounds[item.topology, item.rules] if item.rules else None
-            facts |= facts_beside(facts, rules, bounds[item.topology, ""])
+            facts |= run_bound_facts(facts, rules, bounds[item.topology, ""])
         rows.append({**names, **measured, **facts, **times, "origin": row["origin"]})
     origins = rows_of.rows({row["origin"] for row in rows})
     return SurveyTable(rows, origins, metrics)
 
 
 def _write_origin(writer: RowWriter) -> str:
-    """Note versions and machine once for all rows of a process; returns the note's key."""
-    with Measured() as measured:
+    """Record versions and machine once for all rows of a process; return the record's key."""
+    with ResourceMeter() as measured:
         provenance = measured.provenance()
     for key in ("plugins", "seed", "fingerprint", "wall_seconds", "cpu_seconds"):
         del provenance[key]

@@ -1,4 +1,4 @@
-"""From an entry of a study to a named instance, its plugins and the files that it reads."""
+"""Instances of a study's entries: name, plugins, and the files that they read."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from routelab.api import InputError, Plugin
 from routelab.api.parameters import value_text
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.config import Choice
 from routelab.config.files import seen_from_here
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
@@ -24,15 +24,15 @@ class Instance:
     Attributes
     ----------
     text : str
-        Canonical name; files in it are seen from the working directory.
+        Canonical name; files in it are relative to the working directory.
     written : str
-        Canonical name; files in it are seen from the study.
+        Canonical name; files in it are relative to the study.
     plugins : tuple of Plugin
     inputs : tuple of str
         Files that the plugins read.
     quarantine : str
-        Why the plugins cannot be used. There are none then, and both names are as they were
-        given: only a plugin knows its defaults.
+        Why the plugins cannot be used. Then `plugins` is empty, and both names are as given,
+        because only a plugin knows its defaults.
     """
 
     text: str
@@ -43,19 +43,19 @@ class Instance:
 
 
 def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
-    """The instance that a study's entry stands for.
+    """Return the instance of a study's entry.
 
     Parameters
     ----------
     kind : str
     choice : Choice
     folder : Path
-        Where files that parameters name are looked up: the study's folder.
+        The study's folder, where files that parameters name are looked up.
 
     Raises
     ------
     InputError
-        If the name cannot be read, there is no such plugin, parameters are wrong or a file is
+        If the name is invalid, the plugin does not exist, parameters are wrong or a file is
         missing.
     """
     try:
@@ -75,8 +75,8 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
 
 
 def code_digest(stage_module: str, instance: Instance) -> str:
-    """Digest of an instance's code and files, and of the stage that uses it."""
-    return fingerprint(
+    """Return a digest of an instance's code and files, and of the stage that uses it."""
+    return job_fingerprint(
         stage_module,
         instance.text + instance.quarantine,
         map(type, instance.plugins),
@@ -85,7 +85,7 @@ def code_digest(stage_module: str, instance: Instance) -> str:
 
 
 def class_names(instance: Instance) -> tuple[str, ...]:
-    """Names of the classes of an instance's plugins; none if they cannot be used."""
+    """Return the names of the classes of an instance's plugins; none if they cannot be used."""
     found = (type(plugin) for plugin in instance.plugins)
     return tuple(f"{one.__module__}:{one.__qualname__}" for one in found)
 
@@ -105,7 +105,7 @@ def _as_given(kind: str, choice: Choice) -> str:
     name = parse_routing(choice.name) if kind == "routing" else parse_name(choice.name)
     if isinstance(name, Name):
         return str(Name(name.key, (*name.parameters, *added)))
-    # which part the values belong to, the parts would have to tell
+    # only the parts could tell to which of them the values belong
     selection = Name(name.selection.key, (*name.selection.parameters, *added))
     return str(CompositionName(selection, name.rules, name.layers))
 
@@ -115,7 +115,7 @@ def _plugins(kind: str, text: str) -> tuple[Plugin, ...]:
 
 
 def _seen_from_here(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str:
-    """`text` with its relative files, which are seen from `folder`, seen from here."""
+    """Return `text` with files relative to `folder` replaced by files relative to here."""
     files = {str(path) for plugin in plugins for path in _relative_files(plugin)}
     if not files:
         return text

@@ -1,4 +1,4 @@
-"""The parts of a study: everything that it names, as plugins with parameters."""
+"""The parts of a study: all plugins that it names, with parameters."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from routelab.stages.parts.instances import Instance
 
 
 def is_hop_by_hop(routing: Instance) -> bool:
-    """Whether a routing decides on the way and so has no table."""
+    """Return whether a routing decides hop by hop and has no table."""
     return any(isinstance(plugin, HopRoutingPlugin) for plugin in routing.plugins)
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What a study names; the ids of mappings are aliases or canonical names.
+    """The parts of a study; ids are aliases or canonical names.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Parts:
     metrics : mapping of str to Instance
         By canonical name.
     pairs : sequence of (str, str)
-        Ids of topology and routing that meet, those of a network together.
+        Ids of topology and routing that are combined, grouped by network.
     """
 
     study: Study
@@ -45,10 +45,10 @@ class Parts:
 
     @cached_property
     def runs(self) -> tuple[tuple[str, str], ...]:
-        """The pairs whose routing has a table."""
+        """Pairs whose routing has a table."""
         return tuple((t, r) for t, r in self.pairs if r in self.tables)
 
     @cached_property
     def tables(self) -> dict[str, Instance]:
-        """The routings that have tables, by id."""
+        """Return the routings that have tables, by id."""
         return {r: one for r, one in self.routings.items() if not is_hop_by_hop(one)}

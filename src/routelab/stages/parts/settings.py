@@ -22,23 +22,23 @@ DEFAULT = "default"
 
 
 @dataclass(frozen=True)
-class Chosen:
+class EngineChoice:
     """An engine with its settings.
 
     Attributes
     ----------
     id : str
-        Name of their directory.
+        Name of the settings' directory.
     engine : EnginePlugin
-        Files in its settings are seen from the working directory.
+        Files in its settings are relative to the working directory.
     """
 
     id: str
     engine: EnginePlugin
 
     @classmethod
-    def of(cls, study: Study, engine: EnginePlugin) -> Chosen:
-        """An engine that a study names; its files are looked up in the study's folder.
+    def of(cls, study: Study, engine: EnginePlugin) -> EngineChoice:
+        """Return an engine that a study names; its files are looked up in the study's folder.
 
         Raises
         ------
@@ -49,40 +49,40 @@ class Chosen:
 
     @property
     def inputs(self) -> tuple[str, ...]:
-        """Files that the settings name."""
+        """Return the files that the settings name."""
         return tuple(map(str, self.engine.input_files()))
 
     def digests(self) -> tuple[str, ...]:
-        """Digests of the files."""
+        """Return the digests of the files."""
         return tuple(map(content_digest, self.inputs))
 
 
-def of_traffic(
+def traffic_engines(
     study: Study, traffic: Mapping[str, Instance]
-) -> dict[str, tuple[Instance, Sequence[Chosen]]]:
-    """The traffic of a study with the settings of its simulations.
+) -> dict[str, tuple[Instance, Sequence[EngineChoice]]]:
+    """Return the traffic of a study with the engines of its simulations.
 
     Raises
     ------
     ConfigError
-        With files that are missing or wrong.
+        Lists missing and invalid files.
     """
     mistakes: list[str] = []
-    settings = _located(study, "simulation", study.settings, mistakes)
+    settings = _locate_engines(study, "simulation", study.settings, mistakes)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
     return {id_: (instance, list(settings.values())) for id_, instance in traffic.items()}
 
 
-def of_workloads(
+def workload_engines(
     study: Study, workloads: Mapping[str, Instance]
-) -> dict[str, tuple[Instance, Sequence[Chosen]]]:
-    """The workloads of a study with the settings of each.
+) -> dict[str, tuple[Instance, Sequence[EngineChoice]]]:
+    """Return the workloads of a study with the engines of each.
 
     Raises
     ------
     ConfigError
-        With clusters and files that are missing or wrong, and unknown names of workloads.
+        Lists missing and invalid clusters and files, and unknown names of workloads.
     """
     mistakes = [
         f"{study.place('flow')}workload {name!r} is not part of this study"
@@ -91,7 +91,7 @@ def of_workloads(
         if name not in (*workloads, DEFAULT_NAME)
     ]
     every = [one for settings in study.flows.values() for one in settings]
-    found = _located(study, "flow", every, mistakes)
+    found = _locate_engines(study, "flow", every, mistakes)
     if mistakes:
         raise ConfigError(list(dict.fromkeys(mistakes)))
     return {
@@ -103,21 +103,21 @@ def of_workloads(
     }
 
 
-def _located(
+def _locate_engines(
     study: Study, key: str, engines: Sequence[EnginePlugin], mistakes: list[str]
-) -> dict[str, Chosen]:
-    """Engines by their canonical names in the study, those apart that cannot be used."""
-    found: dict[str, Chosen] = {}
+) -> dict[str, EngineChoice]:
+    """Return engines by their canonical names in the study, without unusable ones."""
+    found: dict[str, EngineChoice] = {}
     for one in engines:
         try:
-            found[name_of(one)] = Chosen.of(study, one)
+            found[name_of(one)] = EngineChoice.of(study, one)
         except InputError as error:
             mistakes += [f"{study.place(key)}{line}" for line in str(error).splitlines()]
     return found
 
 
 def settings_id(settings: EnginePlugin | BenchSettings) -> str:
-    """What differs from the defaults, where that can name a directory, else a hash of it."""
+    """Return what differs from the defaults if it is valid as a directory name, else a hash."""
     if isinstance(settings, BenchSettings):
         text = settings.canonical()
     else:

@@ -69,7 +69,7 @@ def column_mistakes(parts: Parts) -> Iterator[str]:
         ("tables", study.tables),
         ("figures", study.figures),
     )
-    known = _Known(parts)
+    known = _AvailableColumns(parts)
     yield from known.clashes()
     for part, named in views:
         for name, view in named.items():
@@ -83,7 +83,7 @@ def column_mistakes(parts: Parts) -> Iterator[str]:
                     yield f"{study.place(part, name, 'over')}no parameter {parameter!r}{hint}"
 
 
-class _Known:
+class _AvailableColumns:
     """Columns and parameters of the rows of a study."""
 
     def __init__(self, parts: Parts) -> None:
@@ -92,13 +92,13 @@ class _Known:
 
     @cached_property
     def _columns(self) -> Columns:
-        """Columns of the core and of the plugins that the study uses."""
+        """Return the columns of the core and of the plugins that the study uses."""
         plugins = [plugin for _, plugin in self._plugins]
         return Columns([*core_columns(), *plugin_columns(plugins)])
 
     @cached_property
     def _plugins(self) -> list[tuple[str, Plugin]]:
-        """Plugins that bring columns, each with the key of the study that names it."""
+        """Return the plugins that declare columns, each with the study's key that names it."""
         parts = self._parts
         named = {"topologies": parts.topologies, "routings": parts.routings}
         named["metrics"] = parts.metrics
@@ -110,7 +110,7 @@ class _Known:
 
     def clashes(self) -> Iterator[str]:
         """Find columns that two producers declare with another unit, direction or pooling."""
-        # channels of a table and of a simulation have columns of their own
+        # channels of a table and channels of a simulation have separate columns
         mine = [one for one in core_columns() if "routes" in one.of]
         first = {("routes", one.name): (one, "routelab") for one in mine}
         found: dict[str, None] = {}
@@ -198,7 +198,7 @@ class _Known:
 
 
 def _sort(column: Column) -> tuple[str, str, str]:
-    """What has to agree where two producers have one column."""
+    """Return what must agree if two producers declare one column."""
     return column.unit, column.better, column.seeds
 
 

@@ -1,4 +1,4 @@
-"""From studies to jobs: what has to run, under which names and with which inputs."""
+"""Expansion of studies into jobs, with their names and inputs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from routelab.api import InputError
-from routelab.artifacts.fingerprint import fingerprint
+from routelab.artifacts.fingerprint import job_fingerprint
 from routelab.config import (
     Choice,
     ConfigError,
@@ -21,7 +21,7 @@ from routelab.config import (
 )
 from routelab.config.errors import suggestion
 from routelab.config.study import ENTRIES
-from routelab.jobs.job import MAX_ID, Job
+from routelab.jobs.job import MAX_ID, BaseJob
 from routelab.registry.bibliography import bibliography_files
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.kinds import kinds
@@ -31,20 +31,20 @@ from routelab.stages.parts.parts import Parts, is_hop_by_hop
 from routelab.stages.plan.columns import column_mistakes
 from routelab.stages.plan.plan import Plan, StudyPlan, cut_batches, merge_jobs
 from routelab.stages.plan.plugins import study_plugins
-from routelab.stages.plan.samples import chosen
+from routelab.stages.plan.samples import select_networks
 
-__all__ = ["MAX_ID", "Plan", "StudyPlan", "expand"]
+__all__ = ["MAX_ID", "Plan", "StudyPlan", "expand_studies"]
 
 
-def expand(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
-    """All jobs of `studies`.
+def expand_studies(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
+    """Return all jobs of `studies`.
 
     Parameters
     ----------
     studies : sequence of path
         Study files. Files that their parameters name are looked up in the study's folder.
     results : path
-        Where outcomes are written.
+        Folder of the outcomes.
 
     Returns
     -------
@@ -67,15 +67,15 @@ class _Expansion:
     def __init__(self, results: Path) -> None:
         self._results = results
         self.mistakes: list[str] = []
-        self._unknown = 0  # names that no plugin has: nobody knows what columns these bring
+        self._unknown = 0  # names without a plugin, whose columns are unknown
         self.studies: dict[str, Parts] = {}
-        self.jobs: dict[str, dict[str, tuple[Job, ...]]] = {}
+        self.jobs: dict[str, dict[str, tuple[BaseJob, ...]]] = {}
         self.quarantined: dict[str, None] = {}
         self._meanings: dict[tuple[str, str], tuple[str, str]] = {}
         self._instances: dict[tuple[object, ...], Instance] = {}
 
     def add(self, path: Path) -> None:
-        """Read a study and note its jobs."""
+        """Read a study and add its jobs."""
         unknown = self._unknown
         try:
             study = load_study(path)
@@ -95,7 +95,7 @@ class _Expansion:
         parts = Parts(
             study=study,
             results=self._results,
-            **{part: _merged(named) for part, named in entries.items()},
+            **{part: _merge(named) for part, named in entries.items()},
             metrics=self._metrics(study),
             pairs=self._pairs(study, entries["topologies"], entries["routings"]),
         )
@@ -105,9 +105,9 @@ class _Expansion:
         self.studies[study.name] = parts
         self.jobs[study.name] = self._jobs(parts)
 
-    def _jobs(self, parts: Parts) -> dict[str, tuple[Job, ...]]:
-        """The jobs of a study by kind."""
-        found: dict[str, tuple[Job, ...]] = {}
+    def _jobs(self, parts: Parts) -> dict[str, tuple[BaseJob, ...]]:
+        """Return the jobs of a study by kind."""
+        found: dict[str, tuple[BaseJob, ...]] = {}
         for kind, job in kinds().items():
             if job.of_surveys != bool(parts.study.survey):
                 continue
@@ -120,7 +120,7 @@ class _Expansion:
         try:
             expected = () if parts.study.survey else predictions(parts)
         except ConfigError:
-            return found  # the mistakes are those of the comparisons and flows
+            return found  # comparisons and flows report the mistakes
         place = parts.study.place("benchmarks")
         for one in expected:
             clash = self._clash("workload", one.work_id, one.work.text, place)
@@ -133,13 +133,13 @@ class _Expansion:
         networks: Sequence[Mapping[str, Instance]],
         entries: Sequence[Mapping[str, Instance]],
     ) -> list[tuple[str, str]]:
-        """Ids of all topologies and routings that meet, those of a network together."""
-        everywhere = list(_merged(networks))
+        """Return the ids of all combined topologies and routings, grouped by network."""
+        everywhere = list(_merge(networks))
         where: dict[str, set[str]] = {}
         for position, (entry, routings) in enumerate(zip(study.routings, entries, strict=True)):
             on = entry.on if isinstance(entry, Use) else None
             try:
-                ids = everywhere if on is None else chosen(on, networks)
+                ids = everywhere if on is None else select_networks(on, networks)
             except InputError as error:
                 self.mistakes.append(f"{study.place('routings', position)}{error}")
                 continue
@@ -148,7 +148,7 @@ class _Expansion:
         return [(t, r) for t in everywhere for r in where if t in where[r]]
 
     def plan(self) -> Plan:
-        """Everything that was added, if nothing is wrong with it."""
+        """Return the plan of all added studies; raise the collected mistakes."""
         if self.mistakes:
             raise ConfigError(self.mistakes)
         by_kind = {
@@ -170,7 +170,7 @@ class _Expansion:
         return Plan(self._results, jobs, studies, batches, tuple(self.quarantined))
 
     def _named(self, study: Study, part: str) -> list[dict[str, Instance]]:
-        """Instances of each entry of a list of the study, by id."""
+        """Return the instances of each entry of a list of the study, by id."""
         kind = ENTRIES[part]
         entries: list[dict[str, Instance]] = []
         for position, entry in enumerate(getattr(study, part)):
@@ -191,7 +191,7 @@ class _Expansion:
                 id_ = choice.alias or instance.text
                 problem = (
                     self._clash(kind, id_, instance.text, place)
-                    or _unfit(id_, instance)
+                    or _directory_problem(id_, instance)
                     or _without_traffic(study, instance)
                 )
                 if problem:
@@ -206,7 +206,7 @@ class _Expansion:
         return self._instances[key]
 
     def _clash(self, kind: str, id_: str, text: str, place: str) -> str | None:
-        """Why `id_` cannot stand for `text`: it stands for something else already."""
+        """Return why `id_` cannot stand for `text` if it already stands for another text."""
         meaning, other_place = self._meanings.setdefault((kind, id_), (text, place))
         if meaning == text:
             return None
@@ -216,7 +216,7 @@ class _Expansion:
         )
 
     def _metrics(self, study: Study) -> dict[str, Instance]:
-        """The study's metrics by canonical name; by default the usual ones, in surveys none."""
+        """Return the study's metrics by name (default: the usual ones, in surveys none)."""
         names = study.metrics or []
         if study.metrics is None and not study.survey:
             names = installed_catalogue().default_metrics()
@@ -229,24 +229,24 @@ class _Expansion:
                 self._unknown += 1
                 continue
             if instance.quarantine:
-                # a job measures all metrics at once, so none of the study's jobs could be ok
+                # a job measures all metrics, so none of the study's jobs could be ok
                 self.mistakes.append(f"{study.place('metrics', position)}{instance.quarantine}")
             metrics[instance.text] = instance
         return metrics
 
 
 def _any_quarantined(parts: Parts) -> bool:
-    """Tell whether a plugin cannot be used, so that nobody knows its columns and parameters."""
+    """Return whether a plugin cannot be used, so that its columns and parameters are unknown."""
     named = (parts.topologies, parts.routings, parts.traffic, parts.workloads, parts.benchmarks)
     return any(instance.quarantine for some in named for instance in some.values())
 
 
-def _merged(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
+def _merge(entries: Sequence[Mapping[str, Instance]]) -> dict[str, Instance]:
     return {id_: instance for entry in entries for id_, instance in entry.items()}
 
 
 def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str]:
-    """Routings to compare with that the study does not have; parameters may be pooled away."""
+    """Find routings to compare with that the study lacks; parameters may be pooled away."""
     known = {re.sub(r"~[^@]*", "", id_) for id_ in routings} | set(routings)
     views: dict[str, Mapping[str, Table | Figure]] = {
         "tables": study.tables,
@@ -261,8 +261,8 @@ def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str
                     yield f"{place}the study has no routing {other!r} to compare with{mend}"
 
 
-def _unfit(id_: str, instance: Instance) -> str | None:
-    """Why `id_` cannot name a directory."""
+def _directory_problem(id_: str, instance: Instance) -> str | None:
+    """Return why `id_` is not valid as a directory name."""
     mend = f"give it an alias: {{use: {instance.written!r}, as: <alias>}}"
     if "/" in id_:
         return f"{id_} has a path in it and cannot name a directory; {mend}"
@@ -272,7 +272,7 @@ def _unfit(id_: str, instance: Instance) -> str | None:
 
 
 def _without_traffic(study: Study, instance: Instance) -> str | None:
-    """Why a routing has nothing to do in a study."""
+    """Return why a study does not use a routing."""
     if study.traffic or not is_hop_by_hop(instance):
         return None
     if study.benchmarks:
@@ -286,11 +286,11 @@ def _without_traffic(study: Study, instance: Instance) -> str | None:
     )
 
 
-def _study_plan(parts: Parts, jobs: Mapping[str, tuple[Job, ...]]) -> StudyPlan:
+def _study_plan(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> StudyPlan:
     study = parts.study
     inputs = [study.path]
     if study.reference:
         inputs += [study.reference.folder / "citation.yaml", *study.reference.tables.values()]
     files = tuple(map(str, inputs))
     shown: list[str | Path] = [*files, *bibliography_files(study_plugins(parts, jobs))]
-    return StudyPlan(parts, jobs, files, fingerprint("routelab.stages.report", "", (), shown))
+    return StudyPlan(parts, jobs, files, job_fingerprint("routelab.stages.report", "", (), shown))

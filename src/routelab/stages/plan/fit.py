@@ -79,7 +79,7 @@ def misfits(parts: Parts) -> list[Misfit]:
     for id_, topology in parts.topologies.items():
         if checked and time.process_time() - began > CPU_SECONDS:
             break
-        network = _built(topology)
+        network = _build_small(topology)
         if network is None:
             continue
         checked += 1
@@ -147,7 +147,7 @@ def _question(
     return ask
 
 
-def _built(instance: Instance) -> Topology | None:
+def _build_small(instance: Instance) -> Topology | None:
     """Build the network of an instance; None if it is too large or cannot be built."""
     for plugin in instance.plugins:
         if isinstance(plugin, TopologyPlugin):

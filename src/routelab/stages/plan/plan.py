@@ -1,4 +1,4 @@
-"""The jobs of some studies, and what the results folder has of them."""
+"""The jobs of some studies, and their state in the results folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from routelab.artifacts.losses import NOT_RUN, JobStatus
 from routelab.config import Study
 from routelab.jobs.batches import Batch, write_jobs
 from routelab.jobs.events import log_of
-from routelab.jobs.job import TRY_AGAIN, Job, Rehearsal
+from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.stages.parts.parts import Parts
 
 PLAN = ".plan"
@@ -19,31 +19,31 @@ PLAN = ".plan"
 
 @dataclass(frozen=True)
 class StudyPlan:
-    """What a study shows.
+    """The parts and jobs of a study.
 
     Attributes
     ----------
     parts : Parts
-    jobs : mapping of str to tuple of Job
+    jobs : mapping of str to tuple of BaseJob
         By kind, in the study's order.
     inputs : tuple of str
         The study's file and the files of the reference that it cites.
     fingerprint : str
-        Changes when the report may look different though no result changed.
+        Changes when the report may change although no result has changed.
     """
 
     parts: Parts
-    jobs: Mapping[str, tuple[Job, ...]]
+    jobs: Mapping[str, tuple[BaseJob, ...]]
     inputs: tuple[str, ...]
     fingerprint: str
 
     @property
     def study(self) -> Study:
-        """Its settings."""
+        """The study."""
         return self.parts.study
 
     def ids(self, kind: str) -> tuple[tuple[str, ...], ...]:
-        """Ids of all jobs of a kind."""
+        """Return the ids of all jobs of a kind."""
         return tuple(job.ids for job in self.jobs.get(kind, ()))
 
 
@@ -54,20 +54,20 @@ class Plan:
     Attributes
     ----------
     results : Path
-    jobs : mapping of str to Job
+    jobs : mapping of str to BaseJob
         By folder, kind by kind.
     studies : mapping of str to StudyPlan
         By name.
     batches : mapping of (str, str) to Batch
         By kind and id.
     quarantined : tuple of str
-        Why plugins of the studies cannot be used; their jobs fail for it.
+        Why plugins of the studies cannot be used; their jobs fail for this reason.
     postponed : set of (str, str)
-        Batches, by kind and id, that this run leaves alone.
+        Batches, by kind and id, that this run skips.
     """
 
     results: Path
-    jobs: Mapping[str, Job]
+    jobs: Mapping[str, BaseJob]
     studies: Mapping[str, StudyPlan]
     batches: Mapping[tuple[str, str], Batch]
     quarantined: tuple[str, ...] = ()
@@ -75,28 +75,28 @@ class Plan:
 
     @property
     def batches_to_do(self) -> list[Batch]:
-        """The batches that are not postponed."""
+        """Return the batches that are not postponed."""
         return [batch for key, batch in self.batches.items() if key not in self.postponed]
 
-    def of(self, kind: str) -> dict[tuple[str, ...], Job]:
-        """The jobs of a kind by their ids."""
+    def of(self, kind: str) -> dict[tuple[str, ...], BaseJob]:
+        """Return the jobs of a kind by their ids."""
         return {job.ids: job for job in self.jobs.values() if job.kind == kind}
 
     # --- files ----------------------------------------------------------------------------------
 
     def spec(self, batch: Batch) -> Path:
-        """The file that lists the jobs of a batch for its process."""
+        """Return the file that lists the jobs of a batch for its process."""
         return self.results / PLAN / batch.kind / f"{batch.id}.json"
 
     def manifest(self, batch: Batch) -> Path:
-        """The file that a batch leaves when all its jobs have an outcome."""
+        """Return the file that a batch writes when all its jobs have an outcome."""
         return batch.manifest(self.results)
 
     def manifests(self, shown: StudyPlan | None = None) -> list[str]:
-        """Manifests of all batches, or of those that do what a study shows."""
+        """Return the manifests of all batches, or of those with results of a study."""
         wanted = None
         if shown is not None:
-            # a network alone is nothing to show
+            # the report shows nothing of a network alone
             wanted = {
                 job.folder
                 for kind, jobs in shown.jobs.items()
@@ -110,11 +110,11 @@ class Plan:
         ]
 
     def manifests_before(self, batch: Batch) -> list[str]:
-        """Manifests of the batches that must have run before a batch."""
+        """Return the manifests of the batches that must run before a batch."""
         return [str(self.manifest(self.batches[key])) for key in batch.after]
 
     def write_specs(self) -> None:
-        """Write all specs, and forget the manifests of batches with jobs that run `again`.
+        """Write all specs, and delete the manifests of batches with jobs that run `again`.
 
         Raises
         ------
@@ -128,10 +128,10 @@ class Plan:
             if any(job.folder in again for job in batch.jobs):
                 self.manifest(batch).unlink(missing_ok=True)
 
-    # --- what has become of jobs ----------------------------------------------------------------
+    # --- state of jobs --------------------------------------------------------------------------
 
-    def again(self) -> list[Job]:
-        """Jobs whose batch has a manifest and that have to run again.
+    def again(self) -> list[BaseJob]:
+        """Return jobs that must run again although their batch has a manifest.
 
         They failed, ran out of time, or their outcome is missing or belongs to other code.
         """
@@ -144,17 +144,17 @@ class Plan:
         ]
 
     def count(self, statuses: Collection[str]) -> int:
-        """How many results have one of some statuses."""
+        """Return the number of results with one of some statuses."""
         return sum(status in statuses for job in self.jobs.values() for status, _ in job.endings())
 
     def failed(self) -> int:
-        """How many results failed, ran out of time or cannot be read."""
+        """Return the number of results that failed, ran out of time or cannot be read."""
         return self.count(TRY_AGAIN)
 
     def statuses(self) -> list[JobStatus]:
-        """What has become of every result of every study, networks excepted."""
+        """Return the status of every result of every study, without networks."""
         return [
-            JobStatus(name, *job.things, status or NOT_RUN, reason)
+            JobStatus(name, *job.nouns, status or NOT_RUN, reason)
             for name, shown in self.studies.items()
             for kind, jobs in shown.jobs.items()
             if kind != "topologies"
@@ -162,18 +162,18 @@ class Plan:
             for status, reason in job.endings()
         ]
 
-    def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, Job]]:
-        """What loads the kernels of all jobs, by key, each with a job that has it."""
-        found: dict[tuple[str, ...], tuple[Rehearsal, Job]] = {}
+    def rehearsals(self) -> dict[tuple[str, ...], tuple[Rehearsal, BaseJob]]:
+        """Return the rehearsals of all jobs by key, each with a job that has it."""
+        found: dict[tuple[str, ...], tuple[Rehearsal, BaseJob]] = {}
         for job in self.jobs.values():
             for one in job.rehearsals():
                 found.setdefault(one.key, (one, job))
         return found
 
 
-def merge_jobs(studies: Iterable[Mapping[str, tuple[Job, ...]]]) -> dict[str, Job]:
-    """All jobs by folder; one that several studies ask for serves all of them."""
-    jobs: dict[str, Job] = {}
+def merge_jobs(studies: Iterable[Mapping[str, tuple[BaseJob, ...]]]) -> dict[str, BaseJob]:
+    """Return all jobs by folder; merge a job of several studies into one."""
+    jobs: dict[str, BaseJob] = {}
     for by_kind in studies:
         for some in by_kind.values():
             for job in some:
@@ -183,16 +183,16 @@ def merge_jobs(studies: Iterable[Mapping[str, tuple[Job, ...]]]) -> dict[str, Jo
 
 
 def cut_batches(
-    jobs: Mapping[str, Job], studies: Mapping[str, Mapping[str, tuple[Job, ...]]]
+    jobs: Mapping[str, BaseJob], studies: Mapping[str, Mapping[str, tuple[BaseJob, ...]]]
 ) -> dict[tuple[str, str], Batch]:
-    """Cut jobs into batches of one study and of one plugin or one make of routing.
+    """Cut jobs into batches of one study and of one plugin or one base name of routing.
 
-    A job that several studies want is in a batch of the first, so that batches stay the same
-    when another study is chosen as well.
+    A job of several studies is in a batch of the first study, so that batches stay the same
+    when another study is added.
 
     Parameters
     ----------
-    jobs : mapping of str to Job
+    jobs : mapping of str to BaseJob
         By folder.
     studies : mapping of str to mapping of str to tuple of Job
         By name and kind.
@@ -202,7 +202,7 @@ def cut_batches(
         for some in by_kind.values():
             for job in some:
                 first.setdefault(job.folder, name)
-    groups: dict[tuple[str, str], list[Job]] = {}
+    groups: dict[tuple[str, str], list[BaseJob]] = {}
     for folder, job in jobs.items():
         groups.setdefault((job.kind, job.group(first[folder])), []).append(job)
     batches: dict[tuple[str, str], Batch] = {}

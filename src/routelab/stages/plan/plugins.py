@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from routelab.api import Plugin
-from routelab.jobs.job import Job
+from routelab.jobs.job import BaseJob
 from routelab.registry.instances import load
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.simulations import EngineJob
 from routelab.stages.parts.parts import Parts
 
 
-def study_plugins(parts: Parts, jobs: Mapping[str, tuple[Job, ...]]) -> list[Plugin]:
+def study_plugins(parts: Parts, jobs: Mapping[str, tuple[BaseJob, ...]]) -> list[Plugin]:
     """List the plugins of all that a study names, of its predictions and of its engines."""
     named = (
         *parts.topologies.values(),

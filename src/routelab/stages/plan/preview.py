@@ -1,4 +1,4 @@
-"""What a study would do, before anything runs; and what helps to write one."""
+"""Previews of studies before anything runs, and the schema and reference of study files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Literal
 from routelab.config import ConfigError
 from routelab.config.manual import study_page
 from routelab.config.schema import study_schema
-from routelab.jobs.job import TRY_AGAIN, Job
+from routelab.jobs.job import TRY_AGAIN, BaseJob
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.surveys import SurveyJob
-from routelab.stages.plan.expansion import StudyPlan, expand
+from routelab.stages.plan.expansion import StudyPlan, expand_studies
 from routelab.stages.plan.fit import misfits
 
 State = Literal["cached", "missing", "stale", "failed"]
@@ -35,11 +35,11 @@ class PlannedJob:
     kind : str
         See `routelab.stages.kinds`.
     topology, routing, traffic, settings : str
-        See `routelab.jobs.job.Job.labels`.
+        See `routelab.jobs.job.BaseJob.labels`.
     state : {"cached", "missing", "stale", "failed"}
         See `STATES`.
     reason : str
-        Why the last try failed.
+        Why the last attempt failed.
     """
 
     kind: str
@@ -53,12 +53,12 @@ class PlannedJob:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a run of some studies would do.
+    """The jobs and batches that a run of some studies would do.
 
     Attributes
     ----------
     jobs : tuple of PlannedJob
-        Kind by kind; of a survey, one for each run.
+        Kind by kind; one for each run of a survey.
     batches, batches_to_run : int
     """
 
@@ -67,34 +67,34 @@ class Preview:
     batches_to_run: int
 
     def totals(self, kind: str) -> dict[State, int]:
-        """Number of jobs in each state."""
+        """Return the number of jobs in each state."""
         counted = Counter(job.state for job in self.jobs if job.kind == kind)
         return {state: counted[state] for state in STATES}
 
 
-def check(studies: Sequence[Path]) -> list[str]:
-    """Return one line for each study with what it stands for, and notes on what will not apply.
+def check_studies(studies: Sequence[Path]) -> list[str]:
+    """Return a summary line for each study, and notes on parts that will not apply.
 
     Raises
     ------
     ConfigError
-        An `InputError` with everything that is wrong in any of the studies; a pattern or routing
-        that goes with none of the study's networks is wrong.
+        An `InputError` with all mistakes in all studies. A pattern or routing that supports none
+        of the study's networks is a mistake.
     """
-    plan = expand(studies)
+    plan = expand_studies(studies)
     lines, mistakes = [], []
     for shown in plan.studies.values():
         found = misfits(shown.parts)
         mistakes += [str(one) for one in found if one.never_fits]
-        lines.append(f"{shown.study.path}: OK: {_told(shown)}")
+        lines.append(f"{shown.study.path}: OK: {_study_text(shown)}")
         lines += [f"{one} (note)" for one in found if not one.never_fits]
     if mistakes:
         raise ConfigError(mistakes)
     return lines
 
 
-def _told(shown: StudyPlan) -> str:
-    """What a study stands for."""
+def _study_text(shown: StudyPlan) -> str:
+    """Return a summary of a study."""
     parts = shown.parts
     product = [
         _count(len({t for t, _ in parts.pairs}), "topology"),
@@ -111,11 +111,11 @@ def _told(shown: StudyPlan) -> str:
         number = len({one[2] for one in ids})
         factors = [*product, f"{number} traffic" if work == "traffic" else _count(number, work)]
         settings = len({one[3] for one in ids})
-        # a workload's settings may be its own
+        # a workload may have separate settings
         if settings > 1 and number * settings * len(parts.pairs) == len(ids):
             factors.append(f"{settings} settings")
-        thing, _ = kinds()[kind].things
-        others.append(f"{' × '.join(factors)} = {_count(len(ids), thing)}")
+        noun, _ = kinds()[kind].nouns
+        others.append(f"{' × '.join(factors)} = {_count(len(ids), noun)}")
     compared = shown.ids("comparisons")
     if compared:
         measured = [
@@ -137,15 +137,15 @@ def _told(shown: StudyPlan) -> str:
 
 
 def preview(studies: Sequence[Path], results: Path) -> Preview:
-    """What a run of `studies` would do; changes nothing.
+    """Return what a run of `studies` would do, without changing anything.
 
     Raises
     ------
     ConfigError
-        As `check`.
+        As `check_studies`.
     """
-    plan = expand(studies, results)
-    jobs = [one for job in plan.jobs.values() for one in _planned(job)]
+    plan = expand_studies(studies, results)
+    jobs = [one for job in plan.jobs.values() for one in _planned_jobs(job)]
     to_run = [
         batch
         for batch in plan.batches.values()
@@ -154,18 +154,18 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
     return Preview(tuple(jobs), len(plan.batches), len(to_run))
 
 
-def schema_text(built_in: bool = False) -> str:
-    """The JSON schema of study files, with all installed plugins or the built-in ones alone."""
+def study_schema_text(built_in: bool = False) -> str:
+    """Return the JSON schema of study files, with all plugins or only the built-in ones."""
     schema = study_schema(installed_catalogue(), "routelab" if built_in else None)
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
-def page_text() -> str:
-    """The reference page of study files, in Markdown."""
+def study_page_text() -> str:
+    """Return the reference page of study files, in Markdown."""
     return study_page()
 
 
-def _planned(job: Job) -> list[PlannedJob]:
+def _planned_jobs(job: BaseJob) -> list[PlannedJob]:
     if isinstance(job, SurveyJob):
         return [
             PlannedJob("routes", one.topology, one.routing, _state(True, status), reason)
@@ -178,7 +178,7 @@ def _planned(job: Job) -> list[PlannedJob]:
 
 
 def _state(current: bool, status: str) -> State:
-    """State of a job by its outcome, which may be that of other code."""
+    """Return the state of a job by its outcome, which may be of other code."""
     if not status:
         return "missing"
     if not current:
@@ -186,6 +186,6 @@ def _state(current: bool, status: str) -> State:
     return "failed" if status in TRY_AGAIN else "cached"
 
 
-def _count(number: int, thing: str) -> str:
-    many = thing.removesuffix("y") + "ies" if thing.endswith("y") else f"{thing}s"
-    return f"{number} {thing if number == 1 else many}"
+def _count(number: int, noun: str) -> str:
+    many = noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else many}"

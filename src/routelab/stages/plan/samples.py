@@ -1,4 +1,4 @@
-"""On which networks of a study a routing runs."""
+"""Selection of the networks of a study on which a routing runs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from routelab.config import Systems
 from routelab.stages.parts.instances import Instance
 
 
-def chosen(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> list[str]:
-    """Ids of the networks that `on` chooses, in the study's order.
+def select_networks(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> list[str]:
+    """Return the ids of the networks that `on` selects, in the study's order.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ def chosen(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> list[str]:
     Raises
     ------
     InputError
-        If a limit of size is set and a network does not tell its size beforehand.
+        If a size limit is set and the size of a network is unknown before it is built.
     """
     ids: list[str] = []
     for entry in entries:
@@ -40,7 +40,7 @@ def chosen(on: Systems, entries: Sequence[Mapping[str, Instance]]) -> list[str]:
 
 
 def _switches(id_: str, instance: Instance) -> int:
-    """Size of the whole grid, as it is known without building it."""
+    """Return the size of the whole grid without building it."""
     parameters = [plugin.parameters for plugin in instance.plugins]
     dims = next((found for p in parameters if (found := getattr(p, "dims", None))), None)
     if dims is None:
@@ -52,5 +52,5 @@ def _switches(id_: str, instance: Instance) -> int:
 
 
 def _draw(seed: int, text: str) -> bytes:
-    """What puts networks into a random order, in which others change nothing."""
+    """Return a sort key for a random order of networks that does not depend on other networks."""
     return hashlib.sha256(f"{seed} {text}".encode()).digest()

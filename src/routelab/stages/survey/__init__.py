@@ -1,1 +1,1 @@
-"""What a survey keeps of its runs."""
+"""Rows of surveys."""

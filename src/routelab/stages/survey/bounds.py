@@ -1,4 +1,4 @@
-"""What a survey keeps of a bound: its numbers, not its certificate."""
+"""Rows of bounds in a survey: the numbers without the certificate."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from routelab.api import RulesPlugin, Topology
 from routelab.bounds import BOUND_FIELDS, LoadBound, bound_facts, bound_from_numbers, bound_numbers
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load
-from routelab.stages.bound import compute
-from routelab.stages.survey.rows import Network, Row, lost_row, timed_row
+from routelab.stages.bound import bound_load
+from routelab.stages.survey.rows import Row, SurveyNetwork, breach_row, timed_row
 
 
 @cache
@@ -19,12 +19,12 @@ def _rules(name: str) -> RulesPlugin:
     return cast(RulesPlugin, load("rules", name))
 
 
-def bound_row(network: Network, rules: str, seconds: float, exact: bool) -> Row:
+def bound_row(network: SurveyNetwork, rules: str, seconds: float, exact: bool) -> Row:
     """Bound the maximum load under some rules, or of the bare network.
 
     Parameters
     ----------
-    network : Network
+    network : SurveyNetwork
     rules : str
         Instance name; empty for the bare network.
     seconds, exact
@@ -33,21 +33,21 @@ def bound_row(network: Network, rules: str, seconds: float, exact: bool) -> Row:
     try:
         plugin = _rules(rules) if rules else None
     except QuarantinedError as error:
-        return lost_row("failed", str(error))
+        return breach_row("failed", str(error))
 
     def work(topology: Topology) -> Row:
-        return {"facts": bound_numbers(compute(topology, plugin, seconds=seconds, exact=exact))}
+        return {"facts": bound_numbers(bound_load(topology, plugin, seconds=seconds, exact=exact))}
 
     return timed_row(network, [plugin] if plugin else [], work)
 
 
-def facts_beside(facts: Mapping[str, Any], rules: Row | None, network: Row) -> Row:
-    """Bounds beside what a run reached.
+def run_bound_facts(facts: Mapping[str, Any], rules: Row | None, network: Row) -> Row:
+    """Return the bounds for the facts of a run.
 
     Parameters
     ----------
     facts : mapping
-        Of the run.
+        Facts of the run.
     rules : dict or None
         Row of the bound of its rules; None for a complete algorithm.
     network : dict
@@ -56,12 +56,12 @@ def facts_beside(facts: Mapping[str, Any], rules: Row | None, network: Row) -> R
     Returns
     -------
     facts : dict
-        By `routelab.bounds.BOUND_FIELDS`, and ``bound_reason`` if a bound is missing.
+        `routelab.bounds.BOUND_FIELDS`, and ``bound_reason`` if a bound is missing.
     """
     of_rules = None if rules is None else _bound(rules)
     found = bound_facts(facts, of_rules, _bound(network))
     if rules is not None and of_rules is None:
-        # the network's is no stand-in: the gap would be against routes that the rules forbid
+        # the network's bound cannot replace it: the gap would include routes that the rules forbid
         found |= dict.fromkeys(set(BOUND_FIELDS) - {"lower_bound_topology"})
     lost = [row["reason"] for row in (rules, network) if row is not None and row["reason"]]
     return found | ({"bound_reason": "; ".join(dict.fromkeys(lost))} if lost else {})

@@ -1,4 +1,4 @@
-"""What all rows of a survey have in common: a network, a result or a reason, and times."""
+"""The common part of all rows of a survey: a network, a result or a reason, and times."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ Row = dict[str, Any]
 also ``metrics``: name, value, unit and better of each."""
 
 
-class Network:
-    """A network of a survey, built when it is first asked for.
+class SurveyNetwork:
+    """A network of a survey, built at its first use.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class Network:
         self._made: Topology | tuple[Status, str] | None = None
 
     def built(self) -> Topology | tuple[Status, str]:
-        """The network, or why there is none: status and reason."""
+        """Return the network, or status and reason if it cannot be built."""
         if self._made is None:
             self._made = self._build()
         return self._made
@@ -53,27 +53,29 @@ class Network:
         return ending.status, f"no network: {ending.reason}"
 
 
-def timed_row(network: Network, plugins: Sequence[Plugin], work: Callable[[Topology], Row]) -> Row:
-    """What `work` makes of a network, or why it makes nothing; with the time that it takes.
+def timed_row(
+    network: SurveyNetwork, plugins: Sequence[Plugin], work: Callable[[Topology], Row]
+) -> Row:
+    """Return the row that `work` makes of a network, or why it fails, with its time.
 
     Parameters
     ----------
-    network : Network
+    network : SurveyNetwork
     plugins : sequence of Plugin
-        All that take part.
+        All plugins that `work` uses.
     work : callable
     """
     started, wall, cpu = _now(), time.perf_counter(), time.process_time()
     topology = network.built()
     if isinstance(topology, tuple):
-        row = _lost(*topology)
+        row = _row_without_result(*topology)
     else:
         ending = contain(lambda: work(topology), plugins)
         if ending.status == "ok":
             row = {"status": "ok", "reason": "", **ending.result}
         else:
             sizes = {"switches": topology.num_switches, "terminals": topology.num_terminals}
-            row = _lost(ending.status, ending.reason, sizes)
+            row = _row_without_result(ending.status, ending.reason, sizes)
     return {
         **row,
         "started": started,
@@ -82,12 +84,12 @@ def timed_row(network: Network, plugins: Sequence[Plugin], work: Callable[[Topol
     }
 
 
-def lost_row(status: Status, reason: str) -> Row:
-    """The row of what was stopped at its limits."""
-    return {**_lost(status, reason), "started": _now()}
+def breach_row(status: Status, reason: str) -> Row:
+    """Return the row of a run that was stopped at its limits."""
+    return {**_row_without_result(status, reason), "started": _now()}
 
 
-def _lost(status: Status, reason: str, sizes: Row | None = None) -> Row:
+def _row_without_result(status: Status, reason: str, sizes: Row | None = None) -> Row:
     return {"status": status, "reason": reason, "facts": sizes or {}}
 
 

@@ -1,4 +1,4 @@
-"""What a survey keeps of a run: what a folder of the route stage tells, but no arrays."""
+"""Rows of runs in a survey: the facts of the route stage without arrays."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from routelab._progress import tell
 from routelab.api import Topology
 from routelab.registry.catalogue import QuarantinedError
 from routelab.registry.instances import load, load_routing
-from routelab.stages.route import compute
-from routelab.stages.survey.rows import Network, Row, lost_row, timed_row
+from routelab.stages.route import route_network
+from routelab.stages.survey.rows import Row, SurveyNetwork, breach_row, timed_row
 
-# a survey asks for the same few on every network
+# a survey uses the same few routings on every network
 _routing = cache(load_routing)
 _metric = cache(lambda name: load("metric", name))
 
 
-def route_row(network: Network, routing: str, metrics: Sequence[str]) -> Row:
-    """Route, prove and measure.
+def route_row(network: SurveyNetwork, routing: str, metrics: Sequence[str]) -> Row:
+    """Route a network, check and measure the routes, and return the row.
 
     Parameters
     ----------
-    network : Network
+    network : SurveyNetwork
     routing : str
         Instance name.
     metrics : sequence of str
@@ -31,10 +31,10 @@ def route_row(network: Network, routing: str, metrics: Sequence[str]) -> Row:
     try:
         chosen, measures = _routing(routing), [_metric(name) for name in metrics]
     except QuarantinedError as error:
-        return lost_row("failed", str(error))
+        return breach_row("failed", str(error))
 
     def work(topology: Topology) -> Row:
-        result = compute(topology, chosen, measures)
+        result = route_network(topology, chosen, measures)
         tell(chosen.name, "ok", ended=True)
         measured = [(m.metric, m.value, c.unit, c.better) for m, c in result.measurements]
         return {"facts": result.facts, "metrics": measured}

@@ -1,1 +1,1 @@
-"""What Snakemake calls, and what a run of the workflow prints."""
+"""Functions that Snakemake calls, and the output of a run of the workflow."""

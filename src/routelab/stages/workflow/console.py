@@ -1,10 +1,10 @@
-"""What a run of the workflow prints: one line for a job that starts, one for a step that is done.
+"""Output of a run of the workflow: one line when a job starts, one when a step is done.
 
-Snakemake's own output has a paragraph a job, which nobody reads to the end. Its messages are log
-records with an ``event``; a formatter for the handler that prints them makes the lines. It is in
-force when Snakemake is told to be quiet about reasons, as ``profiles/default`` does; ``--quiet
-host`` brings the paragraphs back. Errors, warnings and whatever is not known here are printed as
-Snakemake prints them. Its log file has everything.
+Snakemake prints a paragraph per job, which is too long to read. Its messages are log records with
+an ``event``; a formatter of the printing handler shortens them to lines. It is active when
+Snakemake is quiet about reasons, as in ``profiles/default``; ``--quiet host`` restores the
+paragraphs. Errors, warnings and unknown messages are printed as Snakemake prints them. Its log
+file has everything.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ _CHATTER = (
 )
 
 
-def shorten(workflow: Any, plan: Plan) -> list[Short]:
-    """Let a run print short lines, if it is told to be quiet about reasons.
+def use_short_lines(workflow: Any, plan: Plan) -> list[ShortFormatter]:
+    """Let a run print short lines if it is quiet about reasons.
 
     Returns
     -------
-    formatters : list of Short
-        With a `Progress`, they report jobs in the place of Snakemake's steps.
+    formatters : list of ShortFormatter
+        With a `Progress`, they report jobs instead of Snakemake's steps.
 
     Parameters
     ----------
     workflow : snakemake.workflow.Workflow
     plan : Plan
-        Knows the batches that the lines name.
+        Plan with the batches that the lines name.
     """
     formatters = []
     for handler in workflow.logger_manager.logger.handlers:
         theirs = handler.formatter
         quiet = {choice.name for choice in getattr(theirs, "quiet", ())}
         if handler.name == HANDLER and "REASON" in quiet:
-            formatters.append(Short(theirs, plan))
+            formatters.append(ShortFormatter(theirs, plan))
             handler.setFormatter(formatters[-1])
     return formatters
 
 
-class Short(logging.Formatter):
-    """Short lines for what happens all the time, Snakemake's own for the rest.
+class ShortFormatter(logging.Formatter):
+    """Formatter with short lines for frequent messages, and Snakemake's format for the rest.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class Short(logging.Formatter):
         self.progress: Progress | None = None
 
     def format(self, record: logging.LogRecord) -> str:
-        """The text of a record; an empty one is not printed."""
+        """Return the text of a record; an empty text is not printed."""
         try:
             short = self._short(vars(record))
         except (AttributeError, KeyError, TypeError):  # records of another version of Snakemake
@@ -84,13 +84,13 @@ class Short(logging.Formatter):
     def _short(self, facts: Mapping[str, Any]) -> str | None:
         event = getattr(facts.get("event"), "name", "")
         if event == "JOB_INFO":
-            name = title(self._plan, facts["rule_name"], dict(facts["wildcards"].items()))
+            name = job_title(self._plan, facts["rule_name"], dict(facts["wildcards"].items()))
             self._titles[facts["jobid"]] = name
             return name
         if event == "JOB_ERROR" and facts["log"]:
-            return failure(self._titles[facts["jobid"]], facts["log"])
+            return failure_text(self._titles[facts["jobid"]], facts["log"])
         if event == "PROGRESS" and self.progress is not None:
-            self.progress.look()  # the step that is done has noted its jobs
+            self.progress.look()  # the finished step has logged its jobs
             return self.progress.new_line()
         if event == "RUN_INFO":
             return f"{facts['stats']['total']} steps to do."
@@ -99,8 +99,8 @@ class Short(logging.Formatter):
         return None
 
 
-def failure(name: str, logs: Iterable[str]) -> str:
-    """What is told of a job that failed: its name, and where and how its log ends."""
+def failure_text(name: str, logs: Iterable[str]) -> str:
+    """Return the message about a failed job: its name, and the path and end of its log."""
     lines = []
     for log in logs:
         try:
@@ -112,8 +112,8 @@ def failure(name: str, logs: Iterable[str]) -> str:
     return "\n".join(lines)
 
 
-def title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
-    """What a job does, for people; empty for a target, which does nothing."""
+def job_title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
+    """Return the title of a job; empty for a target, which does nothing."""
     kind = wildcards.get("kind", rule)
     if kind in kinds() and "batch" in wildcards:
         return _batch_title(plan, kind, wildcards["batch"])
@@ -123,16 +123,16 @@ def title(plan: Plan, rule: str, wildcards: Mapping[str, str]) -> str:
 
 
 def _batch_title(plan: Plan, kind: str, id_: str) -> str:
-    _, things = kinds()[kind].things
+    _, plural = kinds()[kind].nouns
     batch = plan.batches[kind, id_]
     if kinds()[kind].per_batch == 1:
-        return f"{things}: {batch.jobs[0].title} ({_count(batch.size)})"
+        return f"{plural}: {batch.jobs[0].title} ({_count(batch.size)})"
     group, _, number = id_.rpartition("-")
     batches = [
         other for of, other in plan.batches if of == kind and other.rpartition("-")[0] == group
     ]
     study, _, make = group.partition(".")
-    return f"{things} {make} of {study}, batch {number} of {len(batches)} ({_count(batch.size)})"
+    return f"{plural} {make} of {study}, batch {number} of {len(batches)} ({_count(batch.size)})"
 
 
 def _count(number: int) -> str:

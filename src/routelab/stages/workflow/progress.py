@@ -1,4 +1,4 @@
-"""What a run of the workflow prints while jobs run: progress, and everything that is not ok."""
+"""Progress of a run of the workflow, and messages about results that are not ok."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ SHOWN_JOBS, LONGEST_NAME = 3, 80
 
 
 class Progress:
-    """Counts results as they come.
+    """Counter of results.
 
     Parameters
     ----------
     left : mapping of str to int
-        Results that are still to be made, by kind.
+        Missing results, by kind.
     cores : int
-        Jobs that run at a time.
+        Number of jobs that run at the same time.
 
     Attributes
     ----------
     look : callable
-        Adds what has happened since the last look; does nothing unless `progress_lines` set it.
+        Adds the events since the last look; does nothing unless `progress_lines` set it.
     """
 
     def __init__(self, left: Mapping[str, int], cores: int) -> None:
@@ -52,7 +52,7 @@ class Progress:
         self._printed = ""
 
     def add(self, events: Sequence[Event]) -> list[str]:
-        """Count what happened; return lines for what is not ok."""
+        """Count events; return lines for results that are not ok."""
         problems: dict[tuple[str, str, str], list[str]] = {}
         for event in events:
             name = event["kind"], event["title"]
@@ -69,7 +69,7 @@ class Progress:
             if status != "ok":
                 self._lost += status != "unsupported"
                 key = kind, status, next(iter(event["reason"].strip().splitlines()), "")
-                # that a routing does not apply is a normal result: one line for each reason
+                # a routing that does not apply is a normal result: one line for each reason
                 if status != "unsupported" or key not in self._known:
                     problems.setdefault(key, []).append(event["title"])
         self._known.update(problems)
@@ -77,18 +77,18 @@ class Progress:
 
     @property
     def done(self) -> int:
-        """Results so far."""
+        """Number of results so far."""
         return self._done.total()
 
     def new_line(self) -> str:
-        """How far the run is; empty if that was printed last, or there is nothing to count."""
+        """Return the progress; empty if it was printed last, or there is nothing to count."""
         line = self.line() if self._total or self.done else ""
         new = line if line != self._printed else ""
         self._printed = line
         return new
 
     def line(self) -> str:
-        """How far the run is."""
+        """Return the progress of the run in one line."""
         parts = [f"{self.done} of {max(self._total, self.done)} jobs done"]
         if self._lost:
             parts.append(f"{self._lost} failed or stopped")
@@ -96,7 +96,7 @@ class Progress:
         if seconds is not None and self._left.total():
             parts.append(f"about {_duration(seconds)} left")
         # a copy: another thread may add events meanwhile
-        running = [_shortened(f"{_thing(kind)} {title}") for kind, title in tuple(self._running)]
+        running = [_shorten(f"{_noun(kind)} {title}") for kind, title in tuple(self._running)]
         if running:
             more = f" and {len(running) - SHOWN_JOBS} more" if len(running) > SHOWN_JOBS else ""
             parts.append(f"running: {'; '.join(running[:SHOWN_JOBS])}{more}")
@@ -114,17 +114,17 @@ class Progress:
         return work / self._cores
 
 
-def _thing(kind: str) -> str:
-    return kinds()[kind].things[0] if kind in kinds() else kind
+def _noun(kind: str) -> str:
+    return kinds()[kind].nouns[0] if kind in kinds() else kind
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= LONGEST_NAME else f"{text[: LONGEST_NAME - 1]}…"
 
 
 def _problem(kind: str, status: str, reason: str, titles: Sequence[str]) -> str:
     more = f" and {len(titles) - 1} more" if len(titles) > 1 else ""
-    return f"{_shortened(f'{_thing(kind)} {titles[0]}')}{more}: {cause_text(status, reason)}"
+    return f"{_shorten(f'{_noun(kind)} {titles[0]}')}{more}: {cause_text(status, reason)}"
 
 
 def _duration(seconds: float) -> str:
@@ -133,12 +133,14 @@ def _duration(seconds: float) -> str:
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def left_to_do(plan: Plan) -> Counter[str]:
-    """Results that are to be made, by kind."""
+def count_missing_results(plan: Plan) -> Counter[str]:
+    """Return the numbers of missing results, by kind."""
     return Counter(
         {
             kind: sum(
-                job.left() for job in plan.jobs.values() if job.kind == kind and not job.is_done()
+                job.missing_results()
+                for job in plan.jobs.values()
+                if job.kind == kind and not job.is_done()
             )
             for kind in kinds()
         }
@@ -155,11 +157,11 @@ def progress_lines(
     ----------
     plan : Plan
     cores : int
-        That Snakemake uses.
+        Number of cores that Snakemake uses.
     write : callable, optional
-        Gets each line; by default it goes to standard error.
+        Gets each line (default: write to standard error).
     """
-    progress = Progress(left_to_do(plan), min(cores, os.cpu_count() or 1))
+    progress = Progress(count_missing_results(plan), min(cores, os.cpu_count() or 1))
     reader = Reader(log_of(plan.results))
     put = write or (lambda text: print(text, file=sys.stderr, flush=True))
     over, looking = threading.Event(), threading.Lock()

@@ -10,14 +10,14 @@ from typing import Any
 
 import routelab
 from routelab.api import InputError
-from routelab.artifacts.atomic import atomic_directory, explained
+from routelab.artifacts.atomic import atomic_directory, explain_write_errors
 
 HOOK = ("tool", "hatch", "build", "targets", "wheel", "hooks", "custom")
 """Where pyproject.toml lists the files that a wheel takes along from the repository."""
 
 
-def create(directory: Path) -> None:
-    """Make a working directory; it appears whole or not at all.
+def create_project(directory: Path) -> None:
+    """Create a working directory completely, or not at all.
 
     Parameters
     ----------
@@ -44,10 +44,10 @@ def create(directory: Path) -> None:
 
 
 def project_files() -> dict[str, Path]:
-    """The files that a working directory begins with, by their place in it."""
+    """Return the files of a new working directory, by their path in it."""
     home = Path(routelab.__file__).parent / "templates" / "project"
     sources = {path.name: path for path in home.iterdir()}
-    if "Snakefile" not in sources:  # no wheel, but the repository
+    if "Snakefile" not in sources:  # the repository, not a wheel
         root = Path(routelab.__file__).parents[2]
         settings: Any = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
         for key in HOOK:
@@ -65,15 +65,15 @@ def _copy(folder: Path) -> None:
     for name, source in project_files().items():
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        # content alone: what is installed may be read-only
+        # content only: installed files may be read-only
         shutil.copyfile(source, target)
 
 
 def _fill(directory: Path) -> None:
-    """Fill an empty folder, which may be somebody's working directory and so has to stay."""
+    """Fill an empty folder without replacing it: it may be somebody's working directory."""
     new = directory / f".{uuid.uuid4().hex}"
     made = [new]
-    with explained(directory, directory):
+    with explain_write_errors(directory, directory):
         try:
             new.mkdir()
             _copy(new)

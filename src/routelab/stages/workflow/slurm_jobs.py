@@ -83,13 +83,13 @@ class SlurmJob:
 
     @property
     def progress(self) -> str:
-        """What the job does, and since when: ``running since 2026-05-04T12:00:00``."""
+        """State of the job, and its begin: ``running since 2026-05-04T12:00:00``."""
         doing = "running" if self.state in RUNNING else "waiting in the queue"
         return f"{doing} since {self.since}" if self.since else doing
 
     @property
     def cancel(self) -> str:
-        """The command that cancels the job."""
+        """Command that cancels the job."""
         there = f"--clusters={self.cluster} " if self.cluster else ""
         return f"scancel {there}{self.id}"
 
@@ -238,7 +238,7 @@ def _same_folder(place: str, folder: Path) -> bool:
 
 
 def _origin(comment: str) -> tuple[str, str]:
-    """Rule and wildcards of a comment, both empty if it is not the executor's."""
+    """Return rule and wildcards of a comment, both empty if it is not the executor's."""
     if match := _COMMENT.fullmatch(comment):
         return match["rule"], match["wildcards"]
     return (comment.removeprefix("rule_"), "") if comment.startswith("rule_") else ("", "")

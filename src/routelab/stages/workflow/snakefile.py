@@ -1,4 +1,4 @@
-"""What the Snakefile calls: the plan of the chosen studies, and the folder for one run alone."""
+"""Functions for the Snakefile: the plan of the selected studies, and the lock of the folder."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
-from routelab.artifacts.atomic import explained
+from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.losses import loss_sentences
 from routelab.jobs.batches import write_jobs
 from routelab.jobs.job import TRY_AGAIN
@@ -23,9 +23,9 @@ from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jo
 from routelab.registry.suggest import did_you_mean
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.comparisons import ComparisonJob
-from routelab.stages.plan.expansion import Plan, expand
+from routelab.stages.plan.expansion import Plan, expand_studies
 from routelab.stages.plan.plan import PLAN
-from routelab.stages.workflow.console import shorten
+from routelab.stages.workflow.console import use_short_lines
 from routelab.stages.workflow.progress import progress_lines
 from routelab.stages.workflow.slurm_jobs import (
     comparisons_behind,
@@ -44,11 +44,11 @@ SMALL = 100_000
 """Bytes; with less space left, a job's files hardly fit."""
 
 
-def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
-    """The plan of a Snakemake run.
+def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
+    """Return the plan of a Snakemake run.
 
-    When the run executes jobs, it gets the folder for itself and forgets failed outcomes first.
-    Whatever is wrong with the input ends the process with one message.
+    If the run executes jobs, it first locks the folder and deletes failed outcomes. Invalid
+    input ends the process with one message.
 
     Parameters
     ----------
@@ -62,24 +62,24 @@ def begin(workflow: Any, config: Mapping[str, Any]) -> Plan:
     try:
         apply_option(config)
         submits_all(config)
-        plan = expand(chosen_studies(config.get("studies")), RESULTS)
+        plan = expand_studies(select_studies(config.get("studies")), RESULTS)
     except InputError as error:
         sys.exit(str(error))
     _keep_slurm_conf()
     # jobs find `routelab` also where the environment of this interpreter is not activated
     os.environ["PATH"] += os.pathsep + str(Path(sys.executable).parent)
     if workflow.remote_exec:
-        announce_run()  # the jobs in here belong to this process, wherever the run was started
+        announce_run()  # jobs inside belong to this process, wherever the run was started
     if workflow.is_main_process:
-        workflow.execute = _prepared(workflow, plan)
+        workflow.execute = _with_preparation(workflow, plan)
     return plan
 
 
 def _keep_slurm_conf() -> None:
-    """Let jobs of Slurm find the Slurm that they are jobs of.
+    """Let jobs of Slurm find the configuration of their Slurm.
 
-    The executor takes all variables of Slurm from the process in which a rule runs, also the one
-    that says where Slurm's configuration is, if it is not at its usual place.
+    The executor removes all variables of Slurm from the process in which a rule runs, also the
+    one with the path of Slurm's configuration, if it is not in its usual location.
     """
     told, kept = "SLURM_CONF", "ROUTELAB_SLURM_CONF"
     if told in os.environ:
@@ -89,7 +89,7 @@ def _keep_slurm_conf() -> None:
 
 
 def apply_option(config: Mapping[str, Any]) -> str:
-    """The option of `routelab bench` by which a fabric may be switched, or nothing.
+    """Return the option that lets `routelab bench` switch a fabric, or nothing.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def apply_option(config: Mapping[str, Any]) -> str:
         If ``apply_routing`` is neither true nor false.
     """
     told = config.get("apply_routing", False)
-    # on the command line Snakemake takes no other spelling than True for a truth value
+    # on the command line Snakemake accepts only the spelling True for a truth value
     allowed = {"true": True, "false": False}.get(str(told).lower())
     if allowed is None:
         raise InputError(
@@ -108,7 +108,7 @@ def apply_option(config: Mapping[str, Any]) -> str:
 
 
 def submits_all(config: Mapping[str, Any]) -> bool:
-    """Whether an executor of a cluster gets all jobs, not only those that measure there.
+    """Return whether a cluster's executor gets all jobs, not only those that measure there.
 
     Raises
     ------
@@ -124,13 +124,13 @@ def submits_all(config: Mapping[str, Any]) -> bool:
     return bool(choice == "all")
 
 
-def chosen_studies(choice: object) -> list[Path]:
-    """Study files that a choice of names and paths stands for.
+def select_studies(choice: object) -> list[Path]:
+    """Return the study files of a list of names and paths.
 
     Raises
     ------
     InputError
-        If nothing is chosen, or a name is not that of a study.
+        If the list is empty, or a name is not that of a study.
     """
     items = choice if isinstance(choice, list) else re.split(r"[,+\s]+", str(choice or ""))
     names = [str(item) for item in items if item not in ("", None)]
@@ -146,14 +146,16 @@ def chosen_studies(choice: object) -> list[Path]:
         if Path(name).suffix in (".yaml", ".yml"):
             found = [Path(name)] if Path(name).is_file() else []
         else:
-            found = [files[name]] if name in files else _called(name, files)
+            found = [files[name]] if name in files else _studies_named(name, files)
         if len(found) == 1:
             paths += found
         elif found:
             problems.append(f"there are several studies {name!r}: {', '.join(map(str, found))}")
         else:
             path = Path(name) if Path(name).suffix else STUDIES / f"{name}.yaml"
-            problems.append(f"there is no study {name!r}: no file {path}{_meant(name, known)}")
+            problems.append(
+                f"there is no study {name!r}: no file {path}{_unknown_study(name, known)}"
+            )
     if problems:
         raise InputError("\n".join(problems))
     return paths
@@ -163,26 +165,26 @@ def _study_files() -> list[Path]:
     return sorted(path for path in STUDIES.rglob("*.yaml") if path.is_file())
 
 
-def _meant(name: str, known: Iterable[str]) -> str:
+def _unknown_study(name: str, known: Iterable[str]) -> str:
     stem = Path(name).stem
     return did_you_mean(stem, {known_name.rpartition("/")[2] for known_name in known})
 
 
-def _called(name: str, files: Mapping[str, Path]) -> list[Path]:
-    """Studies of that name in whatever folder."""
+def _studies_named(name: str, files: Mapping[str, Path]) -> list[Path]:
+    """Return the studies of that name in any folder."""
     return [path for path in files.values() if path.stem == name]
 
 
-def _prepared(workflow: Any, plan: Plan) -> Any:
-    """`execute` of a workflow, with what has to happen before it looks for finished files.
+def _with_preparation(workflow: Any, plan: Plan) -> Any:
+    """Return `execute` of a workflow, extended by steps before it looks for finished files.
 
-    Snakemake decides only here, after the Snakefile was read, whether jobs will run: dry runs and
-    inspections (``--summary``, ``--lint``) must neither wait for a run nor change a thing.
+    Snakemake decides only here, after reading the Snakefile, whether jobs will run: dry runs and
+    inspections (``--summary``, ``--lint``) must neither wait for a run nor change anything.
     """
     execute = workflow.execute
 
     def run(*, executor_plugin: Any, **settings: Any) -> Any:
-        formatters = shorten(workflow, plan)
+        formatters = use_short_lines(workflow, plan)
         kind = executor_plugin.common_settings
         executes = not (kind.dryrun_exec or kind.touch_exec)
         asks = bool(plan.of(ComparisonJob.kind)) or executor_plugin.name == "slurm"
@@ -224,7 +226,7 @@ def _warn_of_cores(cores: int) -> None:
 
 
 def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
-    """Take the folder, forget what runs again and compile kernels.
+    """Lock the folder, delete the manifests of jobs that run again, and compile kernels.
 
     Parameters
     ----------
@@ -236,9 +238,10 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
     Raises
     ------
     InputError
-        If the folder cannot be written, or Slurm jobs of an earlier run make what others need.
+        If the folder cannot be written, or Slurm jobs of an earlier run make files that other
+        jobs need.
     """
-    with explained(plan.results, plan.results / "x"):
+    with explain_write_errors(plan.results, plan.results / "x"):
         hold(plan.results)
         announce_run()
         if asks and (left := _postpone(workflow, plan)):
@@ -251,14 +254,14 @@ def _make_ready(workflow: Any, plan: Plan, *, asks: bool) -> None:
 
 
 def _postpone(workflow: Any, plan: Plan) -> str:
-    """Leave comparisons alone that Slurm jobs of an earlier run still measure, and name the jobs.
+    """Postpone comparisons that Slurm jobs of an earlier run still measure, and log the jobs.
 
-    Call this when the folder is held: an earlier run, which has ended then, submits no more jobs.
+    Call this when the folder is locked: then an earlier run has ended and submits no more jobs.
 
     Returns
     -------
     left : str
-        Names jobs of batches and reports, beside which this run cannot go on. Empty: none.
+        Names of jobs of batches and reports that prevent this run; empty if there are none.
     """
     jobs = jobs_in_flight(Path(workflow.workdir_init))
     comparisons = {
@@ -291,7 +294,7 @@ def _postpone(workflow: Any, plan: Plan) -> str:
 
 
 def _warn_of_full_disk(results: Path) -> None:
-    """Warn of a full disk: the jobs' own messages may not have fitted on it."""
+    """Warn of a full disk, which may have lost the jobs' own messages."""
     if shutil.disk_usage(results).free < SMALL:
         print(
             f"The disk of {results} is full. Free some space and run again; what is done is kept.",
@@ -307,7 +310,7 @@ def _print_again(plan: Plan, what: str) -> None:
 
 
 def _print_end(plan: Plan) -> None:
-    """Print everything that is not ok, and where the report is."""
+    """Print all results that are not ok, and the path of the report."""
     statuses = plan.statuses()
     for sentence in loss_sentences(statuses):
         print(f"{sentence}.", file=sys.stderr)
@@ -319,12 +322,12 @@ def _print_end(plan: Plan) -> None:
 
 
 def warm_kernels(plan: Plan) -> None:
-    """Compile the kernels of the plan's jobs into numba's cache, unless that was done.
+    """Compile the kernels of the plan's jobs into numba's cache, unless that was done before.
 
-    Many cold jobs would each compile all of them. This is no job that the others depend on:
-    Snakemake does not look for changed parameters of jobs behind one that has to run, not even
-    if they take its output as ``ancient()``, and so would leave stale results after a kernel was
-    edited. Jobs compile for themselves what this fails to compile.
+    Many cold jobs would each compile all of them. This is not a job on which others depend:
+    Snakemake does not look for changed parameters of jobs behind one that must run, not even if
+    they use its output as ``ancient()``, and so would leave stale results after an edit of a
+    kernel. Jobs compile kernels themselves if this fails.
     """
     left = cold(plan.rehearsals().values())
     if not left:
@@ -353,9 +356,9 @@ def warm_kernels(plan: Plan) -> None:
 
 
 def hold(results: Path) -> None:
-    """Keep other runs out of `results` until this process ends, however it ends.
+    """Lock `results` against other runs until this process ends in any way.
 
-    The process ends with one line if another one holds the folder.
+    The process ends with one line if another run holds the lock.
     """
     results.mkdir(parents=True, exist_ok=True)
     lock = os.open(results / ".lock", os.O_RDWR | os.O_CREAT)

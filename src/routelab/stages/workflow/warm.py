@@ -10,17 +10,17 @@ from routelab._numba_cache import kernels_digest, marker
 from routelab._sources import Sources
 from routelab.config import Limits
 from routelab.jobs.batches import read_jobs, unique_rehearsals
-from routelab.jobs.job import Job, Rehearsal
+from routelab.jobs.job import BaseJob, Rehearsal
 from routelab.jobs.limits import Breach, run_limited
 from routelab.jobs.preparation import PREPARE_SECONDS
 
 
-def cold(rehearsals: Iterable[tuple[Rehearsal, Job]]) -> dict[Path, tuple[Rehearsal, Job]]:
+def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Rehearsal, BaseJob]]:
     """Return what was not done yet in the state that the sources of kernels are in.
 
     Parameters
     ----------
-    rehearsals : iterable of (Rehearsal, Job)
+    rehearsals : iterable of (Rehearsal, BaseJob)
         Each with a job that has it.
 
     Returns
@@ -40,20 +40,20 @@ def cold(rehearsals: Iterable[tuple[Rehearsal, Job]]) -> dict[Path, tuple[Rehear
     return {path: pair for path, pair in found.items() if not path.exists()}
 
 
-def run(spec: Path, note: Callable[[str], None] = print) -> list[str]:
-    """Do everything that some jobs do on a tiny network.
+def compile_kernels(spec: Path, note: Callable[[str], None] = print) -> list[str]:
+    """Run the rehearsals of some jobs on tiny networks.
 
     Parameters
     ----------
     spec : Path
         List of jobs, see `routelab.jobs.batches.write_jobs`.
     note : callable
-        Gets a line for each piece of work as it begins.
+        Gets a line when each rehearsal begins.
 
     Returns
     -------
     skipped : list of str
-        What does not work on the tiny network; the jobs compile what they need.
+        Rehearsals that failed; the jobs compile what they need.
 
     Raises
     ------
@@ -73,12 +73,12 @@ def run(spec: Path, note: Callable[[str], None] = print) -> list[str]:
 
 
 def _compile(rehearsal: Rehearsal, memory_gb: float) -> str | None:
-    """Rehearse in another process, which a plugin may kill or hold up."""
+    """Rehearse in another process, because a plugin may kill or block it."""
 
     def work() -> int:
         try:
             rehearsal.work()
-        except Exception as error:  # the plugin's job reports it, in its own outcome
+        except Exception as error:  # the plugin's job reports it in its outcome
             print(f"{rehearsal.name}: {type(error).__name__}: {error}", flush=True)
             return 1
         return 0

@@ -10,7 +10,7 @@ from routelab.api import EnginePlugin, EngineResult, RouteTable
 from routelab.api.engine import FACTS
 from routelab.metrics import channel_load_bound
 from routelab.stages.engines.run import problems_of
-from routelab.stages.engines.trial import BYTES, ROUNDS, Everywhere
+from routelab.stages.engines.trial import BYTES, ROUNDS, UniformTraffic
 from routelab.testing.checks import common
 from routelab.testing.checks.common import list_some
 from routelab.testing.inputs.engines import short_run
@@ -80,7 +80,7 @@ def saturates_below_the_bound(trial: Trial) -> str:
     if load is None:
         raise Skipped("it reports no saturation_load; check it with settings that do")
     table: RouteTable = trial.value
-    bound = channel_load_bound(table, Everywhere().demand(table.topology, 0))
+    bound = channel_load_bound(table, UniformTraffic().demand(table.topology, 0))
     if load > bound * (1 + CHANCE):
         raise Failed(f"saturation_load is {load:g}, a channel is full at {bound:g}")
     return f"{load:g}, at most {bound:g}"

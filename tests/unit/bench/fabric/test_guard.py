@@ -20,8 +20,8 @@ from routelab.bench.fabric.guard import Guard
 folder = Path(sys.argv[1])
 guard = Guard(lambda turn: (folder / "restored").write_text(str(turn)), folder / "log")
 process = subprocess.Popen(["sleep", "600"], start_new_session=True)
-guard.group(process.pid)
-guard.applied(int(sys.argv[2]))
+guard.set_group(process.pid)
+guard.set_turn(int(sys.argv[2]))
 (folder / "ready.new").write_text(str(process.pid))
 (folder / "ready.new").rename(folder / "ready")
 time.sleep(600)
@@ -58,7 +58,7 @@ def test_what_was_not_applied_is_not_restored(tmp_path):
 
 def test_a_dismissed_guard_does_nothing(tmp_path):
     guard = Guard(lambda turn: (tmp_path / "restored").write_text("x"), tmp_path / "log")
-    guard.applied(2)
+    guard.set_turn(2)
     guard.dismiss()
     assert not (tmp_path / "restored").exists()
 
@@ -70,7 +70,7 @@ def test_a_restore_that_fails_is_in_the_log(tmp_path):
     child = os.fork()
     if child == 0:
         guard = Guard(fail, tmp_path / "log")
-        guard.applied(0)
+        guard.set_turn(0)
         os._exit(0)
     os.waitpid(child, 0)
     log = Path(tmp_path / "log")

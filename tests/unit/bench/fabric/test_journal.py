@@ -19,11 +19,11 @@ def written(tmp_path, text):
 
 def test_what_was_left_is_read_until_it_is_cleared(tmp_path):
     journal = Journal(tmp_path, "site")
-    assert journal.left() is None
+    assert journal.entry() is None
     journal.write(LEFT)
-    assert journal.left() == {"format": FORMAT, **LEFT}
+    assert journal.entry() == {"format": FORMAT, **LEFT}
     journal.clear()
-    assert journal.left() is None
+    assert journal.entry() is None
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_what_was_left_is_read_until_it_is_cleared(tmp_path):
 def test_a_damaged_journal_asks_to_restore_by_hand_before_it_is_removed(tmp_path, text, found):
     journal = written(tmp_path, text)
     with pytest.raises(InputError) as caught:
-        journal.left()
+        journal.entry()
     told = str(caught.value)
     assert found in told
     assert str(journal.path) in told

@@ -23,7 +23,7 @@ from routelab.api import (
     RouteTable,
     UnsupportedError,
 )
-from routelab.bench.fabric.files import render
+from routelab.bench.fabric.files import write_fabric_files
 from routelab.bench.fabric.switching import DrySwitch, LoggedSwitch, load_fabric
 from routelab.bench.processes import commands
 from routelab.config.cluster.file import load_cluster
@@ -348,7 +348,7 @@ def test_the_files_of_a_job(tmp_path):
     hosts = tuple(f"n{number}" for number in range(8))
     job = FabricJob("angara-sssp", table(), hosts, tmp_path)
     (tmp_path / "state").write_text("of the site's tool")
-    files = render(command(), job)
+    files = write_fabric_files(command(), job)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*files, "state"])
     assert all((tmp_path / name).read_text() == text for name, text in files.items())
     assert files["hosts.txt"].splitlines()[7] == "7 n7"
@@ -357,20 +357,20 @@ def test_the_files_of_a_job(tmp_path):
     # the same again touches no file, and one that was damaged is mended
     before = (tmp_path / "network.txt").stat().st_ino
     (tmp_path / "node-0.0.txt").write_text("damaged")
-    assert render(command(), job) == files
+    assert write_fabric_files(command(), job) == files
     assert (tmp_path / "network.txt").stat().st_ino == before
     assert (tmp_path / "node-0.0.txt").read_text() == files["node-0.0.txt"]
 
 
 def test_no_file_is_written_that_is_not_needed_or_cannot_be(tmp_path):
     job = FabricJob("dor", table(), (), tmp_path)
-    assert render(command(export=""), job) == {}
-    assert render(load_fabric(None, ""), job) == {}
-    assert "hosts.txt" not in render(command(export="booksim"), job)
+    assert write_fabric_files(command(export=""), job) == {}
+    assert write_fabric_files(load_fabric(None, ""), job) == {}
+    assert "hosts.txt" not in write_fabric_files(command(export="booksim"), job)
     full = tmp_path / "full"
     grid = apply_routing(build_grid("torus", (4, 4), wrap=True), load_routing("dor")).table
     with pytest.raises(UnsupportedError, match="is no Angara route"):
-        render(command(), FabricJob("dor", grid, (), full))
+        write_fabric_files(command(), FabricJob("dor", grid, (), full))
     assert not full.exists()
 
 
@@ -380,5 +380,5 @@ def test_files_of_other_routes_are_never_written(tmp_path, monkeypatch):
     monkeypatch.setattr(plugin, "export", lambda self, _, machine: honest(self, other, machine))
     other = table("first@direction-order")
     with pytest.raises(PluginError, match="its files do not hold the routes: from"):
-        render(command(), FabricJob("angara-sssp", table(), (), tmp_path))
+        write_fabric_files(command(), FabricJob("angara-sssp", table(), (), tmp_path))
     assert list(tmp_path.iterdir()) == []

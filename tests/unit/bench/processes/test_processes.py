@@ -10,7 +10,7 @@ import pytest
 
 from routelab.bench.processes import processes
 from routelab.bench.processes.processes import run_program, wait_for_group
-from routelab.bench.processes.signals import Heeding, Stopped
+from routelab.bench.processes.signals import StopRequest, StopSignals
 
 STUBBORN = """
 import os, signal, sys, time
@@ -66,7 +66,7 @@ def test_all_of_a_stubborn_program_is_killed_at_its_limit(tmp_path, monkeypatch)
     steps, groups = [], []
     ended = program(
         tmp_path, sys.executable, "-c", STUBBORN, seconds=1.5,
-        began=groups.append, end_step=lambda: steps.append(1),
+        on_start=groups.append, end_step=lambda: steps.append(1),
     )  # fmt: skip
     assert (ended.exit_code, ended.timed_out) == (-signal.SIGKILL, True)
     assert steps == [1]
@@ -101,7 +101,7 @@ def test_an_interruption_ends_the_program_first(tmp_path):
     before = signal.signal(signal.SIGALRM, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            program(tmp_path, "sleep", "600", began=interrupt)
+            program(tmp_path, "sleep", "600", on_start=interrupt)
     finally:
         signal.signal(signal.SIGALRM, before)
     assert wait_for_group(groups[0], 5)
@@ -128,8 +128,8 @@ def test_a_signal_while_a_program_starts_is_heeded_when_it_is_known(tmp_path):
             os.kill(os.getpid(), signal.SIGTERM)
             groups.append("still here")
 
-    with Heeding() as heeding, pytest.raises(Stopped, match="SIGTERM"):
-        program(tmp_path, "sleep", "600", began=began, starting=heeding.held)
+    with StopSignals() as signals, pytest.raises(StopRequest, match="SIGTERM"):
+        program(tmp_path, "sleep", "600", on_start=began, starting=signals.hold_back)
     assert groups[1:] == ["still here", 0]
     assert wait_for_group(groups[0], 5)
 
@@ -144,4 +144,4 @@ def test_ranks_in_sessions_of_their_own_are_ended_with_their_launcher(tmp_path):
         time.sleep(0.05)
     assert not alive(rank)
     # nothing has no mark, and what has another one is let alone
-    assert (processes.end_marked(""), processes.end_marked("abc")) == (0, 0)
+    assert (processes.kill_marked(""), processes.kill_marked("abc")) == (0, 0)

@@ -46,12 +46,12 @@ def validator():
 
 def test_the_schema_in_the_repository_is_that_of_the_models():
     written = (ROOT / "config/schema/cluster.schema.json").read_text(encoding="utf-8")
-    assert written == stage.schema_text(), WRITE
+    assert written == stage.cluster_schema_text(), WRITE
 
 
 def test_the_reference_page_in_the_repository_is_that_of_the_models():
     written = (ROOT / "docs/reference/cluster.md").read_text(encoding="utf-8")
-    assert written == stage.page_text(), WRITE
+    assert written == stage.cluster_page_text(), WRITE
 
 
 @pytest.mark.parametrize("path", CLUSTERS, ids=lambda path: path.stem)

@@ -18,7 +18,7 @@ from routelab.api import (
     Topology,
     UnsupportedError,
 )
-from routelab.artifacts.exports import difference, exported, verified
+from routelab.artifacts.exports import export_files, file_mismatch, table_mismatch
 from routelab.registry.instances import load, load_routing
 from routelab.simulation.flow.machine import Machine
 from routelab.stages.chain import apply_routing
@@ -134,7 +134,7 @@ def test_tables_by_hand():
                 hops.append(out[here, direction])
                 here = topology.channel_target[hops[-1]]
     table = RouteTable.from_lengths(topology, lengths, hops)
-    files = exported(PLUGIN, table, Machine())
+    files = export_files(PLUGIN, table, Machine())
     assert sorted(files) == ["network.txt", *(f"node-{name}.txt" for name in names)]
     assert files["network.txt"] == NETWORK
     assert files["node-0.0.txt"] == NODE_0_0
@@ -163,7 +163,7 @@ def test_tables_of_algorithms_come_back(dims, wrap, routing, links, terminals, s
     assert PLUGIN.supports(table) is None
     files = PLUGIN.export(table, Machine())
     found = PLUGIN.read(files)
-    assert difference(table, found) is None
+    assert table_mismatch(table, found) is None
     assert np.array_equal(found.topology.coordinates, topology.coordinates)
     assert np.array_equal(found.topology.channel_direction, topology.channel_direction)
     # nothing that is written is lost
@@ -176,7 +176,7 @@ def test_the_genetic_algorithm_and_failed_nodes():
         on_grid((4, 2, 2), failed_switches=[5], failed_links=["0-1"]),
         on_grid((4, 4), nodes=[0, 3, 12, 15]),
     ):
-        assert difference(table, PLUGIN.read(exported(PLUGIN, table, Machine()))) is None
+        assert table_mismatch(table, PLUGIN.read(export_files(PLUGIN, table, Machine()))) is None
 
 
 @st.composite
@@ -238,7 +238,7 @@ def test_a_route_against_the_order_is_refused_by_name():
         "(positive) or last step (negative) makes good"
     )
     with pytest.raises(UnsupportedError, match=r"^angara: the route from 0\.0 to 2\.1 "):
-        exported(PLUGIN, table, Machine())
+        export_files(PLUGIN, table, Machine())
 
 
 @pytest.mark.parametrize(
@@ -364,7 +364,7 @@ def test_missing_and_strange_files_are_told():
     with pytest.raises(InputError, match=r"network\.txt has no node with a table node-7\.7\.txt"):
         PLUGIN.read(files | {"node-7.7.txt": ""})
     # what a site keeps beside them is its own
-    assert verified(PLUGIN, small()[0], files | {"hosts.txt": "0 a\n"}) is None
+    assert file_mismatch(PLUGIN, small()[0], files | {"hosts.txt": "0 a\n"}) is None
 
 
 def test_a_link_that_is_gone_is_missed():
@@ -380,12 +380,12 @@ def test_another_route_between_the_right_nodes_is_a_difference():
     files = dict(files)
     assert "\n2.0 - +X +2,0 -\n" in files["node-0.0.txt"]
     files["node-0.0.txt"] = files["node-0.0.txt"].replace("2.0 - +X +2,0 -", "2.0 - -X -2,0 -")
-    assert verified(PLUGIN, table, files) == (
+    assert file_mismatch(PLUGIN, table, files) == (
         "from switch 0.0 to 2.0 the routes take 0.0>1.0 +X, 1.0>2.0 +X, "
         "the files 0.0>3.0 -X, 3.0>2.0 -X"
     )
     files["node-0.0.txt"] = re.sub(r"\n2\.0 .*", "\n2.0 unreachable", files["node-0.0.txt"])
-    assert str(verified(PLUGIN, table, files)).endswith("1.0>2.0 +X, the files no path")
+    assert str(file_mismatch(PLUGIN, table, files)).endswith("1.0>2.0 +X, the files no path")
 
 
 FIELDS = [
@@ -416,7 +416,7 @@ def test_no_mutation_of_a_field_passes(field, word, hops):
     except InputError:
         same = False
     try:
-        found = verified(PLUGIN, table, mutated)
+        found = file_mismatch(PLUGIN, table, mutated)
     except InputError:
         assert not same
     else:
@@ -433,4 +433,4 @@ def test_a_writer_that_errs_is_caught(monkeypatch):
     ):
         monkeypatch.setattr(AngaraExport, "export", lambda *_, wrong=wrong: written | wrong)
         with pytest.raises(PluginError, match=rf"export/angara: .*0\.0 to 2\.0.* {said}"):
-            exported(load("export", "angara"), table, Machine())
+            export_files(load("export", "angara"), table, Machine())

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from routelab.api import FabricJob
-from routelab.bench.fabric.files import problems
+from routelab.bench.fabric.files import fabric_problems
 from routelab.registry.instances import load, load_routing
 from routelab.stages.chain import apply_routing
 from routelab.toolkit import build_grid
@@ -147,11 +147,14 @@ def test_what_is_missing_is_told_beforehand(tmp_path):
 
 def test_routes_that_no_file_can_hold_are_told_beforehand():
     wrong = job(hosts=(), table=table((4, 4), "dor"))
-    (said,) = problems(CommandFabric(apply=["true"], restore=["true"]), wrong)
+    (said,) = fabric_problems(CommandFabric(apply=["true"], restore=["true"]), wrong)
     assert said.startswith("angara: the route from 0.0 to 2.1 is no Angara route: -X before +Y")
     # another format has room for them
-    assert problems(CommandFabric(apply=["true"], restore=["true"], export="booksim"), wrong) == []
-    assert problems(CommandFabric(apply=["true"], restore=["true"], export=""), wrong) == []
+    assert (
+        fabric_problems(CommandFabric(apply=["true"], restore=["true"], export="booksim"), wrong)
+        == []
+    )
+    assert fabric_problems(CommandFabric(apply=["true"], restore=["true"], export=""), wrong) == []
 
 
 def test_none_does_nothing():

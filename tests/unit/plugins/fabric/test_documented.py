@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from routelab.api import FabricError, FabricJob
-from routelab.bench.fabric.files import problems, render
+from routelab.bench.fabric.files import fabric_problems, write_fabric_files
 from routelab.bench.fabric.switching import LoggedSwitch, load_fabric
 from routelab.config.cluster.jobs import FabricChoice
 from routelab.registry.instances import load, load_routing
@@ -47,12 +47,12 @@ def test_the_script_records_applies_and_restores(script, job, tmp_path):
         ),
         "",
     )
-    assert problems(plugin, job) == []
+    assert fabric_problems(plugin, job) == []
     switch = LoggedSwitch(tmp_path / "log")
     plugin.check(job, switch)
     with pytest.raises(FabricError, match="exit code 2"):
         plugin.apply(job, switch)  # nothing was rendered
-    files = render(plugin, job)
+    files = write_fabric_files(plugin, job)
     plugin.apply(job, switch)
     active = tmp_path / "state" / "active"
     assert {path.name: path.read_text() for path in active.iterdir()} == files

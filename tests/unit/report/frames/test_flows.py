@@ -16,7 +16,7 @@ from routelab.report.page.commands import simulate_command
 from routelab.report.page.summary import summarize, tiles
 from routelab.report.tables import build_table
 from routelab.simulation.flow.settings import FlowSettings
-from routelab.stages.engines.smpi import Smpi
+from routelab.stages.engines.smpi import SmpiEngine
 
 
 def views(world):
@@ -155,7 +155,7 @@ def test_engines_are_told_apart_by_a_column(world):
     """SimGrid has no tables: its rows have facts, and no channels to draw."""
     channels = [{"channel": k, "source": "a", "share": k / 4} for k in range(4)]
     world.flow("dor", facts={"timed_s": 1.0}, tables={"channels": channels})
-    world.flow("dor", facts={"timed_s": 2.0}, engine=Smpi)
+    world.flow("dor", facts={"timed_s": 2.0}, engine=SmpiEngine)
     rows = table(world, rows=["routing", "engine"], values=["timed_s"]).rows
     assert [(row["engine"], row["timed_s"]) for row in rows] == [("flow", 1.0), ("smpi", 2.0)]
     figure = Figure(kind="ecdf", of="flow-channels", x="share")

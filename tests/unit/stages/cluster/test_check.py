@@ -76,7 +76,7 @@ def checks(here):
         path = here / "some.yaml"
         path.write_text(text)
         found = check_cluster(str(path), *arguments, **named)
-        return {one.what: (one.state, one.found, one.mend) for one in found}
+        return {one.what: (one.state, one.found, one.fix) for one in found}
 
     return checks
 
@@ -419,7 +419,7 @@ def test_benchmarks_that_are_not_there_or_cannot_run(program, checks, here):
     found = check_cluster(str(here / "some.yaml"), [asked])
     refusal = load("benchmark", asked).supports(3, 1)
     assert refusal
-    assert [(one.found, one.mend) for one in found if one.state == "missing"] == [
+    assert [(one.found, one.fix) for one in found if one.state == "missing"] == [
         (
             f"{refusal} (3 nodes with 1 ranks each)",
             "choose another network (--topology) or ranks_per_node",

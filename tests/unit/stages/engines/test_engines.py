@@ -27,13 +27,13 @@ from routelab.registry.engines import engine_class, engine_classes
 from routelab.registry.instances import load_routing
 from routelab.simulation.smpi.simgrid import SmpiRun
 from routelab.stages.engines.case import case_of, task_of
-from routelab.stages.engines.flow import Flow
-from routelab.stages.engines.packet import Packet
-from routelab.stages.engines.run import run_engine, simulate, write_result
-from routelab.stages.engines.smpi import Smpi
+from routelab.stages.engines.flow import FlowEngine
+from routelab.stages.engines.packet import PacketEngine
+from routelab.stages.engines.run import run_engine, run_simulation, write_engine_result
+from routelab.stages.engines.smpi import SmpiEngine
 from routelab.stages.engines.smpi import simulate as simgrid
-from routelab.stages.engines.trial import Everywhere, Ring, trial_work
-from routelab.stages.plan.expansion import expand
+from routelab.stages.engines.trial import RingWorkload, UniformTraffic, trial_work
+from routelab.stages.plan.expansion import expand_studies
 from routelab.testing.inputs.tables import table_on
 from routelab.toolkit import build_grid
 
@@ -59,12 +59,12 @@ def found(engine: EnginePlugin) -> EngineResult:
 @pytest.mark.parametrize(
     "engine",
     [
-        Packet(**QUICK),
-        Packet(**QUICK, seeds=2),
-        Packet(**QUICK, find_saturation=True, max_probes=4, tolerance=0.3),
-        Packet(messages=3, message_packets=2, in_order=True, seeds=2),
-        Flow(),
-        pytest.param(Smpi(), marks=pytest.mark.builtins),
+        PacketEngine(**QUICK),
+        PacketEngine(**QUICK, seeds=2),
+        PacketEngine(**QUICK, find_saturation=True, max_probes=4, tolerance=0.3),
+        PacketEngine(messages=3, message_packets=2, in_order=True, seeds=2),
+        FlowEngine(),
+        pytest.param(SmpiEngine(), marks=pytest.mark.builtins),
     ],
     ids=["loads", "seeds", "saturation", "messages", "flow", "smpi"],
 )
@@ -83,7 +83,7 @@ def test_every_column_is_declared_and_every_declared_one_is_there(engine, replay
     assert set(result.tables) == tabled
 
 
-@pytest.mark.parametrize("engine", [Packet, Flow, Smpi])
+@pytest.mark.parametrize("engine", [PacketEngine, FlowEngine, SmpiEngine])
 def test_a_column_is_declared_once_for_rows_of_a_sort(engine) -> None:
     declared = Counter((column.name, of) for column in engine.columns for of in column.of)
     assert [twice for twice, number in declared.items() if number > 1] == []
@@ -110,11 +110,11 @@ class Constant(EnginePlugin):
 
 def test_an_engine_may_ignore_all_that_it_is_offered(tmp_path: Path) -> None:
     network = build_grid("torus", (4,), wrap=True)
-    result = simulate(network, table_on(network), Everywhere(), Constant(value=7))
+    result = run_simulation(network, table_on(network), UniformTraffic(), Constant(value=7))
     assert result.facts["answer"] == 7
     assert result.facts["engine"] == "constant"
     assert (result.facts["terminals"], result.facts["traffic"]) == (4, "everywhere")
-    write_result(result, "traffic", tmp_path)
+    write_engine_result(result, "traffic", tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -144,7 +144,7 @@ def test_a_result_that_breaks_the_contract_names_the_engine(result, told) -> Non
 
     network = build_grid("torus", (4,), wrap=True)
     with pytest.raises(PluginError, match=f"constant: .*{told}"):
-        simulate(network, table_on(network), Everywhere(), Wrong())
+        run_simulation(network, table_on(network), UniformTraffic(), Wrong())
 
 
 def test_files_of_settings_are_seen_from_the_study(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_files_of_settings_are_seen_from_the_study(tmp_path: Path) -> None:
 
 
 def test_engines_are_looked_up_for_what_they_run() -> None:
-    assert engine_class("flow", "workload") is Flow
+    assert engine_class("flow", "workload") is FlowEngine
     assert engine_classes("traffic")[0].name == "packet"
     with pytest.raises(InputError, match=r"'flow' runs workloads, not traffic \(engines: packet"):
         engine_class("flow", "traffic")
@@ -167,19 +167,19 @@ def test_simgrid_that_is_not_installed_is_unsupported(tmp_path, monkeypatch) -> 
     monkeypatch.setenv("PATH", str(tmp_path))
     network = build_grid("torus", (4,), wrap=True)
     with pytest.raises(UnsupportedError, match="smpi: smpirun is not on PATH"):
-        simulate(network, load_routing("dor"), Ring(), Smpi())
+        run_simulation(network, load_routing("dor"), RingWorkload(), SmpiEngine())
 
 
 @pytest.mark.builtins
 def test_simgrid_runs_the_file_of_a_program(tmp_path, monkeypatch, replayed, capsys) -> None:
     monkeypatch.chdir(tmp_path)
     Path("program").touch()
-    task = task_of("torus~dims=4", "dor", "./program", Smpi)
-    result = simulate(task.network, task.algorithm, task.work, task.engine)
+    task = task_of("torus~dims=4", "dor", "./program", SmpiEngine)
+    result = run_simulation(task.network, task.algorithm, task.work, task.engine)
     assert (result.facts["workload"], result.facts["completion_time_s"]) == ("program", 2.0)
     assert result.output == "hello\n"
     with pytest.raises(InputError, match="program"):
-        task_of("torus~dims=4", "dor", "./program", Flow)
+        task_of("torus~dims=4", "dor", "./program", FlowEngine)
     run = ["simulate", "torus~dims=4", "dor", "./program", "--engine", "smpi"]
     assert main([*run, "-o", "folder"]) == 2
     assert "-o cannot write the results of an MPI program" in capsys.readouterr().err
@@ -199,7 +199,7 @@ def test_a_study_sweeps_engines(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = Path("study.yaml")
     path.write_text(STUDY % "engine: {sweep: [flow, smpi]}, ranks: 4")
-    jobs = expand([path]).of("flows").values()
+    jobs = expand_studies([path]).of("flows").values()
     assert [(job.ids[3], job.engine) for job in jobs] == [
         ("ranks=4", "flow~ranks=4"),
         ("engine=smpi,ranks=4", "smpi~ranks=4"),
@@ -220,7 +220,7 @@ def test_a_wrong_engine_is_told_with_its_line(tmp_path: Path, settings: str, tol
     path = tmp_path / "study.yaml"
     path.write_text(STUDY % settings)
     with pytest.raises(InputError) as raised:
-        expand([path])
+        expand_studies([path])
     (line,) = str(raised.value).splitlines()
     assert line.startswith(f"{path}:{told}")
 

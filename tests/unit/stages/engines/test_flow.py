@@ -24,7 +24,7 @@ from routelab.registry.instances import load, load_routing, name_of
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.stages.chain import reroute
 from routelab.stages.engines import case, run
-from routelab.stages.engines.flow import Flow
+from routelab.stages.engines.flow import FlowEngine
 from routelab.stages.kinds.simulations import FlowJob
 from routelab.toolkit import BlockBuilder, build_grid
 
@@ -57,19 +57,19 @@ def asked(
         topology=NETWORK,
         text=routing,
         work=workload,
-        engine=name_of(Flow(settings or FlowSettings())),
+        engine=name_of(FlowEngine(settings or FlowSettings())),
         digest="abc",
     )
 
 
 def simulate(network, algorithm, workload, settings: FlowSettings):
-    return run.simulate(network, algorithm, workload, Flow(settings))
+    return run.run_simulation(network, algorithm, workload, FlowEngine(settings))
 
 
 def named(routing: str, workload: str, settings: FlowSettings):
     """The result of what is called like this."""
-    task = case.task_of(NETWORK, routing, workload, Flow, lambda: settings)
-    return run.simulate(task.network, task.algorithm, task.work, task.engine)
+    task = case.task_of(NETWORK, routing, workload, FlowEngine, lambda: settings)
+    return run.run_simulation(task.network, task.algorithm, task.work, task.engine)
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -118,7 +118,7 @@ def test_a_job_leaves_its_outcome_and_tables(tmp_path: Path) -> None:
 def test_the_same_seed_gives_the_same_numbers() -> None:
     first, second = (named("dor", "npb-is~class=S", FlowSettings(seed=5)) for _ in range(2))
     for name, value in first.facts.items():
-        assert name in (*Flow.clock, "routing_seconds") or value == second.facts[name]
+        assert name in (*FlowEngine.clock, "routing_seconds") or value == second.facts[name]
     assert first.tables == second.tables
 
 
@@ -195,7 +195,7 @@ def test_a_workload_that_breaks_its_contract_is_named(program, told: str) -> Non
 def test_wrong_names_are_told_together() -> None:
     settings = FlowSettings(machine="nowhere")
     with pytest.raises(InputError) as raised:
-        case.task_of("toruss", "dorr", "osu-altoall", Flow, lambda: settings)
+        case.task_of("toruss", "dorr", "osu-altoall", FlowEngine, lambda: settings)
     told = str(raised.value)
     for word in ("toruss", "dorr", "osu-altoall", "nowhere"):
         assert repr(word) in told

@@ -15,7 +15,7 @@ from routelab.api import (
     TrafficPlugin,
     UnsupportedError,
 )
-from routelab.artifacts.json_files import plain
+from routelab.artifacts.json_files import to_plain
 from routelab.artifacts.measurement_rows import from_row, to_row
 from routelab.artifacts.outcome import read_outcome
 from routelab.artifacts.tables import read_rows
@@ -28,7 +28,7 @@ from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.tables import table_program
 from routelab.stages import route, topology
 from routelab.stages.engines import case, run
-from routelab.stages.engines.packet import Packet
+from routelab.stages.engines.packet import PacketEngine
 from routelab.stages.engines.packet import simulate as packets
 from routelab.stages.engines.store import FOLDER, FinishedParts
 from routelab.stages.kinds.networks import TopologyJob
@@ -41,7 +41,7 @@ pytestmark = pytest.mark.builtins
 NETWORK = "torus~dims=4x4"
 RING = "torus~dims=8"
 """Under tornado everybody sends three hops the same way: it takes a third of the load at most."""
-TIMES = (*Packet.clock, "routing_seconds")
+TIMES = (*PacketEngine.clock, "routing_seconds")
 QUICK = {"sample_cycles": 20, "max_cycles": 4000, "precision": 0.05}
 
 
@@ -62,7 +62,7 @@ def job(
         topology=network,
         text=routing,
         work=traffic,
-        engine=name_of(Packet(asked or settings())),
+        engine=name_of(PacketEngine(asked or settings())),
         digest=digest,
     )
 
@@ -84,12 +84,12 @@ def timeless(facts):
 
 
 def simulate(network, algorithm, traffic, asked: SimulationSettings):
-    return run.simulate(network, algorithm, traffic, Packet(asked))
+    return run.run_simulation(network, algorithm, traffic, PacketEngine(asked))
 
 
 def named(network: str, routing: str, traffic: str, asked: SimulationSettings):
     """The result of what is called like this."""
-    task = case.task_of(network, routing, traffic, Packet)
+    task = case.task_of(network, routing, traffic, PacketEngine)
     return simulate(task.network, task.algorithm, task.work, asked)
 
 
@@ -109,7 +109,7 @@ def folder(tmp_path_factory) -> Path:
     where = tmp_path_factory.mktemp("simulated") / "out"
     outcome = perform(job(where, RING, "dor", "tornado", settings(loads=(0.2, 0.9))))
     assert outcome.status == "ok"
-    assert read_outcome(where / "outcome.json").facts == plain(outcome.facts)
+    assert read_outcome(where / "outcome.json").facts == to_plain(outcome.facts)
     return where
 
 
@@ -272,7 +272,7 @@ def test_parts_of_another_fingerprint_are_not_taken(tmp_path: Path) -> None:
 
 def _measured(asked: SimulationSettings):
     network = topology.obtain(NETWORK)[1]
-    program = table_program(route.compute(network, load_routing("dor")).routed.table)
+    program = table_program(route.route_network(network, load_routing("dor")).routed.table)
     demand = Demand.uniform(network, "all to all")
     simulation = Simulation(network, program, asked.router(), demand=demand, load=0.2)
     return measure_simulation(simulation, asked)
@@ -441,7 +441,7 @@ def test_the_folder_of_a_simulation_is_no_network(tmp_path: Path) -> None:
     """Its results must not be taken for what is left of a network, and be removed."""
     perform(job(tmp_path / "o"))
     for work in (
-        lambda: case.task_of(str(tmp_path / "o"), "dor", "uniform", Packet),
+        lambda: case.task_of(str(tmp_path / "o"), "dor", "uniform", PacketEngine),
         lambda: perform(job(tmp_path / "p", str(tmp_path / "o"))),
     ):
         with pytest.raises(InputError, match="a simulation job found, no network"):

@@ -16,14 +16,14 @@ from routelab.bench.comparison import Comparison
 from routelab.config import Limits
 from routelab.jobs import events
 from routelab.jobs.batches import read_jobs, run_batch, write_jobs
-from routelab.jobs.job import Job
+from routelab.jobs.job import BaseJob
 from routelab.stages import kinds as package
 from routelab.stages.kinds import kinds
-from routelab.stages.kinds.surveys import Item
-from routelab.stages.plan.expansion import expand
+from routelab.stages.kinds.surveys import SurveyItem
+from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.preview import preview
-from routelab.stages.workflow.console import title
-from routelab.stages.workflow.progress import Progress, left_to_do
+from routelab.stages.workflow.console import job_title
+from routelab.stages.workflow.progress import Progress, count_missing_results
 
 pytestmark = pytest.mark.builtins
 
@@ -56,14 +56,14 @@ IN_FINGERPRINTS = {
 
 
 @pytest.fixture
-def jobs(tmp_path, monkeypatch) -> dict[str, Job]:
+def jobs(tmp_path, monkeypatch) -> dict[str, BaseJob]:
     """A job of each kind, as studies make them."""
     monkeypatch.chdir(tmp_path)
     Path("clusters").mkdir()
     Path("clusters/tiny.yaml").write_text("ranks_per_node: 2\n")
     Path("all.yaml").write_text(STUDY)
     Path("survey.yaml").write_text(SURVEY)
-    plan = expand([Path("all.yaml"), Path("survey.yaml")])
+    plan = expand_studies([Path("all.yaml"), Path("survey.yaml")])
     found = {job.kind: job for job in plan.jobs.values()}
     assert set(found) == set(kinds()) == set(IN_FINGERPRINTS)
     assert all(type(job) is kinds()[kind] for kind, job in found.items())
@@ -85,8 +85,8 @@ def changed(value: Any) -> Any:
             return replace(value, topology="another")
         case dict():
             return {**value, "another": "digest"}
-        case tuple() if value and isinstance(value[0], Item):
-            return (*value, Item("f", "another"))
+        case tuple() if value and isinstance(value[0], SurveyItem):
+            return (*value, SurveyItem("f", "another"))
         case tuple() if value and isinstance(value[0], tuple):
             return (*value, ("another", ()))
         case tuple():
@@ -102,7 +102,7 @@ def test_a_job_comes_back_as_it_was_written(jobs, kind, tmp_path):
     assert type(read) is type(job)
     assert read == job
     assert read.fingerprint == job.fingerprint != ""
-    assert (read.title, read.labels, read.make) == (job.title, job.labels, job.make)
+    assert (read.title, read.labels, read.base_name) == (job.title, job.labels, job.base_name)
 
 
 def test_numbers_are_the_same_in_files(jobs, tmp_path):
@@ -190,7 +190,7 @@ from routelab.stages.kinds.networks import network_jobs
 class LettersJob(FolderJob):
     kind = "letters"
     outcome_kind = "letters"
-    things = "count of letters", "counts of letters"
+    nouns = "count of letters", "counts of letters"
     order = 9
     per_batch = 2
 
@@ -253,7 +253,7 @@ def test_a_new_kind_is_planned_run_resumed_and_reported_by_the_core_as_it_is(scr
         "title: t\ntopologies: ['torus~dims=4', 'torus~dims=4x4', 'torus~dims=4x2', "
         "'mesh~dims=2']\nroutings: [dor]\nmetrics: [route-length]\n"
     )
-    plan = expand([Path("s.yaml")])
+    plan = expand_studies([Path("s.yaml")])
     assert plan.studies["s"].ids("letters") == tuple(plan.of("letters"))
     cut = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "letters"}
     assert {id_: len(batch.jobs) for id_, batch in cut.items()} == {
@@ -264,13 +264,13 @@ def test_a_new_kind_is_planned_run_resumed_and_reported_by_the_core_as_it_is(scr
     assert cut["s.torus-1"].after == (("topologies", "s.torus-1"),)
     assert set(map(str, map(plan.manifest, cut.values()))) <= set(plan.manifests(plan.studies["s"]))
     assert ("letters",) in plan.rehearsals()
-    line = title(plan, "batches", {"kind": "letters", "batch": "s.torus-1"})
+    line = job_title(plan, "batches", {"kind": "letters", "batch": "s.torus-1"})
     assert line == "counts of letters torus of s, batch 1 of 2 (2 jobs)"
     assert preview([Path("s.yaml")], Path("results")).totals("letters")["missing"] == 4
-    assert left_to_do(plan)["letters"] == 4
+    assert count_missing_results(plan)["letters"] == 4
 
     plan.write_specs()
-    progress = Progress(left_to_do(plan), 2)
+    progress = Progress(count_missing_results(plan), 2)
     events.open_log(events.log_of(plan.results))
     try:
         for batch in cut.values():

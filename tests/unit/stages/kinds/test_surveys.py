@@ -15,10 +15,10 @@ from routelab.artifacts.survey_table import read_survey_table
 from routelab.config import Limits
 from routelab.jobs.batches import run_batch, write_jobs
 from routelab.stages.kinds import surveys
-from routelab.stages.kinds.surveys import Item, SurveyJob, store, survey_rows
-from routelab.stages.plan.expansion import expand
+from routelab.stages.kinds.surveys import SurveyItem, SurveyJob, store, survey_rows
+from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.preview import preview
-from routelab.stages.survey.rows import Network
+from routelab.stages.survey.rows import SurveyNetwork
 
 pytestmark = pytest.mark.builtins
 
@@ -41,7 +41,7 @@ def plan(tmp_path, monkeypatch):
     def planned(on="{sample: 3}", runs=7, name="survey"):
         path = Path(f"{name}.yaml")
         path.write_text(SURVEY.format(on=on, runs=runs))
-        return expand([path])
+        return expand_studies([path])
 
     return planned
 
@@ -123,7 +123,7 @@ def test_wrong_choices_of_networks_are_told(topologies, routings, message, tmp_p
         f"title: t\nsurvey: true\ntopologies: {topologies}\nroutings: {routings}\n"
     )
     with pytest.raises(InputError) as raised:
-        expand(["bad.yaml"])
+        expand_studies(["bad.yaml"])
     assert message in str(raised.value)
 
 
@@ -141,7 +141,7 @@ def survey_job(folder, *items, name="s-1", seconds=60.0):
 
 def job_of(folder, *names, seconds=60.0):
     items = [
-        Item(f"{number:064x}", topology, routing)
+        SurveyItem(f"{number:064x}", topology, routing)
         for number, (topology, routing) in enumerate(names)
     ]
     return survey_job(folder, *items, seconds=seconds)
@@ -191,7 +191,7 @@ def test_what_breaks_a_limit_is_a_row_and_tried_again(tmp_path, monkeypatch):
 
     names = [(RING, "dor"), (RING, "angara-bfs"), (RING, "angara-sssp")]
     for topology, routing in names:  # loads their kernels here, for all children
-        real(Network(topology), routing, ())
+        real(SurveyNetwork(topology), routing, ())
     job = job_of(tmp_path, *names, seconds=2.0)
     monkeypatch.setattr(surveys, "route_row", slow_at_the_second)
     made, rows = done(job)
@@ -222,12 +222,15 @@ def test_a_spec_of_another_format_is_refused(tmp_path):
 
 def test_bounds_stand_beside_the_runs_of_their_rules(tmp_path):
     rules = "angara~turns=exact"
-    items = [Item("0" * 64, "torus~dims=4x2"), Item("1" * 64, "torus~dims=4x2", rules=rules)]
-    runs = [
-        Item("2" * 64, "torus~dims=4x2", f"sssp@{rules}", rules),
-        Item("3" * 64, "torus~dims=4x2", "angara-sssp", "angara"),
+    items = [
+        SurveyItem("0" * 64, "torus~dims=4x2"),
+        SurveyItem("1" * 64, "torus~dims=4x2", rules=rules),
     ]
-    lost = Item("4" * 64, "torus~dims=4x2", rules="angara")
+    runs = [
+        SurveyItem("2" * 64, "torus~dims=4x2", f"sssp@{rules}", rules),
+        SurveyItem("3" * 64, "torus~dims=4x2", "angara-sssp", "angara"),
+    ]
+    lost = SurveyItem("4" * 64, "torus~dims=4x2", rules="angara")
     with store(tmp_path).writer("old") as writer:
         writer.append(lost.fingerprint, "unsupported", {"status": "unsupported", "reason": "so"})
     made, rows = done(survey_job(tmp_path, *items, lost, *runs))

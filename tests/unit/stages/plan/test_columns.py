@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from routelab.api import InputError
-from routelab.stages.plan.preview import check
+from routelab.stages.plan.preview import check_studies
 
 STUDY = """\
 title: t
@@ -28,7 +28,7 @@ def told(tmp_path):
         path = tmp_path / "study.yaml"
         path.write_text(STUDY.format(views=views, more=more))
         try:
-            check([path])
+            check_studies([path])
         except InputError as error:
             return [line.partition(": ")[2] for line in str(error).splitlines()]
         return []
@@ -125,11 +125,11 @@ def test_what_the_study_has_is_accepted(told, views, more):
 
 
 def test_a_loaded_study_with_a_wrong_column_does_not_run(told, tmp_path):
-    from routelab.stages.plan.expansion import expand
+    from routelab.stages.plan.expansion import expand_studies
 
     told(table("max_laod"))
     with pytest.raises(InputError, match="no column 'max_laod'"):
-        expand([tmp_path / "study.yaml"])
+        expand_studies([tmp_path / "study.yaml"])
 
 
 def test_mistakes_of_one_study_do_not_hide_wrong_columns_of_the_next(told, tmp_path):
@@ -137,7 +137,7 @@ def test_mistakes_of_one_study_do_not_hide_wrong_columns_of_the_next(told, tmp_p
     other = tmp_path / "other.yaml"
     other.write_text("title: t\ntopologies: [torus~dims=4]\nroutings: [dro]\n")
     with pytest.raises(InputError) as raised:
-        check([other, tmp_path / "study.yaml"])
+        check_studies([other, tmp_path / "study.yaml"])
     assert "'dro'" in str(raised.value)
     assert "no column 'max_laod'" in str(raised.value)
 

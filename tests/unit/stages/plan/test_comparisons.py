@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.config import Choice
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import read_jobs
 from routelab.stages.kinds.comparisons import terminals
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.parts.instances import instance_of
-from routelab.stages.plan.expansion import expand
-from routelab.stages.plan.preview import check, preview
+from routelab.stages.plan.expansion import expand_studies
+from routelab.stages.plan.preview import check_studies, preview
 
 pytestmark = pytest.mark.builtins
 
@@ -107,7 +107,7 @@ def write(site, tmp_path, monkeypatch):
 
 def mistakes(path):
     with pytest.raises(InputError) as told:
-        expand([path])
+        expand_studies([path])
     return [line.removeprefix(f"{path}:") for line in str(told.value).splitlines()]
 
 
@@ -126,7 +126,7 @@ def predicted(plan):
 
 
 def test_every_network_is_compared_once_with_all_settings(write):
-    plan = expand([write(STUDY)])
+    plan = expand_studies([write(STUDY)])
     shown = plan.studies["run"]
     two, three = "cluster=fast,repeats=2,seconds=60.0", "cluster=fast,repeats=3,seconds=60.0"
     assert shown.ids("comparisons") == (
@@ -145,10 +145,10 @@ def test_every_network_is_compared_once_with_all_settings(write):
     assert job.comparison == Comparison(
         "results/topologies/torus~dims=4x4",
         (
-            Chosen("dor", "dor", Path("results/routes/torus~dims=4x4/dor")),
-            Chosen("sssp", "angara-sssp", Path("results/routes/torus~dims=4x4/sssp")),
+            ComparisonPart("dor", "dor", Path("results/routes/torus~dims=4x4/dor")),
+            ComparisonPart("sssp", "angara-sssp", Path("results/routes/torus~dims=4x4/sssp")),
         ),
-        (Chosen("meter", "meter"), Chosen("known", "modelled")),
+        (ComparisonPart("meter", "meter"), ComparisonPart("known", "modelled")),
         BenchSettings(cluster="config/clusters/fast.yaml", repeats=3, seconds=60, baseline="sssp"),
     )
     assert job.inputs == ("config/clusters/fast.yaml",)
@@ -157,12 +157,12 @@ def test_every_network_is_compared_once_with_all_settings(write):
         ("routes", "run.dor-1"),
         ("routes", "run.angara-sssp-1"),
     )
-    (told,) = check([Path("config/studies/run.yaml")])
+    (told,) = check_studies([Path("config/studies/run.yaml")])
     assert "2 topologies × 2 routings × 2 benchmarks × 2 settings = 4 comparisons" in told
 
 
 def test_an_allocation_is_as_large_as_the_network_and_as_long_as_the_worst_case(write):
-    plan = expand([write(STUDY)])
+    plan = expand_studies([write(STUDY)])
     small = next(job for ids, job in plan.of("comparisons").items() if ids[1] == "torus~dims=4")
     assert (small.nodes, small.hosts, small.partition, small.account) == (
         *(4, "n[01-04]"),
@@ -175,14 +175,14 @@ def test_an_allocation_is_as_large_as_the_network_and_as_long_as_the_worst_case(
     )
     large = next(job for ids, job in plan.of("comparisons").items() if ids[1] == "torus~dims=4x4")
     assert (large.nodes, large.hosts) == (16, "n[01-16]")
-    plan = expand([write(STUDY.replace("seconds: 60,", "seconds: 60, minutes: 15,", 1))])
+    plan = expand_studies([write(STUDY.replace("seconds: 60,", "seconds: 60, minutes: 15,", 1))])
     assert {job.minutes for job in plan.of("comparisons").values()} == {15}
 
 
 def test_names_of_files_are_short_plain_and_different(write):
     study = STUDY.replace("[torus~dims=4, ", f"[{{use: torus~dims=4, as: {'x' * 100}}}, ")
     study = study.replace("repeats:", "ranks_per_node: 4, seed: 11, repeats:")
-    ids = [id_ for kind, id_ in expand([write(study)]).batches if kind == "comparisons"]
+    ids = [id_ for kind, id_ in expand_studies([write(study)]).batches if kind == "comparisons"]
     assert len(set(ids)) == len(ids) == 4
     # what Snakemake hands to a job of Slurm is split at commas
     assert all(re.fullmatch(r"[A-Za-z0-9._-]{1,131}", id_) for id_ in ids)
@@ -206,20 +206,20 @@ FINGERPRINTED = {
 @pytest.mark.parametrize("what", FINGERPRINTED)
 def test_the_fingerprint_changes_with_what_is_measured_and_nothing_else(write, what):
     change, again = FINGERPRINTED[what]
-    before = list(expand([write(STUDY)]).of("comparisons").values())
-    after = list(expand([write(change(STUDY))]).of("comparisons").values())
+    before = list(expand_studies([write(STUDY)]).of("comparisons").values())
+    after = list(expand_studies([write(change(STUDY))]).of("comparisons").values())
     for one, two in zip(before, after, strict=True):
         assert (one.fingerprint != two.fingerprint) == again
 
 
 def test_the_fingerprint_covers_the_clusters_file_and_not_the_code_of_parsers(write, site):
     path = write(STUDY)
-    before = marks(expand([path]))
+    before = marks(expand_studies([path]))
     source = site.folder / "meters.py"
     source.write_text(METERS.replace("1.0,", "2.0,"))
-    assert marks(expand([path])) == before
+    assert marks(expand_studies([path])) == before
     Path("config/clusters/fast.yaml").write_text(FAST + "environment: {A: b}\n")
-    after = marks(expand([path]))
+    after = marks(expand_studies([path]))
     assert set(after).isdisjoint(before)
 
 
@@ -228,17 +228,17 @@ def test_a_file_that_a_benchmark_reads_is_an_input(write):
     path = write(STUDY.replace("[meter,", "[{meter: {list: sizes.txt}},"))
     # the name has a path in it, and cannot be a folder's, but a benchmark has none
     with pytest.raises(InputError, match="give it an alias"):
-        expand([path])
+        expand_studies([path])
     path = write(STUDY.replace("[meter,", "[{use: meter~list=sizes.txt, as: list},"))
-    (before, *_) = expand([path]).of("comparisons").values()
+    (before, *_) = expand_studies([path]).of("comparisons").values()
     assert before.inputs == ("config/clusters/fast.yaml", "config/studies/sizes.txt")
     Path("config/studies/sizes.txt").write_text("10\n")
-    (after, *_) = expand([path]).of("comparisons").values()
+    (after, *_) = expand_studies([path]).of("comparisons").values()
     assert after.fingerprint != before.fingerprint
 
 
 def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(write):
-    plan = expand([write(STUDY)])
+    plan = expand_studies([write(STUDY)])
     shown = plan.studies["run"]
     settings = "machine=fast,ranks_per_node=2,iterations=3"
     # 4 nodes × 2 ranks are too few, meter has no model
@@ -259,7 +259,7 @@ def test_models_are_run_beforehand_with_the_clusters_machine_and_are_no_rows(wri
         "results/batches/flows/run.dor-1.json",
         "results/batches/flows/run.angara-sssp-1.json",
     ]
-    plan = expand([write(STUDY.replace("baseline:", "predict: false, baseline:"))])
+    plan = expand_studies([write(STUDY.replace("baseline:", "predict: false, baseline:"))])
     assert not plan.of("flows")
     assert not predicted(plan)
 
@@ -269,7 +269,7 @@ def test_a_prediction_that_the_study_asks_for_is_the_same_simulation(write):
         'workloads: ["osu-alltoall~size=64"]\n'
         "flow: {machine: fast, ranks_per_node: 2, iterations: 3}\n"
     )
-    plan = expand([write(STUDY + asked)])
+    plan = expand_studies([write(STUDY + asked)])
     shown = plan.studies["run"]
     assert len(set(shown.ids("flows"))) == len(plan.of("flows")) == 4
     assert set(predicted(plan).values()) < set(shown.ids("flows"))
@@ -278,7 +278,7 @@ def test_a_prediction_that_the_study_asks_for_is_the_same_simulation(write):
 def test_routings_without_tables_are_left_out_where_there_is_traffic_for_them(write):
     text = STUDY.replace("[dor,", "[dor, HOPS,") + "traffic: [uniform]\n"
     text = text.replace("HOPS", HOPS)
-    plan = expand([write(text)])
+    plan = expand_studies([write(text)])
     for job in plan.of("comparisons").values():
         assert [one.id for one in job.comparison.routings] == ["dor", "sssp"]
 
@@ -326,7 +326,7 @@ def do(job, status):
     ("status", "again"), [("ok", 0), ("unsupported", 0), ("failed", 1), ("timeout", 1)]
 )
 def test_a_comparison_that_failed_is_forgotten_and_so_done_again(write, status, again):
-    plan = expand([write(STUDY)])
+    plan = expand_studies([write(STUDY)])
     first, *others = plan.of("comparisons").values()
     manifests = {job.ids: plan.manifest(batch_of(plan, job)) for job in (first, *others)}
     for job in (first, *others):
@@ -345,7 +345,7 @@ def test_a_comparison_that_failed_is_forgotten_and_so_done_again(write, status, 
 
 
 def test_a_spec_comes_back_as_it_was_written(write):
-    plan = expand([write(STUDY)])
+    plan = expand_studies([write(STUDY)])
     plan.write_specs()
     for job in plan.of("comparisons").values():
         (read,) = read_jobs(plan.spec(batch_of(plan, job)))
@@ -355,7 +355,7 @@ def test_a_spec_comes_back_as_it_was_written(write):
 
 @pytest.mark.parametrize("broken", ["comparison", "store", "folder", "class", "minutes"])
 def test_a_spec_that_lacks_something_is_refused_in_one_message(write, broken):
-    plan = expand([write(STUDY)])
+    plan = expand_studies([write(STUDY)])
     plan.write_specs()
     path = plan.spec(batch_of(plan, next(iter(plan.of("comparisons").values()))))
     content = json.loads(path.read_text())

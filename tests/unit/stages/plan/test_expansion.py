@@ -11,7 +11,7 @@ from routelab.api import InputError
 from routelab.registry.bibliography import bibliography_files
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.plan import expansion as plans
-from routelab.stages.plan.expansion import MAX_ID, expand
+from routelab.stages.plan.expansion import MAX_ID, expand_studies
 from routelab.stages.plan.plugins import study_plugins
 
 pytestmark = pytest.mark.builtins
@@ -46,7 +46,7 @@ def write(tmp_path, monkeypatch):
 
 def mistakes(*paths):
     with pytest.raises(InputError) as raised:
-        expand(paths)
+        expand_studies(paths)
     return str(raised.value).splitlines()
 
 
@@ -63,7 +63,7 @@ def study(topologies="[torus~dims=4]", routings="[dor]", more=""):
 
 
 def test_a_study_becomes_the_product_of_its_lists(write):
-    plan = expand([write("small", SMALL)])
+    plan = expand_studies([write("small", SMALL)])
     assert networks(plan) == ["torus~dims=4", "torus~dims=4x2"]
     routings = ["angara-sssp", "angara-sssp~tie_seed=1", "angara-sssp~tie_seed=2", "exact-turns"]
     runs = [(topology, routing) for topology in networks(plan) for routing in routings]
@@ -90,7 +90,7 @@ def test_every_way_of_writing_an_instance_is_one_job(write):
         '[torus~dims=4, {torus: {dims: 4}}, {torus: {dims: "4"}}, {torus: {dims: [4]}},'
         ' "torus~failed_links=[],dims=4"]'
     )
-    plan = expand([write("ways", study(entries))])
+    plan = expand_studies([write("ways", study(entries))])
     assert networks(plan) == ["torus~dims=4"]
 
 
@@ -100,7 +100,7 @@ def test_jobs_of_two_studies_are_shared(write):
         "second",
         study(routings="[dor, dfsssp]", more="metrics: [route-length]\nlimits: {memory_gb: 1}\n"),
     )
-    plan = expand([first, second, first])
+    plan = expand_studies([first, second, first])
     assert list(plan.studies) == ["first", "second"]
     assert list(plan.of("routes")) == [("torus~dims=4", "dor"), ("torus~dims=4", "dfsssp")]
     shared = plan.of("routes")["torus~dims=4", "dor"]
@@ -112,7 +112,7 @@ def test_jobs_of_two_studies_are_shared(write):
 
 
 def test_metrics_that_do_not_ask_to_be_named_are_the_default(write):
-    (job,) = expand([write("all", study())]).of("routes").values()
+    (job,) = expand_studies([write("all", study())]).of("routes").values()
     # rerouting-churn routes the network once a link
     assert "rerouting-churn" not in job.metrics
     assert list(job.metrics) == installed_catalogue().default_metrics()
@@ -126,7 +126,7 @@ def test_an_alias_has_one_meaning_in_all_studies(write):
     assert f"dor at {first}:3: routings[0];" in line
 
     same = write("same", study(routings="[{use: dor, as: mine}]"))
-    assert list(expand([first, same]).of("routes")) == [("torus~dims=4", "mine")]
+    assert list(expand_studies([first, same]).of("routes")) == [("torus~dims=4", "mine")]
 
 
 def test_an_alias_is_no_other_instance_s_name(write):
@@ -139,7 +139,7 @@ def test_names_that_cannot_be_directories_need_an_alias(write):
     long = f"torus~dims=8x8,failed_switches={failed}"
     (line,) = mistakes(write("long", study(f'["{long}"]')))
     assert f"is longer than {MAX_ID} characters; give it an alias: {{use: '{long}', as:" in line
-    plan = expand([write("short", study(f'[{{use: "{long}", as: holes}}]'))])
+    plan = expand_studies([write("short", study(f'[{{use: "{long}", as: holes}}]'))])
     assert networks(plan) == ["holes"]
     assert plan.of("topologies")["holes",].text == long
 
@@ -158,14 +158,14 @@ def test_files_are_looked_up_beside_the_study_and_are_inputs(write):
     nets = path.parent / "nets"
     nets.mkdir()
     (nets / "a.txt").write_text("x y\n")
-    before = expand([path])
+    before = expand_studies([path])
     job = before.of("topologies")["a",]
     assert job.text == "graph~file=config/studies/nets/a.txt"
     assert job.inputs == ("config/studies/nets/a.txt",)
     assert before.of("topologies")["b",].inputs == ()
 
     (nets / "a.txt").write_text("x z\n")
-    after = expand([path])
+    after = expand_studies([path])
     assert after.of("topologies")["a",].fingerprint != job.fingerprint
     assert fingerprints(after)["topologies/b"] == fingerprints(before)["topologies/b"]
 
@@ -182,7 +182,7 @@ def test_files_of_studies_elsewhere_are_absolute(write, tmp_path_factory):
     (line,) = mistakes(path)
     assert f"{folder}/a.txt has a path in it" in line
     path.write_text(study('[{use: "graph~file=a.txt", as: a}]'))
-    assert expand([path]).of("topologies")["a",].inputs == (f"{folder}/a.txt",)
+    assert expand_studies([path]).of("topologies")["a",].inputs == (f"{folder}/a.txt",)
 
 
 def test_all_mistakes_of_all_studies_are_told_at_once(write):
@@ -221,22 +221,22 @@ def test_two_studies_cannot_have_one_name(write):
 
 def test_fingerprints_tell_jobs_apart_and_stay(write):
     path = write("small", SMALL)
-    plan, again = expand([path]), expand([path])
+    plan, again = expand_studies([path]), expand_studies([path])
     known = fingerprints(plan)
     assert len(set(known.values())) == len(known) == 2 + 8
     assert "" not in known.values()
     assert fingerprints(again) == known
     study_job = plan.studies["small"]
     path.write_text(SMALL.replace("Small", "Renamed"))
-    assert expand([path]).studies["small"].fingerprint != study_job.fingerprint
-    assert fingerprints(expand([path])) == known
+    assert expand_studies([path]).studies["small"].fingerprint != study_job.fingerprint
+    assert fingerprints(expand_studies([path])) == known
 
 
 def test_other_metrics_are_another_job_content(write):
     path = write("small", SMALL)
-    before = expand([path]).of("routes")
+    before = expand_studies([path]).of("routes")
     path.write_text(SMALL.replace("channel-load", "route-length"))
-    after = expand([path]).of("routes")
+    after = expand_studies([path]).of("routes")
     assert all(after[run].fingerprint != before[run].fingerprint for run in before)
     # the table itself is the same
     assert all(after[run].table_digest == before[run].table_digest for run in before)
@@ -244,7 +244,7 @@ def test_other_metrics_are_another_job_content(write):
 
 def test_the_cited_reference_is_an_input_of_the_report(write):
     shutil.copytree(ROOT / "config/references", "config/references")
-    plan = expand([write("cites", study(more="cites: mukosey2020\n"))])
+    plan = expand_studies([write("cites", study(more="cites: mukosey2020\n"))])
     folder = "config/references/mukosey2020"
     names = ("figure6", "survey", "table2", "table3", "unique-routes")
     assert set(plan.studies["cites"].inputs) == {
@@ -256,20 +256,20 @@ def test_the_cited_reference_is_an_input_of_the_report(write):
 
 def test_an_edited_bibliography_makes_the_report_stale_and_no_job(write, tmp_path, monkeypatch):
     path = write("small", SMALL)
-    before = expand([path])
+    before = expand_studies([path])
     shown = before.studies["small"]
     (file,) = bibliography_files(study_plugins(shown.parts, shown.jobs))
     assert file.parts[-2:] == ("routelab_plugins", "references.bib")
     edited = tmp_path / "edited.bib"
     edited.write_text(file.read_text("utf-8").replace("year = {2021}", "year = {2020}"))
     monkeypatch.setattr(plans, "bibliography_files", lambda _: [edited])
-    after = expand([path])
+    after = expand_studies([path])
     assert after.studies["small"].fingerprint != shown.fingerprint
     assert fingerprints(after) == fingerprints(before)
 
 
 def test_kernels_are_warmed_by_one_routing_of_each_make(write):
-    plan = expand([write("small", SMALL)])
+    plan = expand_studies([write("small", SMALL)])
     assert sorted(one.name for one, _ in plan.rehearsals().values()) == [
         "angara-sssp",
         "sssp@angara~turns=exact",
@@ -280,7 +280,7 @@ def test_kernels_are_warmed_by_one_routing_of_each_make(write):
 def outcomes(write):
     """A plan whose batches have run, with one outcome of every kind, by kind."""
     routings = "[{angara-sssp: {tie_seed: {range: 7}}}]"
-    plan = expand([write("study", study(routings=routings))])
+    plan = expand_studies([write("study", study(routings=routings))])
     plan.write_specs()
     kinds = ["ok", "unsupported", "failed", "timeout", "missing", "unreadable", "of other code"]
     runs = dict(zip(kinds, plan.batches["routes", "study.angara-sssp-1"].jobs, strict=True))
@@ -321,7 +321,7 @@ def test_what_became_of_every_job_is_known(outcomes):
         "unreadable": ("failed", "its outcome cannot be read"),
         "of other code": ("ok", ""),
     }
-    (names,) = {(one.study, one.thing, one.things) for one in plan.statuses()}
+    (names,) = {(one.study, one.noun, one.plural) for one in plan.statuses()}
     assert names == ("study", "route table", "route tables")
 
 
@@ -339,7 +339,7 @@ def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
         "[{torus: {dims: {sweep: ['4', 4x2, 4x4]}}}, mesh~dims=3]",
         "[{angara-sssp: {tie_seed: {range: 9}}}, dor, {use: dor~order=reversed, as: yx}]",
     )
-    plan = expand([write("many", text)])
+    plan = expand_studies([write("many", text)])
     sizes = {key: len(batch.jobs) for key, batch in plan.batches.items()}
     assert sizes == {
         ("topologies", "many.torus-1"): 3,
@@ -362,8 +362,8 @@ def test_batches_have_jobs_of_one_make_and_no_more_than_some(write):
 def test_batches_of_a_study_stay_when_another_is_chosen_too(write):
     first = write("first", study("[torus~dims=4, torus~dims=4x2]"))
     second = write("second", study("[torus~dims=4, torus~dims=8]"))
-    alone = expand([first]).batches
-    both = expand([first, second]).batches
+    alone = expand_studies([first]).batches
+    both = expand_studies([first, second]).batches
     assert {key: batch.fingerprint for key, batch in alone.items()} == {
         key: both[key].fingerprint for key in alone
     }
@@ -375,9 +375,9 @@ def test_batches_of_a_study_stay_when_another_is_chosen_too(write):
 
 def test_a_batch_s_fingerprint_follows_its_jobs(write):
     path = write("small", SMALL)
-    before = {key: batch.fingerprint for key, batch in expand([path]).batches.items()}
+    before = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
     path.write_text(SMALL.replace("turns=exact", "turns=none"))
-    after = {key: batch.fingerprint for key, batch in expand([path]).batches.items()}
+    after = {key: batch.fingerprint for key, batch in expand_studies([path]).batches.items()}
     assert {key for key in before if before[key] != after[key]} == {
         ("routes", "small.sssp@angara-1")
     }
@@ -386,9 +386,9 @@ def test_a_batch_s_fingerprint_follows_its_jobs(write):
 def test_planning_needs_no_heavy_imports():
     code = (
         "import sys\n"
-        "from routelab.stages.workflow.snakefile import begin\n"
-        "from routelab.stages.plan.expansion import expand\n"
-        "assert len(expand(['config/studies/angara-table2.yaml']).of('routes')) > 200\n"
+        "from routelab.stages.workflow.snakefile import begin_run\n"
+        "from routelab.stages.plan.expansion import expand_studies\n"
+        "assert len(expand_studies(['config/studies/angara-table2.yaml']).of('routes')) > 200\n"
         "print([m for m in ('pandas', 'networkx', 'seaborn', 'matplotlib', 'highspy', 'snakemake')"
         " if m in sys.modules])"
     )
@@ -402,7 +402,7 @@ def test_files_that_metrics_read_are_inputs_of_the_routes(write):
     matrix = Path("config/traffic.csv")
     matrix.write_text("0,1\n1,0\n")
     path = write("m", study(more='metrics: ["traffic-load~matrix=../traffic.csv"]\n'))
-    before = expand([path])
+    before = expand_studies([path])
     job = before.of("routes")["torus~dims=4", "dor"]
     assert job.inputs == ("config/traffic.csv",)
     assert list(job.metrics) == ["traffic-load~matrix=config/traffic.csv"]
@@ -410,7 +410,7 @@ def test_files_that_metrics_read_are_inputs_of_the_routes(write):
     assert batches["routes"].inputs == ("config/traffic.csv",)
     assert batches["topologies"].inputs == ()
     matrix.write_text("0,2\n1,0\n")
-    after = expand([path])
+    after = expand_studies([path])
     assert after.of("routes")["torus~dims=4", "dor"].fingerprint != job.fingerprint
     assert after.of("topologies") == before.of("topologies")
     matrix.unlink()
@@ -426,4 +426,4 @@ def test_a_routing_to_compare_with_is_looked_for_before_anything_runs(write):
     assert "did you mean 'angara-sssp'?" in mistake
     # one of several tie orders, all of them pooled, and an alias
     for name in ("angara-sssp~tie_seed=1", "angara-sssp", "exact-turns"):
-        expand([write("right", SMALL + "tables:\n  gains: " + table.format(name) + "\n")])
+        expand_studies([write("right", SMALL + "tables:\n  gains: " + table.format(name) + "\n")])

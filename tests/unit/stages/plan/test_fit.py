@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from routelab.api import InputError
-from routelab.stages.plan.preview import check
+from routelab.stages.plan.preview import check_studies
 
 STUDY = """\
 title: t
@@ -25,7 +25,7 @@ def told(tmp_path):
         path.write_text(
             STUDY.format(networks=networks, routings=routings, traffic=traffic, vcs=vcs)
         )
-        return [line.removeprefix(f"{path}:") for line in check([path])]
+        return [line.removeprefix(f"{path}:") for line in check_studies([path])]
 
     return told
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.stages.plan.expansion import expand
-from routelab.stages.plan.preview import check, preview
+from routelab.stages.plan.expansion import expand_studies
+from routelab.stages.plan.preview import check_studies, preview
 
 pytestmark = pytest.mark.builtins
 
@@ -42,13 +42,13 @@ def write(tmp_path, monkeypatch):
 
 def mistakes(path):
     with pytest.raises(InputError) as told:
-        expand([path])
+        expand_studies([path])
     return [line.removeprefix(f"{path}:") for line in str(told.value).splitlines()]
 
 
 def test_every_table_meets_every_workload_with_all_its_settings(write):
     path = write(STUDY)
-    plan = expand([path])
+    plan = expand_studies([path])
     shown = plan.studies["run"]
     flows = shown.ids("flows")
     assert flows == tuple(plan.of("flows"))
@@ -64,13 +64,13 @@ def test_every_table_meets_every_workload_with_all_its_settings(write):
     assert (job.text, job.work, job.limits.seconds) == ("dor", "npb-cg~class=S", 60)
     assert job.engine == "flow~machine=config/clusters/fast.yaml,iterations=2,latency=1e-06"
     assert job.inputs == ("config/clusters/fast.yaml",)
-    (told,) = check([path])
+    (told,) = check_studies([path])
     product = "2 topologies × 2 routings × 2 workloads × 2 settings = 16 flow simulations"
     assert product in told or "2 topologies × 2 routings × 2 workloads = 16 flow" in told
 
 
 def test_flows_run_in_batches_behind_their_networks(write):
-    plan = expand([write(STUDY)])
+    plan = expand_studies([write(STUDY)])
     batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "flows"}
     assert sum(len(batch.jobs) for batch in batches.values()) == 16
     for batch in batches.values():
@@ -89,11 +89,11 @@ def test_flows_run_in_batches_behind_their_networks(write):
 
 def test_a_job_s_fingerprint_is_that_of_its_machine_s_file(write):
     path = write(STUDY)
-    before = expand([path]).of("flows")
+    before = expand_studies([path]).of("flows")
     assert len({job.fingerprint for job in before.values()}) == len(before)
-    assert expand([path]).of("flows") == before
+    assert expand_studies([path]).of("flows") == before
     Path("config/clusters/fast.yaml").write_text("machine: {link_bandwidth: 5.0e+9}\n")
-    after = expand([path]).of("flows")
+    after = expand_studies([path]).of("flows")
     assert all(after[ids].fingerprint != job.fingerprint for ids, job in before.items())
 
 
@@ -101,7 +101,7 @@ def test_a_placement_is_a_file_of_the_study_s_folder(write):
     text = STUDY.replace("machine: fast", "placement: ranks.txt")
     assert any("ranks.txt" in line for line in mistakes(write(text)))
     Path("config/studies/ranks.txt").write_text("0\n1\n2\n3\n")
-    plan = expand([write(text)])
+    plan = expand_studies([write(text)])
     job = next(iter(plan.of("flows").values()))
     assert job.inputs == ("config/studies/ranks.txt",)
     assert "placement=config/studies/ranks.txt" in job.engine

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from routelab.cli import main
-from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.expansion import expand_studies
 
 pytestmark = pytest.mark.builtins
 
@@ -111,7 +111,7 @@ def test_a_plan_tells_the_state_of_every_job(small, capsys):
     assert {job["state"] for job in found["jobs"]} == {"missing"}
     assert found["batches"] == {"all": 3, "to_run": 3}
 
-    batches = expand([small]).batches
+    batches = expand_studies([small]).batches
     networks, dor, angara = (
         batches[batch].jobs
         for batch in (

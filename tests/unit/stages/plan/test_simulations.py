@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
-from routelab.stages.engines.packet import Packet
-from routelab.stages.engines.smpi import Smpi
+from routelab.stages.engines.packet import PacketEngine
+from routelab.stages.engines.smpi import SmpiEngine
 from routelab.stages.parts.settings import DEFAULT, settings_id
-from routelab.stages.plan.expansion import MAX_ID, expand
-from routelab.stages.plan.preview import check, preview
+from routelab.stages.plan.expansion import MAX_ID, expand_studies
+from routelab.stages.plan.preview import check_studies, preview
 
 pytestmark = pytest.mark.builtins
 
@@ -40,13 +40,13 @@ def write(tmp_path, monkeypatch):
 
 def mistakes(path):
     with pytest.raises(InputError) as told:
-        expand([path])
+        expand_studies([path])
     return str(told.value).splitlines()
 
 
 def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed(write):
     path = write(STUDY)
-    plan = expand([path])
+    plan = expand_studies([path])
     assert {routing for _, routing in plan.of("routes")} == {"dor"}
     shown = plan.studies["simulated"]
     simulations = shown.ids("simulations")
@@ -62,7 +62,7 @@ def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed
     job = plan.of("simulations")["torus~dims=4x4", "rdr", "turned", "loads=0.1"]
     assert (job.text, job.work, job.limits.seconds) == ("rdr", "transpose", 60)
     assert job.engine == "packet~loads=0.1"
-    told, *notes = check([path])
+    told, *notes = check_studies([path])
     # tornado by a given shift is defined in one dimension
     assert all(note.endswith("(note)") for note in notes)
     product = "2 topologies × 2 routings × 4 traffic × 2 settings = 32 simulations"
@@ -70,7 +70,7 @@ def test_every_routing_meets_all_traffic_and_settings_and_only_tables_are_routed
 
 
 def test_simulations_run_in_batches_behind_their_networks(write):
-    plan = expand([write(STUDY)])
+    plan = expand_studies([write(STUDY)])
     batches = {id_: batch for (kind, id_), batch in plan.batches.items() if kind == "simulations"}
     assert sum(len(batch.jobs) for batch in batches.values()) == 32
     assert set(batches) >= {"simulated.dor-1", "simulated.rdr-1"}
@@ -91,10 +91,10 @@ def test_simulations_run_in_batches_behind_their_networks(write):
 
 
 def test_a_job_s_fingerprint_is_that_of_its_settings_traffic_and_engine(write):
-    before = expand([write(STUDY)]).of("simulations")
+    before = expand_studies([write(STUDY)]).of("simulations")
     assert len({job.fingerprint for job in before.values()}) == len(before)
-    assert expand([write(STUDY)]).of("simulations") == before
-    after = expand([write(STUDY.replace("loads: [0.1]", "loads: [0.1], precision: 0.5"))])
+    assert expand_studies([write(STUDY)]).of("simulations") == before
+    after = expand_studies([write(STUDY.replace("loads: [0.1]", "loads: [0.1], precision: 0.5"))])
     for ids, job in before.items():
         other = (*ids[:3], f"{ids[3]},precision=0.5")
         assert after.of("simulations")[other].fingerprint != job.fingerprint
@@ -103,22 +103,22 @@ def test_a_job_s_fingerprint_is_that_of_its_settings_traffic_and_engine(write):
 def test_jobs_of_two_studies_are_shared_with_the_more_generous_limits(write):
     first = write(STUDY)
     second = write(STUDY.replace("seconds: 60", "seconds: 5").replace("2}\n", "9}\n"), "other")
-    plan = expand([first, second])
+    plan = expand_studies([first, second])
     assert len(plan.of("simulations")) == 32
     for job in plan.of("simulations").values():
         assert (job.limits.seconds, job.limits.memory_gb) == (60, 9)
 
 
 def test_settings_name_a_folder(write):
-    assert settings_id(Packet()) == DEFAULT
+    assert settings_id(PacketEngine()) == DEFAULT
     many = tuple(k / 1000 for k in range(1, 100))
-    assert len(settings_id(Packet(loads=many))) == 16 < MAX_ID
-    assert settings_id(Packet(loads=many, vcs=2)) != settings_id(Packet(loads=many))
+    assert len(settings_id(PacketEngine(loads=many))) == 16 < MAX_ID
+    assert settings_id(PacketEngine(loads=many, vcs=2)) != settings_id(PacketEngine(loads=many))
 
 
 def test_settings_of_another_engine_than_the_usual_one_name_it():
-    assert settings_id(Smpi()) == "engine=smpi"
-    assert settings_id(Smpi(ranks=4)) == "engine=smpi,ranks=4"
+    assert settings_id(SmpiEngine()) == "engine=smpi"
+    assert settings_id(SmpiEngine(ranks=4)) == "engine=smpi,ranks=4"
 
 
 def test_a_routing_without_a_table_needs_traffic(write):

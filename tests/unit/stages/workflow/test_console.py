@@ -9,15 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import Batch
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.routes import RouteJob
-from routelab.stages.kinds.surveys import Item, SurveyJob
+from routelab.stages.kinds.surveys import SurveyItem, SurveyJob
 from routelab.stages.plan.expansion import Plan
-from routelab.stages.workflow.console import HANDLER, LOG_LINES, Short, shorten
+from routelab.stages.workflow.console import HANDLER, LOG_LINES, ShortFormatter, use_short_lines
 from routelab.stages.workflow.progress import Progress
 
 Event = Enum(
@@ -32,7 +32,7 @@ SURVEY = SurveyJob(
     folder="results/surveys/big-2",
     ids=("big-2",),
     text="big",
-    items=(Item("b", "net"), *(Item(f"{i}", "net", "dor") for i in range(3))),
+    items=(SurveyItem("b", "net"), *(SurveyItem(f"{i}", "net", "dor") for i in range(3))),
     results="results",
 )
 MEASURED = ComparisonJob(
@@ -41,8 +41,8 @@ MEASURED = ComparisonJob(
     text="default",
     comparison=Comparison(
         "results/topologies/t",
-        (Chosen("dor", "dor"), Chosen("sssp", "angara-sssp")),
-        (Chosen("b", "b"),),
+        (ComparisonPart("dor", "dor"), ComparisonPart("sssp", "angara-sssp")),
+        (ComparisonPart("b", "b"),),
         BenchSettings(cluster="local"),
     ),
     store="results/bench/runs",
@@ -69,8 +69,8 @@ def plan() -> Plan:
 
 
 @pytest.fixture
-def short(plan: Plan) -> Short:
-    return Short(logging.Formatter("theirs: %(message)s"), plan)
+def short(plan: Plan) -> ShortFormatter:
+    return ShortFormatter(logging.Formatter("theirs: %(message)s"), plan)
 
 
 def text(formatter: logging.Formatter, message: str | None = "m", **facts) -> str:
@@ -178,5 +178,8 @@ def test_only_output_that_is_quiet_about_reasons_gets_short(plan):
         logging.NullHandler(),
     ]
     logger = SimpleNamespace(handlers=handlers)
-    shorten(SimpleNamespace(logger_manager=SimpleNamespace(logger=logger)), plan)
-    assert [type(handler.formatter) is Short for handler in handlers] == [True, *[False] * 3]
+    use_short_lines(SimpleNamespace(logger_manager=SimpleNamespace(logger=logger)), plan)
+    assert [type(handler.formatter) is ShortFormatter for handler in handlers] == [
+        True,
+        *[False] * 3,
+    ]

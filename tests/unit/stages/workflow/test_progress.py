@@ -12,10 +12,15 @@ import pytest
 from routelab.jobs import events
 from routelab.jobs.batches import run_batch
 from routelab.jobs.events import ENDED, Event
-from routelab.stages.plan.expansion import expand
+from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.plan import Plan
 from routelab.stages.workflow import progress as module
-from routelab.stages.workflow.progress import LONGEST_NAME, Progress, left_to_do, progress_lines
+from routelab.stages.workflow.progress import (
+    LONGEST_NAME,
+    Progress,
+    count_missing_results,
+    progress_lines,
+)
 
 LIMIT = "reached its limit of 60 CPU-s (limits.seconds) in dor: routing"
 
@@ -176,7 +181,7 @@ def plan(tmp_path, monkeypatch):
 
     def planned(text: str) -> Plan:
         Path("s.yaml").write_text(text)
-        plan = expand([Path("s.yaml")])
+        plan = expand_studies([Path("s.yaml")])
         plan.write_specs()
         return plan
 
@@ -204,7 +209,7 @@ metrics: [route-length]
 @pytest.mark.builtins
 def test_a_run_reports_what_its_jobs_note(plan) -> None:
     planned = plan(ROUTES)
-    assert +left_to_do(planned) == {"topologies": 2, "routes": 2}
+    assert +count_missing_results(planned) == {"topologies": 2, "routes": 2}
     lines: list[str] = []
     with progress_lines(planned, 2, lines.append) as progress:
         do(planned)
@@ -217,7 +222,7 @@ def test_a_run_reports_what_its_jobs_note(plan) -> None:
     assert reason.startswith("torus: failed_links: ")
     assert second == f"route table dor on {damaged}: unsupported: no network: {reason}"
     # all is done: nothing is left
-    assert left_to_do(expand([Path("s.yaml")])).total() == 0
+    assert count_missing_results(expand_studies([Path("s.yaml")])).total() == 0
 
 
 @pytest.mark.builtins
@@ -226,13 +231,13 @@ def test_rows_of_a_real_survey_are_counted(plan) -> None:
         "title: t\nsurvey: true\nbound: {seconds: 5}\n"
         "topologies: [torus~dims=4, torus~dims=3]\nroutings: [dor, angara-bfs]\n"
     )
-    assert +left_to_do(planned) == {"surveys": 4}
+    assert +count_missing_results(planned) == {"surveys": 4}
     with progress_lines(planned, 1, lambda line: None) as progress:
         do(planned)
     # bounds are beside their rows, and no results
     assert progress.done == 4
     assert "running" not in progress.line()
-    assert not +left_to_do(expand([Path("s.yaml")]))
+    assert not +count_missing_results(expand_studies([Path("s.yaml")]))
 
 
 def test_lines_come_while_jobs_run_and_only_when_something_changed(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from routelab.cli import main
-from routelab.stages.workflow.project import create, project_files
+from routelab.stages.workflow.project import create_project, project_files
 
 ROOT = Path(__file__).parents[4]
 
@@ -21,7 +21,7 @@ def files(folder: Path) -> set[str]:
 
 
 def test_the_files_are_those_of_the_repository(tmp_path: Path) -> None:
-    create(tmp_path / "deep" / "new")
+    create_project(tmp_path / "deep" / "new")
     made = files(tmp_path / "deep" / "new")
     assert made == set(project_files())
     for name in made - {"README.md"}:
@@ -36,7 +36,7 @@ def test_the_files_are_those_of_the_repository(tmp_path: Path) -> None:
 
 
 def test_what_is_included_or_named_is_there(tmp_path: Path) -> None:
-    create(tmp_path / "new")
+    create_project(tmp_path / "new")
     snakefile = (tmp_path / "new/Snakefile").read_text()
     named = re.findall(r'^(?:include|configfile): "(.+)"', snakefile, re.MULTILINE)
     assert len(named) == 6

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from routelab.bench.comparison import Chosen, Comparison
+from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.config.bench_settings import BenchSettings
 from routelab.jobs.batches import write_jobs
 from routelab.stages.kinds.comparisons import ComparisonJob
@@ -193,7 +193,9 @@ def test_a_slurm_that_hangs_is_not_waited_for(squeue, tmp_path, capsys, monkeypa
 def comparison(study, cluster):
     """A comparison as far as it matters here."""
     settings = BenchSettings(cluster=cluster)
-    measured = Comparison("topologies/t", (Chosen("dor", "dor"),), (Chosen("b", "b"),), settings)
+    measured = Comparison(
+        "topologies/t", (ComparisonPart("dor", "dor"),), (ComparisonPart("b", "b"),), settings
+    )
     return ComparisonJob(
         folder=f"bench/{study}",
         ids=(study, "t", "default"),

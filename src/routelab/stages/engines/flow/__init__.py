@@ -7,7 +7,7 @@ from routelab.simulation.flow.columns import CLOCK, COLUMNS
 from routelab.stages.engines.flow.settings import MachineEngine
 
 
-class Flow(MachineEngine):
+class FlowEngine(MachineEngine):
     """Run the messages of a program as flows that share channels max-min fairly."""
 
     name = "flow"
@@ -17,6 +17,6 @@ class Flow(MachineEngine):
 
     def run(self, case: EngineCase) -> EngineResult:
         """See `EnginePlugin.run`."""
-        from routelab.stages.engines.flow.simulate import simulate
+        from routelab.stages.engines.flow.simulate import simulate_flows
 
-        return simulate(case, self.parameters)
+        return simulate_flows(case, self.parameters)

@@ -42,7 +42,7 @@ Columns = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class RankPlacement:
     """Ranks on a network.
 
     Attributes
@@ -60,7 +60,7 @@ class Placed:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared(Placed):
+class FlowSetup(RankPlacement):
     """A job that is ready to run on any engine; its facts include those of the workload.
 
     Attributes
@@ -71,7 +71,7 @@ class Prepared(Placed):
     schedule: Schedule
 
 
-def place_ranks(case: EngineCase, settings: FlowSettings) -> Placed:
+def place_ranks(case: EngineCase, settings: FlowSettings) -> RankPlacement:
     """Route the network and place the ranks; an optimised placement starts as ``block``.
 
     Raises
@@ -93,10 +93,10 @@ def place_ranks(case: EngineCase, settings: FlowSettings) -> Placed:
         "ranks": len(terminal),
         "terminals_used": len(np.unique(terminal)),
     }
-    return Placed(Paths.create(table, terminal), machine, facts)
+    return RankPlacement(Paths.create(table, terminal), machine, facts)
 
 
-def prepare(case: EngineCase, settings: FlowSettings) -> Prepared:
+def set_up_flows(case: EngineCase, settings: FlowSettings) -> FlowSetup:
     """Route the network, place the ranks and make their program.
 
     Raises
@@ -124,7 +124,7 @@ def prepare(case: EngineCase, settings: FlowSettings) -> Prepared:
         "convention": program.convention,
         "terminals_used": len(np.unique(paths.terminal)),
     }
-    return Prepared(paths, placed.machine, facts, made)
+    return FlowSetup(paths, placed.machine, facts, made)
 
 
 def _table(case: EngineCase) -> RouteTable:
@@ -144,24 +144,24 @@ def _ranks(network: Topology, settings: FlowSettings) -> int:
     return network.num_terminals * settings.ranks_per_node
 
 
-def simulate(case: EngineCase, settings: FlowSettings) -> EngineResult:
+def simulate_flows(case: EngineCase, settings: FlowSettings) -> EngineResult:
     """Run a program on a network.
 
     Raises
     ------
     UnsupportedError, InputError, PluginError
-        As `prepare`.
+        As `set_up_flows`.
     StuckError
         If the ranks wait for each other for ever (an `InputError`).
     """
-    prepared = prepare(case, settings)
+    prepared = set_up_flows(case, settings)
     assert isinstance(case.work, WorkloadPlugin)
     case.tell(case.work.name, "flows")
     began = time.perf_counter()
     run = run_flows(prepared.schedule, prepared.paths, prepared.machine, settings.seed)
     seconds = time.perf_counter() - began
     tables = {
-        "flow-channels": channel_table(run),
+        "flow-channels": flow_channel_table(run),
         "flow-ranks": rank_table(run, prepared.paths.terminal),
     }
     facts = prepared.facts | run_facts(run) | {"engine_seconds": seconds}
@@ -187,7 +187,7 @@ def run_facts(run: FlowRun) -> dict[str, Any]:
     }
 
 
-def channel_table(run: FlowRun) -> Columns:
+def flow_channel_table(run: FlowRun) -> Columns:
     """Return the traffic of each channel in the timed part."""
     topology = run.topology
     names = topology.switch_names

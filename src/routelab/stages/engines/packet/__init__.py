@@ -9,7 +9,7 @@ from routelab.simulation.measuring.settings import SimulationSettings
 from routelab.simulation.packet.columns import CLOCK, COLUMNS
 
 
-class Packet(EnginePlugin):
+class PacketEngine(EnginePlugin):
     """Simulate packets in routers with virtual channels and credits, cycle by cycle."""
 
     name = "packet"
@@ -31,6 +31,6 @@ class Packet(EnginePlugin):
 
     def run(self, case: EngineCase) -> EngineResult:
         """See `EnginePlugin.run`."""
-        from routelab.stages.engines.packet.simulate import simulate
+        from routelab.stages.engines.packet.simulate import simulate_packets
 
-        return simulate(case, self.parameters)
+        return simulate_packets(case, self.parameters)

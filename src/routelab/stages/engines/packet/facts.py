@@ -46,7 +46,7 @@ def _mean_hops(point: Point) -> Estimate:
     return Estimate(mean, sqrt(square / count), min(count - 1, MANY), confidence, True)
 
 
-def measured_facts(points: Sequence[Point], topology: Topology) -> dict[str, Any]:
+def highest_load_facts(points: Sequence[Point], topology: Topology) -> dict[str, Any]:
     """Return the facts of the highest load."""
     highest = points[-1]
     row = curve_row(highest)

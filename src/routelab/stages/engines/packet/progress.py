@@ -1,4 +1,4 @@
-"""Report the progress of the runs of a simulation, which run in threads."""
+"""Progress of the runs of a simulation, which run in threads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECONDS = 0.5
 
 
 class Watch:
-    """Report the runs of a simulation, with one task per load.
+    """Reports the runs of a simulation, with one task per load.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class Watch:
         seed = f"seed {simulation.seed}: " if self._seeds > 1 else ""
         return _Reporter(simulation, self.task(simulation.load), seed)
 
-    def ended(self, measured: LoadResult) -> None:
+    def finish(self, measured: LoadResult) -> None:
         """Report that a run has ended."""
         with self._lock:
             self._ended[measured.load] += 1

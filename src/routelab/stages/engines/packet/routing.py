@@ -12,7 +12,7 @@ from routelab.simulation.packet.tables import table_program
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PacketProgram:
     """A routing as a program of the packet engine.
 
     Attributes
@@ -32,7 +32,7 @@ class Prepared:
     facts: dict[str, Any]
 
 
-def prepare(case: EngineCase, router: Router) -> Prepared:
+def make_packet_program(case: EngineCase, router: Router) -> PacketProgram:
     """Make the program of a routing and check it under the flow control of the routers.
 
     Raises
@@ -56,7 +56,7 @@ def prepare(case: EngineCase, router: Router) -> Prepared:
         switching=router.switching,
         packets_per_buffer=max(router.buffer_flits // router.packet_flits, 1),
     )
-    return Prepared(program, table, {**verdict, **_channels(program, router)})
+    return PacketProgram(program, table, {**verdict, **_channels(program, router)})
 
 
 def _channels(program: HopProgram, router: Router) -> dict[str, Any]:

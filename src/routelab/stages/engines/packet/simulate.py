@@ -32,22 +32,26 @@ from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
 from routelab.stages.engines.packet.facts import (
     blocked_at,
     curve_row,
-    measured_facts,
+    highest_load_facts,
     notes_of,
     saturation_facts,
 )
 from routelab.stages.engines.packet.progress import Watch
-from routelab.stages.engines.packet.routing import prepare
-from routelab.stages.engines.packet.tables import channel_table, latency_table, terminal_table
+from routelab.stages.engines.packet.routing import make_packet_program
+from routelab.stages.engines.packet.tables import (
+    latency_table,
+    packet_channel_table,
+    terminal_table,
+)
 
 MOST_PAIRED = 2048
 """Largest number of terminals for which the traffic of all pairs is added up."""
 
 
-def simulate(case: EngineCase, settings: SimulationSettings) -> EngineResult:
+def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineResult:
     """Simulate all loads with all seeds, on as many threads as the process may use.
 
-    Only the columns of `Packet.clock` depend on the threads.
+    Only the columns of `PacketEngine.clock` depend on the threads.
 
     Raises
     ------
@@ -64,13 +68,13 @@ def simulate(case: EngineCase, settings: SimulationSettings) -> EngineResult:
     if not first.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")
     case.tell(traffic.name, "ok", ended=True)
-    prepared = prepare(case, settings.router())
+    prepared = make_packet_program(case, settings.router())
     watch = Watch(settings)
     make = _maker(network, prepared.program, traffic, demand, settings, watch)
 
     def on_result(measured: LoadResult) -> None:
         case.store.keep(_key(measured.load, measured.seed), to_row(measured))
-        watch.ended(measured)
+        watch.finish(measured)
 
     def recall(load: float, seed: int) -> LoadResult | None:
         row = case.store.find(_key(load, seed))
@@ -81,11 +85,11 @@ def simulate(case: EngineCase, settings: SimulationSettings) -> EngineResult:
     facts = {
         "convention": first.convention,
         **prepared.facts,
-        **measured_facts(points, network),
+        **highest_load_facts(points, network),
     }
     curve = [curve_row(point) for point in points]
     if settings.find_saturation:
-        limit = _most(prepared.table, first)
+        limit = _overload(prepared.table, first)
         found = saturation(make, settings, tuple(points), None, on_result, recall, limit)
         facts |= saturation_facts(found)
         curve = [curve_row(point) for point in found.points]
@@ -102,7 +106,7 @@ def simulate(case: EngineCase, settings: SimulationSettings) -> EngineResult:
     facts["blocked"] = blocked_at(curve)
     tables = {
         "loads": {name: [row[name] for row in curve] for name in curve[0]},
-        "channels": channel_table(points, network),
+        "channels": packet_channel_table(points, network),
         "terminals": terminals,
         "latencies": latency_table(points),
     }
@@ -118,7 +122,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-def _most(table: RouteTable | None, demand: Demand) -> float:
+def _overload(table: RouteTable | None, demand: Demand) -> float:
     """Return a load above which a terminal or, with a table, a channel is overloaded."""
     if len(demand.rate) > MOST_PAIRED:
         return inf

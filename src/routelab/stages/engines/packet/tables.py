@@ -55,7 +55,7 @@ LATENCIES = (
 the share of all values of its kind that are not larger."""
 
 
-def channel_table(points: Iterable[Point], topology: Topology) -> Columns:
+def packet_channel_table(points: Iterable[Point], topology: Topology) -> Columns:
     """Return the counts of each channel at each load, with the columns `CHANNELS`."""
     names = topology.switch_names
     fixed: Columns = {
@@ -72,7 +72,7 @@ def channel_table(points: Iterable[Point], topology: Topology) -> Columns:
         carried = utilisation_of(flits, _cycles(point.runs), topology)
         return {**fixed, "flits": flits.tolist(), "utilisation": carried.tolist()}
 
-    return _stacked(CHANNELS, points, columns)
+    return _stack(CHANNELS, points, columns)
 
 
 def terminal_table(
@@ -119,7 +119,7 @@ def terminal_table(
             ],
         }
 
-    return _stacked(names_of, points, columns)
+    return _stack(names_of, points, columns)
 
 
 def latency_table(points: Iterable[Point]) -> Columns:
@@ -128,7 +128,7 @@ def latency_table(points: Iterable[Point]) -> Columns:
     def columns(point: Point) -> Columns:
         parts: Columns = {name: [] for name in LATENCIES[1:]}
         for kind in _kinds(point):
-            whole = _merged([getattr(run.counts, kind) for run in point.runs])
+            whole = _merge([getattr(run.counts, kind) for run in point.runs])
             cycles, share = whole.cdf()
             for name in LATENCIES[1:5]:
                 parts[name] += cycles.tolist() if name == kind else [None] * len(cycles)
@@ -136,7 +136,7 @@ def latency_table(points: Iterable[Point]) -> Columns:
             parts["share"] += share.tolist()
         return parts
 
-    return _stacked(LATENCIES, points, columns)
+    return _stack(LATENCIES, points, columns)
 
 
 def _kinds(point: Point) -> Sequence[str]:
@@ -149,7 +149,7 @@ def _kinds(point: Point) -> Sequence[str]:
     return LATENCIES[1:5] if settings.in_order else LATENCIES[1:4]
 
 
-def _stacked(
+def _stack(
     names: Sequence[str], points: Iterable[Point], columns: Callable[[Point], Columns]
 ) -> Columns:
     """Concatenate the tables of all points, with their loads."""
@@ -187,7 +187,7 @@ def _means(sums: Int64Array, numbers: Int64Array, known: bool = True) -> list[fl
     return [mean if known and number else None for mean, number in pairs]
 
 
-def _merged(histograms: Sequence[Histogram]) -> Histogram:
+def _merge(histograms: Sequence[Histogram]) -> Histogram:
     return Histogram(
         bins=np.sum([one.bins for one in histograms], axis=0),
         total=sum(one.total for one in histograms),

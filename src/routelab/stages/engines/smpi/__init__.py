@@ -7,7 +7,7 @@ from routelab.simulation.flow.columns import CLOCK, FACTS
 from routelab.stages.engines.flow.settings import MachineEngine
 
 
-class Smpi(MachineEngine):
+class SmpiEngine(MachineEngine):
     """Replay the messages of a program, or run an MPI program, in SimGrid."""
 
     name = "smpi"
@@ -29,6 +29,6 @@ class Smpi(MachineEngine):
 
     def run(self, case: EngineCase) -> EngineResult:
         """See `EnginePlugin.run`."""
-        from routelab.stages.engines.smpi.simulate import simulate
+        from routelab.stages.engines.smpi.simulate import simulate_smpi
 
-        return simulate(case, self.parameters)
+        return simulate_smpi(case, self.parameters)

@@ -16,7 +16,7 @@ from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.placement import bytes_between
 from routelab.simulation.flow.settings import FlowSettings
 from routelab.simulation.smpi.simgrid import SmpiRun, replay, run_executable
-from routelab.stages.engines.flow.simulate import place_ranks, prepare
+from routelab.stages.engines.flow.simulate import place_ranks, set_up_flows
 
 EXPORT = "simgrid~latency=per-route,cores={cores}"
 """Export of the platform; equal latencies make flows share links as in the flow engine."""
@@ -24,7 +24,7 @@ EXPORT = "simgrid~latency=per-route,cores={cores}"
 FILE = "platform.xml"
 
 
-def simulate(case: EngineCase, settings: FlowSettings) -> EngineResult:
+def simulate_smpi(case: EngineCase, settings: FlowSettings) -> EngineResult:
     """Replay a workload, or run an MPI program, in SimGrid.
 
     Facts that SimGrid does not report are None.
@@ -32,14 +32,15 @@ def simulate(case: EngineCase, settings: FlowSettings) -> EngineResult:
     Raises
     ------
     UnsupportedError, InputError, PluginError
-        As `routelab.stages.engines.flow.simulate.prepare`; also if SimGrid cannot use the routes.
+        As `routelab.stages.engines.flow.simulate.set_up_flows`; also if SimGrid cannot use
+        the routes.
     SmpiError
         If SimGrid fails.
     """
     if isinstance(case.work, Path):
         return _program(case, case.work, settings)
     assert isinstance(case.work, WorkloadPlugin)
-    prepared = prepare(case, settings)
+    prepared = set_up_flows(case, settings)
     platform, hosts = _platform(prepared.paths, prepared.machine, settings)
     case.tell(case.work.name, "SimGrid")
     schedule = prepared.schedule
