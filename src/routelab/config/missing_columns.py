@@ -1,4 +1,4 @@
-"""Columns that tables and figures ask for and that a study's simulations will not have."""
+"""Columns that tables and figures name and that a study's simulations will not have."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def without_simulation(
     Yields
     ------
     name, text : str
-        The view, and which columns it cannot have and how it can.
+        The view, and a message with the missing columns and the setting that adds them.
     """
     for name, view in views.items():
         asked = list(dict.fromkeys(column for _, column in named_columns(view)))
