@@ -24,7 +24,6 @@ from routelab.config.bench_settings import NO_CHANGE, BenchSettings
 from routelab.config.document import Document, load_document
 from routelab.config.entries import Entry, StudyPart, instances, parse_entry
 from routelab.config.errors import ConfigError, suggestion
-from routelab.config.missing_columns import without_simulation
 from routelab.config.reference import Reference, load_reference
 from routelab.config.simulation import DEFAULT, read_engines, read_study_settings
 from routelab.config.validation import describe
@@ -281,7 +280,7 @@ def load_study(path: Path | str) -> Study:
     study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
     study._flows = engines["flow"] if study.workloads else {}
     study._bench_settings = measured[DEFAULT] if study.benchmarks else ()
-    mistakes = [*_name_mistakes(study), *wrong, *_asked_mistakes(study)]
+    mistakes = [*_name_mistakes(study), *wrong]
     try:
         study._reference = _load_citation(study)
     except ConfigError as error:
@@ -361,13 +360,6 @@ def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> li
 def _name_mistakes(study: Study) -> Iterator[str]:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", study.name):
         yield f"{study.path}: a study's file name is letters, digits, '-' and '_', then .yaml"
-
-
-def _asked_mistakes(study: Study) -> Iterator[str]:
-    engines = [*study.settings, *(one for some in study.flows.values() for one in some)]
-    for part, views in (("tables", study.tables), ("figures", study.figures)):
-        for name, text in without_simulation(views, engines):
-            yield f"{study.place(part, name)}{text}"
 
 
 def _citation_mistakes(study: Study) -> tuple[str, ...]:
