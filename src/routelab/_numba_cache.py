@@ -164,7 +164,7 @@ def _plugin_packages() -> frozenset[str]:
 
 
 def _imported_name(module: str) -> str:
-    """The name by which `import` would find a module that runs as a program."""
+    """Return the name by which `import` would find a module that runs as a program."""
     if module != "__main__":
         return module
     spec = getattr(sys.modules[module], "__spec__", None)
@@ -273,7 +273,7 @@ def _usable(base: str, name: str) -> str:
 
 @cache
 def _private_base(temporary: str) -> str:
-    """A directory under the temporary one that nobody else can write: a cache is code."""
+    """Return a temporary directory that nobody else can write: a cache is code."""
     base = os.path.join(temporary, f"routelab-{os.getuid()}")
     try:
         os.makedirs(base, mode=0o700, exist_ok=True)

@@ -65,7 +65,7 @@ class Sources:
         self._places[name] = (file, ())
 
     def text(self, module: str) -> bytes:
-        """The content of a module's file; empty for a namespace and for an unreadable file."""
+        """Return the content of a module's file; empty for a namespace or an unreadable file."""
         place = self.locate(module)
         file = place[0] if place else None
         if file is None:
@@ -193,7 +193,7 @@ class Sources:
             yield origin
 
     def _all_exports(self, module: str) -> dict[str, Step | None] | None:
-        """What a package's ``__init__.py`` imports from where, by name; None if it does more."""
+        """Return where a package's ``__init__.py`` imports each name from; None if it does more."""
         if module not in self._exports:
             place = self.locate(module)
             is_package = place is not None and bool(place[1])
@@ -218,7 +218,7 @@ class Sources:
 
 @cache
 def import_statements(text: bytes) -> list[tuple[int, str, tuple[str, ...]]]:
-    """The import statements of a source text: (leading dots, module, imported names).
+    """Return the import statements of a source text: (leading dots, module, imported names).
 
     Only the statements themselves are parsed, which takes a sixth of the time. A
     statement that stands in a string is reported as well: too much is harmless here, too little
@@ -287,7 +287,7 @@ def exports(text: bytes, package: str) -> dict[str, Step | None] | None:
 
 
 def _in_folders(name: str, folders: Iterable[str]) -> Place | None:
-    """A module or package called `name` in the first of `folders` that has it."""
+    """Find a module or package called `name` in the first of `folders` that has it."""
     portions = []
     for folder in folders:
         base = os.path.join(folder, name)
@@ -303,7 +303,7 @@ def _in_folders(name: str, folders: Iterable[str]) -> Place | None:
 
 
 def _as_import_finds(name: str) -> Place | None:
-    """A top-level module where `import` would find it; finding one runs none of its code."""
+    """Find a top-level module where `import` would find it, without running its code."""
     for finder in sys.meta_path:
         find_spec = getattr(finder, "find_spec", None)
         try:

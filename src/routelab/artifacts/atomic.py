@@ -17,7 +17,7 @@ from pathlib import Path
 
 from routelab.api.errors import InputError
 
-_MENDS = {
+_FIXES = {
     errno.ENOSPC: "the disk is full; free some space or choose another folder",
     errno.EDQUOT: "your disk quota is used up; free some space or choose another folder",
     errno.EFBIG: "the file is larger than allowed; raise the limit (ulimit -f)",
@@ -156,10 +156,10 @@ def explain_write_errors(path: Path, target: Path) -> Iterator[None]:
         # an error that names a file elsewhere comes from something that the block read
         named = error.filename if isinstance(error.filename, str | os.PathLike) else None
         elsewhere = named is not None and not _is_within(Path(named), target.parent)
-        mend = _MENDS.get(error.errno or 0)
-        if mend is None or elsewhere:
+        fix = _FIXES.get(error.errno or 0)
+        if fix is None or elsewhere:
             raise
-        raise InputError(f"cannot write {path}: {mend}") from error
+        raise InputError(f"cannot write {path}: {fix}") from error
 
 
 def _is_within(path: Path, folder: Path) -> bool:

@@ -99,9 +99,9 @@ def check_format(path: str | os.PathLike[str], found: object, expected: str) -> 
     kind, _, version = expected.partition("/")
     found_kind, _, found_version = str(found or "").partition("/")
     if found_kind != kind or not found_version.isdecimal():
-        mend = "give a file of that format"
+        fix = "give a file of that format"
     elif int(found_version) > int(version):
-        mend = "it is from a newer routelab; update routelab"
+        fix = "it is from a newer routelab; update routelab"
     else:
-        mend = "it is from an older routelab; remove it and run again"
-    raise InputError(f"{path}: expected format {expected}, found {found or 'none'}; {mend}")
+        fix = "it is from an older routelab; remove it and run again"
+    raise InputError(f"{path}: expected format {expected}, found {found or 'none'}; {fix}")

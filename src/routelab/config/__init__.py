@@ -1,4 +1,4 @@
-"""Studies and references: what the user writes, read and checked."""
+"""Studies, references and clusters: reads and checks the user's files."""
 
 from routelab.config.entries import Choice, Named, Range, Sweep, Systems, Use, choices
 from routelab.config.errors import ConfigError

@@ -1,4 +1,4 @@
-"""Settings of measurements on clusters: where, how often, and in which order."""
+"""Settings of measurements on clusters: location, number and order of runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NO_CHANGE = ("baseline", "predict", "minutes")
 
 
 class BenchSettings(Parameters):
-    """All that a comparison depends on besides network, routings and benchmarks."""
+    """Everything that a comparison depends on besides network, routings and benchmarks."""
 
     cluster: str = Field(
         default="local",
@@ -42,7 +42,7 @@ class BenchSettings(Parameters):
     )
 
     def canonical(self) -> str:
-        """What differs from the defaults and matters to runs, as ``repeats=7,seed=3``."""
+        """Return the settings that affect runs and are not defaults, as ``repeats=7,seed=3``."""
         return ",".join(
             f"{name}=[{value}]" if "=" in value else f"{name}={value}"
             for name, value in self.non_defaults().items()

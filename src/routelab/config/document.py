@@ -1,4 +1,4 @@
-"""YAML files whose every part knows its line."""
+"""YAML files with the line of every part."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ for _tag, _pattern, _first in (
 
 @dataclass(frozen=True)
 class Document:
-    """A YAML file: its data and the place of every part of it.
+    """A YAML file: its data and the location of every part.
 
     Attributes
     ----------
@@ -62,11 +62,11 @@ class Document:
     root: yaml.Node
 
     def line(self, location: Sequence[int | str]) -> int:
-        """Line of a part, from 1 on; steps that the document does not have are left out."""
+        """Return the line of a part, from 1 on; skip steps that the document does not have."""
         return self._find(location)[0]
 
     def place(self, location: Sequence[int | str]) -> str:
-        """``file:line: path: `` of a part, to begin a message with."""
+        """Return ``file:line: path: `` of a part, the beginning of a message."""
         line, shown = self._find(location)
         return f"{self.path}:{line}: " + (f"{shown}: " if shown else "")
 
@@ -86,8 +86,8 @@ def load_document(path: Path) -> Document:
     Raises
     ------
     InputError
-        If there is no such file, it is no YAML, has tags that stand for objects, is too large or
-        too deep, or a key stands twice in one mapping.
+        If the file does not exist, is not valid YAML, has tags for objects, is too large or too
+        deep, or a mapping has a duplicate key.
     """
     text = _text(path)
     try:
@@ -112,9 +112,9 @@ def load_document(path: Path) -> Document:
         line = text.count("\n", 0, error.position) + 1
         problem = f"is no YAML: the character #x{error.character:02x} is not allowed"
         raise ConfigError([f"{path}:{line}: {problem}"]) from None
-    except ValueError as error:  # such as a number of thousands of digits
-        mend = str(error).partition(";")[0]
-        raise ConfigError([f"{path}: has a value that cannot be read: {mend}"]) from None
+    except ValueError as error:  # for example a number of thousands of digits
+        fix = str(error).partition(";")[0]
+        raise ConfigError([f"{path}: has a value that cannot be read: {fix}"]) from None
     return Document(path, data, root)
 
 

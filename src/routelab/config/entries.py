@@ -1,4 +1,4 @@
-"""Entries of a study's lists: which instances of a plugin they stand for."""
+"""Entries of a study's lists, and the instances of plugins that they select."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _value_or_list(value: Any) -> str:
     return "<list>" if isinstance(value, list) else "<scalar>"
 
 
-# Pydantic puts the name of a union's branch into the location of a mistake; the angle brackets
-# tell it from a key of the document.
+# Pydantic puts the name of a union's branch into the location of a mistake; angle brackets
+# distinguish it from a key of the document.
 Scalar: TypeAlias = Annotated[bool | int | float | str, BeforeValidator(_one_value)]
 Scalars: TypeAlias = Annotated[
     Annotated[list[Scalar], Tag("<list>")] | Annotated[Scalar, Tag("<scalar>")],
@@ -45,7 +45,7 @@ Scalars: TypeAlias = Annotated[
 
 
 class StudyPart(BaseModel):
-    """Base of everything in a study: frozen, unknown keys refused."""
+    """Base class of all parts of a study: frozen, without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -89,9 +89,9 @@ class Box(StudyPart):
 
     @cached_property
     def grids(self) -> tuple[str, ...]:
-        """The sizes as text, such as ``4x2x2``, ascending from the first dimension on.
+        """Return the sizes as text, such as ``4x2x2``, ascending from the first dimension on.
 
-        One more than `MAX_INSTANCES` at most: then there are too many.
+        Return at most one more than `MAX_INSTANCES`: then there are too many.
         """
         return tuple(islice(("x".join(map(str, grid)) for grid in self._all()), MAX_INSTANCES + 1))
 
@@ -102,7 +102,7 @@ class Box(StudyPart):
             return
         low, high = self.sizes
         for size in range(low, high + 1):
-            # what follows has at least the least size, so every begin leads to a grid
+            # the remaining sizes can be the smallest one, so every beginning leads to a grid
             if self.max_nodes is not None and (
                 prod(begin) * size * low ** (left - 1) > self.max_nodes
             ):
@@ -145,7 +145,7 @@ MAX_INSTANCES = 10_000
 
 
 class Named(RootModel[dict[str, dict[str, Value]]]):
-    """``{name: {parameter: value}}``; several values are marked: `Sweep`, `Range`, `Boxes`."""
+    """``{name: {parameter: value}}``; `Sweep`, `Range` and `Boxes` mark several values."""
 
     model_config = ConfigDict(
         frozen=True, json_schema_extra={"minProperties": 1, "maxProperties": 1}
@@ -168,7 +168,7 @@ class Named(RootModel[dict[str, dict[str, Value]]]):
 
 
 class Systems(StudyPart):
-    """On which of the study's networks a routing runs."""
+    """The networks of the study on which a routing runs."""
 
     max_nodes: int | None = Field(
         default=None, ge=1, description="Only whole grids of at most so many switches"
@@ -188,7 +188,7 @@ class Systems(StudyPart):
 
 
 class Use(StudyPart):
-    """An instance under another name, or on some of the networks only."""
+    """An instance under another name, or only on some of the networks."""
 
     use: str = Field(description="Instance name or composition")
     as_: (
@@ -235,8 +235,8 @@ Entry: TypeAlias = Annotated[
 _ENTRY: TypeAdapter[str | Named | Use] = TypeAdapter(Entry)
 
 
-def read_entry(value: Any) -> str | Named | Use | None:
-    """An entry from what the file has there; None if it is none."""
+def parse_entry(value: Any) -> str | Named | Use | None:
+    """Convert a value of the file to an entry; None if it is not valid."""
     try:
         return _ENTRY.validate_python(value)
     except ValidationError:
@@ -245,7 +245,7 @@ def read_entry(value: Any) -> str | Named | Use | None:
 
 @dataclass(frozen=True)
 class Choice:
-    """One instance that an entry stands for.
+    """One instance that an entry selects.
 
     Attributes
     ----------
@@ -265,9 +265,9 @@ class Choice:
 
 
 def choices(entry: str | Named | Use | None) -> Iterator[Choice]:
-    """Every instance that `entry` stands for: the product over its marked values, in order.
+    """Iterate over the instances that `entry` selects: the product of its marked values, in order.
 
-    None, an entry that could not be read, stands for nothing.
+    None, an entry that could not be read, selects nothing.
     """
     if entry is None:
         return
@@ -282,7 +282,7 @@ def choices(entry: str | Named | Use | None) -> Iterator[Choice]:
 
 
 def instances(entry: str | Named | Use) -> int:
-    """How many instances `entry` stands for."""
+    """Return the number of instances that `entry` selects."""
     if not isinstance(entry, Named):
         return 1
     ((_, parameters),) = entry.root.items()

@@ -1,4 +1,4 @@
-"""All mistakes of a configuration in one message, each with its place and its mend."""
+"""Errors with all mistakes of a configuration, each with its location and fix."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from routelab.registry.suggest import did_you_mean
 
 
 class ConfigError(InputError):
-    """Everything that is wrong with the input.
+    """All mistakes of the input.
 
     Attributes
     ----------
     mistakes : tuple of str
-        One line each: place, what is wrong, what was expected.
+        One line each: location, problem, and expected value.
     """
 
     def __init__(self, mistakes: Iterable[str]) -> None:
@@ -23,6 +23,6 @@ class ConfigError(InputError):
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """``; did you mean 'x'?`` or else ``; known: a, b``, to be put after a message."""
+    """Return ``; did you mean 'x'?`` or else ``; known: a, b``, the end of a message."""
     known = sorted(known)
     return did_you_mean(word, known) or (f"; known: {', '.join(known)}" if known else "")

@@ -154,7 +154,7 @@ def _engine_section(key: str) -> str:
 
 
 def section(title: str, model: type[BaseModel]) -> str:
-    """A heading and a table of the keys that a model has, in Markdown."""
+    """Return a heading and a table of the keys of a model, in Markdown."""
     schema = model.model_json_schema()
     lines = [f"## {title}", "", (model.__doc__ or "").strip().splitlines()[0], ""]
     lines += ["| key | value | default | meaning |", "| --- | --- | --- | --- |"]
@@ -198,7 +198,7 @@ _TYPES = {"string": "text", "integer": "integer", "number": "number", "boolean":
 
 
 def _value(part: Mapping[str, Any]) -> str:
-    """What may stand there, in words."""
+    """Return the permitted values, in words."""
     if "$ref" in part:
         return _LINKS[part["$ref"].rpartition("/")[2]]
     options = [option for name in ("anyOf", "oneOf") for option in part.get(name, ())]
@@ -230,7 +230,7 @@ def _below(part: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _bounds(part: Mapping[str, Any]) -> str:
     least = {"exclusiveMinimum": ">", "minimum": "≥"}
-    # the greatest integers are what a machine can do, not what makes sense
+    # the largest integers are limits of the machine, not useful bounds
     most = {"exclusiveMaximum": "<", "maximum": "≤"} if part["type"] == "number" else {}
     signs = least | most
     return " and ".join(f"{sign} {part[key]}" for key, sign in signs.items() if key in part)

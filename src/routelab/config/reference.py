@@ -1,4 +1,4 @@
-"""Published numbers and where they are from."""
+"""Published numbers and their sources."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ class Reference:
 
     @property
     def tables(self) -> dict[str, Path]:
-        """CSV files by name."""
+        """Return the CSV files by name."""
         return {name: self.folder / name for name in self.source.tables}
 
     def rows(self, table: str) -> list[dict[str, str]]:
-        """Rows of a table, cells as printed."""
+        """Return the rows of a table, with cells as printed."""
         with self.tables[table].open(encoding="utf-8", newline="") as file:
             return list(csv.DictReader(file))
 
     def columns(self, table: str) -> list[str]:
-        """Column names of a table, in order."""
+        """Return the column names of a table, in order."""
         with self.tables[table].open(encoding="utf-8", newline="") as file:
             return next(csv.reader(file), [])
 
@@ -65,7 +65,7 @@ def load_reference(folder: Path) -> Reference:
     Raises
     ------
     ConfigError
-        An `InputError` with everything that is wrong, one line each.
+        An `InputError` with all mistakes, one line each.
     """
     document = load_document(folder / "citation.yaml")
     try:

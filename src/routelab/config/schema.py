@@ -13,34 +13,34 @@ from routelab.registry.engines import engine_classes
 from routelab.registry.instances import parameter_rows
 from routelab.registry.parameters import ParameterRow
 
-# the newest draft that all editors know
+# the newest draft that all editors support
 DRAFT = "http://json-schema.org/draft-07/schema#"
 
 
 def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[str, Any]:
-    """The schema of a study, made from its model and from the plugins there are.
+    """Return the schema of studies, made from their model and the installed plugins.
 
     Parameters
     ----------
     catalogue : Catalogue
-        Its sound networks, routings, traffic and metrics, and their parameters, are what editors
-        offer; others are not refused, as a study may be for another installation.
+        Editors offer its usable networks, routings, traffic and metrics, and their parameters.
+        Others are not refused, because a study may be for another installation.
     distribution : str, optional
-        Offer the plugins of this distribution only.
+        Offer only the plugins of this distribution.
 
     Returns
     -------
     schema : dict
         JSON values.
     """
-    schema: dict[str, Any] = untitled(Study.model_json_schema())
+    schema: dict[str, Any] = drop_titles(Study.model_json_schema())
     definitions = schema["$defs"]
     for part in ("tables", "figures"):
         schema["properties"][part]["additionalProperties"] = False
     named = definitions.pop("Named")
     definitions["Value"] = named["additionalProperties"]["additionalProperties"]
     for part, kind in ENTRIES.items():
-        entries = _offered(catalogue, kind, distribution)
+        entries = _sound_entries(catalogue, kind, distribution)
         definitions[kind] = _entry_schema(named, entries, catalogue)
         schema["properties"][part]["items"] = {"$ref": f"#/$defs/{kind}"}
     settings: dict[str, dict[str, Any]] = {}
@@ -50,19 +50,21 @@ def study_schema(catalogue: Catalogue, distribution: str | None = None) -> dict[
     settings["bench"] = settings_schema(BenchSettings)
     for key, mapping in settings.items():
         definitions |= mapping.pop("$defs", {})
-        definitions[key.title()] = untitled(mapping)
+        definitions[key.title()] = drop_titles(mapping)
         schema["properties"][key] = {
             "$ref": f"#/$defs/{key.title()}",
             "description": schema["properties"][key]["description"],
         }
     (names,) = (part for part in schema["properties"]["metrics"]["anyOf"] if "items" in part)
     names["items"]["examples"] = [
-        entry.key for entry in _offered(catalogue, "metric", distribution)
+        entry.key for entry in _sound_entries(catalogue, "metric", distribution)
     ]
     return {"$schema": DRAFT, "title": "A study of routelab", **schema}
 
 
-def _offered(catalogue: Catalogue, kind: str, distribution: str | None) -> list[CatalogueEntry]:
+def _sound_entries(
+    catalogue: Catalogue, kind: str, distribution: str | None
+) -> list[CatalogueEntry]:
     return [
         entry
         for entry in catalogue.entries(kind)
@@ -73,7 +75,7 @@ def _offered(catalogue: Catalogue, kind: str, distribution: str | None) -> list[
 def _entry_schema(
     named: dict[str, Any], entries: Iterable[CatalogueEntry], catalogue: Catalogue
 ) -> dict[str, Any]:
-    """An entry of a list: a name, a plugin with parameters, or an instance with an alias."""
+    """Return the schema of an entry: a name, a plugin with parameters, or an alias."""
     plugins = {
         entry.key: _parameters_schema(entry.plugin.summary, parameter_rows(entry.plugin, catalogue))
         for entry in entries
@@ -100,24 +102,24 @@ def _parameters_schema(description: str, rows: list[ParameterRow]) -> dict[str, 
     }
     if rows:
         schema["properties"] = {
-            row.name: {"description": _told(row), "allOf": [value]} for row in rows
+            row.name: {"description": _row_text(row), "allOf": [value]} for row in rows
         }
     return schema
 
 
-def _told(row: ParameterRow) -> str:
+def _row_text(row: ParameterRow) -> str:
     default = "has to be given" if row.default is None else f"default: {row.default}"
     return f"{row.description} ({row.type}; {default})"
 
 
-def untitled(part: Any) -> Any:
-    """A schema without the titles that pydantic makes of names."""
+def drop_titles(part: Any) -> Any:
+    """Return a schema without the titles that pydantic makes from names."""
     if isinstance(part, list):
-        return [untitled(item) for item in part]
+        return [drop_titles(item) for item in part]
     if not isinstance(part, dict):
         return part
     return {
-        key: untitled(value)
+        key: drop_titles(value)
         for key, value in part.items()
         if key != "title" or not isinstance(value, str)
     }

@@ -31,33 +31,33 @@ DEFAULT = ""
 """Stands for all names that no value is told by."""
 
 
-def read_settings(
+def read_study_settings(
     document: Document, within: str, model: type[Settings], *, by_name: bool = False
 ) -> tuple[dict[str, tuple[Settings, ...]], list[str]]:
-    """The settings that a key of a study stands for, and what is wrong with it.
+    """Read the settings of a key of a study, and collect its mistakes.
 
     Parameters
     ----------
     document : Document
-        Whose data is a mapping.
+        Document whose data is a mapping.
     within : str
         The key, such as ``bench``.
     model : class
-        Of the settings.
+        Class of the settings.
     by_name : bool
         Whether a value may be ``{by: {name: value, ...}}``, one for each name.
 
     Returns
     -------
     settings : dict of str to tuple
-        For every name that a value is told by, and for all others (`DEFAULT`): the product over
-        all values that are ``{sweep: [...]}``, the last one the fastest.
+        For every name with its own value, and for all others (`DEFAULT`): the product of all
+        values that are ``{sweep: [...]}``; the last one varies fastest.
     mistakes : list of str
-        One line each, with its place; then there are no settings.
+        One line each, with its location; then there are no settings.
     """
 
     def make(point: dict[str, Any]) -> tuple[str, Settings]:
-        one = _validated(document, within, model, point)
+        one = _validate(document, within, model, point)
         return one.model_dump_json(), one
 
     return _read(document, within, make, by_name)
@@ -68,8 +68,8 @@ def read_engines(
 ) -> tuple[dict[str, tuple[EnginePlugin, ...]], list[str]]:
     """Read the engines and settings of a key of a study, and collect its mistakes.
 
-    Parameters and results are those of `read_settings`. The key `engine` names the engine; the
-    other keys are its parameters.
+    Parameters and results are those of `read_study_settings`. The key `engine` names the engine;
+    the other keys are its parameters.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def read_engines(
             engine = engine_class(str(name), work)
         except InputError as error:
             raise ConfigError([f"{document.place((within, KEY))}{error}"]) from None
-        made = engine(_validated(document, within, engine.Parameters, values))
+        made = engine(_validate(document, within, engine.Parameters, values))
         try:
             return name_of(made), made
         except InputError as error:
@@ -93,7 +93,7 @@ def read_engines(
     return _read(document, within, make, by_name)
 
 
-def _validated(
+def _validate(
     document: Document, within: str, model: type[Settings], point: Mapping[str, Any]
 ) -> Settings:
     try:
@@ -108,10 +108,10 @@ def _read(
     make: Callable[[dict[str, Any]], tuple[str, Made]],
     by_name: bool,
 ) -> tuple[dict[str, tuple[Made, ...]], list[str]]:
-    """As `read_settings`; `make` returns the settings of a point and a key for equal settings."""
+    """Read settings; `make` returns the settings of a point and a key for equal settings."""
     given = document.data.get(within, {})
     if not isinstance(given, Mapping):
-        return {DEFAULT: ()}, []  # the study's model says so
+        return {DEFAULT: ()}, []  # the study's model reports it
     mistakes = []
     swept: dict[str, list[Any]] = {}
     named: dict[str, Mapping[str, Any]] = {}
@@ -153,23 +153,23 @@ def _names(by: Any) -> bool:
 
 
 def _points(swept: Mapping[str, list[Any]]) -> Iterator[dict[str, Any]]:
-    """All combinations, or one more than there may be."""
+    """Iterate over all combinations, at most one more than allowed."""
     for values in islice(product(*swept.values()), MAX_POINTS + 1):
         yield dict(zip(swept, values, strict=True))
 
 
 def settings_schema(model: type[Parameters], *, by_name: bool = False) -> dict[str, Any]:
-    """The JSON schema of the mapping: every single value may be a sweep of such values.
+    """Return the JSON schema of the mapping, in which every value may be a sweep of values.
 
     Parameters
     ----------
     model : class
     by_name : bool
-        Whether it may be a value for each name, too.
+        Whether there may also be a value for each name.
     """
     schema = model.model_json_schema()
     schema["properties"] = {
-        key: _swept(part, by_name) for key, part in schema["properties"].items()
+        key: _sweep_schema(part, by_name) for key, part in schema["properties"].items()
     }
     return schema
 
@@ -197,7 +197,7 @@ def engines_schema(
         "examples": [one.name for one in engines],
     }
     schema: dict[str, Any] = {"type": "object", "additionalProperties": False}
-    properties = {KEY: _swept(named, by_name)}
+    properties = {KEY: _sweep_schema(named, by_name)}
     for engine in engines:
         own = settings_schema(engine.Parameters, by_name=by_name)
         schema = {**own, **schema, "$defs": {**own.get("$defs", {}), **schema.get("$defs", {})}}
@@ -208,7 +208,7 @@ def engines_schema(
     return schema
 
 
-def _swept(part: dict[str, Any], by_name: bool) -> dict[str, Any]:
+def _sweep_schema(part: dict[str, Any], by_name: bool) -> dict[str, Any]:
     """Return the schema of a value or of a sweep of such values."""
     if part.get("type") == "array":
         return part
@@ -216,15 +216,15 @@ def _swept(part: dict[str, Any], by_name: bool) -> dict[str, Any]:
     described: dict[str, Any] = {
         name: part.pop(name) for name in ("description", "default") if name in part
     }
-    forms = [part, _alone("sweep", {"type": "array", "items": part, "minItems": 1})]
+    forms = [part, _single_key_schema("sweep", {"type": "array", "items": part, "minItems": 1})]
     if by_name:
         values = {"type": "object", "additionalProperties": part, "minProperties": 1}
-        forms.append(_alone("by", values))
+        forms.append(_single_key_schema("by", values))
     return {**described, "anyOf": forms}
 
 
-def _alone(key: str, part: dict[str, Any]) -> dict[str, Any]:
-    """A mapping with this one key."""
+def _single_key_schema(key: str, part: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a mapping with only this key."""
     return {
         "type": "object",
         "properties": {key: part},

@@ -1,4 +1,4 @@
-"""What a study file says."""
+"""Study files."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ from routelab.api import EnginePlugin
 from routelab.api.engine import Work
 from routelab.config.bench_settings import NO_CHANGE, BenchSettings
 from routelab.config.document import Document, load_document
-from routelab.config.entries import Entry, StudyPart, instances, read_entry
+from routelab.config.entries import Entry, StudyPart, instances, parse_entry
 from routelab.config.errors import ConfigError, suggestion
-from routelab.config.missing_columns import without_simulation
 from routelab.config.reference import Reference, load_reference
-from routelab.config.simulation import DEFAULT, read_engines, read_settings
+from routelab.config.simulation import DEFAULT, read_engines, read_study_settings
 from routelab.config.validation import describe
 from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED, Figure, Table
 
@@ -34,7 +33,7 @@ FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-
 
 
 class Limits(StudyPart):
-    """What one job may use; one that needs more is stopped, and that is its outcome."""
+    """Limits of one job; a job that exceeds one is stopped with that outcome."""
 
     seconds: float = Field(
         default=600,
@@ -56,11 +55,11 @@ class Limits(StudyPart):
 
     @property
     def is_finite(self) -> bool:
-        """Whether each of them limits anything."""
+        """Return whether all limits are finite."""
         return all(map(isfinite, (self.seconds, self.memory_gb, self.idle_seconds)))
 
     def with_most_of(self, other: Limits) -> Limits:
-        """The more generous of both, each by itself."""
+        """Return the larger of both limits, for each limit separately."""
         return Limits(
             seconds=max(self.seconds, other.seconds),
             memory_gb=max(self.memory_gb, other.memory_gb),
@@ -78,7 +77,7 @@ class Bound(StudyPart):
 
 
 class Survey(StudyPart):
-    """Many runs that keep a row each instead of a folder."""
+    """Many runs with one row each instead of a folder."""
 
     runs: int = Field(
         default=200, ge=1, le=5000, description="Most runs of a process, about: networks stay whole"
@@ -104,7 +103,7 @@ MAX_RUNS = 100_000
 
 
 class Study(StudyPart):
-    """An experiment: networks × routings, and what is shown of them."""
+    """An experiment: networks × routings, and the tables and figures of its results."""
 
     title: str = Field(description="Heading of the report")
     cites: FileName | None = Field(
@@ -205,21 +204,21 @@ class Study(StudyPart):
     _reference: Reference | None = PrivateAttr(default=None)
     _settings: tuple[EnginePlugin, ...] = PrivateAttr(default=())
     _flows: Mapping[str, tuple[EnginePlugin, ...]] = PrivateAttr(default={})
-    _measured: tuple[BenchSettings, ...] = PrivateAttr(default=())
+    _bench_settings: tuple[BenchSettings, ...] = PrivateAttr(default=())
 
     @property
     def path(self) -> Path:
-        """The file, as the user wrote it."""
+        """File, as the user wrote it."""
         return self._document.path
 
     @property
     def name(self) -> str:
-        """The file's name without its extension; names the report."""
+        """Name of the file without its suffix, and of the report."""
         return self.path.stem
 
     @property
     def reference(self) -> Reference | None:
-        """What `cites` names."""
+        """Reference that `cites` names."""
         return self._reference
 
     @property
@@ -229,16 +228,16 @@ class Study(StudyPart):
 
     @property
     def flows(self) -> Mapping[str, tuple[EnginePlugin, ...]]:
-        """Engines with the settings of `flow` by workload; `DEFAULT` is for all others."""
+        """Engines with the settings of `flow` by workload; `DEFAULT` applies to all others."""
         return self._flows
 
     @property
-    def measured(self) -> tuple[BenchSettings, ...]:
-        """What `bench` stands for: the product over its sweeps; none without benchmarks."""
-        return self._measured
+    def bench_settings(self) -> tuple[BenchSettings, ...]:
+        """Settings of `bench`: the product of its sweeps; none without benchmarks."""
+        return self._bench_settings
 
     def place(self, *location: int | str) -> str:
-        """``file:line: path: `` of a part, to begin a message with."""
+        """Return ``file:line: path: `` of a part, the beginning of a message."""
         return self._document.place(location)
 
 
@@ -257,14 +256,14 @@ def load_study(path: Path | str) -> Study:
     Raises
     ------
     ConfigError
-        An `InputError` with everything that is wrong, one line each.
+        An `InputError` with all mistakes, one line each.
     """
     document = load_document(Path(path))
     if not isinstance(document.data, dict):
         raise ConfigError([f"{document.place(())}a study is a mapping with title, topologies, ..."])
     engines, wrong = _engines(document)
-    measured, more = read_settings(document, "bench", BenchSettings)
-    wrong += more + _swept_in_vain(document, measured[DEFAULT])
+    measured, more = read_study_settings(document, "bench", BenchSettings)
+    wrong += more + _useless_sweeps(document, measured[DEFAULT])
     try:
         study = Study.model_validate(document.data)
     except ValidationError as error:
@@ -280,10 +279,10 @@ def load_study(path: Path | str) -> Study:
     study._document = document
     study._settings = engines["simulation"][DEFAULT] if study.traffic else ()
     study._flows = engines["flow"] if study.workloads else {}
-    study._measured = measured[DEFAULT] if study.benchmarks else ()
-    mistakes = [*_name_mistakes(study), *wrong, *_asked_mistakes(study)]
+    study._bench_settings = measured[DEFAULT] if study.benchmarks else ()
+    mistakes = [*_name_mistakes(study), *wrong]
     try:
-        study._reference = _cited(study)
+        study._reference = _load_citation(study)
     except ConfigError as error:
         mistakes += error.mistakes
     else:
@@ -312,7 +311,7 @@ def _engines(
 
 
 def load_draft(path: Path | str) -> Study | None:
-    """What can be read of a study that `load_study` refuses, so that more mistakes are found.
+    """Read the valid parts of a study that `load_study` refuses, to find more mistakes.
 
     Parameters
     ----------
@@ -321,9 +320,9 @@ def load_draft(path: Path | str) -> Study | None:
     Returns
     -------
     Study or None
-        Citation, networks, routings, traffic, workloads, benchmarks and metrics only; entries that
+        Only citation, networks, routings, traffic, workloads, benchmarks and metrics; entries that
         cannot be read are None.
-        None if the file is no mapping.
+        None if the file is not a mapping.
     """
     try:
         document = load_document(Path(path))
@@ -338,7 +337,7 @@ def _draft(document: Document) -> Study:
         for key in (*ENTRIES, "metrics")
     }
     cites = document.data.get("cites")
-    entries: dict[str, Any] = {key: [read_entry(item) for item in lists[key]] for key in ENTRIES}
+    entries: dict[str, Any] = {key: [parse_entry(item) for item in lists[key]] for key in ENTRIES}
     draft = Study.model_construct(
         title="",
         cites=cites if isinstance(cites, str) else None,
@@ -349,8 +348,8 @@ def _draft(document: Document) -> Study:
     return draft
 
 
-def _swept_in_vain(document: Document, settings: Sequence[BenchSettings]) -> list[str]:
-    """Why settings that measure the same cannot be swept: they share a folder."""
+def _useless_sweeps(document: Document, settings: Sequence[BenchSettings]) -> list[str]:
+    """Report sweeps of settings that do not affect measurements: they would share a folder."""
     if len({one.canonical() for one in settings}) == len(settings):
         return []
     names = [name for name in NO_CHANGE if len({getattr(one, name) for one in settings}) > 1]
@@ -363,22 +362,15 @@ def _name_mistakes(study: Study) -> Iterator[str]:
         yield f"{study.path}: a study's file name is letters, digits, '-' and '_', then .yaml"
 
 
-def _asked_mistakes(study: Study) -> Iterator[str]:
-    engines = [*study.settings, *(one for some in study.flows.values() for one in some)]
-    for part, views in (("tables", study.tables), ("figures", study.figures)):
-        for name, text in without_simulation(views, engines):
-            yield f"{study.place(part, name)}{text}"
-
-
 def _citation_mistakes(study: Study) -> tuple[str, ...]:
     try:
-        _cited(study)
+        _load_citation(study)
     except ConfigError as error:
         return error.mistakes
     return ()
 
 
-def _cited(study: Study) -> Reference | None:
+def _load_citation(study: Study) -> Reference | None:
     if study.cites is None:
         return None
     homes = [
@@ -389,8 +381,8 @@ def _cited(study: Study) -> Reference | None:
             return load_reference(home / study.cites)
     known = sorted(folder.name for home in homes if home.is_dir() for folder in home.iterdir())
     places = f"{', '.join(map(str, homes[:-1]))} or {homes[-1]}"
-    mend = suggestion(study.cites, known)
-    raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {places}{mend}"])
+    fix = suggestion(study.cites, known)
+    raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {places}{fix}"])
 
 
 def _reference_mistakes(study: Study) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong with a document, one line a mistake."""
+"""Pydantic's findings about a document, one line per mistake."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def describe(
     model: type[BaseModel],
     within: Sequence[int | str] = (),
 ) -> list[str]:
-    """Pydantic's findings about `document`, one line each.
+    """Return pydantic's findings about `document`, one line each.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def describe(
     document : Document
     model : class
     within : sequence of str or int, optional
-        Where in the document the model's data is.
+        Location of the model's data in the document.
     """
     schema = model.model_json_schema()
     details = error.errors(include_url=False)
@@ -64,7 +64,7 @@ def _short(value: object) -> str:
 
 
 def _keys(schema: Schema, location: Sequence[int | str]) -> Iterator[str]:
-    """Keys that the mapping at `location` may have."""
+    """Iterate over the keys that the mapping at `location` may have."""
     parts = [schema]
     for step in location:
         if str(step).startswith("<"):  # a branch of a union

@@ -1,4 +1,4 @@
-"""What a study shows of its runs: tables and figures."""
+"""Tables and figures of a study."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Pooling: TypeAlias = Annotated[
 
 
 class Between(StudyPart):
-    """Numbers from a least to a greatest one."""
+    """Numbers between a smallest and a largest one."""
 
     min: float | None = Field(default=None, description="Least number")
     max: float | None = Field(default=None, description="Greatest number")
@@ -69,7 +69,7 @@ class Relative(StudyPart):
 
     @property
     def routings(self) -> list[str]:
-        """The other routings."""
+        """Return the other routings."""
         return [str(name) for name in (self.to if isinstance(self.to, list) else [self.to])]
 
 
@@ -85,7 +85,7 @@ _STATISTICS = Field(
 
 
 class Beside(StudyPart):
-    """Published numbers that stand beside ours."""
+    """Published numbers next to ours."""
 
     reference: str = Field(description="A CSV file of the reference that the study cites")
     on: list[str] = Field(min_length=1, description="Columns that match our rows with theirs")

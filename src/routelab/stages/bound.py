@@ -22,7 +22,7 @@ from routelab.bounds import (
     lower_bound_topology,
     tighten_bound,
 )
-from routelab.stages.chain import RoutedNetwork
+from routelab.stages.chain import AppliedRouting
 from routelab.stages.facts import topology_facts
 from routelab.toolkit import determinized
 
@@ -85,14 +85,14 @@ class NetworkBounds:
         tell(ALL_MINIMAL, "ok", ended=True)
         return bound
 
-    def facts(self, routed: RoutedNetwork, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    def facts(self, routed: AppliedRouting, rules: str, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Return the bounds for the load of a table: `routelab.bounds.bound_facts`.
 
         If the bound of the rules leaves a gap, a mixed-integer program is tried once.
 
         Parameters
         ----------
-        routed : RoutedNetwork
+        routed : AppliedRouting
         rules : str
             Name of the rules; ignored for a complete algorithm.
         facts : mapping

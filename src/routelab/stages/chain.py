@@ -28,7 +28,7 @@ from routelab.toolkit import build_grid, determinized, source_symmetry
 
 
 @dataclass(frozen=True, eq=False)
-class RoutedNetwork:
+class AppliedRouting:
     """The result of a routing on a network.
 
     Attributes
@@ -47,7 +47,7 @@ class RoutedNetwork:
     cpu_seconds: float
 
 
-def apply_routing(topology: Topology, routing: Routing) -> RoutedNetwork:
+def apply_routing(topology: Topology, routing: Routing) -> AppliedRouting:
     """Route a network.
 
     Raises
@@ -66,7 +66,7 @@ def apply_routing(topology: Topology, routing: Routing) -> RoutedNetwork:
     if graph is not None:
         told("legality")
         _check_legality(table, graph, routing)
-    return RoutedNetwork(table, graph, seconds, cpu_seconds)
+    return AppliedRouting(table, graph, seconds, cpu_seconds)
 
 
 def reroute(routing: Routing, topology: Topology) -> RouteTable:
@@ -83,7 +83,7 @@ def reroute(routing: Routing, topology: Topology) -> RouteTable:
     return table
 
 
-def prove(routed: RoutedNetwork) -> Verdict:
+def prove(routed: AppliedRouting) -> Verdict:
     """Return the independent checker's verdict under the flow control that the table declares."""
     return check_table(routed.table)
 

@@ -23,7 +23,7 @@ from routelab.metrics import (
     route_diversity,
     sigma,
 )
-from routelab.stages.chain import RoutedNetwork
+from routelab.stages.chain import AppliedRouting
 from routelab.stages.fact_columns import COLUMNS, NETWORK
 
 FIELDS = tuple(column.name for column in COLUMNS if "evaluate-all" in column.shown)
@@ -63,7 +63,7 @@ def _parts_text(parts: Sequence[Int32Array], topology: Topology) -> str:
     return ", ".join(told) + (f" and {more} more" if more else "")
 
 
-def routing_facts(routed: RoutedNetwork, verdict: Verdict) -> dict[str, Any]:
+def routing_facts(routed: AppliedRouting, verdict: Verdict) -> dict[str, Any]:
     """Return loads, lengths, proof and time of a routed network; None for missing values.
 
     Raises
@@ -97,7 +97,7 @@ def routing_facts(routed: RoutedNetwork, verdict: Verdict) -> dict[str, Any]:
     return facts | dict(table.counters)
 
 
-def _cycle(routed: RoutedNetwork, verdict: Verdict) -> str:
+def _cycle(routed: AppliedRouting, verdict: Verdict) -> str:
     """Return the dependencies of the cycle, one per line."""
     return "\n".join(verdict.describe_cycle(routed.table.topology))
 
@@ -116,7 +116,7 @@ def _load_facts(table: RouteTable, loads: Float64Array) -> dict[str, Any]:
 
 
 def _shape_facts(
-    routed: RoutedNetwork, hops: float, diversity: RouteCounts | None
+    routed: AppliedRouting, hops: float, diversity: RouteCounts | None
 ) -> dict[str, Any]:
     """Return the facts that decide which bounds hold for a table: `routelab.bounds.bound_facts`."""
     joined = reachable_pairs(routed.table)

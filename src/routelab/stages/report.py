@@ -140,7 +140,7 @@ def _engine_records(
 
 def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
     """Return a record for every benchmark under every routing of every comparison."""
-    settings_of = {settings_id(one): one for one in shown.study.measured}
+    settings_of = {settings_id(one): one for one in shown.study.bench_settings}
     flows = {one.ids: one.flow for one in predictions(shown.parts)}
     records = []
     for job in shown.jobs.get(ComparisonJob.kind, ()):

@@ -26,7 +26,7 @@ from routelab.deadlock import Verdict, write_certificate
 from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
-from routelab.stages.chain import RoutedNetwork, apply_routing, prove, reroute
+from routelab.stages.chain import AppliedRouting, apply_routing, prove, reroute
 from routelab.stages.facts import routing_facts, topology_facts
 
 METRICS, CHANNELS, ROUTES, CERTIFICATE = (
@@ -44,7 +44,7 @@ class RouteResult:
 
     Attributes
     ----------
-    routed : RoutedNetwork
+    routed : AppliedRouting
     verdict : Verdict
     facts : dict
         See `routelab.stages.facts`.
@@ -52,7 +52,7 @@ class RouteResult:
         Each with the column that its metric declares.
     """
 
-    routed: RoutedNetwork
+    routed: AppliedRouting
     verdict: Verdict
     facts: dict[str, Any]
     measurements: tuple[tuple[Measurement, Column], ...]

@@ -33,15 +33,15 @@ def read(tmp_path):
 
 def test_settings_are_the_product_over_their_sweeps(read):
     study = read("benchmarks: [npb]\nbench: {repeats: {sweep: [3, 7]}, seed: {sweep: [0, 1]}}\n")
-    assert study.measured == tuple(
+    assert study.bench_settings == tuple(
         BenchSettings(repeats=repeats, seed=seed) for repeats in (3, 7) for seed in (0, 1)
     )
-    assert [one.canonical() for one in study.measured] == [
+    assert [one.canonical() for one in study.bench_settings] == [
         *("repeats=3", "repeats=3,seed=1"),
         *("repeats=7", "repeats=7,seed=1"),
     ]
-    assert read("").measured == ()
-    assert read("benchmarks: [npb]\n").measured == (BenchSettings(),)
+    assert read("").bench_settings == ()
+    assert read("benchmarks: [npb]\n").bench_settings == (BenchSettings(),)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from routelab.api import KINDS, InputError
 from routelab.cli import main
 from routelab.config import load_study
-from routelab.config.cluster.file import found_cluster, load_cluster
+from routelab.config.cluster.file import load_cluster, locate_cluster
 from routelab.registry.contract import check_contract
 from routelab.registry.works import read_bibliography
 from routelab.stages import new_plugin
@@ -157,8 +157,8 @@ def test_the_cluster_of_a_fabric_names_it(tmp_path):
 @pytest.mark.builtins
 def test_the_study_of_a_benchmark_finds_its_cluster(tmp_path):
     folder = write_package(make_new_plugin("benchmark", "my-key"), tmp_path / "new")
-    (settings,) = load_study(folder / "my-key.yaml").measured
-    assert found_cluster(folder, settings.cluster, "cluster") == str(folder / CLUSTER)
+    (settings,) = load_study(folder / "my-key.yaml").bench_settings
+    assert locate_cluster(folder, settings.cluster, "cluster") == str(folder / CLUSTER)
     assert load_cluster(folder / CLUSTER).cluster.topology == "torus~dims=2x2"
 
 

@@ -1,4 +1,4 @@
-"""Where the program of a benchmark is."""
+"""Search for the programs of benchmarks."""
 
 from __future__ import annotations
 
@@ -11,31 +11,31 @@ from routelab.api import InputError
 
 
 def find_executable(
-    plugin: str, told: str | None, candidates: Sequence[str], path: str | None, file: str
+    plugin: str, setting: str | None, candidates: Sequence[str], path: str | None, file: str
 ) -> Path:
-    """The program of a benchmark.
+    """Find the program of a benchmark.
 
     Parameters
     ----------
     plugin : str
-        Of the benchmark.
-    told : str or None
-        What a cluster's file says: a file, a folder, or a name to look up.
+        Name of the benchmark.
+    setting : str or None
+        The cluster file's setting: a file, a folder, or a name to look up.
     candidates : sequence of str
-        Names that the file may have, the best one first; or paths.
+        Possible names of the file, the best one first; or paths.
     path : str or None
         Folders in which names are looked up, as in the variable PATH.
     file : str
-        The cluster's, for messages.
+        The cluster's file, for messages.
 
     Raises
     ------
     InputError
-        If it is not there, or may not be executed.
+        If it is not found or not executable.
     """
     place = f"{file}: benchmarks: "
-    if told is None or "/" not in told:
-        names = (told,) if told else tuple(candidates)
+    if setting is None or "/" not in setting:
+        names = (setting,) if setting else tuple(candidates)
         for name in names:
             found = shutil.which(name, path=path)
             if found:
@@ -45,7 +45,7 @@ def find_executable(
             f"holds it: {plugin}: /path/to/it"
         )
     place = f"{place}{plugin}: "
-    configured = Path(told)
+    configured = Path(setting)
     if not configured.is_dir():
         return _executable(configured, place)
     for name in candidates:
@@ -53,7 +53,7 @@ def find_executable(
         if inside.is_file():
             return _executable(inside, place)
     raise InputError(
-        f"{place}no {' or '.join(candidates)} in {told}; name another folder, or the executable"
+        f"{place}no {' or '.join(candidates)} in {setting}; name another folder, or the executable"
     )
 
 

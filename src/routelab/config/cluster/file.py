@@ -1,4 +1,4 @@
-"""Descriptions of clusters: what their machine is like, and how jobs run there."""
+"""Cluster files: the machine of a cluster, and how jobs run on it."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from routelab.config.cluster.jobs import (
     SlurmWord,
     VariableName,
     VariableValue,
-    listed,
-    placed,
-    uneven,
+    host_names,
+    hosts_by_coordinates,
+    uneven_hosts,
 )
 from routelab.config.cluster.machine import Origin, Told, read_machine
 from routelab.config.document import Document, load_document
@@ -102,8 +102,8 @@ class Cluster(StudyPart):
 
     @field_validator(*PARTS, mode="before")
     @classmethod
-    def _nothing(cls, value: Any, info: ValidationInfo) -> Any:
-        """A key with nothing, or with comments alone, behind it is as if it were not there."""
+    def _default_if_empty(cls, value: Any, info: ValidationInfo) -> Any:
+        """Treat a key without a value, or with only comments, as missing."""
         if value is not None or info.field_name is None:
             return value
         return cls.model_fields[info.field_name].get_default()
@@ -111,50 +111,50 @@ class Cluster(StudyPart):
     @property
     def all_hosts(self) -> tuple[str, ...]:
         """Every host, in the order of the file."""
-        return listed(self.hosts)
+        return host_names(self.hosts)
 
     def hosts_of(self, topology_text: str, terminals: int) -> tuple[str, ...]:
-        """The hosts of a job on a network, in the order of its terminals.
+        """Return the hosts of a job on a network, in the order of its terminals.
 
         Parameters
         ----------
         topology_text : str
-            Instance name of the network: the cluster's own, or one that there is a node set for.
+            Instance name of the network: the cluster's own, or one with a node set.
         terminals : int
-            How many the network has.
+            Number of terminals of the network.
 
         Returns
         -------
         hosts : tuple of str
-            Empty where the cluster names none: then everything runs on this machine.
+            Empty if the cluster names none: then everything runs on this machine.
 
         Raises
         ------
         InputError
-            If there are none for this network, or another number of them.
+            If this network has no hosts, or the wrong number of them.
         """
         if not self.hosts and not self.node_sets:
             return ()
         name = _canonical(topology_text)
         for text, hosts in self.node_sets.items():
             if _canonical(text) == name:
-                return self._counted(listed(hosts), terminals, f"node_sets: {text}: ")
+                return self._check_count(host_names(hosts), terminals, f"node_sets: {text}: ")
         own = self.topology is not None and _canonical(self.topology) == name
         fits = not self.node_sets and (self.topology is None or len(self.all_hosts) == terminals)
         if not self.hosts or not (own or fits):
-            raise InputError(self._no_set(topology_text, terminals))
-        return self._whole(topology_text, terminals)
+            raise InputError(self._missing_set_text(topology_text, terminals))
+        return self._all_hosts_of(topology_text, terminals)
 
-    def _whole(self, topology: str, terminals: int) -> tuple[str, ...]:
+    def _all_hosts_of(self, topology: str, terminals: int) -> tuple[str, ...]:
         if not isinstance(self.hosts, Mapping):
-            return self._counted(self.all_hosts, terminals, "hosts: ")
+            return self._check_count(self.all_hosts, terminals, "hosts: ")
         try:
-            return placed(self.hosts, load("topology", topology).build())
+            return hosts_by_coordinates(self.hosts, load("topology", topology).build())
         except InputError as error:
             lines = str(error).splitlines()
             raise InputError("\n".join(f"{self._file}: hosts: {line}" for line in lines)) from None
 
-    def _counted(self, hosts: tuple[str, ...], terminals: int, place: str) -> tuple[str, ...]:
+    def _check_count(self, hosts: tuple[str, ...], terminals: int, place: str) -> tuple[str, ...]:
         if len(hosts) == terminals:
             return hosts
         raise InputError(
@@ -162,7 +162,7 @@ class Cluster(StudyPart):
             "one for each, in their order"
         )
 
-    def _no_set(self, topology: str, terminals: int) -> str:
+    def _missing_set_text(self, topology: str, terminals: int) -> str:
         own = [self.topology] if self.topology is not None and self.hosts else []
         known = ", ".join([*own, *self.node_sets])
         return (
@@ -173,19 +173,19 @@ class Cluster(StudyPart):
         )
 
     def executable(self, plugin_name: str, candidates: Sequence[str]) -> Path:
-        """The program of a benchmark.
+        """Find the program of a benchmark.
 
         Parameters
         ----------
         plugin_name : str
-            Of the benchmark plugin.
+            Name of the benchmark plugin.
         candidates : sequence of str
-            Names that the program's file may have, the best one first; or paths.
+            Possible names of the program's file, the best one first; or paths.
 
         Raises
         ------
         InputError
-            If it is not there, or may not be executed.
+            If it is not found or not executable.
         """
         path = self.environment.get("PATH", os.environ.get("PATH"))
         told = self.benchmarks.get(plugin_name)
@@ -194,7 +194,7 @@ class Cluster(StudyPart):
 
 @dataclass(frozen=True)
 class ClusterFile:
-    """A cluster that was read.
+    """The content of a cluster's file.
 
     Attributes
     ----------
@@ -202,7 +202,7 @@ class ClusterFile:
     cluster : Cluster
     machine : Machine
     origins : dict of str to Origin
-        Of every field of the machine that the file sets.
+        Origins of all fields of the machine that the file sets.
     """
 
     path: Path
@@ -212,21 +212,21 @@ class ClusterFile:
 
 
 def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "machine") -> Path:
-    """The file of a cluster.
+    """Return the file of a cluster.
 
     Parameters
     ----------
     name : str
-        Of a file in one of the folders, without its ending; or a path that ends in ``.yaml``.
+        Name of a file in one of the folders, without its suffix; or a path that ends in ``.yaml``.
     homes : tuple of Path
-        Where names are looked up, the first folder first.
+        Folders in which names are looked up, in order.
     word : str
-        What the name is given by, for messages.
+        What gives the name, for messages.
 
     Raises
     ------
     InputError
-        If there is no such file.
+        If the file does not exist.
     """
     if Path(name).suffix in (".yaml", ".yml"):
         if Path(name).is_file():
@@ -242,7 +242,7 @@ def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "
     )
 
 
-def found_cluster(folder: Path, name: str, word: str = "machine") -> str:
+def locate_cluster(folder: Path, name: str, word: str = "machine") -> str:
     """Return the path of the cluster file that a study names, relative to the working directory.
 
     Parameters
@@ -270,7 +270,7 @@ def load_cluster(path: Path) -> ClusterFile:
     Raises
     ------
     ConfigError
-        An `InputError` with everything that is wrong, one line each.
+        An `InputError` with all mistakes, one line each.
     """
     document = load_document(path)
     if not isinstance(document.data, Mapping):
@@ -288,7 +288,7 @@ def load_cluster(path: Path) -> ClusterFile:
 
 
 def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
-    """What is right by itself and does not go together: where, and what."""
+    """Find valid settings that contradict each other: location and message."""
     hosts = cluster.all_hosts
     if cluster.nodes and hosts and cluster.nodes != len(hosts):
         yield (
@@ -303,11 +303,11 @@ def _misfits(cluster: Cluster) -> Iterator[tuple[tuple[str, ...], str]]:
     if isinstance(cluster.hosts, Mapping):
         if cluster.topology is None:
             yield ("hosts",), "have coordinates; say in which network: topology"
-        yield from ((("hosts", host), text) for host, text in uneven(cluster.hosts))
+        yield from ((("hosts", host), text) for host, text in uneven_hosts(cluster.hosts))
     for name, part in cluster.node_sets.items():
-        strange = [host for host in listed(part) if hosts and host not in hosts]
+        strange = [host for host in host_names(part) if hosts and host not in hosts]
         if strange:
-            yield ("node_sets", name), f"{compress(strange)} not in hosts; add it there, or mend it"
+            yield ("node_sets", name), f"{compress(strange)} not in hosts; add it there, or fix it"
 
 
 def _line(mistake: str, document: Document) -> int:
@@ -315,7 +315,7 @@ def _line(mistake: str, document: Document) -> int:
 
 
 def _canonical(text: str) -> str:
-    """The canonical name of a network; of one that is not installed, as it is written."""
+    """Return the canonical name of a network; one that is not installed is returned unchanged."""
     try:
         return canonical("topology", text)
     except InputError:

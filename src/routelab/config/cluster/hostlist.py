@@ -20,7 +20,7 @@ _RANGE = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?")
 
 
 def expand(text: str) -> tuple[str, ...]:
-    """The hosts that a text stands for, in its order.
+    """Return the hosts that a text lists, in its order.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def expand(text: str) -> tuple[str, ...]:
     Raises
     ------
     InputError
-        If it is no list of hosts, or one of more than `MAX_HOSTS`.
+        If it is not a valid list of hosts, or has more than `MAX_HOSTS`.
     """
     hosts: list[str] = []
     for word in _words(text):
@@ -41,7 +41,7 @@ def expand(text: str) -> tuple[str, ...]:
 
 
 def compress(hosts: Sequence[str]) -> str:
-    """The short text that `expand` makes `hosts` of again, in their order."""
+    """Return a short text that `expand` turns into `hosts` again, in their order."""
     groups: list[tuple[str, list[tuple[str, str]]]] = []
     for host in hosts:
         match = _NUMBERED.fullmatch(host)
@@ -66,7 +66,7 @@ def _written(prefix: str, ranges: Sequence[tuple[str, str]]) -> str:
 
 
 def _words(text: str) -> Iterator[str]:
-    """The parts between the commas that are not in brackets."""
+    """Iterate over the parts between the commas that are not in brackets."""
     depth, start = 0, 0
     for at, char in enumerate(text):
         depth += (char == "[") - (char == "]")
@@ -106,7 +106,7 @@ def _numbers(bracket: str, text: str) -> list[str]:
 
 
 def check_host(name: str) -> None:
-    """Refuse what is no name of a host.
+    """Refuse a text that is not a valid host name.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a cluster's file may say of jobs: hosts, names, words and programs, each checked."""
+"""Validated types for a cluster file's settings of jobs: hosts, names, words and programs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 
 
 class FabricChoice(StudyPart):
-    """A fabric plugin; its parameters stand beside it."""
+    """A fabric plugin, with its parameters as further keys."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
@@ -52,7 +52,7 @@ class FabricChoice(StudyPart):
 
 
 def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:
-    """A validator of pydantic's made of a function that raises InputError."""
+    """Make a validator for pydantic from a function that raises InputError."""
 
     def checked(value: str) -> str:
         try:
@@ -80,7 +80,7 @@ def _printable(value: str) -> str:
 
 
 def _variable(value: Any) -> Any:
-    """Whole numbers are meant as their digits; how others are to be written is not known."""
+    """Convert an integer to its digits; other numbers have no unique spelling."""
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
@@ -140,8 +140,8 @@ def _hosts_form(value: Any) -> str:
     return "<list>" if isinstance(value, list) else "<text>"
 
 
-def listed(hosts: str | Iterable[str]) -> tuple[str, ...]:
-    """The names of hosts that a file lists in one of its forms."""
+def host_names(hosts: str | Iterable[str]) -> tuple[str, ...]:
+    """Return the names of hosts from any form that a file may use."""
     if isinstance(hosts, str):
         return expand(hosts)
     if isinstance(hosts, Mapping):
@@ -149,8 +149,8 @@ def listed(hosts: str | Iterable[str]) -> tuple[str, ...]:
     return tuple(host for text in hosts for host in expand(text))
 
 
-def _each_once(hosts: Any) -> Any:
-    twice = [host for host, number in Counter(listed(hosts)).items() if number > 1]
+def _check_unique(hosts: Any) -> Any:
+    twice = [host for host, number in Counter(host_names(hosts)).items() if number > 1]
     if twice:
         raise ValueError(f"{compress(twice)} more than once")
     return hosts
@@ -159,30 +159,32 @@ def _each_once(hosts: Any) -> Any:
 HostList: TypeAlias = Annotated[
     Annotated[HostText, Tag("<text>")] | Annotated[list[HostText], Tag("<list>")],
     Discriminator(_hosts_form),
-    AfterValidator(_each_once),
+    AfterValidator(_check_unique),
 ]
 Hosts: TypeAlias = Annotated[
     Annotated[HostText, Tag("<text>")]
     | Annotated[list[HostText], Tag("<list>")]
     | Annotated[dict[HostName, Coordinates], Tag("<mapping>")],
     Discriminator(_hosts_form),
-    AfterValidator(_each_once),
+    AfterValidator(_check_unique),
 ]
 
 
-def placed(places: Mapping[str, Sequence[int]], topology: Topology) -> tuple[str, ...]:
-    """Hosts in the order of a network's terminals, by their coordinates.
+def hosts_by_coordinates(
+    places: Mapping[str, Sequence[int]], topology: Topology
+) -> tuple[str, ...]:
+    """Return hosts in the order of a network's terminals, by their coordinates.
 
     Parameters
     ----------
     places : mapping
-        Coordinates of the switch of each host; hosts at one switch are in the order of the file.
+        Coordinates of each host's switch; hosts at one switch keep the order of the file.
     topology : Topology
 
     Raises
     ------
     InputError
-        With all coordinates that do not fit, a line each.
+        Lists all coordinates that do not fit, one per line.
     """
     if topology.coordinates is None:
         raise InputError("the network has no coordinates; list the hosts in its terminals' order")
@@ -217,8 +219,8 @@ def _misplaced(place: Sequence[int], free: list[int] | None, topology: Topology)
     return f"there is no place {shown} in a network of {sizes}"
 
 
-def uneven(places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:
-    """Hosts with another number of coordinates than the first one, and that in words."""
+def uneven_hosts(places: Mapping[str, Sequence[int]]) -> Iterator[tuple[str, str]]:
+    """Find hosts whose number of coordinates differs from the first host's, with a message."""
     first = next(iter(places), "")
     for host, place in places.items():
         if len(place) != len(places[first]):

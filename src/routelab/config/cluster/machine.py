@@ -1,4 +1,4 @@
-"""The machine of a cluster: its numbers, and where each of them is from."""
+"""The machine of a cluster: its numbers, and the origin of each."""
 
 from __future__ import annotations
 
@@ -74,17 +74,17 @@ _TOLD: TypeAdapter[Published | Assumed | float | bool] = TypeAdapter(Told)
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a number is from.
+    """The origin of a number.
 
     Attributes
     ----------
     value : float or bool
     source : str
-        Where it was published; empty if it is assumed, or nothing is said.
+        Where it was published; empty if it is assumed or has no source.
     assumed : str
         Why it is assumed; empty if it was published.
     range : tuple of two float, optional
-        Least and greatest value that is plausible.
+        Smallest and largest plausible value.
     """
 
     value: float | bool
@@ -94,7 +94,7 @@ class Origin:
 
 
 def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin], list[str]]:
-    """The machine that a cluster's file describes.
+    """Read the machine that a cluster's file describes.
 
     Parameters
     ----------
@@ -103,12 +103,12 @@ def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin],
     Returns
     -------
     machine : Machine or None
-        None if something is wrong with it.
+        None if it has mistakes.
     origins : dict of str to Origin
-        Of every field that the file sets.
+        Origins of all fields that the file sets.
     mistakes : list of str
-        One line each. Entries that are not of their form are passed over: those are mistakes of
-        the file's model.
+        One line each. Entries of a wrong form are skipped, because the file's model reports
+        them.
     """
     described = document.data.get("machine")
     origins = {}
@@ -120,12 +120,12 @@ def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin],
     mistakes = [
         f"{document.place(('machine', name, 'value'))}{text}"
         for name, origin in origins.items()
-        if (text := _wrong_kind(name, origin.value))
+        if (text := _kind_mistake(name, origin.value))
     ]
     values = {
         name: origin.value
         for name, origin in origins.items()
-        if not _wrong_kind(name, origin.value)
+        if not _kind_mistake(name, origin.value)
     }
     try:
         machine = Machine(**values)
@@ -134,8 +134,8 @@ def read_machine(document: Document) -> tuple[Machine | None, dict[str, Origin],
     return (None if mistakes else machine), origins, mistakes
 
 
-def _wrong_kind(name: str, value: float | bool) -> str:
-    """Whether a number stands for a truth value or the other way round, in words."""
+def _kind_mistake(name: str, value: float | bool) -> str:
+    """Return a message if a number is given for a truth value or the other way round."""
     field = Machine.model_fields.get(name)
     if field is None or (field.annotation is bool) == isinstance(value, bool):
         return ""

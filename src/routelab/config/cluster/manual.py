@@ -56,7 +56,7 @@ has published, `{value: 4.0e+9, assumed: reason, range: [2.0e+9, 6.0e+9]}`.
 
 
 def cluster_page() -> str:
-    """The page, in Markdown."""
+    """Return the page, in Markdown."""
     return "\n".join(
         [
             _INTRODUCTION,

@@ -7,19 +7,19 @@ from typing import Any
 from routelab.config.cluster.file import PARTS, Cluster
 from routelab.config.cluster.hostlist import HOST
 from routelab.config.cluster.jobs import VARIABLE, WORD
-from routelab.config.schema import DRAFT, untitled
+from routelab.config.schema import DRAFT, drop_titles
 from routelab.simulation.flow.machine import Machine
 
 
 def cluster_schema() -> dict[str, Any]:
-    """The schema of a cluster's file, made from its model and that of the machine.
+    """Return the schema of cluster files, made from the models of file and machine.
 
     Returns
     -------
     schema : dict
         JSON values.
     """
-    schema: dict[str, Any] = untitled(Cluster.model_json_schema())
+    schema: dict[str, Any] = drop_titles(Cluster.model_json_schema())
     keys, definitions = schema["properties"], schema["$defs"]
     for name in ("mpi", "partition", "account"):
         keys[name]["anyOf"][0]["pattern"] = f"^{WORD}$"
@@ -32,7 +32,7 @@ def cluster_schema() -> dict[str, Any]:
         "type": "object",
         "description": keys["machine"]["description"],
         "properties": {
-            name: {"description": field["description"], "oneOf": _told(field, forms)}
+            name: {"description": field["description"], "oneOf": _value_forms(field, forms)}
             for name, field in Machine.model_json_schema()["properties"].items()
         },
         "additionalProperties": False,
@@ -45,8 +45,8 @@ def cluster_schema() -> dict[str, Any]:
     return {"$schema": DRAFT, "title": "A cluster of routelab", **schema}
 
 
-def _told(field: dict[str, Any], forms: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """A value of the machine: alone, published, or assumed."""
+def _value_forms(field: dict[str, Any], forms: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the forms of a value of the machine: alone, published, or assumed."""
     bounds = ("type", "minimum", "maximum", "exclusiveMinimum")
     value = {key: field[key] for key in bounds if key in field}
     known = []

@@ -15,7 +15,7 @@ from routelab.api.engine import FACTS, TABLES, Work
 from routelab.artifacts.outcome import Outcome
 from routelab.artifacts.tables import read_rows
 from routelab.artifacts.topology_file import load_topology
-from routelab.config.missing_columns import KEYS
+from routelab.config.view_columns import KEYS
 from routelab.registry.names import parse_name
 from routelab.report.frames.derivation import derive_columns
 from routelab.report.frames.runs import Frames

@@ -14,7 +14,7 @@ import pandas as pd
 from routelab.api import InputError
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.config import Between, Relative
-from routelab.config.missing_columns import setting_for
+from routelab.config.view_columns import setting_for
 from routelab.registry.suggest import did_you_mean
 from routelab.report.frames.derivation import GROUPS, compare_runs, lies_between
 from routelab.report.frames.pending import outcome_in

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from routelab.artifacts.outcome import Outcome
 from routelab.config import Figure, Table
-from routelab.config.missing_columns import named_columns
+from routelab.config.view_columns import named_columns
 from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED
 from routelab.report.frames.bench_rows import BenchRecord, BenchRow, bench_rows
 from routelab.report.frames.benchmarks import BenchFrames

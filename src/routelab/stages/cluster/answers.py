@@ -15,7 +15,7 @@ SECONDS = 30.0
 
 
 @dataclass(frozen=True)
-class CheckResult:
+class ClusterCheck:
     """The result of checking one requirement of jobs.
 
     Attributes
@@ -34,7 +34,7 @@ class CheckResult:
     fix: str = ""
 
 
-def checks_of_error(what: str, error: Exception, *known: str) -> list[CheckResult]:
+def checks_of_error(what: str, error: Exception, *known: str) -> list[ClusterCheck]:
     """Return a check for each line of an error, whose fix follows a semicolon.
 
     Parameters
@@ -49,7 +49,7 @@ def checks_of_error(what: str, error: Exception, *known: str) -> list[CheckResul
         for part in known:
             line = line.removeprefix(part)
         found, _, fix = line.partition("; ")
-        checks.append(CheckResult(what, "missing", found, fix))
+        checks.append(ClusterCheck(what, "missing", found, fix))
     return checks
 
 
@@ -77,7 +77,7 @@ class CommandOutput:
         return text[0] if text else f"exit code {self.code}"
 
 
-def run_command(
+def query_system(
     arguments: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> CommandOutput:
     """Run a command without a shell and without input.

@@ -11,7 +11,7 @@ from routelab.config.errors import suggestion
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.instances import canonical, load, load_routing
 from routelab.stages.argument_errors import call_all
-from routelab.stages.cluster.answers import CheckResult
+from routelab.stages.cluster.answers import ClusterCheck
 from routelab.stages.cluster.fabric import check_fabric
 from routelab.stages.cluster.networks import check_networks
 from routelab.stages.cluster.programs import check_benchmark, check_configured, check_launcher
@@ -23,7 +23,7 @@ def check_cluster(
     benchmarks: Sequence[str] = (),
     topology: str | None = None,
     routing: str | None = None,
-) -> list[CheckResult]:
+) -> list[ClusterCheck]:
     """Run all checks of a cluster.
 
     Parameters
@@ -55,7 +55,7 @@ def check_cluster(
     network = _network_or_none(text)
     nodes = _nodes(cluster, network)
     checks = [
-        CheckResult("file", "ok", str(file.path)),
+        ClusterCheck("file", "ok", str(file.path)),
         *check_networks(file, topology),
         *check_launcher(cluster),
         *check_slurm(cluster, _job_hosts(cluster, topology, network), nodes),
@@ -68,8 +68,8 @@ def check_cluster(
     checks += check_fabric(fabric, known, _hosts(cluster, text, network), routing)
     if fabric.changes and cluster.fabric is not None and not cluster.fabric.state:
         found = "two people with two folders of results may switch the fabric at once"
-        mend = "name a folder that all of them may write: fabric: {..., state: /shared/folder}"
-        checks.append(CheckResult(f"fabric {fabric.name}: lock", "cannot tell", found, mend))
+        fix = "name a folder that all of them may write: fabric: {..., state: /shared/folder}"
+        checks.append(ClusterCheck(f"fabric {fabric.name}: lock", "cannot tell", found, fix))
     return checks
 
 
@@ -125,17 +125,17 @@ def _job_hosts(cluster: Cluster, asked: str | None, network: Topology | None) ->
     return tuple(hosts)
 
 
-def _check_file_benchmarks(file: ClusterFile) -> list[CheckResult]:
+def _check_file_benchmarks(file: ClusterFile) -> list[ClusterCheck]:
     known = [entry.key for entry in installed_catalogue().entries("benchmark")]
     checks = []
     for name in file.cluster.benchmarks:
         if name in known:
             checks += check_configured(file, name)
         else:
-            mend = suggestion(name, known).removeprefix("; ")
+            fix = suggestion(name, known).removeprefix("; ")
             checks.append(
-                CheckResult(
-                    f"benchmarks: {name}", "missing", "there is no such benchmark plugin", mend
+                ClusterCheck(
+                    f"benchmarks: {name}", "missing", "there is no such benchmark plugin", fix
                 )
             )
     return checks

@@ -14,7 +14,7 @@ from routelab.bench.fabric import files as rendered
 from routelab.bench.fabric.switching import LoggedSwitch
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import reroute
-from routelab.stages.cluster.answers import CheckResult, State, run_command
+from routelab.stages.cluster.answers import ClusterCheck, State, query_system
 
 ROUTING = "dor"
 """In the place of a routing that is not named: it suits every grid, and is quick."""
@@ -40,7 +40,7 @@ def check_fabric(
     network: tuple[str, Topology] | None,
     hosts: tuple[str, ...],
     routing: str | None,
-) -> list[CheckResult]:
+) -> list[ClusterCheck]:
     """Check the requirements of a fabric plugin, and whether its commands are allowed.
 
     Parameters
@@ -55,10 +55,10 @@ def check_fabric(
     """
     what = f"fabric {fabric.name}"
     if not fabric.changes:
-        return [CheckResult(what, "ok", "the routing of the fabric is left alone")]
+        return [ClusterCheck(what, "ok", "the routing of the fabric is left alone")]
     if network is None:
         return [
-            CheckResult(
+            ClusterCheck(
                 what, "cannot tell", "there is no network", "say which one: --topology NAME"
             )
         ]
@@ -67,12 +67,14 @@ def check_fabric(
     except RoutelabError as error:
         state: State = "missing" if routing else "cannot tell"
         return [
-            CheckResult(what, state, f"{routing or ROUTING}: {error}", "say another --routing NAME")
+            ClusterCheck(
+                what, state, f"{routing or ROUTING}: {error}", "say another --routing NAME"
+            )
         ]
     with tempfile.TemporaryDirectory(prefix="routelab-") as folder:
         job = FabricJob(routing or ROUTING, table, hosts, Path(folder), network[0])
         problems = rendered.fabric_problems(fabric, job) if routing else fabric.problems(job)
-        checks = [CheckResult(what, "missing", text) for text in problems]
+        checks = [ClusterCheck(what, "missing", text) for text in problems]
         checks += _rights(fabric, job, what)
         if all(check.state == "ok" for check in checks):
             checks += _run_own_check(fabric, job, what, with_files=routing is not None)
@@ -81,40 +83,40 @@ def check_fabric(
 
 def _run_own_check(
     fabric: FabricPlugin, job: FabricJob, what: str, *, with_files: bool
-) -> list[CheckResult]:
+) -> list[ClusterCheck]:
     """Run the fabric's own check, which changes nothing."""
     if not with_files and fabric.export:
-        mend = "say --routing NAME: then its files are written, and the site's check is run"
-        return [CheckResult(what, "cannot tell", "no routing is named", mend)]
+        fix = "say --routing NAME: then its files are written, and the site's check is run"
+        return [ClusterCheck(what, "cannot tell", "no routing is named", fix)]
     try:
         rendered.write_fabric_files(fabric, job)
         fabric.check(job, LoggedSwitch(Path(os.devnull)))
     except RoutelabError as error:
         text = " ".join(str(error).split())
-        return [CheckResult(f"{what}: check", "missing", text, "ask the fabric's administrators")]
-    return [CheckResult(f"{what}: check", "ok", "nothing is missing")]
+        return [ClusterCheck(f"{what}: check", "missing", text, "ask the fabric's administrators")]
+    return [ClusterCheck(f"{what}: check", "ok", "nothing is missing")]
 
 
-def _rights(fabric: FabricPlugin, job: FabricJob, what: str) -> list[CheckResult]:
+def _rights(fabric: FabricPlugin, job: FabricJob, what: str) -> list[ClusterCheck]:
     """Check whether this user may run the commands that begin with sudo."""
     recorder = _Recorder()
     try:
         fabric.apply(job, recorder)
         fabric.restore(job, recorder)
     except RoutelabError as error:
-        return [CheckResult(what, "missing", str(error))]
+        return [ClusterCheck(what, "missing", str(error))]
     checks = []
     for command in recorder.commands:
         if Path(command[0]).name == "sudo" and shutil.which(command[0]):
             asked = [command[0], "-n", "-l", *_without_options(command[1:])]
             shown = shlex.join(command)
-            answer = run_command(asked)
+            answer = query_system(asked)
             if answer.code == 0:
-                checks.append(CheckResult(f"{what}: rights", "ok", f"sudo allows {shown}"))
+                checks.append(ClusterCheck(f"{what}: rights", "ok", f"sudo allows {shown}"))
             else:
-                mend = "have it allowed without a password (sudoers: NOPASSWD)"
+                fix = "have it allowed without a password (sudoers: NOPASSWD)"
                 found = f"sudo does not allow {shown}: {answer.reason}"
-                checks.append(CheckResult(f"{what}: rights", "missing", found, mend))
+                checks.append(ClusterCheck(f"{what}: rights", "missing", found, fix))
     return checks
 
 

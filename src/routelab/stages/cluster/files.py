@@ -8,7 +8,7 @@ from typing import Any
 
 from routelab.api import InputError
 from routelab.config.cluster.file import CLUSTERS, Cluster, find_cluster, load_cluster
-from routelab.config.cluster.jobs import FabricChoice, listed
+from routelab.config.cluster.jobs import FabricChoice, host_names
 from routelab.config.cluster.machine import Origin
 from routelab.config.cluster.manual import cluster_page
 from routelab.config.cluster.schema import cluster_schema
@@ -55,7 +55,7 @@ def cluster_rows(name: str) -> list[tuple[str, str]]:
             rows.append((key, str(value)))
     rows.append(("hosts", " ".join(cluster.all_hosts) or "this machine"))
     rows += [
-        (f"node_sets.{part}", " ".join(listed(one))) for part, one in cluster.node_sets.items()
+        (f"node_sets.{part}", " ".join(host_names(one))) for part, one in cluster.node_sets.items()
     ]
     return rows + [(f"machine.{part}", _origin_text(one)) for part, one in file.origins.items()]
 

@@ -9,10 +9,10 @@ from routelab.api import InputError, RoutelabError, Topology
 from routelab.config.cluster.file import Cluster, ClusterFile
 from routelab.config.cluster.hostlist import compress
 from routelab.registry.instances import canonical, load
-from routelab.stages.cluster.answers import CheckResult, checks_of_error
+from routelab.stages.cluster.answers import ClusterCheck, checks_of_error
 
 
-def check_networks(file: ClusterFile, asked: str | None) -> list[CheckResult]:
+def check_networks(file: ClusterFile, asked: str | None) -> list[ClusterCheck]:
     """Check hosts, their coordinates, and node sets.
 
     Parameters
@@ -24,17 +24,17 @@ def check_networks(file: ClusterFile, asked: str | None) -> list[CheckResult]:
     cluster = file.cluster
     if not cluster.hosts and not cluster.node_sets:
         return [_no_hosts(cluster)]
-    checks: list[CheckResult] = []
+    checks: list[ClusterCheck] = []
     whole, hosts = None, tuple[str, ...]()
     if cluster.topology is not None and cluster.hosts:
         whole, hosts, found = _load_network(file, cluster.topology, "hosts")
         checks += found
         if whole is not None and hosts:
-            checks.append(CheckResult("coordinates", "ok", _coordinates(cluster)))
+            checks.append(ClusterCheck("coordinates", "ok", _coordinates(cluster)))
     elif cluster.hosts:
-        checks.append(CheckResult("hosts", "ok", f"{compress(cluster.all_hosts)}"))
-        mend = "say in which network they are: topology: torus~dims=..."
-        checks.append(CheckResult("coordinates", "cannot tell", "there is no topology", mend))
+        checks.append(ClusterCheck("hosts", "ok", f"{compress(cluster.all_hosts)}"))
+        fix = "say in which network they are: topology: torus~dims=..."
+        checks.append(ClusterCheck("coordinates", "cannot tell", "there is no topology", fix))
     own = _canonical(cluster.topology) if cluster.topology is not None else ""
     for text in [asked] if asked is not None else cluster.node_sets:
         if own and _canonical(text) == own:
@@ -46,10 +46,10 @@ def check_networks(file: ClusterFile, asked: str | None) -> list[CheckResult]:
     return checks
 
 
-def _no_hosts(cluster: Cluster) -> CheckResult:
+def _no_hosts(cluster: Cluster) -> ClusterCheck:
     if cluster.launcher != "srun":
-        return CheckResult("hosts", "ok", "none: everything runs on this machine")
-    return CheckResult(
+        return ClusterCheck("hosts", "ok", "none: everything runs on this machine")
+    return ClusterCheck(
         "hosts",
         "missing",
         "none, and the launcher is srun",
@@ -59,7 +59,7 @@ def _no_hosts(cluster: Cluster) -> CheckResult:
 
 def _load_network(
     file: ClusterFile, text: str, what: str
-) -> tuple[Topology | None, tuple[str, ...], list[CheckResult]]:
+) -> tuple[Topology | None, tuple[str, ...], list[ClusterCheck]]:
     """Return a network, the hosts of its terminals, and the results of their checks."""
     try:
         topology = load("topology", text).build()
@@ -67,7 +67,7 @@ def _load_network(
         return (
             None,
             (),
-            [CheckResult(what, "missing", f"{text}: {error}", "mend the name of the network")],
+            [ClusterCheck(what, "missing", f"{text}: {error}", "fix the name of the network")],
         )
     try:
         hosts = file.cluster.hosts_of(text, topology.num_terminals)
@@ -77,7 +77,7 @@ def _load_network(
             (),
             checks_of_error(what, error, f"{file.path}: ", "hosts: ", "node_sets: ", f"{text}: "),
         )
-    return topology, hosts, [CheckResult(what, "ok", f"{compress(hosts)} as {text}")]
+    return topology, hosts, [ClusterCheck(what, "ok", f"{compress(hosts)} as {text}")]
 
 
 def _coordinates(cluster: Cluster) -> str:
@@ -91,14 +91,14 @@ def _neighbours(
     part: tuple[Topology, Sequence[str]],
     whole: tuple[Topology, Sequence[str]],
     whole_text: str,
-) -> list[CheckResult]:
+) -> list[ClusterCheck]:
     what = f"node set {text}: neighbours"
     apart = list(dict.fromkeys(strangers(*part, *whole)))
     if apart:
         shown = ", ".join(f"{one} and {other}" for one, other in apart[:3])
         more = f" and {len(apart) - 3} more pairs" if len(apart) > 3 else ""
         return [
-            CheckResult(
+            ClusterCheck(
                 what,
                 "missing",
                 f"{shown}{more} are neighbours in it, and not in {whole_text}",
@@ -108,8 +108,8 @@ def _neighbours(
     bare = part[0].num_switches - len(part[0].endpoints)
     if bare:
         found = f"{bare} switches of it have no hosts: which ones they are is not known"
-        return [CheckResult(what, "cannot tell", found)]
-    return [CheckResult(what, "ok", f"each channel lies on one of {whole_text}")]
+        return [ClusterCheck(what, "cannot tell", found)]
+    return [ClusterCheck(what, "ok", f"each channel lies on one of {whole_text}")]
 
 
 def strangers(

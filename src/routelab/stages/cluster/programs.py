@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from routelab.api import BenchmarkPlugin, InputError
 from routelab.bench.launchers import find_program
 from routelab.config.cluster.file import Cluster, ClusterFile
-from routelab.stages.cluster.answers import CheckResult, checks_of_error, run_command
+from routelab.stages.cluster.answers import ClusterCheck, checks_of_error, query_system
 
 Flavour: TypeAlias = Literal["MPICH", "Open MPI"]
 
@@ -79,17 +79,17 @@ class MpiLibrary:
     fix: str = ""
 
 
-def check_launcher(cluster: Cluster) -> list[CheckResult]:
+def check_launcher(cluster: Cluster) -> list[ClusterCheck]:
     """Check the launcher, its version, and whether it is the one in the file."""
     what = f"launcher {cluster.launcher}"
     try:
         program = find_program(cluster)
     except InputError as error:
         text, _, fix = str(error).removeprefix(f"{what}: ").partition("; ")
-        return [CheckResult(what, "missing", text, fix)]
-    answer = run_command([program, "--version"])
+        return [ClusterCheck(what, "missing", text, fix)]
+    answer = query_system([program, "--version"])
     if answer.code != 0:
-        return [CheckResult(what, "cannot tell", f"{program} --version: {answer.reason}")]
+        return [ClusterCheck(what, "cannot tell", f"{program} --version: {answer.reason}")]
     lines = [" ".join(line.split()) for line in answer.stdout.splitlines()]
     version = next((line for line in lines if re.search(r"\d+\.\d+", line)), "version not told")
     found = f"{program} ({version})"
@@ -97,13 +97,13 @@ def check_launcher(cluster: Cluster) -> list[CheckResult]:
     if cluster.launcher != "srun" and flavour not in (None, _GOES_WITH[cluster.launcher]):
         other = "openmpi" if flavour == "Open MPI" else "mpiexec"
         fix = f"say launcher: {other}, or name the right file: program: /path/to/it"
-        return [CheckResult(what, "missing", f"{found} is that of {flavour}", fix)]
+        return [ClusterCheck(what, "missing", f"{found} is that of {flavour}", fix)]
     known = {**os.environ, **cluster.environment}
     if cluster.launcher == "openmpi" and os.geteuid() == 0 and not known.keys() >= _AS_ROOT:
         given = ", ".join(f'{name}: "1"' for name in sorted(_AS_ROOT))
         fix = f"be another user, or say environment: {{{given}}}"
-        return [CheckResult(what, "missing", f"{found} starts nothing for root", fix)]
-    return [CheckResult(what, "ok", found)]
+        return [ClusterCheck(what, "missing", f"{found} starts nothing for root", fix)]
+    return [ClusterCheck(what, "ok", found)]
 
 
 def _flavour_of_launcher(output: str) -> Flavour | None:
@@ -114,7 +114,7 @@ def _flavour_of_launcher(output: str) -> Flavour | None:
 
 def check_benchmark(
     file: ClusterFile, text: str, plugin: BenchmarkPlugin, nodes: int
-) -> list[CheckResult]:
+) -> list[ClusterCheck]:
     """Check whether a benchmark can run on so many nodes, and its program and MPI."""
     cluster, what = file.cluster, f"benchmark {text}"
     each = cluster.ranks_per_node
@@ -123,54 +123,54 @@ def check_benchmark(
     if reason:
         fix = "choose another network (--topology) or ranks_per_node"
         found = f"{reason} ({nodes} nodes with {each} ranks each)"
-        checks.append(CheckResult(what, "missing", found, fix))
+        checks.append(ClusterCheck(what, "missing", found, fix))
     try:
         program = cluster.executable(plugin.name, plugin.executables(nodes * each))
     except InputError as error:
         return [*checks, *_no_program(file, what, plugin.name, error)]
-    return [*checks, CheckResult(what, "ok", str(program)), check_mpi(cluster, what, program)]
+    return [*checks, ClusterCheck(what, "ok", str(program)), check_mpi(cluster, what, program)]
 
 
-def check_configured(file: ClusterFile, name: str) -> list[CheckResult]:
+def check_configured(file: ClusterFile, name: str) -> list[ClusterCheck]:
     """Check the file's entry of a benchmark, as far as possible without a run."""
     cluster, what = file.cluster, f"benchmarks: {name}"
     setting = cluster.benchmarks[name]
     folder = Path(setting)
     if "/" in setting and folder.is_dir():
         note = f"say --benchmark {name}: which files it needs depends on its parameters"
-        return [CheckResult(what, "cannot tell", f"folder {folder}", note)]
+        return [ClusterCheck(what, "cannot tell", f"folder {folder}", note)]
     try:
         program = cluster.executable(name, ())
     except InputError as error:
         return _no_program(file, what, name, error)
-    return [CheckResult(what, "ok", str(program)), check_mpi(cluster, what, program)]
+    return [ClusterCheck(what, "ok", str(program)), check_mpi(cluster, what, program)]
 
 
-def _no_program(file: ClusterFile, what: str, name: str, error: InputError) -> list[CheckResult]:
+def _no_program(file: ClusterFile, what: str, name: str, error: InputError) -> list[ClusterCheck]:
     return checks_of_error(what, error, f"{file.path}: ", "benchmarks: ", f"{name}: ")
 
 
-def check_mpi(cluster: Cluster, what: str, program: Path) -> CheckResult:
+def check_mpi(cluster: Cluster, what: str, program: Path) -> ClusterCheck:
     """Check whether a program and the launcher use the same MPI; otherwise each rank is alone."""
     what = f"{what}: MPI"
     key = cluster.launcher if cluster.launcher != "srun" else (cluster.mpi or "").split("_v")[0]
     wanted = _GOES_WITH.get(key)
     linked = linked_mpi(program, cluster.environment, wanted)
     if linked.fix:
-        return CheckResult(what, "missing", linked.text, linked.fix)
+        return ClusterCheck(what, "missing", linked.text, linked.fix)
     if linked.flavour is None or wanted is None:
-        return CheckResult(what, "cannot tell", linked.text)
+        return ClusterCheck(what, "cannot tell", linked.text)
     if linked.flavour == wanted:
-        return CheckResult(what, "ok", linked.text)
+        return ClusterCheck(what, "ok", linked.text)
     if cluster.launcher == "srun":
         # each launcher can be built for either MPI
         found = f"{linked.text}; --mpi={cluster.mpi} is sure to start {wanted}"
-        return CheckResult(
+        return ClusterCheck(
             what, "cannot tell", found, "see in a dry run on two nodes how many ranks start"
         )
     other = "openmpi" if linked.flavour == "Open MPI" else "mpiexec"
     found = f"{linked.text}, and {cluster.launcher} starts {wanted}: each rank would be alone"
-    return CheckResult(what, "missing", found, f"say launcher: {other}, or build it with {wanted}")
+    return ClusterCheck(what, "missing", found, f"say launcher: {other}, or build it with {wanted}")
 
 
 def linked_mpi(
@@ -189,7 +189,7 @@ def linked_mpi(
     if re.fullmatch(r"python[0-9.]*", program.name):
         abi = {"MPI4PY_MPIABI": _ABI[wanted]} if wanted is not None else {}
         return _mpi4py(program, abi | dict(environment))
-    answer = run_command(["ldd", str(program)], environment)
+    answer = query_system(["ldd", str(program)], environment)
     if answer.code != 0:
         return MpiLibrary(None, f"ldd: {answer.reason}")
     libraries = _LIBRARY.findall(answer.stdout)
@@ -209,7 +209,7 @@ def linked_mpi(
 
 
 def _mpi4py(program: Path, environment: Mapping[str, str]) -> MpiLibrary:
-    answer = run_command([str(program), "-c", _MPI4PY], environment)
+    answer = query_system([str(program), "-c", _MPI4PY], environment)
     if answer.code is None:
         return MpiLibrary(None, answer.reason)
     if answer.code != 0:

@@ -19,7 +19,7 @@ from routelab.artifacts.fingerprint import content_digest
 from routelab.bench.comparison import Comparison, ComparisonPart
 from routelab.config import ConfigError, Study
 from routelab.config.bench_settings import BenchSettings
-from routelab.config.cluster.file import ClusterFile, found_cluster, load_cluster
+from routelab.config.cluster.file import ClusterFile, load_cluster, locate_cluster
 from routelab.config.cluster.hostlist import compress
 from routelab.config.errors import suggestion
 from routelab.jobs.job import BaseJob
@@ -242,9 +242,9 @@ def benchmark_settings(
     """
     settings: list[Settings] = []
     mistakes: list[str] = []
-    for one in study.measured:
+    for one in study.bench_settings:
         try:
-            path = found_cluster(study.path.parent, one.cluster, "cluster")
+            path = locate_cluster(study.path.parent, one.cluster, "cluster")
             cluster = load_cluster(Path(path))
         except InputError as error:
             mistakes += [f"{study.place('bench')}{line}" for line in str(error).splitlines()]
@@ -252,10 +252,10 @@ def benchmark_settings(
         resolved = one.model_copy(update={"cluster": path})
         settings.append(Settings(settings_id(one), one, resolved, cluster))
         if one.baseline and routings and one.baseline not in routings:
-            mend = suggestion(one.baseline, routings)
+            fix = suggestion(one.baseline, routings)
             mistakes.append(
                 f"{study.place('bench', 'baseline')}the study has no table of routes of "
-                f"{one.baseline!r} to compare with{mend}"
+                f"{one.baseline!r} to compare with{fix}"
             )
     return ([], list(dict.fromkeys(mistakes))) if mistakes else (settings, [])
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from routelab.api import Column, EnginePlugin, Plugin
+from routelab.api.engine import FACTS
 from routelab.config import Figure, Study, Table
 from routelab.config.bench_settings import BenchSettings
 from routelab.config.errors import suggestion
-from routelab.config.missing_columns import named_columns
+from routelab.config.view_columns import named_columns, setting_text
 from routelab.config.views import DETAILS, STATISTICS
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.columns import (
@@ -152,7 +153,7 @@ class _AvailableColumns:
             return None if view.relative else "needs 'relative' in this view"
         if column.needs == "bound":
             return None if self._study.bound else "needs 'bound' in the study; add 'bound: true'"
-        return None  # engines: see routelab.config.missing_columns
+        return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
 
     def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:
         others = [one for one in self._columns.rows_of(name) if one not in rows]
@@ -195,6 +196,25 @@ class _AvailableColumns:
             models = [type(one.parameters) for one in self._engines(base)] or [BenchSettings]
             qualified |= {f"{settings}.{name}" for model in models for name in model.model_fields}
         return qualified | {name.partition(".")[2] for name in qualified} | _GIVEN
+
+
+def _missing_setting(name: str, of: str, engines: Iterable[EnginePlugin]) -> str | None:
+    """Return the setting that a column needs and no engine has; None if an engine has it."""
+    needed = None
+    for engine in engines:
+        for column in engine.columns:
+            if column.name == name and _belongs(column, of, engine):
+                if not column.needs or getattr(engine.parameters, column.needs):
+                    return None
+                text = setting_text(type(engine), column.needs)
+                needed = needed or f"needs `{column.needs}`; add {text}"
+    return needed
+
+
+def _belongs(column: Column, of: str, engine: EnginePlugin) -> bool:
+    """Return whether rows have a column; rows of tables also have the facts of their run."""
+    names = [one.name for one in engine.columns if of in one.of]
+    return of in column.of or (FACTS[engine.work] in column.of and column.name not in names)
 
 
 def _sort(column: Column) -> tuple[str, str, str]:

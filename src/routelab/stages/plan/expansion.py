@@ -257,17 +257,17 @@ def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str
             for other in view.relative.routings if view.relative and routings else ():
                 if re.sub(r"~[^@]*", "", other) not in known:
                     place = study.place(part, name, "relative")
-                    mend = suggestion(other, sorted(known))
-                    yield f"{place}the study has no routing {other!r} to compare with{mend}"
+                    fix = suggestion(other, sorted(known))
+                    yield f"{place}the study has no routing {other!r} to compare with{fix}"
 
 
 def _directory_problem(id_: str, instance: Instance) -> str | None:
     """Return why `id_` is not valid as a directory name."""
-    mend = f"give it an alias: {{use: {instance.written!r}, as: <alias>}}"
+    fix = f"give it an alias: {{use: {instance.written!r}, as: <alias>}}"
     if "/" in id_:
-        return f"{id_} has a path in it and cannot name a directory; {mend}"
+        return f"{id_} has a path in it and cannot name a directory; {fix}"
     if len(id_) > MAX_ID:
-        return f"{id_} is longer than {MAX_ID} characters; {mend}"
+        return f"{id_} is longer than {MAX_ID} characters; {fix}"
     return None
 
 

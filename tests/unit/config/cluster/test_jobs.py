@@ -115,7 +115,7 @@ node_sets:
         "some.yaml:2: mpi: is told to srun only, and the launcher is mpiexec; leave it out",
         "some.yaml:3: hosts: have coordinates; say in which network: topology",
         "some.yaml:5: hosts.n2: [1] has 1 coordinates, n1 2",
-        "some.yaml:7: node_sets.torus~dims=2: n[7-9] not in hosts; add it there, or mend it",
+        "some.yaml:7: node_sets.torus~dims=2: n[7-9] not in hosts; add it there, or fix it",
     ]
 
 

@@ -132,8 +132,8 @@ def test_nodes_that_take_no_jobs_are_listed_with_their_reason(slurm, checks):
         "nodes n2": ("missing", "drained (bad | cable)", RESUME),
         "nodes n3": ("missing", "down and does not answer (Not responding)", RESUME),
         "nodes n4": ("missing", "idle and does not answer", RESUME),
-        "nodes n5": ("missing", "not in partition virtual", "mend hosts or partition"),
-        "nodes n8": ("missing", "Slurm does not know it", "mend hosts or partition"),
+        "nodes n5": ("missing", "not in partition virtual", "fix hosts or partition"),
+        "nodes n8": ("missing", "Slurm does not know it", "fix hosts or partition"),
     }
 
 

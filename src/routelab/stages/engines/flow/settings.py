@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Self
 
 from routelab.api import EnginePlugin
-from routelab.config.cluster.file import find_cluster, found_cluster, load_cluster
+from routelab.config.cluster.file import find_cluster, load_cluster, locate_cluster
 from routelab.config.files import seen_from_here
 from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.placement import is_file, read_placement
@@ -28,7 +28,7 @@ class MachineEngine(EnginePlugin):
         settings: FlowSettings = self.parameters
         files: dict[str, str] = {}
         if settings.machine:
-            files["machine"] = found_cluster(folder, settings.machine)
+            files["machine"] = locate_cluster(folder, settings.machine)
             load_cluster(Path(files["machine"]))
         if is_file(settings.placement):
             path = folder / settings.placement

@@ -1,17 +1,19 @@
-"""Tables and figures ask for what the study's simulations find out, or are refused at once."""
+"""Columns that need a setting of an engine are refused if all simulations have it off."""
 
 from __future__ import annotations
 
 import pytest
 
 from routelab.api import InputError
-from routelab.config import load_study
-from routelab.config.missing_columns import named_columns
+from routelab.config.view_columns import named_columns
 from routelab.config.views import Figure, Table
 from routelab.simulation.measuring.intervals import Estimate
 from routelab.simulation.measuring.saturation import Saturation
 from routelab.simulation.packet.columns import COLUMNS
 from routelab.stages.engines.packet.facts import saturation_facts
+from routelab.stages.plan.preview import check_studies
+
+pytestmark = pytest.mark.builtins
 
 STUDY = """\
 title: t
@@ -21,8 +23,8 @@ traffic: [uniform]
 simulation: {%s}
 """
 TABLE = "tables: {t: {of: simulations, rows: [routing], values: [%s]}}\n"
-SEARCH = "5: tables.t: {}: needs `find_saturation`; add `find_saturation: true` in 'simulation'"
-FINISH = "5: {}: {}: needs `messages`; add `messages` in 'simulation'"
+SEARCH = "5: {}: column {!r}: needs `find_saturation`; add `find_saturation: true` in 'simulation'"
+FINISH = "5: {}: column {!r}: needs `messages`; add `messages` in 'simulation'"
 
 
 @pytest.fixture
@@ -33,7 +35,7 @@ def told(tmp_path):
         path = tmp_path / "study.yaml"
         path.write_text(STUDY % settings + views)
         try:
-            load_study(path)
+            check_studies([path])
         except InputError as error:
             return [line.removeprefix(f"{path}:") for line in str(error).splitlines()]
         return []
@@ -47,7 +49,7 @@ def at(line, text):
 
 @pytest.mark.parametrize("column", ["throughput", "saturation_load", "saturation_bound"])
 def test_what_a_search_finds_needs_a_search(told, column):
-    wanted = [at(6, SEARCH.format(column))]
+    wanted = [at(6, SEARCH.format("tables.t.values", column))]
     assert told("vcs: 2", TABLE % column) == wanted
     assert told("find_saturation: false", TABLE % column) == wanted
     assert told("find_saturation: true", TABLE % column) == []
@@ -55,46 +57,56 @@ def test_what_a_search_finds_needs_a_search(told, column):
     assert told("messages: 3", TABLE % column) == wanted
 
 
-def test_both_are_named_in_one_message(told):
-    (line,) = told("vcs: 2", TABLE % "throughput, latency_mean, saturation_load")
-    assert line == at(6, SEARCH.format("saturation_load, throughput"))
+def test_each_column_is_named(told):
+    lines = told("vcs: 2", TABLE % "throughput, latency_mean, saturation_load")
+    assert lines == [
+        at(6, SEARCH.format("tables.t.values", name)) for name in ("throughput", "saturation_load")
+    ]
 
 
 @pytest.mark.parametrize(
-    "view",
+    ("key", "view"),
     [
-        "{of: simulations, kind: scatter, x: nodes, y: throughput}",
-        "{of: simulations, kind: scatter, x: throughput, y: nodes}",
-        "{of: loads, kind: curve, x: load, y: latency_mean, hue: throughput}",
-        "{of: loads, kind: curve, x: load, y: latency_mean, where: {throughput: {min: 0.5}}}",
-        "{of: loads, kind: line, x: load, y: x, relative: {to: dor, column: throughput}}",
+        ("y", "{of: simulations, kind: scatter, x: nodes, y: throughput}"),
+        ("x", "{of: simulations, kind: scatter, x: throughput, y: nodes}"),
+        ("hue", "{of: loads, kind: curve, x: load, y: latency_mean, hue: throughput}"),
+        (
+            "where",
+            "{of: loads, kind: curve, x: load, y: latency_mean, where: {throughput: {min: 0.5}}}",
+        ),
+        (
+            "relative",
+            "{of: loads, kind: line, x: load, y: load, relative: {to: dor, column: throughput}}",
+        ),
     ],
 )
-def test_wherever_a_figure_asks(told, view):
-    (line,) = told("vcs: 2", f"figures: {{t: {view}}}\n")
-    assert line == at(6, SEARCH.format("throughput")).replace("tables.t", "figures.t")
+def test_the_message_has_the_key_of_the_figure(told, key, view):
+    lines = told("vcs: 2", f"figures: {{t: {view}}}\n")
+    assert lines == [at(6, SEARCH.format(f"figures.t.{key}", "throughput"))]
     assert told("find_saturation: true", f"figures: {{t: {view}}}\n") == []
 
 
 def test_a_throughput_of_terminals_needs_messages(told):
     figure = "figures: {t: {of: terminals, kind: ecdf, x: throughput}}\n"
-    assert told("vcs: 2", figure) == [at(6, FINISH.format("figures.t", "throughput"))]
+    assert told("vcs: 2", figure) == [at(6, FINISH.format("figures.t.x", "throughput"))]
     assert told("messages: 3", figure) == []
     table = TABLE % "terminal_throughput"
-    assert told("vcs: 2", table) == [at(6, FINISH.format("tables.t", "terminal_throughput"))]
+    assert told("vcs: 2", table) == [at(6, FINISH.format("tables.t.values", "terminal_throughput"))]
     assert told("messages: 3", table) == []
 
 
 def test_tables_of_routes_have_none(told):
     table = "tables: {t: {rows: [routing], values: [saturation_load]}}\n"
-    text = "6: tables.t: saturation_load: only simulations have this; use 'of: simulations'"
+    text = (
+        "6: tables.t.values: column 'saturation_load' belongs to other rows; use 'of: simulations'"
+    )
     assert told("find_saturation: true", table) == [text]
 
 
-def test_the_mistake_stands_beside_the_others(told):
-    lines = told("vcs: 2", TABLE % "throughput" + "cites: nobody\n")
-    assert at(6, SEARCH.format("throughput")) in lines
-    assert len(lines) == 2
+def test_other_mistakes_in_columns_are_reported_too(told):
+    lines = told("vcs: 2", TABLE % "throughput, latency_maen")
+    assert lines[0] == at(6, SEARCH.format("tables.t.values", "throughput"))
+    assert "did you mean 'latency_mean'?" in lines[1]
 
 
 def test_these_are_the_columns_that_a_search_adds():
