@@ -69,7 +69,7 @@ SHOWN = {
 
 
 def commands_page() -> str:
-    """The reference page of the command line."""
+    """Return the reference page of the command line."""
     parser = make_parser()
     lines = [
         "# Commands",
@@ -118,7 +118,7 @@ def _cell(text: str) -> str:
 
 
 def gallery_page(catalogue: Catalogue) -> str:
-    """The page of all built-in plugins."""
+    """Return the page of all built-in plugins."""
     lines = ["# Plugin gallery", "", MADE, ""]
     for kind, meaning in KINDS.items():
         lines += [f"## {kind}", "", meaning, ""]

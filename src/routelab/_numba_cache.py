@@ -2,10 +2,10 @@
 
 Numba checks a cached function against its own file only. If the function calls a kernel in
 another file, or uses a constant of one, and that file was edited, the old code runs. So the path
-of a cached function has the digest of its module, of all modules that it imports, directly or
-not, and NumPy's version. An edit leads to another directory, a revert back to the first one, and
-processes that see different sources do not overwrite each other's files. Numba itself looks at
-its own version, Python's and the processor.
+of a cached function has a digest of its module and of all modules that it imports, directly or
+not, of the paths of their files, and of NumPy's version. An edit leads to another directory, a
+revert back to the first one, and processes that see different sources do not overwrite each
+other's files. Numba itself looks at its own version, Python's and the processor.
 
 `Locator` answers for modules of routelab and of its plugins, and for others that import routelab,
 as these may call its kernels. All others are left to Numba.
@@ -136,8 +136,7 @@ class Digests:
         tops = {each.partition(".")[0] for each in files}
         if _ROUTELAB not in tops and name.partition(".")[0] not in _plugin_packages():
             return _Known(file, stamps, "")
-        facts = [sources.digest([name], followed, packages=False), np.__version__]
-        return _Known(file, stamps, _hash(facts))
+        return _Known(file, stamps, _hash([_state([name], followed, sources), np.__version__]))
 
 
 _digests = Digests()
@@ -213,10 +212,20 @@ def kernels_digest(modules: Iterable[str], sources: Sources) -> str:
     machine = cpu_target.target_context.codegen().magic_tuple()
     return _hash(
         [
-            sources.digest(kernels, followed, packages=False),
+            _state(kernels, followed, sources),
             *(np.__version__, numba_version, sys.version, repr(machine)),
         ]
     )
+
+
+def _state(modules: Iterable[str], followed: set[str], sources: Sources) -> str:
+    """Return a digest of the sources of modules and of where they are.
+
+    Compiled code has the names of files: an exception tells in which one it was raised.
+    """
+    modules = list(modules)
+    files = sources.closure(modules, followed, packages=False)
+    return _hash([sources.digest(modules, followed, packages=False), *files.values()])
 
 
 @cache

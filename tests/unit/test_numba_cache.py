@@ -118,16 +118,18 @@ def test_a_module_that_is_loaded_after_an_edit_gets_the_new_digest(stranger: Pat
     assert digests.of("stranger.b", str(stranger / "stranger/b.py")) != before
 
 
-def test_digest_knows_numpy_and_not_the_place(
+def test_digest_knows_numpy_and_the_place(
     stranger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = Digests().of("stranger.b", str(stranger / "stranger/b.py"))
+    """Exceptions of compiled code name its files: plugins are blamed by them."""
+    here = str(stranger / "stranger/b.py")
+    before = Digests().of("stranger.b", here)
+    monkeypatch.setattr("numpy.__version__", "0.1")
+    assert Digests().of("stranger.b", here) != before
+    monkeypatch.undo()
     write(tmp_path / "elsewhere", KERNELS)
     monkeypatch.syspath_prepend(str(tmp_path / "elsewhere"))
-    file = str(tmp_path / "elsewhere/stranger/b.py")
-    assert Digests().of("stranger.b", file) == before
-    monkeypatch.setattr("numpy.__version__", "0.1")
-    assert Digests().of("stranger.b", file) != before
+    assert Digests().of("stranger.b", str(tmp_path / "elsewhere/stranger/b.py")) != before
 
 
 def test_only_files_that_may_call_our_kernels_get_a_locator(stranger: Path) -> None:
@@ -159,7 +161,8 @@ def test_only_files_that_may_call_our_kernels_get_a_locator(stranger: Path) -> N
 def test_editing_code_that_is_no_kernel_s_costs_the_core_no_compilation() -> None:
     sources = Sources()
     modules = sources.modules("routelab")
-    kernels = [one for one in modules if b"import njit" in sources.text(one)]
+    uses = (b"import njit", b"from routelab.kernels.jit")
+    kernels = [one for one in modules if any(use in sources.text(one) for use in uses)]
     assert "routelab.kernels.graph" in kernels
     closure = sources.closure(kernels, {"routelab"}, packages=False)
     assert [one for one in closure if ".kernels" not in one] == []
@@ -317,7 +320,7 @@ def test_two_states_at_once_do_not_overwrite_each_other(tmp_path: Path) -> None:
     write(tmp_path / "x", KERNELS | INSTALLED)
     write(tmp_path / "y", {**KERNELS, **INSTALLED, "stranger/constants.py": "STEP = 2\n"})
     assert use(tmp_path / "x", cache) == ([3, 9, 4], ALL)
-    assert use(tmp_path / "y", cache) == ([5, 8, 4], ["back", "step", "twice"])
+    assert use(tmp_path / "y", cache) == ([5, 8, 4], ALL)
     assert use(tmp_path / "x", cache) == ([3, 9, 4], [])
     assert use(tmp_path / "y", cache) == ([5, 8, 4], [])
 
