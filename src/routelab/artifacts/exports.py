@@ -11,7 +11,7 @@ from routelab.api.export import MachineSpeeds
 from routelab.registry.instances import name_of
 
 NETWORK = ("num_switches", "switch_names", "terminal_switch", "channel_source", "channel_target")
-"""What has to come back of a network."""
+"""Attributes of a network that a file must preserve."""
 
 
 def export_files(plugin: ExportPlugin, table: RouteTable, machine: MachineSpeeds) -> dict[str, str]:

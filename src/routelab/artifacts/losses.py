@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 NOT_RUN = "not-run"
-"""Status of a job that has left no outcome. Reports use it; no outcome file contains it."""
+"""Status of a job without an outcome. Reports use it; no outcome file contains it."""
 
 STATUS_TEXTS = {
     "ok": "ok",
@@ -20,7 +20,7 @@ STATUS_TEXTS = {
 """Statuses in words; after ``ok``, the most serious first."""
 
 MOST_REASONS = 3
-"""Reasons of one status that get a sentence each; if there are more, one sentence has them all."""
+"""Reasons of one status with a sentence each; more reasons share one sentence."""
 
 LONGEST_REASON = 200
 """Characters of a reason in a sentence."""

@@ -14,7 +14,7 @@ from routelab.simulation.measuring.result import LoadResult
 from routelab.simulation.measuring.settings import SimulationSettings
 
 _OUTSIDE = "settings"
-"""The field that is not kept: who reads a row knows it."""
+"""Field that is not stored, because the reader of a row knows it."""
 
 
 def to_row(measured: LoadResult) -> dict[str, Any]:

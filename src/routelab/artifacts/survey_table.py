@@ -13,7 +13,7 @@ from routelab.artifacts.tables import read_tuples, write_csv
 
 FORMAT = "survey-table/1"
 NAMES = ("topology", "routing", "status", "reason")
-"""First columns; all others hold numbers, words and truth values."""
+"""First columns; all others have numbers, words and truth values."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from routelab.api import InputError
 from routelab.artifacts.atomic import atomic_directory, check_writable
 
 SHOWN = 3
-"""Files in the way that a message names."""
+"""Number of other files that a message names."""
 
 
 def check_text_folder(

@@ -34,7 +34,7 @@ _FACTS = (
     "attributes",
 )
 _IDENTITIES = ("terminal_names", "terminal_guids", "switch_guids")
-"""Facts that files have only where something is known."""
+"""Fields that files have only if they are known."""
 
 
 def topology_digest(topology: Topology) -> str:

@@ -17,7 +17,7 @@ from routelab.bench.store import STDERR, STDOUT
 KEPT = re.compile(
     r"^(SLURM_(JOB|NNODES|NTASKS|CLUSTER)|OMPI_|OMP_|MPI|MPICH_|HYDRA_|I_MPI_|FI_|UCX_|PMI|PSM|ANGARA)"
 )
-"""Names of variables that may matter to a benchmark and hold no secrets."""
+"""Names of variables that may affect a benchmark and have no secrets."""
 
 PROBE_SECONDS = 120.0
 

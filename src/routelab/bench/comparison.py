@@ -10,10 +10,10 @@ from typing import Literal, TypeAlias
 from routelab.config.bench_settings import BenchSettings
 
 RUNS, FIGURES = "runs.csv", "figures.csv"
-"""Files of a comparison beside its outcome."""
+"""Files of a comparison besides its outcome."""
 
 START_MINUTES = 10
-"""For the beginning of an allocation, the probe and what the fabric's commands take."""
+"""Time for the start of an allocation, the probe and the fabric's commands."""
 
 RunStatus: TypeAlias = Literal["ok", "failed", "timeout", "unsupported"]
 """What came of a run: figures; none that can be trusted, or it could not be started; stopped at its
@@ -38,7 +38,7 @@ RUN_COLUMNS = (
     "version",  # of the benchmark, as it prints it
     "run",  # fingerprint: folder in results/bench/runs
 )
-"""Columns of `RUNS`, a row a run: whatever came of it."""
+"""Columns of `RUNS`, a row per run with any status."""
 
 FIGURE_COLUMNS = (
     "routing",
@@ -51,7 +51,7 @@ FIGURE_COLUMNS = (
     "better",  # lower, higher or empty
     "run",
 )
-"""Columns of `FIGURES`, a row a figure of merit of a run; warm-up rounds included."""
+"""Columns of `FIGURES`, a row per figure of merit of a run, including warm-up rounds."""
 
 
 @dataclass(frozen=True)
@@ -104,4 +104,4 @@ class Comparison:
 
 
 AS_IT_IS = "as-it-is"
-"""In the place of a routing: whatever the fabric does."""
+"""Name that stands for the routing of an unswitched fabric."""

@@ -20,7 +20,7 @@ PROGRAMS: Mapping[str, tuple[str, ...]] = {
     "mpiexec": ("mpiexec.mpich", "mpiexec.hydra", "mpiexec"),
     "openmpi": ("mpirun.openmpi", "mpiexec.openmpi", "mpirun"),
 }
-"""Names that each launcher goes by, the least ambiguous one first."""
+"""Names of each launcher's program, the least ambiguous one first."""
 
 MEND = {
     "srun": "run this where Slurm's commands are, or choose a cluster with another launcher",

@@ -29,7 +29,7 @@ from routelab.config.cluster.file import ClusterFile
 from routelab.deadlock import network_digest, routes_digest
 
 HERE = Path()
-"""Working directory of a run, as its command names it."""
+"""Working directory of a run, as its command uses it."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ def fabric_text(file: ClusterFile, apply: bool) -> str:
 
 
 _SAME_ROUTES = frozenset({"state", "restore", "check", "seconds"})
-"""What a fabric's entry may say without any change of how it routes when a routing is applied."""
+"""Keys of a fabric's entry that do not affect the routes while a routing is applied."""
 
 
 def _fabric(file: ClusterFile, apply: bool) -> Any:

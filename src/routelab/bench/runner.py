@@ -30,7 +30,7 @@ from routelab.bench.store import RawRun, RunEnding, RunStore
 from routelab.bench.verdict import judge
 
 PROBE_ROOM = 64 * 1024
-"""Bytes that there has to be room for on the disk."""
+"""Required free space on the disk, in bytes."""
 
 logger = logging.getLogger(__name__)
 

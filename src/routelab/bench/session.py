@@ -25,7 +25,7 @@ from routelab.bench.verdict import RunVerdict, judge
 logger = logging.getLogger(__name__)
 
 NOTHING = -1
-"""In the place of a turn: the fabric is as it was."""
+"""Turn number that means that the fabric is as before."""
 
 
 @dataclass(frozen=True)

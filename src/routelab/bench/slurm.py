@@ -15,7 +15,7 @@ from routelab.config.cluster.file import Cluster
 from routelab.config.cluster.hostlist import compress, expand
 
 UNREACHABLE_SECONDS = 120.0
-"""How long a controller that does not answer is waited for."""
+"""Longest time to wait for a controller that does not answer."""
 
 RETRY_SECONDS = 3.0
 

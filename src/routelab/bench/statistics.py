@@ -27,7 +27,7 @@ LEAST_RUNS = 4
 """Of either side; with fewer, nothing can be told from noise: of three and three runs without a
 difference, all of one side lie above all of the other in 10 % of the cases (2 of 20 orders)."""
 LEAST_ROUNDS = 5
-"""Shared rounds from which on these are resampled, and not the runs of each side by themselves."""
+"""Smallest number of shared rounds for resampling rounds instead of the runs of each side."""
 
 
 @dataclass(frozen=True)

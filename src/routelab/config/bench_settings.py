@@ -7,7 +7,7 @@ from pydantic import Field
 from routelab.api.parameters import Parameters
 
 NO_CHANGE = ("baseline", "predict", "minutes")
-"""Fields that change nothing that is measured: how it is shown, how long an allocation is."""
+"""Fields that do not affect measurements, only their presentation or the allocation."""
 
 
 class BenchSettings(Parameters):

@@ -141,7 +141,7 @@ Value: TypeAlias = Annotated[
 
 
 MAX_INSTANCES = 10_000
-"""Most instances that one entry stands for; more are taken for a slip of the pen."""
+"""Largest number of instances of one entry; more are probably a mistake."""
 
 
 class Named(RootModel[dict[str, dict[str, Value]]]):

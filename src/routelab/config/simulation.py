@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 MAX_POINTS = 1000
-"""Most settings that the sweeps stand for; more are taken for a slip of the pen."""
+"""Largest number of settings of all sweeps; more are probably a mistake."""
 
 
 DEFAULT = ""
-"""Stands for all names that no value is told by."""
+"""Key that stands for all names without their own value."""
 
 
 def read_study_settings(

@@ -96,10 +96,10 @@ ENTRIES = {
 ENGINES: dict[str, Work] = {"simulation": "traffic", "flow": "workload"}
 """Keys of a study with an engine and its settings, and the kind of work."""
 BY_NAME = ("flow",)
-"""Those of them that accept a value for each workload."""
+"""Keys of `ENGINES` that accept a value for each workload."""
 
 MAX_RUNS = 100_000
-"""Most runs of one study; more are taken for a slip of the pen."""
+"""Largest number of runs of one study; more are probably a mistake."""
 
 
 class Study(StudyPart):

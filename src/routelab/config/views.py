@@ -94,7 +94,7 @@ class Beside(StudyPart):
 
 
 _SEEN = ("channels", "terminals", "latencies")
-"""What a simulation at one load has lines of."""
+"""Detailed rows of a simulation at one load."""
 SIMULATED = ("simulations", "loads", *_SEEN)
 """Values of `of` that only a study with traffic has."""
 FLOWS = ("flows", "flow-channels", "flow-ranks")
@@ -102,7 +102,7 @@ FLOWS = ("flows", "flow-channels", "flow-ranks")
 BENCHMARKS = ("benchmarks",)
 """Values of `of` that only a study with benchmarks has."""
 DETAILS = (*_SEEN, *FLOWS[1:])
-"""Values of `of` that stand for lines that a simulation, of packets or flows, has many of."""
+"""Values of `of` with many rows per simulation of packets or flows."""
 
 
 class Table(StudyPart):
@@ -165,7 +165,7 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
 """Keys that each kind of figure needs, and those that it may have."""
 _ANY_KIND = {"kind", "title", "of", "relative", "over", "where"}
 _WITH_CHANNELS = ("routes", "channels", "flow-channels")
-"""Values of `of` with places on a network."""
+"""Values of `of` with locations on a network."""
 _OF_DETAILS = {"ecdf", "ranked", "box", "heat", "network"}
 """Kinds of figure that show channels, terminals or packets; the others show runs."""
 

@@ -17,7 +17,7 @@ from routelab.jobs.meter import current
 from routelab.registry.catalogue import QuarantinedError
 
 LONGEST_REASON = 4000
-"""Characters of an exception's message that are kept."""
+"""Largest number of characters of an exception's message."""
 
 
 class PluginRaisedError(PluginError):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from routelab.jobs.job import BaseJob
 
 ENDED = "ended"
-"""In the place of a status: a job has ended that notes its results by itself."""
+"""Status of the end of a job that logs its results itself."""
 
 STATUSES = ("", ENDED, *get_args(Status))
 

@@ -22,7 +22,7 @@ from routelab.jobs.limits import Breach, Meter, explain_missing_result, run_limi
 from routelab.registry.catalogue import QuarantinedError
 
 LOOKUP = Limits(seconds=20, memory_gb=2, idle_seconds=10)
-"""For looking up the plugins of a job that did not end by itself: their code runs once more."""
+"""Limits for looking up the plugins of a job that was stopped: their code runs once more."""
 
 logger = logging.getLogger(__name__)
 

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from routelab.jobs.limits import Breach, Meter
 
 OUTCOME = "outcome.json"
-"""File of a job's folder with what became of it."""
+"""File with the outcome, in a job's folder."""
 
 MANIFEST = "batch-outcomes/1"
 
 TRY_AGAIN: tuple[Status, ...] = ("failed", "timeout")
-"""Outcomes that the next run tries to improve."""
+"""Statuses of jobs that the next run tries again."""
 
 MAX_ID = 150
-"""Longest name of a job's directory: file names have 255 bytes, and log files add an ending."""
+"""Longest name of a job's directory: file names have 255 bytes, and log files add a suffix."""
 
 
 class Rehearsal(NamedTuple):

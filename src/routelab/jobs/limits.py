@@ -39,7 +39,7 @@ __all__ = ["Breach", "Meter", "current", "explain_missing_result", "run_limited"
 
 FIRST_PAUSE = 0.01
 PAUSE = 0.1
-"""Time between two looks at a job, in seconds; looks are more frequent at first."""
+"""Time between two looks at a job, in seconds; shorter at first."""
 LONGEST_PAUSE = 2.0
 """Time between two looks at a job of very many processes, or one without limits."""
 SHARE = 0.01

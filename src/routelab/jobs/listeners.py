@@ -14,7 +14,7 @@ from routelab.jobs.meter import current
 
 _EVENTS = "numba.core.event"
 _LEVEL = logging.DEBUG - 1
-"""Level of the progress logger, unlike any that others would set."""
+"""Level of the progress logger, which no other code is likely to set."""
 
 
 @cache

@@ -11,7 +11,7 @@ from routelab.config.study import Limits
 from routelab.jobs.limits import Breach, run_limited
 
 PREPARE_SECONDS = 20.0
-"""CPU time in which a tiny network is routed or simulated, compilation excluded."""
+"""CPU time for routing or simulating a tiny network, without compilation."""
 
 logger = logging.getLogger(__name__)
 

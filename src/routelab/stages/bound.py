@@ -27,10 +27,10 @@ from routelab.stages.facts import topology_facts
 from routelab.toolkit import determinized
 
 BARE = "_network"
-"""In the place of rules: none, all minimal routes. No plugin can have this name."""
+"""Name that stands for no rules (all minimal routes). No plugin can have this name."""
 
 WEIGHTS = "bound.csv"
-"""File of a bound's folder beside its outcome: the certificate."""
+"""File with the certificate, in a bound's folder."""
 
 WEIGHT_COLUMNS = ("channel", "source", "target", "direction", "weight")
 

@@ -27,12 +27,12 @@ from routelab.stages.chain import AppliedRouting
 from routelab.stages.fact_columns import COLUMNS, NETWORK
 
 FIELDS = tuple(column.name for column in COLUMNS if "evaluate-all" in column.shown)
-"""Columns of ``routelab evaluate``, in order; `BOUND_FIELDS` follow where bounds are asked for."""
+"""Columns of ``routelab evaluate``, in order; with bounds, `BOUND_FIELDS` follow."""
 
 __all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_facts"]
 
 TOPOLOGY_FIELDS = tuple(column.name for column in NETWORK)
-"""What `topology_facts` tells."""
+"""Facts of `topology_facts`."""
 
 NAMED_PARTS = 5
 """Parts of a disconnected network that are named."""

@@ -21,7 +21,7 @@ from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
 
 HOP_BY_HOP = "hops"
-"""Template of a routing that decides hop by hop; those of others are called like their kind."""
+"""Template of a routing that decides hop by hop; other templates are named by their kind."""
 
 SUMMARIES = {
     "topology": "Ring of switches with chords",
@@ -38,7 +38,7 @@ SUMMARIES = {
     "benchmark": "Every rank sends to the next one, time of a round",
     "fabric": "A table of next hops for every switch, loaded by a tool",
 }
-"""What the plugin of each template does."""
+"""Summary of each template's plugin."""
 
 EXAMPLES = {
     "topology": "evaluate {} dfsssp sssp@up-down",
@@ -59,7 +59,7 @@ EXAMPLES = {
 """A first command with a new plugin of each template."""
 
 _IMPORTED = ("Any", "Literal", "Mapping", "Path")
-"""What plugins import besides routelab's own names, as far as a class could be called so."""
+"""Names that plugins import besides routelab's names and that a class could have."""
 
 _AUTHOR = re.compile(r"(?P<name>[^<>\x00-\x1f\x7f]*?)\s*(?:<(?P<email>[^<>\s]+@[^<>\s]+)>)?")
 

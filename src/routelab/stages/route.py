@@ -35,7 +35,7 @@ METRICS, CHANNELS, ROUTES, CERTIFICATE = (
     "routes.npz",
     "certificate.json",
 )
-"""Files of a route folder beside its outcome."""
+"""Files of a route folder besides its outcome."""
 
 
 @dataclass(frozen=True, eq=False)

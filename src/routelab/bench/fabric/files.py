@@ -9,7 +9,7 @@ from routelab.registry.instances import load
 from routelab.simulation.flow.machine import Machine
 
 HOSTS = "hosts.txt"
-"""Lines ``TERMINAL HOST``, beside the files of the export."""
+"""File with lines ``TERMINAL HOST``, next to the files of the export."""
 
 
 def fabric_files(fabric: FabricPlugin, job: FabricJob) -> dict[str, str]:

@@ -24,7 +24,7 @@ from routelab.registry.parameters import fields, read_parameters
 logger = logging.getLogger(__name__)
 
 SHOWN_LINES = 5
-"""Last lines of what a command printed that a message holds."""
+"""Number of last output lines of a command in a message."""
 
 _WAKE_SECONDS = 0.5
 

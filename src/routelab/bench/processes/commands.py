@@ -12,10 +12,10 @@ from collections.abc import Callable, Sequence
 from routelab.bench.processes.processes import end_process
 
 GRACE_SECONDS = 5.0
-"""Between asking a command at its limit to end and killing it."""
+"""Time between asking a command at its limit to end and killing it."""
 
 KEPT_BYTES = 1 << 20
-"""How much of what a command prints is kept: the end of it."""
+"""Largest size of a command's stored output, of which the end is stored."""
 
 _POLL_SECONDS = 0.02
 

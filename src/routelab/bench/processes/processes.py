@@ -15,7 +15,7 @@ from typing import TypeAlias
 Process: TypeAlias = subprocess.Popen[bytes]
 
 GRACE_SECONDS = 10.0
-"""Between asking a launcher to end and killing it: in this time it ends its ranks."""
+"""Time between asking a launcher to end and killing it; in this time it ends its ranks."""
 
 MOST_OUTPUT = 64 * 2**20
 """Bytes that a program may print: benchmarks print some kilobytes, and a disk is soon full."""

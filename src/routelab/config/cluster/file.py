@@ -37,7 +37,7 @@ from routelab.registry.instances import canonical, load
 from routelab.simulation.flow.machine import Machine
 
 CLUSTERS = Path("config/clusters")
-"""Where clusters are looked up by name."""
+"""Folder in which clusters are looked up by name."""
 
 Launcher: TypeAlias = Literal["srun", "mpiexec", "openmpi"]
 """Slurm's steps, MPICH's mpiexec (hydra), Open MPI's mpirun."""

@@ -9,10 +9,10 @@ from itertools import product
 from routelab.api.errors import InputError
 
 HOST = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
-"""What a host may be called; nothing of it means anything to a shell or is taken for an option."""
+"""Pattern of host names: without special characters of a shell, and not like an option."""
 
 MAX_HOSTS = 100_000
-"""Most hosts that a text may stand for."""
+"""Largest number of hosts in a text."""
 
 _NUMBERED = re.compile(r"(.*?)([0-9]{1,9})")
 _PART = re.compile(r"[^\[\],]+|\[[^\[\]]*\]")

@@ -25,7 +25,7 @@ from routelab.config.entries import StudyPart
 from routelab.registry.names import parse_name
 
 WORD = r"[A-Za-z0-9_][A-Za-z0-9_.,@+-]*"
-"""What Slurm may be told of its own: partitions, accounts, kinds of MPI."""
+"""Pattern of Slurm's names: partitions, accounts, kinds of MPI."""
 
 VARIABLE = r"[A-Za-z_][A-Za-z0-9_]*"
 
@@ -54,23 +54,23 @@ class FabricChoice(StudyPart):
 def _as_mistake(check: Callable[[str], object]) -> Callable[[str], str]:
     """Make a validator for pydantic from a function that raises InputError."""
 
-    def checked(value: str) -> str:
+    def check_value(value: str) -> str:
         try:
             check(value)
         except InputError as error:
             raise ValueError(str(error).partition("\n")[0]) from None
         return value
 
-    return checked
+    return check_value
 
 
 def _matching(pattern: str, what: str) -> Callable[[str], str]:
-    def checked(value: str) -> str:
+    def check_value(value: str) -> str:
         if not re.fullmatch(pattern, value):
             raise ValueError(f"{value!r} is no {what}")
         return value
 
-    return checked
+    return check_value
 
 
 def _printable(value: str) -> str:

@@ -67,7 +67,7 @@ Told: TypeAlias = Annotated[
     | Annotated[Number, Tag("<scalar>")],
     Discriminator(_form),
 ]
-"""A value with where it is from, or alone."""
+"""A value with its origin, or alone."""
 
 _TOLD: TypeAdapter[Published | Assumed | float | bool] = TypeAdapter(Told)
 

@@ -45,7 +45,7 @@ from routelab.stages.route import ROUTES
 from routelab.stages.topology import OUTCOME, obtain
 
 FABRICS = "fabrics"
-"""Folder beside that of raw runs: what is known of fabrics."""
+"""Folder with the journals of fabrics, next to that of raw runs."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 State: TypeAlias = Literal["ok", "missing", "cannot tell"]
 
 SECONDS = 30.0
-"""How long an answer is waited for."""
+"""Time limit of a command."""
 
 
 @dataclass(frozen=True)

@@ -74,12 +74,12 @@ def check_cluster(
 
 
 def _loader(text: str) -> Callable[[], BenchmarkPlugin]:
-    def loaded() -> BenchmarkPlugin:
+    def load_benchmark() -> BenchmarkPlugin:
         plugin = load("benchmark", text)
         assert isinstance(plugin, BenchmarkPlugin)
         return plugin
 
-    return loaded
+    return load_benchmark
 
 
 def _check_own_network(file: ClusterFile) -> None:

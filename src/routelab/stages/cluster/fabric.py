@@ -17,7 +17,7 @@ from routelab.stages.chain import reroute
 from routelab.stages.cluster.answers import ClusterCheck, State, query_system
 
 ROUTING = "dor"
-"""In the place of a routing that is not named: it suits every grid, and is quick."""
+"""Default routing: it supports every grid, and is fast."""
 
 _WITH_VALUE = ("-u", "--user", "-g", "--group")
 

@@ -19,7 +19,7 @@ Flavour: TypeAlias = Literal["MPICH", "Open MPI"]
 _LIBRARY = re.compile(r"^\s*(lib(?:mpi|mpich|open-pal|open-rte)\.so\.(\d+)\S*)(.*)$", re.MULTILINE)
 _ABSENT = re.compile(r"^\s*(\S+) => not found", re.MULTILINE)
 _OPEN_MPI = ("20", "40", "80")
-"""Versions of libmpi.so that are Open MPI's; 12 is that of MPICH and all that are like it."""
+"""Versions of Open MPI's libmpi.so; MPICH and compatible libraries have 12."""
 
 _MPI4PY = """
 import ctypes, os, mpi4py
@@ -40,7 +40,7 @@ except (ImportError, RuntimeError) as error:
 """Asks mpi4py for its MPI. Of MPICH it may not know Debian's name, which mpi-patterns does."""
 
 _ABI: Mapping[Flavour, str] = {"MPICH": "mpich", "Open MPI": "openmpi"}
-"""What mpi-patterns has mpi4py look for under a launcher of that MPI."""
+"""Library that mpi-patterns requests from mpi4py under a launcher of that MPI."""
 
 _FOLDER = "put its folder into environment: LD_LIBRARY_PATH"
 
@@ -49,7 +49,7 @@ _MPICH_LINK = (
 )
 
 _AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}
-"""Variables without which Open MPI's launcher refuses to work for root."""
+"""Variables that Open MPI's launcher needs to work for root."""
 
 _GOES_WITH: Mapping[str, Flavour] = {
     "mpiexec": "MPICH",
@@ -57,7 +57,7 @@ _GOES_WITH: Mapping[str, Flavour] = {
     "pmi2": "MPICH",
     "pmix": "Open MPI",
 }
-"""MPI that a launcher, or a kind of MPI of srun, is sure to start."""
+"""MPI that a launcher, or a kind of MPI of srun, certainly starts."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ USABLE = frozenset(
     {"idle", "mixed", "allocated", "completing", "planned", "reserved", "powering_up"}
     | {"powered_down", "power_down", "powering_down", "powered_up", "power_up", "reboot"}
 )
-"""States of nodes that a job starts on, at once or when it is their turn."""
+"""States of nodes on which a job can start, immediately or later."""
 
 NO_ANSWER = "*"
 """Ends the state of a node that does not answer."""

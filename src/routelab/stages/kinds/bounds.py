@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 STAGE = "routelab.stages.bound"
 
 MARGIN = 60.0
-"""CPU-seconds that a job has, beyond twice its search's, for reading the network and the like."""
+"""CPU-seconds of a job in addition to twice its search's, for example to read the network."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

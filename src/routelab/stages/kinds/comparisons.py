@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
 
 RUNS = "bench/runs"
-"""Where raw runs are kept, in the results folder; all comparisons share them."""
+"""Folder of raw runs in the results folder; all comparisons share them."""
 
 MAX_NAME = 120
 """Longest name of a comparison's files, without the hash."""

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
     from routelab.stages.parts.parts import Parts
 
 RUNS, BOUNDS = "routelab.stages.survey.runs", "routelab.stages.survey.bounds"
-"""Stages: what rows depend on."""
+"""Stages on which rows depend."""
 
 REHEARSAL = "torus~dims=3x2"
-"""The network on which kernels of bounds are loaded."""
+"""Network for loading kernels of bounds."""
 
 logger = logging.getLogger(__name__)
 

@@ -120,7 +120,7 @@ def _seen_from_here(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str
     if not files:
         return text
 
-    def moved(name: Name) -> Name:
+    def resolve(name: Name) -> Name:
         pairs = (
             (key, seen_from_here(folder / value) if value in files else value)
             for key, value in name.parameters
@@ -129,9 +129,9 @@ def _seen_from_here(text: str, plugins: tuple[Plugin, ...], folder: Path) -> str
 
     name = parse_routing(text)
     if isinstance(name, Name):
-        return str(moved(name))
-    layers = moved(name.layers) if name.layers else None
-    return str(CompositionName(moved(name.selection), moved(name.rules), layers))
+        return str(resolve(name))
+    layers = resolve(name.layers) if name.layers else None
+    return str(CompositionName(resolve(name.selection), resolve(name.rules), layers))
 
 
 def _relative_files(plugin: Plugin) -> Iterator[Path]:

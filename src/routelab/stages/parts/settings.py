@@ -18,7 +18,7 @@ from routelab.registry.instances import name_of
 from routelab.stages.parts.instances import Instance
 
 DEFAULT = "default"
-"""Name of the folder of settings that are all as they are by default."""
+"""Name of the folder for default settings."""
 
 
 @dataclass(frozen=True)

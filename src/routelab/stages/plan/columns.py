@@ -45,7 +45,7 @@ _WHOLE = (
     *("loads", "simulations", "flows", "benchmarks", "routes"),
     *("channels", "terminals", "latencies", "flow-channels", "flow-ranks"),
 )
-"""Rows in the order in which messages recommend them: whole runs, then what they consist of."""
+"""Rows in the order in which messages recommend them: whole runs, then their details."""
 
 _COMPARED = ("reference", "ratio", "gain", "group")
 """Endings of the columns that `relative` adds to the compared column."""

@@ -84,14 +84,14 @@ class _Expansion:
             draft = load_draft(path)
             if draft is not None:
                 for part in ENTRIES:
-                    self._named(draft, part)
+                    self._instances_by_id(draft, part)
                 self._metrics(draft)
             return
         if study.name in self.studies:
             other = self.studies[study.name].study.path
             self.mistakes.append(f"{path}: another study has that name: {other}")
             return
-        entries = {part: self._named(study, part) for part in ENTRIES}
+        entries = {part: self._instances_by_id(study, part) for part in ENTRIES}
         parts = Parts(
             study=study,
             results=self._results,
@@ -169,7 +169,7 @@ class _Expansion:
         batches = cut_batches(jobs, self.jobs)
         return Plan(self._results, jobs, studies, batches, tuple(self.quarantined))
 
-    def _named(self, study: Study, part: str) -> list[dict[str, Instance]]:
+    def _instances_by_id(self, study: Study, part: str) -> list[dict[str, Instance]]:
         """Return the instances of each entry of a list of the study, by id."""
         kind = ENTRIES[part]
         entries: list[dict[str, Instance]] = []

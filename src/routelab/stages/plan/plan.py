@@ -14,7 +14,7 @@ from routelab.jobs.job import TRY_AGAIN, BaseJob, Rehearsal
 from routelab.stages.parts.parts import Parts
 
 PLAN = ".plan"
-"""Folder of the results with what the workflow tells its processes."""
+"""Folder in the results folder for files between the workflow and its processes."""
 
 
 @dataclass(frozen=True)

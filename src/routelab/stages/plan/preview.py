@@ -22,7 +22,7 @@ from routelab.stages.plan.fit import misfits
 
 State = Literal["cached", "missing", "stale", "failed"]
 STATES: tuple[State, ...] = ("cached", "missing", "stale", "failed")
-"""What the results folder has of a job: its result; nothing; the result of other code, parameters
+"""State of a job in the results folder: its result; nothing; the result of other code, parameters
 or files; an outcome that the next run tries to improve. All but the first would run."""
 
 

@@ -19,10 +19,10 @@ from routelab.stages.plan.expansion import Plan
 from routelab.stages.workflow.progress import Progress
 
 HANDLER = "DefaultStreamHandler"
-"""Snakemake's name for the handler that prints; under any other name it stays as it is."""
+"""Snakemake's name for the handler that prints; other handlers are not changed."""
 
 LOG_LINES = 20
-"""Lines that are shown of a failed job's log."""
+"""Number of printed lines of a failed job's log."""
 
 _SILENT = ("JOB_STARTED", "JOB_FINISHED", "RESOURCES_INFO")
 _CHATTER = (

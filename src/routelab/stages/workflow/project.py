@@ -13,7 +13,7 @@ from routelab.api import InputError
 from routelab.artifacts.atomic import atomic_directory, explain_write_errors
 
 HOOK = ("tool", "hatch", "build", "targets", "wheel", "hooks", "custom")
-"""Where pyproject.toml lists the files that a wheel takes along from the repository."""
+"""Key of pyproject.toml that lists the repository's files in a wheel."""
 
 
 def create_project(directory: Path) -> None:

@@ -26,7 +26,7 @@ COMPARISONS = "comparisons"
 """Rule of the comparisons; its only wildcard is the comparison's id."""
 
 SECONDS = 10.0
-"""How long to wait for ``squeue``."""
+"""Time limit of ``squeue``."""
 
 ENDED = frozenset(
     {"BOOT_FAIL", "CANCELLED", "COMPLETED", "DEADLINE", "FAILED", "NODE_FAIL"}

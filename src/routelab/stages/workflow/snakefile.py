@@ -38,10 +38,10 @@ RESULTS = Path("results")
 STUDIES = Path("config/studies")
 
 BATCHED = [kind for kind, job in kinds().items() if job.per_batch > 1]
-"""Kinds of job that run in batches; the others have rules of their own."""
+"""Kinds of job that run in batches; the others have separate rules."""
 
 SMALL = 100_000
-"""Bytes; with less space left, a job's files hardly fit."""
+"""Free space in bytes below which a job's files may not fit."""
 
 
 def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
