@@ -35,8 +35,8 @@ NETWORK = ("torus~dims=4x2x2x2", "angara-sssp")
 
 SEVERAL_TYPES = {
     # units are counted in 16 bits in one place, and in 32 in the other
-    "routelab.simulation.packet.kernels.moves _place",
-    "routelab.simulation.packet.kernels.buffers push",
+    "routelab.simulation.packet.kernels.moves _find_queue",
+    "routelab.simulation.packet.kernels.buffers push_unit",
     # with all arrays of the engine, and with those of `Sources`
     "routelab.simulation.packet.kernels.sources next_gap",
     "routelab.kernels.bits draw",
