@@ -79,7 +79,7 @@ def walk(steps, orders, endpoints, out_channel, channel_target):
         From `relative_positions`.
     endpoints : int32 array, shape (P,)
     out_channel : int32 array, shape (S, 2n)
-        As in `routelab.api.DirectionLabels`.
+        As in `routelab.toolkit.DirectionLabels`.
     channel_target : int32 array, shape (C,)
 
     Returns

@@ -105,7 +105,7 @@ def compact(n: int, *, bits: bool) -> DirectionAutomaton:
     Parameters
     ----------
     bits : bool
-        Keep the direction bits; see `routelab.api.add_ordered_moves`.
+        Keep the direction bits; see `routelab.toolkit.add_ordered_moves`.
 
     Notes
     -----

@@ -63,7 +63,7 @@ class Graph(TopologyPlugin):
         named by its label if no other has it, else by its name (id) in the file. Nodes of kind
         ``host`` are terminals, in the order of the file. The number of self-loops that were
         dropped is in ``attributes["self_loops_dropped"]``. Random failures are those
-        of `routelab.api.with_random_failures`.
+        of `routelab.toolkit.with_random_failures`.
 
         Raises
         ------

@@ -14,5 +14,5 @@ class Mesh(TopologyPlugin):
     Parameters = GridParameters
 
     def build(self) -> Topology:
-        """Build the mesh; see `routelab.api.build_grid`."""
+        """Build the mesh; see `routelab.toolkit.build_grid`."""
         return build_grid("mesh", wrap=False, **dict(self.parameters))

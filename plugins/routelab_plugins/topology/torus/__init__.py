@@ -24,5 +24,5 @@ class Torus(TopologyPlugin):
     Parameters = GridParameters
 
     def build(self) -> Topology:
-        """Build the torus; see `routelab.api.build_grid`."""
+        """Build the torus; see `routelab.toolkit.build_grid`."""
         return build_grid("torus", wrap=True, **dict(self.parameters))
