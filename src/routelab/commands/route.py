@@ -12,9 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.arguments import positive
+from routelab.commands._shared.arguments import add_result_options, positive
 from routelab.commands._shared.output import (
-    FORMATS,
     cell_text,
     check_result_folder,
     print_table,
@@ -38,8 +37,7 @@ def add_parser(subparsers: Any) -> None:
     )
     parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
     parser.add_argument("routing", metavar="ROUTING", help="instance name")
-    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    add_result_options(parser)
     parser.add_argument(
         "--metrics",
         metavar="A+B",
@@ -57,11 +55,6 @@ def add_parser(subparsers: Any) -> None:
         type=positive,
         metavar="N",
         help="with -o: limit of memory, in GB of 10^9 bytes (default: none)",
-    )
-    parser.add_argument(
-        "--keep-going",
-        action="store_true",
-        help="with -o: exit with code 0 for any outcome, because the folder contains it",
     )
     parser.set_defaults(run=run)
 

@@ -6,10 +6,10 @@ import argparse
 import csv
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.output import FORMATS, check_result_folder, print_table, warn
+from routelab.commands._shared.arguments import add_result_options
+from routelab.commands._shared.output import check_result_folder, print_table, warn
 
 
 def add_parser(subparsers: Any) -> None:
@@ -21,13 +21,7 @@ def add_parser(subparsers: Any) -> None:
         "channels as CSV.",
     )
     parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
-    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    parser.add_argument(
-        "--keep-going",
-        action="store_true",
-        help="with -o: exit with code 0 for any outcome, because the folder contains it",
-    )
+    add_result_options(parser)
     parser.set_defaults(run=run)
 
 

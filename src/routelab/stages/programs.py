@@ -39,8 +39,8 @@ def part_of(routing: Routing) -> HopByHopRouting | TableRouting:
 
 
 @dataclass(frozen=True)
-class HopByHopRouting:
-    """A routing that decides hop by hop."""
+class _Part:
+    """A routing with its name and its table."""
 
     routing: Routing
 
@@ -48,6 +48,20 @@ class HopByHopRouting:
     def name(self) -> str:
         """Canonical name."""
         return self.routing.name
+
+    def table(self, topology: Topology) -> RouteTable:
+        """Return the route table.
+
+        Raises
+        ------
+        UnsupportedError
+            If the routing has none, or does not apply.
+        """
+        return reroute(self.routing, topology)
+
+
+class HopByHopRouting(_Part):
+    """A routing that decides hop by hop."""
 
     @property
     def hop_by_hop(self) -> bool:
@@ -79,27 +93,9 @@ class HopByHopRouting:
             raise UnsupportedError(f"{self.routing.hops.name}: {reason}")
         return self.routing.hops.prepare(topology, virtual_channels)
 
-    def table(self, topology: Topology) -> RouteTable:
-        """Refuse: a hop-by-hop routing has no table.
 
-        Raises
-        ------
-        UnsupportedError
-            Always.
-        """
-        return reroute(self.routing, topology)
-
-
-@dataclass(frozen=True)
-class TableRouting:
+class TableRouting(_Part):
     """A routing that has a table of routes."""
-
-    routing: Routing
-
-    @property
-    def name(self) -> str:
-        """Canonical name."""
-        return self.routing.name
 
     @property
     def hop_by_hop(self) -> bool:
@@ -142,13 +138,3 @@ class TableRouting:
                 f"there are {virtual_channels}"
             )
         return made
-
-    def table(self, topology: Topology) -> RouteTable:
-        """Return the route table.
-
-        Raises
-        ------
-        UnsupportedError
-            If it does not apply.
-        """
-        return reroute(self.routing, topology)
