@@ -65,6 +65,7 @@ def test_kernels_of_every_package_are_examined():
         "routelab.metrics.kernels",
         "routelab.simulation.flow.kernels",
         "routelab.simulation.packet.kernels",
+        "routelab.toolkit.kernels",
     }
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from routelab.api.routing_graph import RoutingGraph
 from routelab.api.topology import BoolArray, Topology
-from routelab.kernels.reachability import reachable
+from routelab.toolkit.kernels import reachable
 
 
 @dataclass
