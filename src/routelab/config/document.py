@@ -102,7 +102,7 @@ def load_document(path: Path) -> Document:
         data = loader.construct_document(root) if root.tag else None
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line + 1 if error.problem_mark else 1
-        problem = f"is no YAML: {error.problem}"
+        problem = f"is not valid YAML: {error.problem}"
         if "constructor for the tag" in str(error.problem):
             problem = f"{error.problem}; write plain values, without '!'"
         raise ConfigError([f"{path}:{line}: {problem}"]) from None
@@ -110,7 +110,7 @@ def load_document(path: Path) -> Document:
         raise ConfigError([f"{path}: its lists and mappings are nested too deeply"]) from None
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        problem = f"is no YAML: the character #x{error.character:02x} is not allowed"
+        problem = f"is not valid YAML: the character #x{error.character:02x} is not allowed"
         raise ConfigError([f"{path}:{line}: {problem}"]) from None
     except ValueError as error:  # for example a number of thousands of digits
         fix = str(error).partition(";")[0]

@@ -52,14 +52,14 @@ def test_a_part_knows_its_line(tmp_path):
     ("text", "lines"),
     [
         ("a: 1\nb: 2\na: 3\nc: {d: 1, d: 2}\n", [":3: the key 'a'", ":4: the key 'd'"]),
-        ("a: [1\nb: 2\n", [":2: is no YAML"]),
+        ("a: [1\nb: 2\n", [":2: is not valid YAML"]),
         ("a:\n  - !!python/object/apply:os.system [ls]\n", [":2: could not determine a constr"]),
         ("a: !!python/name:os.system x\n", [":1: could not determine a constructor for the tag"]),
         ("a: !mine {b: c}\n", [":1: could not determine a constructor for the tag '!mine'; write"]),
-        ("[a]: b\n", [":1: is no YAML: found unhashable key"]),
-        ("a: b\n---\na: c\n", [":2: is no YAML"]),
-        ("a: *b\n", [":1: is no YAML"]),
-        ("a: 1\nb: \x1b[0m\n", [":2: is no YAML: the character #x1b is not allowed"]),
+        ("[a]: b\n", [":1: is not valid YAML: found unhashable key"]),
+        ("a: b\n---\na: c\n", [":2: is not valid YAML"]),
+        ("a: *b\n", [":1: is not valid YAML"]),
+        ("a: 1\nb: \x1b[0m\n", [":2: is not valid YAML: the character #x1b is not allowed"]),
     ],
 )
 def test_mistakes_name_file_and_line(tmp_path, text, lines):
