@@ -243,15 +243,15 @@ def entry_name(module: str, digest: str) -> str:
 
 
 def marker(name: str) -> Path:
-    """File that says that some kernels have been compiled; its folder is made if need be."""
+    """Return the file that marks some kernels as compiled, and make its folder."""
     return Path(usable_directory(_MARKERS), name)
 
 
 def usable_directory(name: str) -> str:
-    """``<base>/numba/<name>``, made if need be; a private one if that cannot be written.
+    """Return ``<base>/numba/<name>`` and make it; a private temporary one if that is impossible.
 
-    Where there is no other place it lies below a ``NUMBA_CACHE_DIR`` of the user's, below
-    ``ROUTELAB_CACHE_DIR``, or in the user's directory for caches, in this order.
+    ``<base>`` is ``NUMBA_CACHE_DIR``, else ``ROUTELAB_CACHE_DIR``, else the user's directory for
+    caches.
     """
     return _usable(os.environ.get("NUMBA_CACHE_DIR") or default_base(os.environ), name)
 

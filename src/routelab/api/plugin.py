@@ -220,7 +220,10 @@ class TrafficPlugin(Plugin):
         """
 
     def messages(self, topology: Topology, seed: int) -> Messages | None:
-        """Return the messages of a closed-loop run; None: the engine draws them from `demand`."""
+        """Return the messages of a closed-loop run.
+
+        None: the engine draws the requested number from `demand`.
+        """
         return None
 
 

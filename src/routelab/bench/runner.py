@@ -40,7 +40,7 @@ class Runner:
 
     Parameters
     ----------
-    prepared : MeasurementPlan
+    plan : MeasurementPlan
     store : RunStore
     allocation : Allocation or None
         Of Slurm.

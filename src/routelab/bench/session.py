@@ -52,7 +52,7 @@ class Session:
 
     Parameters
     ----------
-    prepared : MeasurementPlan
+    plan : MeasurementPlan
     store : RunStore
     fabrics : Path
         Folder with the journals of fabrics, and the files for their tools.

@@ -24,8 +24,9 @@ Better: TypeAlias = Literal["lower", "higher"]
 RESAMPLES = 10_000
 CONFIDENCE = 0.95
 LEAST_RUNS = 4
-"""Of either side; with fewer, nothing can be told from noise: of three and three runs without a
-difference, all of one side lie above all of the other in 10 % of the cases (2 of 20 orders)."""
+"""Smallest number of runs on each side; with fewer, no difference is distinguishable from noise:
+of three and three runs without a difference, all of one side are above all of the other in 10 % of
+the cases (2 of 20 orders)."""
 LEAST_ROUNDS = 5
 """Smallest number of shared rounds for resampling rounds instead of the runs of each side."""
 

@@ -13,7 +13,8 @@ def add_parser(subparsers: Any) -> None:
         "export",
         help="write a network with its routes for another program",
         description="Write a network with its routes as files of another program. Writes a folder, "
-        "or prints. Formats that can be read are first compared with the routes.",
+        "or prints. Files of formats that routelab can read are first read back and compared with "
+        "the routes.",
         epilog="Example: routelab export simgrid torus~dims=4x2x2x2 angara-sssp -o platform",
     )
     parser.add_argument("export", metavar="EXPORT", help="instance name")

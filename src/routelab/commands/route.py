@@ -41,7 +41,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--metrics",
         metavar="A+B",
-        help="metrics, separated by '+' (default: all that are measured by default)",
+        help="metrics, separated by '+' (default: all except those that run only if named)",
     )
     parser.add_argument("--certificate", metavar="FILE", type=Path, help="save the proof")
     parser.add_argument(

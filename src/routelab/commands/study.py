@@ -21,14 +21,14 @@ def add_parser(subparsers: Any) -> None:
     parser = subparsers.add_parser("study", help="check study files, preview runs")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
 
-    check_studies = actions.add_parser(
+    check_parser = actions.add_parser(
         "check",
         help="report all mistakes in study files",
         description="Report all mistakes in study files, each with file, line and location. "
         "Exit code 2 if there are any.",
     )
-    _add_files(check_studies)
-    check_studies.set_defaults(run=run_check)
+    _add_files(check_parser)
+    check_parser.set_defaults(run=run_check)
 
     plan = actions.add_parser(
         "plan",

@@ -97,7 +97,7 @@ def load_document(path: Path) -> Document:
         twice = list(_duplicate_keys(root))
         if twice:
             raise ConfigError(
-                [f"{path}:{line + 1}: the key {key!r} stands twice" for line, key in twice]
+                [f"{path}:{line + 1}: the key {key!r} occurs twice" for line, key in twice]
             )
         data = loader.construct_document(root) if root.tag else None
     except yaml.MarkedYAMLError as error:

@@ -37,7 +37,7 @@ _PUBLISHERS = ("school", "institution", "organization", "publisher", "howpublish
 
 
 @dataclass(frozen=True)
-class Work:
+class PublishedWork:
     """A published work, in Unicode as people read it.
 
     Attributes
@@ -80,13 +80,13 @@ class Work:
         where = ", ".join(part for part in (self.published, doi) if part)
         return ". ".join(part for part in (*parts, where) if part)
 
-    def is_same(self, other: Work) -> bool:
+    def is_same(self, other: PublishedWork) -> bool:
         """Tell whether an entry of another file describes the same work: by DOI or by title."""
         if self.doi and self.doi.lower() == other.doi.lower():
             return True
         return _bare(self.title) == _bare(other.title)
 
-    def renamed(self, key: str) -> Work:
+    def renamed(self, key: str) -> PublishedWork:
         """Return the work under another key."""
         bibtex = self.bibtex.replace(f"{{{self.key},", f"{{{key},", 1)
         return replace(self, key=key, bibtex=bibtex)
@@ -98,17 +98,17 @@ class Bibliography:
 
     Attributes
     ----------
-    works : mapping of str to Work
+    works : mapping of str to PublishedWork
         By key.
     problems : tuple of str
         What cannot be read, with file and line.
     """
 
-    works: Mapping[str, Work]
+    works: Mapping[str, PublishedWork]
     problems: tuple[str, ...]
 
 
-def find_work(plugin: type[Plugin], key: str) -> Work | None:
+def find_work(plugin: type[Plugin], key: str) -> PublishedWork | None:
     """Look up a key that a plugin cites; None if the plugin's bibliography does not have it.
 
     What cannot be read in the bibliography is logged, once per process.
@@ -163,7 +163,7 @@ def read_bibliography(file: Path) -> Bibliography:
 
 def describe_work(
     key: str, title: str, authors: Iterable[str], venue: str, year: str, doi: str
-) -> Work:
+) -> PublishedWork:
     """Make a work, and its BibTeX entry, from what is known of it as plain text."""
     names = tuple(authors)
     texts = {"author": " and ".join(names), "howpublished": venue, "year": year}
@@ -173,7 +173,7 @@ def describe_work(
     if doi:
         fields.append(Field("doi", doi))
     bibtex = _written(Entry("misc", key, fields))
-    return Work(key, title, names, venue, year, doi, bibtex)
+    return PublishedWork(key, title, names, venue, year, doi, bibtex)
 
 
 @cache
@@ -184,16 +184,16 @@ def _read_and_warn(file: Path) -> Bibliography:
     return found
 
 
-def _make_work(entry: Entry) -> Work:
+def _make_work(entry: Entry) -> PublishedWork:
     source = {field.key: str(field.value) for field in entry.fields}
     fields = {name: _decoded(text) for name, text in source.items()}
-    return Work(
+    return PublishedWork(
         key=entry.key,
         title=fields.get("title", ""),
         authors=tuple(map(_decoded, split_multiple_persons_names(source.get("author", "")))),
         venue=_venue(entry.entry_type.lower(), fields),
         year=fields.get("year", ""),
-        # in a DOI, % and ~ are no LaTeX
+        # in a DOI, % and ~ are not LaTeX
         doi=source.get("doi", "").replace("\\", "").strip(),
         bibtex=_written(entry),
     )

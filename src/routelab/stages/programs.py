@@ -65,7 +65,7 @@ class HopByHopRouting(_Part):
 
     @property
     def hop_by_hop(self) -> bool:
-        """Whether it has no table."""
+        """Whether the routing has no table."""
         return True
 
     @property
@@ -80,7 +80,7 @@ class HopByHopRouting(_Part):
         return self.routing.hops.supports(topology, virtual_channels)
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Its program.
+        """Return the program of the routing.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class TableRouting(_Part):
 
     @property
     def hop_by_hop(self) -> bool:
-        """Whether it has no table."""
+        """Whether the routing has no table."""
         return False
 
     @property
@@ -116,7 +116,7 @@ class TableRouting(_Part):
         return None
 
     def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
-        """Its program.
+        """Return the program of the routing.
 
         Raises
         ------

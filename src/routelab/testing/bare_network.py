@@ -40,7 +40,7 @@ def require_routes(topology: Topology, without_route: BoolArray, what: str) -> s
     Parameters
     ----------
     topology : Topology
-    lost : bool array, shape (P, P)
+    without_route : bool array, shape (P, P)
         Pairs without a route.
     what : str
         Noun for a route in messages.

@@ -151,7 +151,7 @@ class _Walks:
                 if target not in targets:
                     raise InputError(f"there is no destination {target}")
                 if target in found_ways:
-                    raise InputError(f"the destination {target} stands twice, or is the node")
+                    raise InputError(f"the destination {target} occurs twice, or is the node")
                 unreachable = words == [UNREACHABLE]
                 found_ways[target] = None if unreachable else self._way(words, targets[target])
             except InputError as error:

@@ -196,7 +196,7 @@ class _Reader:
         if len(node) != len(dims) or any(map(ge, node, dims)):
             raise InputError(f"there is no node {place} in a grid of {'x'.join(map(str, dims))}")
         if place in self.numbers:
-            raise InputError(f"the node {place} stands twice")
+            raise InputError(f"the node {place} occurs twice")
         here = self.numbers[place] = len(self.nodes)
         self.nodes.append(node)
         self.names.append(json.loads(name))
@@ -218,7 +218,7 @@ class _Reader:
         if there is None or node_name(there) != towards:
             raise InputError(f"{towards} is not the neighbour of {place} in direction {name}")
         if (source, direction) in self.links:
-            raise InputError(f"the link {place} {name} stands twice")
+            raise InputError(f"the link {place} {name} occurs twice")
         self.links[source, direction] = self.numbers[towards]
 
     def topology(self) -> Topology:

@@ -27,5 +27,5 @@ def add_result_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--keep-going",
         action="store_true",
-        help="with -o: exit with code 0 for any outcome, because the folder contains it",
+        help="with -o: exit with code 0 for every outcome; outcome.json records it",
     )

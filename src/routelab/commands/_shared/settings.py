@@ -128,7 +128,7 @@ def refuse_others(
         All parsed arguments.
     models : mapping of str to iterable of str
         Names of the fields, by the text that chooses a model, such as ``--engine flow``.
-    chosen : str
+    choice : str
 
     Raises
     ------

@@ -37,7 +37,7 @@ def statistics_of(
     ----------
     mine : DataFrame
         The row's runs with a result; the column ``run`` has their numbers.
-    wanted : mapping of str to sequence of str
+    statistics : mapping of str to sequence of str
         Statistics by column; see `routelab.config.views.Statistic`.
     over : mapping of str to str
         Parameters with separate statistics for each setting. The lower median of these is the

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from routelab.api import Plugin
 from routelab.config import Reference
-from routelab.registry.works import Work, describe_work, find_work
+from routelab.registry.works import PublishedWork, describe_work, find_work
 
 
 @dataclass
@@ -18,14 +18,14 @@ class CitedWork:
     ----------
     key : str
         Of the work, and no other one's in the same list.
-    work : Work or None
+    work : PublishedWork or None
         None if the bibliography of the plugin that cites it does not have the key.
     uses : list of (str, str)
         Who cites it (``selection/sssp``, or the study) and for what.
     """
 
     key: str
-    work: Work | None
+    work: PublishedWork | None
     uses: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -63,7 +63,7 @@ def _cites(plugin: Plugin, key: str) -> bool:
     return any(citation.key == key for citation in plugin.citations)
 
 
-def _entry(works: dict[str, CitedWork], key: str, work: Work | None) -> CitedWork:
+def _entry(works: dict[str, CitedWork], key: str, work: PublishedWork | None) -> CitedWork:
     """Return the entry of a work, a new one if it has none."""
     number, name = 1, key
     while name in works and not _is_one(works[name].work, work):
@@ -72,11 +72,11 @@ def _entry(works: dict[str, CitedWork], key: str, work: Work | None) -> CitedWor
     return works.setdefault(name, CitedWork(name, work and work.renamed(name)))
 
 
-def _is_one(one: Work | None, other: Work | None) -> bool:
+def _is_one(one: PublishedWork | None, other: PublishedWork | None) -> bool:
     return one is other is None or (one is not None and other is not None and one.is_same(other))
 
 
-def _source_work(reference: Reference) -> Work:
+def _source_work(reference: Reference) -> PublishedWork:
     source = reference.source
     return describe_work(
         key=source.key,

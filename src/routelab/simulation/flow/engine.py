@@ -15,9 +15,9 @@ from routelab.simulation.flow.layout import lay_out
 from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.paths import Paths
 from routelab.simulation.flow.result import (
+    EventCounts,
     FlowRun,
     WaitingRank,
-    Work,
     extrapolate,
     last_half,
     stuck_error,
@@ -209,7 +209,9 @@ class FlowSimulation:
             rounds=schedule.rounds,
             rounds_of=schedule.rounds_of,
             operations=schedule.operations,
-            work=Work(*(int(flow.ints[which]) for which in (at.MOMENTS, at.SHARINGS, at.SHARED))),
+            work=EventCounts(
+                *(int(flow.ints[which]) for which in (at.MOMENTS, at.SHARINGS, at.SHARED))
+            ),
         )
 
 

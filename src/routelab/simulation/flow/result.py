@@ -94,7 +94,7 @@ def stuck_error(waiting: tuple[WaitingRank, ...], ranks: int) -> StuckError:
 
 
 @dataclass(frozen=True)
-class Work:
+class EventCounts:
     """Amount of computation, independent of the machine.
 
     Attributes
@@ -139,7 +139,7 @@ class FlowRun:
         Simulated and existing rounds of the outermost timed loop.
     operations : float
         Operations of the timed part as the benchmark counts them; 0 if it has no count.
-    work : Work
+    work : EventCounts
     """
 
     topology: Topology
@@ -157,7 +157,7 @@ class FlowRun:
     rounds: int
     rounds_of: int
     operations: float
-    work: Work
+    work: EventCounts
 
     @property
     def bottleneck(self) -> int:

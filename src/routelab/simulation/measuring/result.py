@@ -142,11 +142,11 @@ class LoadResult:
     completion_cycles : int or None
         Cycles until the last tail arrived; None unless ``finished``.
     flit_hops : int
-            Flit hops during counting.
+        Flit hops during counting.
     cpu_seconds : float
         CPU time of this thread, including warm-up.
     flit_hops_per_cpu_second : float
-            Speed during counting.
+        Speed during counting.
     counts : Counts
         All counts, by terminal and by channel.
     """

@@ -31,9 +31,9 @@ class CycleCounts:
         arrival.
     flit_hops : int
     packets_in_network : int
-            Packets in the network at the end.
-        packets_waiting : int
-            Packets that are generated and not yet in the network, at the end.
+        Packets in the network at the end.
+    packets_waiting : int
+        Packets that are generated and not yet in the network, at the end.
     """
 
     cycles: int

@@ -92,7 +92,7 @@ class Simulation:
             in_order,
             seed,
         )
-        self._sources = at.part(self._engine, at.Sources)
+        self._sources = at.part(self._engine, at.SourceArrays)
         self.now = 0
         self.examined = 0  # queues examined, in all cycles
         self.cpu_seconds = 0.0
@@ -220,7 +220,9 @@ class Simulation:
         """
         from routelab.simulation.packet.kernels.checks import count_units
 
-        found = count_units(at.part(self._engine, at.Queues), self.now, self.router.router_delay)
+        found = count_units(
+            at.part(self._engine, at.QueueArrays), self.now, self.router.router_delay
+        )
         rows: Int64Array = found.reshape(-1, self.router.vcs, 4)[self._ports.of_channel]
         return rows
 
@@ -231,7 +233,7 @@ class Simulation:
         lost_packet = int(self._engine.totals[at.LOST])
         if lost_packet:
             return self._lost_packet(lost_packet)
-        stuck = stuck_queues(at.part(self._engine, at.Queues), self.now)
+        stuck = stuck_queues(at.part(self._engine, at.QueueArrays), self.now)
         return self._deadlock(stuck) if stuck.any() else None
 
     def _lost_packet(self, lost_packet: int) -> Blockage:
@@ -347,7 +349,7 @@ def _remember_address(function: Any, signature: Any) -> None:
     function.get_compile_result = lambda _: result
 
 
-def _first_messages(sources: at.Sources, sends: Any) -> None:
+def _first_messages(sources: at.SourceArrays, sends: Any) -> None:
     from routelab.simulation.packet.kernels.sources import first_messages
 
     first_messages(sources, sends)

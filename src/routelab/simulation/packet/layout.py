@@ -266,7 +266,7 @@ def _port_rows(topology: Topology, router: Router, ports: Ports) -> tuple[Array,
 
 
 def _link_delays(topology: Topology, router: Router) -> NDArray[np.int32]:
-    """Return the cycles that a packet's head takes over each channel."""
+    """Return the cycles that a flit takes over each channel."""
     delay = np.full(topology.num_channels, router.link_delay, np.int32)
     if router.cycle_seconds > 0:
         cycles = np.ceil(topology.channel_latency / router.cycle_seconds - 1e-9)

@@ -54,7 +54,7 @@ class ComparisonSession:
 
     Attributes
     ----------
-    prepared : MeasurementPlan
+    plan : MeasurementPlan
     session : Session
     plugins : tuple of Plugin
         All plugins of the comparison.

@@ -245,7 +245,7 @@ class FlowJob(EngineJob):
 
     @classmethod
     def plan(cls, parts: Parts) -> Iterable[Self]:
-        """Return the flows of a study: every pair with all workloads, and predictions."""
+        """Return the flows of a study: every pair with all workloads, predictions of benchmarks."""
         yield from cls.of(parts, parts.pairs, workload_engines(parts.study, parts.workloads))
         for one in predictions(parts):
             work = {one.work_id: (one.work, [one.chosen])}

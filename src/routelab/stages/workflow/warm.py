@@ -16,7 +16,7 @@ from routelab.jobs.preparation import PREPARE_SECONDS
 
 
 def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Rehearsal, BaseJob]]:
-    """Return what was not done yet in the state that the sources of kernels are in.
+    """Return the rehearsals without a marker for the present sources of kernels.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def cold(rehearsals: Iterable[tuple[Rehearsal, BaseJob]]) -> dict[Path, tuple[Re
     Returns
     -------
     cold : dict
-        By the file that is to be made when it is done. Its name has the digest of the kernels
+        By the marker file to write when finished. Its name has the digest of the kernels
         that the job and the rehearsal's plugins may call, so editing or installing a plugin asks
         for the rehearsals of that plugin only.
     """

@@ -20,7 +20,7 @@ def stuck_queues(engine, now):
 
     Parameters
     ----------
-    engine : Queues
+    engine : QueueArrays
     now : int
         The cycle.
     """
@@ -68,7 +68,7 @@ def count_units(engine, now, delay):
 
     Parameters
     ----------
-    engine : Queues
+    engine : QueueArrays
     delay : int
         Router delay: time of a unit in its buffer before it may leave.
     """

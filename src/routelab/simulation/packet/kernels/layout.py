@@ -318,7 +318,7 @@ class Engine(NamedTuple):
     """int64 (HOP_BINS,)"""
 
 
-class Sources(NamedTuple):
+class SourceArrays(NamedTuple):
     """The arrays of `Engine` that tell what terminals generate; see there."""
 
     setting: Any
@@ -331,7 +331,7 @@ class Sources(NamedTuple):
     by_terminal: Any
 
 
-class Queues(NamedTuple):
+class QueueArrays(NamedTuple):
     """The arrays of `Engine` that tell what queues hold and wait for; see there."""
 
     setting: Any
@@ -345,7 +345,7 @@ class Queues(NamedTuple):
     credits: Any
 
 
-Part = TypeVar("Part", Sources, Queues)
+Part = TypeVar("Part", SourceArrays, QueueArrays)
 
 
 def part(engine: Engine, kind: type[Part]) -> Part:

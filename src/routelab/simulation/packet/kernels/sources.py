@@ -30,7 +30,7 @@ def first_messages(engine, sends):
 
     Parameters
     ----------
-    engine : Sources
+    engine : SourceArrays
     sends : bool array, shape (T,)
     """
     for terminal in range(len(sends)):
@@ -259,7 +259,7 @@ def count_generated(engine, now):
 
     Parameters
     ----------
-    engine : Sources
+    engine : SourceArrays
     now : int
     """
     setting, terminals = engine.setting, engine.terminals
