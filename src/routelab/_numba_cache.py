@@ -28,6 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from routelab._numba_hook import STARTED
 from routelab._sources import Sources
 
 DAY = 24 * 3600
@@ -38,6 +39,7 @@ _ROUTELAB = "routelab"
 # the second is a directory of an earlier version
 _OWN_NAME = re.compile(r"[\w.]+-[0-9a-f]{32}|[0-9a-f]{32}")
 _MARKERS = "warm"
+_INSTALLED = frozenset({"site-packages", "dist-packages"})
 _COMPILES = re.compile(
     rb"^[ \t]*(?:from|import)\b[^\n]*\bnumba\b"
     rb"|^[ \t]*@(?:\w+\.)*(?:n?jit|(?:hop|inject)_kernel|g?u?vectorize|stencil|cfunc|jitclass)\b",
@@ -51,18 +53,19 @@ class Locator:
     It has the methods of Numba's own locators and takes nothing from them.
     """
 
-    def __init__(self, py_func: Any, py_file: str, digest: str) -> None:
+    def __init__(self, module: str, py_func: Any, py_file: str, digest: str) -> None:
         self._py_file = py_file  # Numba names it in warnings
         self._line = py_func.__code__.co_firstlineno
         self._digest = digest
-        self._path = usable_directory(entry_name(py_func.__module__, digest))
+        self._path = usable_directory(entry_name(module, digest))
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Locator | None:
         """Return the locator of a function; None leaves it to Numba's own locators."""
-        module = py_func.__module__  # empty where a text was executed
+        # functools.wraps sets __module__ to that of another function; a text may have none
+        module = py_func.__globals__.get("__name__") or ""
         digest = _digests.of(module, py_file) if module else ""
-        return cls(py_func, py_file, digest) if digest else None
+        return cls(module, py_func, py_file, digest) if digest else None
 
     def ensure_cache_path(self) -> None:
         """Make the directory; Numba calls this before it writes."""
@@ -121,12 +124,14 @@ class Digests:
     def _make(self, module: str, file: str) -> _Known:
         name = _imported_name(module)
         sources = self._sources
-        if name == "__main__":
-            sources.add_script(name, file)
         place = sources.locate(name)
         if place is None or place[0] is None or not _same_file(place[0], file):
-            return _Known(file, {}, "")
-        followed = _followed([name])
+            # a program, or a file that was run under another name
+            if not os.path.isfile(file):
+                return _Known(file, {}, "")
+            name = module
+            sources.add_script(name, file)
+        followed = _followed([name], sources)
         files = sources.closure([name], followed, packages=False)
         stamps = _stamps(files.values())
         if any(self._stamps.setdefault(each, stamps[each]) != stamps[each] for each in stamps):
@@ -136,30 +141,63 @@ class Digests:
         tops = {each.partition(".")[0] for each in files}
         if _ROUTELAB not in tops and name.partition(".")[0] not in _plugin_packages():
             return _Known(file, stamps, "")
-        return _Known(file, stamps, _hash([_state([name], followed, sources), np.__version__]))
+        facts = [_state([name], followed, sources), np.__version__]
+        if any(STARTED < time_ns <= time.time_ns() for time_ns, _ in stamps.values()):
+            # edited since this process began: what it imported may be older than the file
+            facts.append(f"{os.getpid()} {STARTED}")
+        return _Known(file, stamps, _hash(facts))
 
 
 _digests = Digests()
 
 
-def _followed(modules: Iterable[str]) -> set[str]:
-    """Top-level packages whose imports count in digests of some modules.
+def _followed(modules: Iterable[str], sources: Sources) -> set[str]:
+    """Return the top-level modules whose imports count in digests of some modules.
 
     The core calls no plugin's kernels, so that installing one leaves the core's as they are.
+    Others may use their own package, routelab, all plugins, and what is not installed: files
+    beside a script, or in a folder of the path.
     """
     tops = {module.partition(".")[0] for module in modules}
-    return tops if tops == {_ROUTELAB} else {_ROUTELAB, *tops, *_plugin_packages()}
+    if tops == {_ROUTELAB}:
+        return tops
+    tops |= {_ROUTELAB, *_plugin_packages()}
+    while True:
+        found = sources.closure(modules, tops, packages=False)
+        imported = {name.partition(".")[0] for one in found for name in sources.imports(one)}
+        more = {name for name in imported - tops if _is_own_code(name, sources)}
+        if not more:
+            return tops
+        tops |= more
+
+
+def _is_own_code(top: str, sources: Sources) -> bool:
+    """Return whether a top-level module is neither Python's nor installed."""
+    if not top or top in sys.stdlib_module_names:
+        return False
+    place = sources.locate(top)
+    files = [] if place is None else [place[0], *place[1]]
+    return any(file is not None and not _INSTALLED.intersection(Path(file).parts) for file in files)
 
 
 @cache
 def _plugin_packages() -> frozenset[str]:
-    """Top-level modules of all installed plugins."""
-    return frozenset(
-        point.module.partition(".")[0]
-        for distribution in distributions()
-        for point in distribution.entry_points
-        if point.group.startswith("routelab.")
-    )
+    """Top-level modules of all distributions with plugins, except routelab's own core."""
+    found: set[str] = set()
+    for distribution in distributions():
+        # metadata that cannot be read is the registry's to report
+        with suppress(Exception):
+            points = [
+                point.value.partition(":")[0].partition(".")[0]
+                for point in distribution.entry_points
+                if point.group.startswith("routelab.")
+            ]
+            if points:
+                found.update(points)
+                parts = [Path(file).parts for file in distribution.files or ()]
+                found.update(one[0] for one in parts if len(one) > 1 and one[0].isidentifier())
+                found.update(Path(one[0]).stem for one in parts if one[0].endswith(".py"))
+    return frozenset(name for name in found if name.isidentifier())
 
 
 def _imported_name(module: str) -> str:
@@ -203,7 +241,7 @@ def kernels_digest(modules: Iterable[str], sources: Sources) -> str:
     from numba.core.registry import cpu_target
 
     found = [module for module in modules if sources.locate(module)]
-    followed = _followed(found)
+    followed = _followed(found, sources)
     kernels = [
         module
         for module in sources.closure(found, followed, packages=False)

@@ -11,6 +11,7 @@ routelab would fail to import it, with every cached function.
 from __future__ import annotations
 
 import sys
+import time
 
 TYPE_CHECKING = False  # the typing module takes longer to import than all that is done here
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
     from types import ModuleType
     from typing import Any
+
+STARTED = time.time_ns()
+"""When routelab was imported, in nanoseconds since the epoch."""
 
 LOCATOR = "routelab._numba_cache.Locator"
 """Numba imports it by this name when the first kernel that is to be cached is defined."""
@@ -77,7 +81,7 @@ def _register(caching: Any) -> None:
     changed, and forgets what was set in the process.
     """
     config = caching.config
-    own = ",".join(one.__name__ for one in caching.CacheImpl._locator_classes)
+    own = ",".join(_name(one, caching) for one in caching.CacheImpl._locator_classes)
     reload_config = config.reload_config
 
     def register() -> None:
@@ -91,3 +95,9 @@ def _register(caching: Any) -> None:
 
     config.reload_config = reload_and_register
     register()
+
+
+def _name(locator: Any, caching: Any) -> str:
+    """Return the name by which Numba finds a locator: its own need no module."""
+    name: str = locator.__name__
+    return name if hasattr(caching, name) else f"{locator.__module__}.{name}"

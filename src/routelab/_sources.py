@@ -9,6 +9,7 @@ library only, and little of that, as every start of a process pays for it.
 from __future__ import annotations
 
 import ast
+import codecs
 import hashlib
 import os
 import re
@@ -225,14 +226,14 @@ def import_statements(text: bytes) -> list[tuple[int, str, tuple[str, ...]]]:
     is not. If what looks like statements does not parse, the whole file is parsed; a file that
     does not parse at all has none.
     """
-    text = text.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    text = text.removeprefix(codecs.BOM_UTF8).replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     found = [part for part in _STATEMENT.findall(text) if b"import" in part]
     try:
         tree = ast.parse(b"\n".join(found))
     except (SyntaxError, ValueError):
         try:
             tree = ast.parse(text)
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return []
     statements: list[tuple[int, str, tuple[str, ...]]] = []
     for node in ast.walk(tree):
@@ -265,7 +266,7 @@ def exports(text: bytes, package: str) -> dict[str, Step | None] | None:
     """
     try:
         body = ast.parse(text).body
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     bound: list[tuple[str, Step | None]] = []
     for node in body:
@@ -277,7 +278,7 @@ def exports(text: bytes, package: str) -> dict[str, Step | None] | None:
         elif isinstance(node, ast.Assign) and all(isinstance(t, ast.Name) for t in node.targets):
             try:
                 ast.literal_eval(node.value)
-            except ValueError:
+            except (ValueError, TypeError, RecursionError):
                 return None
             bound += [(target.id, None) for target in node.targets if isinstance(target, ast.Name)]
         elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):

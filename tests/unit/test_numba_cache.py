@@ -152,7 +152,7 @@ def test_only_files_that_may_call_our_kernels_get_a_locator(stranger: Path) -> N
     assert located("guests.two", "guests/two.py")  # does, by way of another file
     assert not located("bystander", "bystander.py")
     assert not located("guests.one", "guests/one.py")
-    assert not located("stranger.d", "stranger/b.py")  # not the file of this module
+    assert located("stranger.d", "stranger/b.py")  # run under another name: by its own imports
     assert not located("stranger.gone", "stranger/gone.py")
     assert not located("", "bystander.py")
     assert "guests" not in sys.modules
@@ -193,11 +193,12 @@ def fake_caching(listed: str) -> SimpleNamespace:
         config.CACHE_LOCATOR_CLASSES = listed
 
     config = SimpleNamespace(CACHE_LOCATOR_CLASSES=listed, reload_config=reload_config)
-    own = [type("First", (), {}), type("Second", (), {})]
-    return SimpleNamespace(config=config, CacheImpl=SimpleNamespace(_locator_classes=own))
+    own = [type("First", (), {}), type("Second", (), {"__module__": "theirs"})]
+    cache = SimpleNamespace(_locator_classes=own)
+    return SimpleNamespace(config=config, CacheImpl=cache, First=own[0])
 
 
-@pytest.mark.parametrize(("listed", "kept"), [("", "First,Second"), ("Second", "Second")])
+@pytest.mark.parametrize(("listed", "kept"), [("", "First,theirs.Second"), ("Second", "Second")])
 def test_locators_that_are_in_force_stay_behind_ours(listed: str, kept: str) -> None:
     caching = fake_caching(listed)
     for _ in range(2):
@@ -304,6 +305,39 @@ def test_edits_are_seen_and_nothing_is_compiled_without_need(tmp_path: Path) -> 
     assert use(plugin, cache) == ([5, 8, 4], ["back", "step", "twice"])
     write(plugin, {**KERNELS, "stranger/d.py": KERNELS["stranger/d.py"].replace("/ 2", "/ 4")})
     assert use(plugin, cache) == ([3, 9, 2], ["half"])
+
+
+def test_what_is_edited_in_a_running_process_is_not_kept_for_others(tmp_path: Path) -> None:
+    """The compiled constant is that of the loaded module, the file has another one."""
+    plugin, cache = tmp_path / "plugin", tmp_path / "cache"
+    write(plugin, KERNELS | INSTALLED)
+    file = plugin / "stranger/constants.py"
+    code = (
+        "import routelab, stranger.constants, pathlib\n"
+        f"pathlib.Path({str(file)!r}).write_text('STEP = 5\\n')\n"
+        "from stranger.a import step; print(step(1))"
+    )
+    assert use(plugin, cache, code) == ([2], [])
+    assert use(plugin, cache)[0] == [11, 5, 4]
+
+
+def test_own_code_that_is_no_plugin_counts(tmp_path: Path) -> None:
+    """A second package of a distribution, or a file beside a script."""
+    plugin, cache = tmp_path / "plugin", tmp_path / "cache"
+    text = KERNELS["stranger/a.py"].replace("stranger.constants", "beside")
+    write(plugin, KERNELS | INSTALLED | {"stranger/a.py": text, "beside.py": "STEP = 3\n"})
+    assert use(plugin, cache)[0] == [7, 7, 4]
+    write(plugin, {"beside.py": "STEP = 4\n"})
+    assert use(plugin, cache)[0] == [9, 6, 4]
+
+
+def test_metadata_that_cannot_be_read_costs_no_other_plugin(tmp_path: Path) -> None:
+    plugin, cache = tmp_path / "plugin", tmp_path / "cache"
+    write(plugin, KERNELS | INSTALLED)
+    folder = plugin / "odd-1.dist-info"
+    write(plugin, {"odd-1.dist-info/METADATA": "Name: odd\nVersion: 1\n"})
+    (folder / "entry_points.txt").write_bytes(b"[routelab.topology]\nbad = my-plugin:T\n")
+    assert use(plugin, cache)[0] == [3, 9, 4]
 
 
 def test_numba_alone_still_needs_this(tmp_path: Path) -> None:

@@ -270,6 +270,7 @@ def test_import_statements_misses_none_in_the_standard_library() -> None:
         b"import a\r\nimport b\rimport c",
         b'"""import the graph\nfrom a to b; import c"""\nimport d',
         b"import a # from b; import c",
+        b"\xef\xbb\xbfimport a",
     ],
 )
 def test_import_statements_in_every_layout(text: bytes) -> None:

@@ -33,7 +33,7 @@ def find_bibliography(module: str) -> Path | None:
         package = package.rpartition(".")[0]
     source = getattr(sys.modules.get(module), "__file__", None)
     if source is not None and _is_alone(module):
-        file = Path(source).with_suffix(".bib")
+        file = Path(source).with_name(f"{module}.bib")
         if file.is_file():
             return file
     return None

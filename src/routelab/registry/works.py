@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 _FORMAT = BibtexFormat()  # type: ignore[no-untyped-call]
 _FORMAT.indent = "  "
+_RESOLVER = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:)\s*", re.IGNORECASE)
 _THESES = {"phdthesis": "PhD thesis", "mastersthesis": "Master's thesis"}
 _PUBLISHERS = ("school", "institution", "organization", "publisher", "howpublished")
 
@@ -84,7 +85,7 @@ class PublishedWork:
         """Tell whether an entry of another file describes the same work: by DOI or by title."""
         if self.doi and self.doi.lower() == other.doi.lower():
             return True
-        return _bare(self.title) == _bare(other.title)
+        return bool(_bare(self.title)) and _bare(self.title) == _bare(other.title)
 
     def renamed(self, key: str) -> PublishedWork:
         """Return the work under another key."""
@@ -194,7 +195,7 @@ def _make_work(entry: Entry) -> PublishedWork:
         venue=_venue(entry.entry_type.lower(), fields),
         year=fields.get("year", ""),
         # in a DOI, % and ~ are not LaTeX
-        doi=source.get("doi", "").replace("\\", "").strip(),
+        doi=_RESOLVER.sub("", source.get("doi", "").replace("\\", "").strip()),
         bibtex=_written(entry),
     )
 
@@ -207,7 +208,7 @@ def _decoded(text: str) -> str:
     except Exception as error:
         # of any type: a command without its argument raises KeyError
         logger.debug("%r cannot be decoded: %r", text, error)
-    return " ".join(text.split())
+    return " ".join("".join(one for one in text if one.isspace() or one.isprintable()).split())
 
 
 @cache

@@ -26,7 +26,7 @@ def add_parser(subparsers: Any) -> None:
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     from routelab.commands._shared.settings import add_settings
-    from routelab.commands.bench import parse as _bench_parse
+    from routelab.commands.bench.parse import add_parser as add_parse
     from routelab.config.bench_settings import BenchSettings
 
     what = parser.add_argument_group("what is measured")
@@ -75,15 +75,15 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     add_settings(parser, BenchSettings, "settings", but=("predict",))
-    _bench_parse.add_parser(
+    add_parse(
         parser.add_subparsers(title="or, without running anything", metavar="parse", required=False)
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Measure, then write and print results."""
-    from routelab.commands.bench import run as _bench
+    from routelab.commands.bench.comparison import run_options, run_planned_comparison
 
     if arguments.comparison is not None:
-        return _bench.run_planned_comparison(arguments)
-    return _bench.run_options(arguments)
+        return run_planned_comparison(arguments)
+    return run_options(arguments)
