@@ -109,7 +109,7 @@ class Digests:
         self._stamps: Stamps = {}
 
     def of(self, module: str, file: str) -> str:
-        """Digest of the module that was loaded from `file`; empty if it is not one of ours."""
+        """Return the digest of the module loaded from `file`; empty if it is not one of ours."""
         known = self._known.get(module)
         if known is None or known.file != file or _stamps(known.stamps) != known.stamps:
             if known is not None:
@@ -182,7 +182,7 @@ def _is_own_code(top: str, sources: Sources) -> bool:
 
 @cache
 def _plugin_packages() -> frozenset[str]:
-    """Top-level modules of all distributions with plugins, except routelab's own core."""
+    """Return the top-level modules of all distributions with plugins."""
     found: set[str] = set()
     for distribution in distributions():
         # metadata that cannot be read is the registry's to report
