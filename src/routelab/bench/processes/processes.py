@@ -26,6 +26,7 @@ their own; this tells whose they are when the launcher is gone."""
 
 _POLL_SECONDS = 0.02
 _LOOK_SECONDS = 1.0
+_EXEC_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -193,21 +194,51 @@ def end_group(group: int, number: signal.Signals) -> None:
 
 
 def kill_marked(mark: str) -> int:
-    """Kill the processes of this machine that have a mark, and return their number."""
+    """Kill the processes of this machine that have a mark, and return their number.
+
+    A process shows no variables while it changes to another program, and one that was just killed
+    may have started others: then all are examined again, for at most half a second after the last
+    one that was found.
+    """
     if not mark:
         return 0
-    wanted = f"{MARK}={mark}".encode()
-    ended = 0
+    killed: set[int] = set()
+    until = time.monotonic() + _EXEC_SECONDS
+    while True:
+        marked, starting = _find_marked(f"{MARK}={mark}".encode())
+        if marked - killed:
+            until = time.monotonic() + _EXEC_SECONDS
+        for number in marked:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(number, signal.SIGKILL)
+                killed.add(number)
+        if not (marked or starting) or time.monotonic() >= until:
+            return len(killed)
+        time.sleep(_POLL_SECONDS)
+
+
+def _find_marked(wanted: bytes) -> tuple[set[int], set[int]]:
+    """Return the processes that have a variable, and those that may be starting a program."""
+    marked, starting = set(), set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            variables = (folder / "environ").read_bytes().split(b"\0")
-        except OSError:  # it has just ended, or belongs to another user
+            variables = (folder / "environ").read_bytes()
+        except OSError:  # it has just ended, belongs to another user, or to the kernel
             continue
-        if wanted in variables:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(int(folder.name), signal.SIGKILL)
-                ended += 1
-    return ended
+        if wanted in variables.split(b"\0"):
+            marked.add(int(folder.name))
+        elif not variables and _has_program(folder):
+            starting.add(int(folder.name))
+    return marked, starting
+
+
+def _has_program(folder: Path) -> bool:
+    """Return whether a process has a program: those of the kernel and ended ones have none."""
+    try:
+        (folder / "exe").readlink()
+    except OSError:
+        return False
+    return True
 
 
 def wait_for_group(group: int, seconds: float) -> bool:

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -145,3 +146,14 @@ def test_ranks_in_sessions_of_their_own_are_ended_with_their_launcher(tmp_path):
     assert not alive(rank)
     # nothing has no mark, and what has another one is let alone
     assert (processes.kill_marked(""), processes.kill_marked("abc")) == (0, 0)
+
+
+def test_processes_without_variables_are_examined_again(monkeypatch):
+    monkeypatch.setattr(processes, "_EXEC_SECONDS", 30.0)
+    # as in the moment in which a program replaces another one
+    late = ["env", "-i", "sh", "-c", f"sleep 0.3; {processes.MARK}=late exec sleep 600"]
+    with subprocess.Popen(late, start_new_session=True) as process:
+        while Path(f"/proc/{process.pid}/environ").read_bytes():
+            time.sleep(0.001)
+        assert processes.kill_marked("late") == 1
+        assert process.wait(5) == -signal.SIGKILL
