@@ -1,33 +1,23 @@
-"""Output of benchmarks: signs of failure, and patterns of printed numbers.
+"""Output of benchmarks: whole lines, rows of tables, and lines of other programs among them.
 
-A number counts only in a complete line: of the exact form, and with its end of line.
+A number counts only in a complete line: of the exact form, and with its end of line. Launchers,
+libraries and shells print lines of their own into the same output. They are kept and do no harm,
+unless they look like a part of a row: then a row may be damaged.
 """
 
 from __future__ import annotations
 
 import re
-import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import TypeVar
 
 from routelab.api import BenchmarkError, BenchmarkTask, RunOutput
+from routelab_plugins.quotes import quote_line
 
-WHOLE = "(?:0|[1-9][0-9]{0,14})"
-DECIMAL = rf"{WHOLE}\.[0-9]{{2}}"
-"""Numbers as benchmarks print them: ASCII digits without leading zeros, of limited length."""
+T = TypeVar("T")
 
-_END_PATTERNS = (
-    r"YOUR APPLICATION TERMINATED WITH THE EXIT STRING: .*\(signal",
-    r"EXIT CODE: (9|137|143)\b",
-    r"\bexited on signal\b",
-    r"^srun: error: .*\b(Killed|Terminated|Out Of Memory|Segmentation fault|Aborted|Bus error)\b",
-    r"^slurmstepd: error: .*\b(CANCELLED|oom[-_ ]kill|OOM Killed|TIME LIMIT)",
-    r"^srun: Force Terminated",
-    r"^Killed$",
-)
-"""Lines of launchers about a killed process."""
-
-_ERROR_PATTERNS = (
-    r"BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES",
+_ERRORS = (
     r"^\W*(fatal )?error ?[:!]",
     r"^\W*error\W*$",
     r"\bAbort\([0-9]+\) on node\b",
@@ -35,24 +25,33 @@ _ERROR_PATTERNS = (
     r"\bFatal error in \w+",
     r"\*\*\* An error occurred in MPI_",
     r"^application called MPI_Abort\b",
-    r"^(srun|slurmstepd|salloc): error: ",
     r"^(forrtl: severe|At line [0-9]+ of file|Program received signal)\b",
-    r"^(\[mpiexec@|mpirun: error|prterun: error|orterun: error)",
     r"\berror while loading shared libraries\b",
     r"^Traceback \(most recent call last\):",
 )
-"""Lines of programs and launchers about errors."""
+"""Lines of programs and their libraries about errors."""
 
-_SLURM = re.compile(r"(srun|slurmstepd|salloc): error: ")
-"""Slurm's error lines; an error of the program is more informative than a signal."""
-
-_NOISE = re.compile(
-    r"\[[0-9.]+\] +\[\S+:[0-9]+:[0-9]+\] +\S+ +UCX +(WARN|INFO|DIAG) .*|MPI startup\(\): .*"
+_SIGNS = (
+    r"BAD TERMINATION OF ONE OF YOUR|EXIT CODE: [1-9]|THE EXIT STRING:|\bexecvp error on file\b",
+    r"^(srun|slurmstepd(-[^\s:]+)?|salloc): (error|forcing|Force|Job step aborted|Job has been c)",
+    r"\b(exited on signal|exited with non-zero|unable to (find|launch) the specified)\b",
+    r"^(\[mpiexec@|mpirun: error|prterun: error|orterun: error)",
+    r"^(Killed|Terminated|Segmentation fault|Aborted|Bus error)( \(|$)",
+    r": line [0-9]+: +[0-9]+ (Killed|Terminated|Segmentation fault|Aborted|Bus error)\b",
 )
-"""Lines of UCX, which writes to standard output by default, and of Intel MPI."""
+"""Signs of failure that launchers and shells print. routelab judges them before a plugin does; here
+they only prevent that the output of a failed run gives figures."""
 
-_QUOTE_LENGTH = 200
-"""Largest number of characters of a line in a message."""
+WHOLE = "(?:0|[1-9][0-9]{0,14})"
+DECIMAL = rf"{WHOLE}\.[0-9]{{2}}"
+"""Numbers as benchmarks print them: ASCII digits without leading zeros, of limited length."""
+
+_PART_OF_ROW = re.compile(r"\s*\d+(\s{2}|\s*$)|.*\s{2}\d+\.\d{2}(?!\d)|\s*\d*\.\d{2}(\s{2}|\s*$)")
+"""The begin of a row (a number, then a gap or nothing), or a number with two decimals after a gap.
+
+A row that is split anywhere, with or without foreign text in between, leaves one of these, because
+its columns have at least two spaces between them.
+"""
 
 
 def read_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
@@ -67,52 +66,67 @@ def read_lines(output: RunOutput, errors: Sequence[str] = ()) -> list[str]:
     Raises
     ------
     BenchmarkError
-        If the run was killed, printed an error or nothing, ended with an exit code other than 0,
-        or its last line is incomplete.
+        If the run printed an error or nothing, ended with an exit code other than 0, or its last
+        line is incomplete.
     """
-    texts = [text.replace("\r\n", "\n") for text in (output.stdout, output.stderr)]
-    both = [line for text in texts for line in text.split("\n")]
-    killed = _first_match(both, _END_PATTERNS)
-    if killed is not None:
-        raise BenchmarkError("killed", f"the run was ended: {quote_line(killed)}")
-    wrong = _first_match(both, (*errors, *_ERROR_PATTERNS))
-    _check_exit(output.exit_code, wrong, texts[1])
-    if wrong is not None:
-        raise BenchmarkError("error-text", f"there is an error in the output: {quote_line(wrong)}")
-    if not texts[0].strip():
+    _check_errors(output, errors)
+    text = output.stdout.replace("\r\n", "\n")
+    if not text.strip():
         raise BenchmarkError("no-result", "nothing was printed")
-    *lines, rest = texts[0].split("\n")
+    *lines, rest = text.split("\n")
     if rest:
         raise BenchmarkError("incomplete", f"the last line has no end: {quote_line(rest)}")
-    lines = [line for line in lines if not _NOISE.fullmatch(line)]
     while lines and not lines[-1].strip():
         lines.pop()
     return lines
 
 
-def _first_match(lines: Sequence[str], patterns: Sequence[str]) -> str | None:
-    """Return the first line that matches one of the patterns."""
-    pattern = re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
-    return next((line for line in lines if pattern.search(line.strip())), None)
+def _check_errors(output: RunOutput, errors: Sequence[str]) -> None:
+    streams = [text.replace("\r\n", "\n").split("\n") for text in (output.stdout, output.stderr)]
+    for patterns in ((*errors, *_ERRORS), _SIGNS):
+        form = re.compile("|".join(f"(?:{one})" for one in patterns), re.IGNORECASE)
+        for lines in streams:
+            for place, line in enumerate(map(str.strip, lines)):
+                if form.search(line):
+                    text = _paragraph(lines[place:]) if line.endswith(":") else line
+                    raise BenchmarkError("error-text", f"the output says: {quote_line(text)}")
+    if output.exit_code:
+        raise BenchmarkError("error-text", f"exit code {output.exit_code}")
 
 
-def _check_exit(code: int | None, wrong: str | None, stderr: str) -> None:
-    """Raise unless the code is 0 or unknown."""
-    if not code:
-        return
-    number = -code if code < 0 else code - 128
-    if number in set(signal.Signals) and (wrong is None or _SLURM.match(wrong.strip())):
-        name = signal.Signals(number).name
-        raise BenchmarkError("killed", f"exit code {code}: ended by {name}")
-    last = wrong or next((line for line in reversed(stderr.split("\n")) if line.strip()), "")
-    said = f": {quote_line(last)}" if last else ""
-    raise BenchmarkError("error-text", f"exit code {code}{said}")
+def _paragraph(lines: Sequence[str]) -> str:
+    """Return the lines up to the first empty one."""
+    return " ".join(takewhile(bool, map(str.strip, lines)))
 
 
-def quote_line(line: str) -> str:
-    """Quote a line for messages; escape unprintable characters and shorten long lines."""
-    text = line.strip()
-    return repr(text if len(text) <= _QUOTE_LENGTH else f"{text[:_QUOTE_LENGTH]}...")
+def read_rows(lines: Sequence[str], row: Callable[[str], T | None]) -> tuple[list[T], list[str]]:
+    """Return the rows among lines, and the lines of other programs.
+
+    Parameters
+    ----------
+    lines : sequence of str
+        Everything after the heading of a table.
+    row : callable
+        Returns the content of a row; None for any other line.
+
+    Raises
+    ------
+    BenchmarkError
+        If a line that is not a row looks like a part of one.
+    """
+    rows: list[T] = []
+    foreign: list[str] = []
+    for line in lines:
+        found = row(line)
+        if found is not None:
+            rows.append(found)
+        elif _PART_OF_ROW.match(line):
+            raise BenchmarkError(
+                "unreadable", f"expected a row of numbers, found {quote_line(line)}"
+            )
+        elif line.strip():
+            foreign.append(line)
+    return rows, foreign
 
 
 def check_processes(count: int, task: BenchmarkTask | None) -> None:

@@ -94,13 +94,20 @@ class Comparison:
     settings: BenchSettings
 
     @property
+    def runs(self) -> int:
+        """Number of runs, with those of warm-up rounds."""
+        rounds = self.settings.warm_up + self.settings.repeats
+        return max(1, len(self.routings)) * len(self.benchmarks) * rounds
+
+    @property
+    def worst_minutes(self) -> int:
+        """Time that it takes if every run takes its limit."""
+        return math.ceil(self.runs * self.settings.seconds / 60) + START_MINUTES
+
+    @property
     def minutes(self) -> int:
         """Time to request from a scheduler: all limits together, or less if the settings say so."""
-        settings = self.settings
-        runs = max(1, len(self.routings)) * len(self.benchmarks)
-        runs *= settings.warm_up + settings.repeats
-        worst = math.ceil(runs * settings.seconds / 60) + START_MINUTES
-        return min(worst, settings.minutes or worst)
+        return min(self.worst_minutes, self.settings.minutes or self.worst_minutes)
 
 
 AS_IT_IS = "as-it-is"

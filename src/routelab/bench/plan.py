@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -27,6 +29,7 @@ from routelab.bench.order import benchmark_order, routing_orders
 from routelab.bench.store import fingerprint_of
 from routelab.config.cluster.file import ClusterFile
 from routelab.deadlock import network_digest, routes_digest
+from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
 HERE = Path()
 """Working directory of a run, as its command uses it."""
@@ -187,11 +190,33 @@ class MeasurementPlan:
 
 
 def fabric_text(file: ClusterFile, apply: bool) -> str:
-    """Return how the fabric is switched, for messages and fingerprints; empty if it is not."""
+    """Return how the fabric is switched, for people; empty if it is not.
+
+    Such as ``command; apply: sudo -n load {folder}; restore: sudo -n load default``.
+    """
     if not apply:
         return ""
     choice = file.cluster.fabric
-    return repr(choice.model_dump(exclude={"state"})) if choice is not None else "switched"
+    if choice is None:
+        return "switched"
+    settings = choice.model_dump(exclude={"use", "state"})
+    return "; ".join([choice.use, *(f"{name}: {_as_text(v)}" for name, v in settings.items())])
+
+
+def _as_text(value: Any) -> str:
+    """Return a setting of a YAML file in one line, a list as the command that it mostly is."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_as_text(one)}" for name, one in value.items()) or "none"
+    if isinstance(value, list | tuple):
+        return " ".join(_as_word(_as_text(one)) for one in value) or "none"
+    return str(value) if value not in (None, "") else "none"
+
+
+def _as_word(text: str) -> str:
+    """Quote a word of a command only if it would not be seen as one."""
+    return text if re.fullmatch(r"[^\s'\"]+", text) else shlex.quote(text)
 
 
 _SAME_ROUTES = frozenset({"state", "restore", "check", "seconds"})
@@ -238,7 +263,7 @@ def _content(word: str) -> str:
         status = path.stat()
         key = word, status.st_mtime_ns, status.st_size
         if key not in _contents:
-            with path.open("rb") as stream:
+            with open_input(path, MAX_ARRAYS) as stream:
                 _contents[key] = hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error

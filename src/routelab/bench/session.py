@@ -18,7 +18,7 @@ from routelab.bench.fabric.switching import LoggedSwitch
 from routelab.bench.plan import MeasurementPlan, PlannedRun, Turn
 from routelab.bench.processes.signals import StopSignals
 from routelab.bench.runner import Runner, now
-from routelab.bench.slurm import AllocationLostError, allocation
+from routelab.bench.slurm import Allocation, AllocationLostError, allocation
 from routelab.bench.store import RawRun, RunStore
 from routelab.bench.verdict import RunVerdict, judge
 
@@ -59,6 +59,8 @@ class Session:
     remake : callable
         Returns the routes of a topology and a routing by their names, for a fabric that an earlier
         session has left switched.
+    retry : bool
+        Whether stored runs without figures are run again.
     """
 
     def __init__(
@@ -67,9 +69,12 @@ class Session:
         store: RunStore,
         fabrics: Path,
         remake: Callable[[str, str], RouteTable],
+        *,
+        retry: bool = True,
     ) -> None:
         self.plan = plan
         self.store = store
+        self.retry = retry
         self.journal = Journal(fabrics, plan.file.path.stem)
         self._remake = remake
         self._turns = list(enumerate(self.missing()))
@@ -83,7 +88,7 @@ class Session:
         return raw, judge(plugin, raw, self.plan.task(run.benchmark.id))
 
     def missing(self) -> list[Turn]:
-        """Return the turns, with those of their runs that have no figures yet."""
+        """Return the turns, with those of their runs that will be done: not stored, or to retry."""
         turns = []
         seen: set[str] = set()
         for turn in self.plan.turns:
@@ -101,11 +106,16 @@ class Session:
         """Return whether a run is possible but was not tried."""
         return not run.refusal and self.store.find(run.fingerprint) is None
 
+    def is_failed(self, run: PlannedRun) -> bool:
+        """Return whether a run is stored and has no figures."""
+        found = self.find_verdict(run)
+        return found is not None and found[1].status != "ok"
+
     def _is_missing(self, run: PlannedRun) -> bool:
         if run.refusal:
             return False
         found = self.find_verdict(run)
-        return found is None or found[1].status != "ok"
+        return found is None or (self.retry and found[1].status != "ok")
 
     def measure(self) -> SessionEnd:
         """Run all missing benchmarks.
@@ -141,6 +151,7 @@ class Session:
         guard = Guard(self._restore_turn, self.journal.log, runner.mark)
         applied = NOTHING
         stopped = ""
+        lost: Allocation | None = None
         restored: bool | None = None
         with StopSignals() as signals:
             try:
@@ -151,14 +162,20 @@ class Session:
                         self._apply(number, job, guard)
                     for run in turn.runs:
                         runner.run(run, guard, signals)
-            except (FabricError, AllocationLostError) as error:
+            except FabricError as error:
                 stopped = str(error)
+            except AllocationLostError as error:
+                stopped, lost = str(error), runner.allocation
             finally:
                 signals.deaf = True
                 if applied != NOTHING:
                     restored = self._restore(applied, guard)
                     guard.set_turn(NOTHING)
                 guard.dismiss()
+        # asked only now: the fabric has to be restored at once
+        how = lost.end_text() if lost is not None else ""
+        if lost is not None and how:
+            stopped = f"Slurm's job {lost.job_id} {how}"
         return SessionEnd(stopped, restored, runner.done)
 
     # --- the fabric -----------------------------------------------------------------------

@@ -21,6 +21,19 @@ RETRY_SECONDS = 3.0
 
 _ASK_SECONDS = 30.0
 
+_END_QUESTIONS, _END_SECONDS = 5, 0.4
+"""How often Slurm is asked how a job ended, and the time between."""
+
+_ENDS = {
+    "CANCELLED": "was cancelled with scancel",
+    "TIMEOUT": "reached its time limit",
+    "NODE_FAIL": "lost a node",
+    "PREEMPTED": "was preempted by another job",
+    "DEADLINE": "reached its deadline",
+    "OUT_OF_MEMORY": "ran out of memory",
+}
+"""How jobs end, by their last state in Slurm."""
+
 _TROUBLE = re.compile(
     r"^srun: error: .*(Unable to create step for job|Unable to confirm allocation for job"
     r"|Application launch failed|Task launch for .* failed|Unable to contact slurm controller).*$",
@@ -80,6 +93,16 @@ class Allocation:
                     f"Slurm did not answer for {UNREACHABLE_SECONDS:g} s about job {self.job_id}"
                 )
             time.sleep(RETRY_SECONDS)
+
+    def end_text(self) -> str:
+        """Return how the job ended, such as ``was cancelled with scancel``; empty if unknown."""
+        for attempt in range(_END_QUESTIONS):
+            time.sleep(_END_SECONDS if attempt else 0.0)
+            text = _output_of(["scontrol", "show", "job", "--oneliner", self.job_id]) or ""
+            found = re.search(r"\bJobState=(\w+)", text)
+            if found and found[1] not in ("RUNNING", "COMPLETING"):
+                return _ENDS.get(found[1], f"ended as {found[1]}")
+        return ""
 
     def end_step(self, name: str) -> None:
         """End the steps of that name, with all their processes."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from routelab.api import (
     BenchmarkError,
@@ -24,10 +25,17 @@ from routelab_plugins.benchmark_output import (
     WHOLE,
     check_one,
     check_processes,
-    quote_line,
     read_lines,
+    read_rows,
 )
-from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, Row, figures
+from routelab_plugins.message_table import (
+    LatencyBenchmark,
+    MessageParameters,
+    Row,
+    figures,
+    latency_row,
+)
+from routelab_plugins.quotes import quote_line
 
 LENGTHS = "msglen.txt"
 """File with the sizes, one a line."""
@@ -64,7 +72,7 @@ class ImbAlltoall(LatencyBenchmark):
     summary = "Intel MPI Benchmarks: latency of MPI_Alltoall"
     figure = "latency_avg"
     citations = (Citation("imb", "the program"),)
-    Parameters = LatencyParameters
+    Parameters = MessageParameters
 
     def executables(self, ranks: int) -> tuple[str, ...]:
         """Return one name for all versions."""
@@ -96,12 +104,13 @@ class ImbAlltoall(LatencyBenchmark):
         if any(WAITING.fullmatch(line) for line in lines) or len(sections) > 1:
             raise BenchmarkError("wrong-processes", "it ran on a part of the processes, too")
         check_one(len(sections), "section 'Benchmarking Alltoall'")
-        processes, rows = _section(lines[sections[0] + 1 :])
+        processes, rows, foreign = _section(lines[sections[0] + 1 :])
         check_processes(processes, task)
         return BenchmarkResult(
             figures(rows, self.parameters, task, doubling=False),
             version=titles[0][1],
             facts={"processes": processes},
+            foreign=tuple(foreign),
         )
 
     def model(self, task: BenchmarkTask) -> WorkloadModel:
@@ -109,8 +118,8 @@ class ImbAlltoall(LatencyBenchmark):
         return WorkloadModel(f"osu-alltoall~size={bytes_text(self.parameters.sizes[-1])}")
 
 
-def _section(lines: Sequence[str]) -> tuple[int, list[Row]]:
-    """Return processes and rows of a section: its lines up to the end of the output.
+def _section(lines: Sequence[str]) -> tuple[int, list[Row], list[str]]:
+    """Return processes, rows and foreign lines of a section: its lines up to the end of the output.
 
     Raises
     ------
@@ -120,21 +129,45 @@ def _section(lines: Sequence[str]) -> tuple[int, list[Row]]:
     content = [line for line in lines if line.strip() and not re.fullmatch(r"#-* *", line)]
     if len(content) < 2:
         raise BenchmarkError("incomplete", "it ends in the heading of the section")
-    processes = PROCESSES.fullmatch(content[0])
-    if processes is None or " ".join(content[1].split()) != COLUMNS:
-        wrong = content[0] if processes is None else content[1]
-        raise BenchmarkError("unreadable", f"the heading of the section has {quote_line(wrong)}")
-    if not END.fullmatch(content[-1]):
-        # report invalid lines first
-        for line in content[2:]:
-            _row(line)
+    places = [place for place, line in enumerate(content) if " ".join(line.split()) == COLUMNS]
+    above, below = content[: places[0] if places else 1], content[places[0] + 1 if places else 1 :]
+    processes = [found for found in map(PROCESSES.fullmatch, above) if found]
+    if len(places) != 1 or len(processes) != 1:
+        raise BenchmarkError(
+            "unreadable",
+            "the heading of the section has "
+            f"{quote_line(content[1 if len(processes) == 1 else 0])}",
+        )
+    ends = [place for place, line in enumerate(below) if END.fullmatch(line)]
+    row = partial(_row, _ends(content[places[0]]))
+    if len(ends) != 1:
+        read_rows(below, row)  # report invalid lines first
         raise BenchmarkError("incomplete", "not all processes came to the end")
-    return int(processes[1]), [_row(line) for line in content[2:-1]]
+    rows, foreign = read_rows(below[: ends[0]], row)
+    last = below[ends[0] + 1 :]
+    strange = [line for line in above if not PROCESSES.fullmatch(line)]
+    if any(ROW.fullmatch(line) for line in (*strange, *last)):
+        raise BenchmarkError("unreadable", "there are rows outside the table")
+    return int(processes[0][1]), rows, [*strange, *foreign, *last]
 
 
-def _row(line: str) -> Row:
+def _ends(line: str) -> list[int]:
+    """Return where the words of a line end."""
+    return [word.end() for word in re.finditer(r"\S+", line)]
+
+
+def _row(ends: Sequence[int], line: str) -> Row | None:
+    """Return a row; None for other lines.
+
+    Raises
+    ------
+    BenchmarkError
+        If values do not end below the names of their columns: some digits may be lost.
+    """
     found = ROW.fullmatch(line)
     if found is None:
-        raise BenchmarkError("unreadable", f"expected a row of numbers, found {quote_line(line)}")
+        return None
+    if _ends(line) != ends:
+        raise BenchmarkError("unreadable", f"a row that is not aligned: {quote_line(line)}")
     size, repetitions, least, greatest, average = found.groups()
-    return Row(int(size), float(average), float(least), float(greatest), int(repetitions))
+    return latency_row(int(size), float(average), float(least), float(greatest), int(repetitions))

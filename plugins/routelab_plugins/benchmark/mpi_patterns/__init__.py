@@ -12,7 +12,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, cast
 
 from routelab.api import (
     BenchmarkError,
@@ -29,11 +29,11 @@ from routelab_plugins.benchmark_output import (
     WHOLE,
     check_one,
     check_processes,
-    quote_line,
     read_lines,
 )
-from routelab_plugins.latency_table import LatencyBenchmark, LatencyParameters, figures
-from routelab_plugins.osu_form import read_table
+from routelab_plugins.message_table import LatencyBenchmark, MessageParameters, figures
+from routelab_plugins.osu_table import read_table
+from routelab_plugins.quotes import quote_line
 
 PROGRAM = "mpi_patterns.py"
 """File name of the program in the run's folder."""
@@ -45,7 +45,7 @@ FAILURE = re.compile(r"# Verification FAILED: .*")
 SUCCESS = "# Verification SUCCESSFUL"
 
 
-class MpiPatternsParameters(LatencyParameters):
+class MpiPatternsParameters(MessageParameters):
     """Pattern, message sizes and repetitions."""
 
     pattern: Literal["transpose", "neighbor", "tornado", "alltoall"] = parameter(
@@ -95,26 +95,29 @@ class MpiPatterns(LatencyBenchmark):
         """Parse a header, rows, and the line that confirms the contents."""
         failure = next(filter(FAILURE.fullmatch, output.stdout.split("\n")), None)
         if failure is not None:
-            raise BenchmarkError("verification-failed", f"the program says: {quote_line(failure)}")
+            raise BenchmarkError(
+                "verification-failed", f"the program printed: {quote_line(failure)}"
+            )
         lines = read_lines(output)
-        headers = [found for found in map(HEADER.fullmatch, lines) if found]
+        headers = [place for place, line in enumerate(lines) if HEADER.fullmatch(line)]
         check_one(len(headers), "mpi-patterns' header")
-        pattern, version, processes = headers[0].groups()
-        if lines[0] != headers[0][0]:
-            raise BenchmarkError("unreadable", f"expected the header, found {quote_line(lines[0])}")
+        top = headers[0]
+        pattern, version, processes = cast(re.Match[str], HEADER.fullmatch(lines[top])).groups()
         check_processes(int(processes), task)
         if task is not None and pattern != self.parameters.pattern:
             raise BenchmarkError(
                 "wrong-benchmark", f"{pattern} ran, {self.parameters.pattern} was asked for"
             )
-        whole = lines[-1] == SUCCESS
-        rows = read_table(lines[1:-1] if whole else lines[1:])
+        whole = lines.count(SUCCESS) == 1
+        end = lines.index(SUCCESS) if whole else len(lines)
+        table = read_table(lines[top + 1 : end], lines[:top], lines[end + 1 :])
         if not whole:
             raise BenchmarkError("incomplete", "it ends before the program says that all is right")
         return BenchmarkResult(
-            figures(rows, self.parameters, task),
+            figures(table.rows, self.parameters, task),
             version=version,
             facts={"pattern": pattern, "processes": int(processes)},
+            foreign=tuple(table.foreign),
         )
 
     def model(self, task: BenchmarkTask) -> WorkloadModel:

@@ -72,7 +72,7 @@ class Npb(BenchmarkPlugin):
 
     def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
         """Parse the summary, which must be complete, consistent and successful."""
-        found = read_summary(read_lines(output, ERRORS))
+        found, foreign = read_summary(read_lines(output, ERRORS))
         found.check_processes(task)
         if task is not None:
             parameters = self.parameters
@@ -83,7 +83,7 @@ class Npb(BenchmarkPlugin):
             FigureOfMerit("mops_per_process", found.mops_per_process, "Mop/s", "higher"),
             FigureOfMerit("time", found.seconds, "s", "lower"),
         )
-        return BenchmarkResult(figures, version=found.version, facts=found.facts())
+        return BenchmarkResult(figures, found.version, found.facts(), tuple(foreign))
 
     def model(self, task: BenchmarkTask) -> WorkloadModel | None:
         """Return the workload of the same name; None for class E."""

@@ -13,10 +13,10 @@ from routelab_plugins.benchmark_output import (
     WHOLE,
     check_one,
     check_processes,
-    quote_line,
 )
 from routelab_plugins.npb_operations import operations
 from routelab_plugins.npb_problems import NpbKernel, size_and_iterations
+from routelab_plugins.quotes import quote_line
 
 KERNELS = ("lu", "mg", "cg", "ft", "is")
 
@@ -36,6 +36,9 @@ FIELDS = (
     ("version", "Version", rf"{WHOLE}(?:\.{WHOLE})*"),
 )
 """Lines of the summary in order: field, printed name, and pattern of the value."""
+
+LIKE_FIELD = re.compile(r"\s=\s|=\s\s|\s\s[0-9][0-9.]*$")
+"""A line of the summary, or a part of one."""
 
 ROUNDING = 0.005
 """Largest rounding error of a printed number with two decimals."""
@@ -145,8 +148,8 @@ class Summary:
             )
 
 
-def read_summary(lines: Sequence[str]) -> Summary:
-    """Return the summary in a complete output.
+def read_summary(lines: Sequence[str]) -> tuple[Summary, list[str]]:
+    """Return the summary in a complete output, and the lines of other programs in it.
 
     Raises
     ------
@@ -155,19 +158,27 @@ def read_summary(lines: Sequence[str]) -> Summary:
     """
     begins = [place for place, line in enumerate(lines) if BEGIN.fullmatch(line)]
     check_one(len(begins), "line '... Benchmark Completed'")
-    block = lines[begins[0] + 1 : begins[0] + 1 + len(FIELDS)]
     values: dict[str, str] = {}
-    for (field, name, form), line in zip(FIELDS, block, strict=False):
-        found = re.fullmatch(rf" *{name} *= *({form}) *", line)
-        if found is None:
+    foreign: list[str] = []
+    missing = list(FIELDS)
+    for line in lines[begins[0] + 1 :]:
+        if not missing:
+            break
+        field, name, form = missing[0]
+        if found := re.fullmatch(rf" *{name} *= *({form}) *", line):
+            values[field] = found[1]
+            del missing[0]
+        elif LIKE_FIELD.search(line):
             raise BenchmarkError(
                 "unreadable", f"expected {name!r} in the summary, found {quote_line(line)}"
             )
-        values[field] = found[1]
-    if len(block) < len(FIELDS):
-        raise BenchmarkError("incomplete", f"the summary ends before {FIELDS[len(block)][1]!r}")
+        elif line.strip():
+            foreign.append(line)
+    if missing:
+        raise BenchmarkError("incomplete", f"the summary ends before {missing[0][1]!r}")
     _check_once(lines)
-    return _summary(cast(re.Match[str], BEGIN.fullmatch(lines[begins[0]]))[1], values)
+    begin = cast(re.Match[str], BEGIN.fullmatch(lines[begins[0]]))
+    return _summary(begin[1], values), foreign
 
 
 def _check_once(lines: Sequence[str]) -> None:

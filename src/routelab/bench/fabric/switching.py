@@ -13,6 +13,7 @@ from typing import get_origin
 
 from routelab.api import FabricError, FabricPlugin, InputError
 from routelab.bench.processes.commands import LimitedCommand
+from routelab.config.cluster.file import ClusterFile
 from routelab.config.cluster.jobs import FabricChoice
 from routelab.config.errors import ConfigError
 from routelab.registry import compositions
@@ -78,6 +79,32 @@ def load_fabric(
         except InputError as error:
             raise ConfigError([f"{place}export: {error}"]) from None
     return plugin
+
+
+def require_fabric(file: ClusterFile, fabric: FabricPlugin, routings: int) -> None:
+    """Refuse to apply several routings on a cluster where nothing switches between them.
+
+    Parameters
+    ----------
+    file : ClusterFile
+    fabric : FabricPlugin
+        The fabric of the file.
+    routings : int
+        Number of routings to compare.
+
+    Raises
+    ------
+    InputError
+        If there are two or more: all would be measured under the same routes.
+    """
+    if routings < 2 or fabric.changes:
+        return
+    raise InputError(
+        f"{file.path}: fabric: nothing switches between the {routings} routings (fabric "
+        f"{fabric.name}): all would be measured under the same routes, and their differences would "
+        "be noise; add what switches them (fabric: {use: command, apply: [...], restore: [...]}), "
+        "or measure without --apply-routing (in the workflow without apply_routing=true)"
+    )
 
 
 class DrySwitch:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import string
 from dataclasses import replace
 
 import pytest
-from bench_corpus import GOOD, PLUGINS
+from bench_corpus import FOREIGN, GOOD, PLUGINS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +53,8 @@ def written(figure, plugin, figures):
     count = [str(int(row["iterations"]))] if "iterations" in row else []
     if plugin == "imb-alltoall":
         return [str(figure.size), *count, *latencies[1:], latencies[0]]
-    return [str(figure.size), *latencies, *count]
+    tail = [f"{value:.2f}" for metric, value in row.items() if metric.startswith("latency_p")]
+    return [str(figure.size), *latencies, *count, *tail]
 
 
 def _has(row, one):
@@ -66,7 +68,7 @@ def require_whole_lines(case, text, known):
         return
     ends = text.replace("\r\n", "\n").split("\n")[:-1]
     lines = [line.replace("=", " = ").split(" ") for line in ends]
-    lines = [[word for word in line if word] for line in lines]
+    lines = [[word for word in line if word not in ("", "Pass")] for line in lines]
     for figure in found.figures:
         assert written(figure, case.plugin, found.figures) in lines
     if known and case.task() is not None and case.plugin != "npb":
@@ -114,6 +116,28 @@ def test_lines_are_lost_doubled_or_swapped(plugin, data, known, how):
         require_true(case, "\n".join(lines), known)
 
 
+@pytest.mark.parametrize("case", GOOD, ids=str)
+def test_a_line_of_another_program_does_no_harm_anywhere(case):
+    lines = case.text.split("\n")
+    for place in range(len(lines)):
+        line = FOREIGN[place % len(FOREIGN)]
+        text = "\n".join([*lines[:place], line, *lines[place:]])
+        found = parsed(case, text, known=True)
+        assert found is not None, (place, line)
+        assert found.figures == case.figures()
+
+
+@each_plugin
+@given(data=st.data(), known=KNOWN)
+def test_foreign_lines_anywhere(plugin, data, known):
+    case = draw_case(data, plugin)
+    lines = case.text.split("\n")
+    for line in data.draw(st.lists(st.sampled_from(FOREIGN) | st.text(max_size=40), max_size=5)):
+        lines.insert(data.draw(st.integers(0, len(lines) - 1)), line)
+    found = parsed(case, "\n".join(lines), known)
+    assert found is None or found.figures == case.figures()
+
+
 @each_plugin
 @given(data=st.data(), known=KNOWN)
 def test_digits_become_letters(plugin, data, known):
@@ -143,6 +167,19 @@ def test_two_outputs_are_cut_and_joined(plugin, data, known):
     begin = case.text[: data.draw(st.integers(0, len(case.text)))]
     end = other.text[data.draw(st.integers(0, len(other.text))) :]
     require_whole_lines(case, begin + end, known)
+
+
+@pytest.mark.parametrize("case", OF["imb-alltoall"], ids=str)
+def test_a_row_of_imb_that_lost_characters_is_refused(case):
+    row = re.compile(r" *[0-9]+ +[0-9]+( +[0-9]+\.[0-9]{2}){3} *")
+    lines = case.text.split("\n")
+    places = [place for place, line in enumerate(lines) if row.fullmatch(line.rstrip("\r"))]
+    assert places
+    for place in places:
+        line = lines[place]
+        for end in range(1, len(line.rstrip())):
+            damaged = [*lines[:place], line[: end - 1] + line[end:], *lines[place + 1 :]]
+            assert parsed(case, "\n".join(damaged), known=False) is None, (end, line)
 
 
 ALPHABET = string.printable + "\x00\x1c\x85\u2028٣\ufffd"

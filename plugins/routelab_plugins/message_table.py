@@ -1,0 +1,221 @@
+"""Tables with a row for each message size, which several benchmarks print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkPlugin,
+    BenchmarkTask,
+    Bytes,
+    FigureOfMerit,
+    Parameters,
+    parameter,
+)
+
+MICROSECONDS = 1e6
+
+ROUNDING = 0.005
+"""Largest rounding error of a printed number with two decimals."""
+
+LARGEST = 2**31 - 1
+"""Largest number of bytes of an MPI message."""
+
+
+class MessageParameters(Parameters):
+    """Message sizes and repetitions."""
+
+    size: Bytes = parameter(
+        1 << 20, ge=1, le=1 << 30, description="Bytes of a message, the smallest one"
+    )
+    doublings: int = parameter(
+        0, ge=0, le=30, description="How many larger sizes follow, each twice the one before"
+    )
+    iterations: int = parameter(100, ge=1, le=10**6, description="Calls that are timed")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """All message sizes, ascending."""
+        return tuple(self.size << times for times in range(self.doublings + 1))
+
+
+@dataclass(frozen=True)
+class Row:
+    """The values of a row.
+
+    Attributes
+    ----------
+    size : int or None
+        Bytes of a message; None if the benchmark has no sizes.
+    figures : tuple of FigureOfMerit
+    """
+
+    size: int | None
+    figures: tuple[FigureOfMerit, ...]
+
+    def value(self, metric: str) -> float | None:
+        """Return a figure's value; None if the row has no such figure."""
+        return next((one.value for one in self.figures if one.metric == metric), None)
+
+    @property
+    def name(self) -> str:
+        """Its name in messages."""
+        return "the row" if self.size is None else f"the row of {self.size} bytes"
+
+
+def latency_row(size: int, average: float, least: float, greatest: float, iterations: int) -> Row:
+    """Return a row of latencies, in microseconds, and how often they were measured."""
+    values = {"latency_avg": average, "latency_min": least, "latency_max": greatest}
+    latencies = [
+        FigureOfMerit(metric, value, "us", "lower", size) for metric, value in values.items()
+    ]
+    return Row(size, (*latencies, FigureOfMerit("iterations", float(iterations), "", "", size)))
+
+
+def figures(
+    rows: Sequence[Row],
+    request: MessageParameters,
+    task: BenchmarkTask | None,
+    *,
+    doubling: bool = True,
+) -> tuple[FigureOfMerit, ...]:
+    """Return the figures of merit of all rows, which must match the requested ones.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        With sizes.
+    request : MessageParameters
+    task : BenchmarkTask or None
+        None if the request is unknown.
+    doubling : bool
+        Whether sizes must double from row to row; otherwise they only have to differ.
+
+    Raises
+    ------
+    BenchmarkError
+        If a row contradicts itself, or sizes are invalid or differ from the requested ones.
+    """
+    if not rows:
+        raise BenchmarkError(
+            "no-result", "there is a header but no row: did the program reach its memory limit?"
+        )
+    for row in rows:
+        check_row(row)
+    sizes = [row.size or 0 for row in rows]
+    for one, other in pairwise(sizes):
+        if doubling and other != (2 * one or 1):
+            raise BenchmarkError(
+                "unreadable",
+                f"after the row of {one} bytes comes one of {other}; sizes double",
+            )
+    if len(set(sizes)) < len(sizes):
+        raise BenchmarkError("unreadable", "there are several rows of one size")
+    if task is not None:
+        _check_sizes(sizes, request)
+        for row in rows:
+            check_iterations(row, request.iterations)
+    return tuple(figure for row in rows for figure in row.figures)
+
+
+def check_row(row: Row) -> None:
+    """Raise if values of a row contradict each other."""
+    average = row.value("latency_avg")
+    if average is not None:
+        least, greatest = row.value("latency_min"), row.value("latency_max")
+        least = average if least is None else least
+        greatest = average if greatest is None else greatest
+        timed = greatest > 0 or row.size == 0
+        if not (least <= average <= greatest and timed):
+            raise BenchmarkError(
+                "unreadable",
+                f"{row.name} contradicts itself: average {average:g}, least {least:g}, greatest "
+                f"{greatest:g}",
+            )
+    if row.value("iterations") == 0:
+        raise BenchmarkError("unreadable", f"{row.name} contradicts itself: no iterations")
+    _check_percentiles(row)
+    _check_rate(row)
+
+
+def _check_percentiles(row: Row) -> None:
+    """Raise if a higher percentile is smaller."""
+    found = [
+        (int(one.metric.rpartition("_p")[2]), one.value)
+        for one in row.figures
+        if re.search(r"_p[0-9]+$", one.metric)
+    ]
+    values = [value for _, value in sorted(found)]
+    if values != sorted(values):
+        raise BenchmarkError("unreadable", f"{row.name} contradicts itself: percentiles {values}")
+
+
+def _check_rate(row: Row) -> None:
+    """Raise if bandwidth and message rate contradict each other."""
+    bandwidth, rate = row.value("bandwidth"), row.value("message_rate")
+    size = row.value("transmit_size") or row.size
+    if bandwidth is None or rate is None or not size:
+        return
+    if abs(bandwidth - rate * size / 1e6) > ROUNDING * (1 + size / 1e6) + 1e-9 * bandwidth:
+        raise BenchmarkError(
+            "unreadable",
+            f"{row.name} contradicts itself: {bandwidth:g} MB/s are not {rate:g} messages of "
+            f"{size:g} bytes in a second",
+        )
+
+
+def _check_sizes(found: Sequence[int], request: MessageParameters) -> None:
+    more = [size for size in found if size not in request.sizes]
+    if more:
+        raise BenchmarkError(
+            "wrong-benchmark", f"there is a row of {more[0]} bytes, which was not asked for"
+        )
+    absent = [size for size in request.sizes if size not in found]
+    if absent:
+        raise BenchmarkError("incomplete", f"there is no row of {absent[0]} bytes")
+
+
+def check_iterations(row: Row, requested: int) -> None:
+    """Raise if a row says that another number of calls was timed."""
+    iterations = row.value("iterations")
+    if iterations not in (None, requested):
+        size = "" if row.size is None else f" of {row.size} bytes"
+        raise BenchmarkError(
+            "wrong-benchmark", f"{iterations:g} iterations{size}, {requested} were asked for"
+        )
+
+
+class MessageBenchmark(BenchmarkPlugin):
+    """Base class of benchmarks that print such rows."""
+
+    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
+        """Reject a single process, and messages that are too large."""
+        largest = self.parameters.sizes[-1]
+        if largest > LARGEST:
+            return f"messages of {largest} bytes; MPI sends at most {LARGEST} at once"
+        return None if ranks > 1 else "needs two processes or more"
+
+
+class LatencyBenchmark(MessageBenchmark):
+    """Base class of benchmarks whose latency a workload predicts.
+
+    Class attributes
+    ----------------
+    predicts : str
+        The metric that equals the time of one call, from the first start to the last end of a rank.
+    """
+
+    predicts = "latency_avg"
+
+    def predicted(self, facts: Mapping[str, Any], task: BenchmarkTask) -> tuple[FigureOfMerit, ...]:
+        """Return the time of one call with the largest message."""
+        seconds = facts.get("timed_s")
+        if not isinstance(seconds, (int, float)):
+            return ()
+        size = self.parameters.sizes[-1]
+        return (FigureOfMerit(self.predicts, seconds * MICROSECONDS, "us", "lower", size),)

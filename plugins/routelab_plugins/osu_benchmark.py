@@ -1,0 +1,177 @@
+"""What the benchmarks of the OSU Micro-Benchmarks have in common: options and reading of output.
+
+The programs do not print the number of processes (`osu_mbw_mr` prints that of pairs). They refuse
+to run on one process, and if processes are not connected, each of several groups prints a header;
+both errors are reported as a wrong number of processes. A single group that is too small is not
+visible in the output.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from routelab.api import (
+    BenchmarkError,
+    BenchmarkPlugin,
+    BenchmarkResult,
+    BenchmarkTask,
+    Citation,
+    FigureOfMerit,
+    RunOutput,
+    parameter,
+)
+from routelab_plugins.benchmark_output import read_lines
+from routelab_plugins.message_table import MessageBenchmark, MessageParameters, figures
+from routelab_plugins.osu_output import OsuOutput, read_output
+from routelab_plugins.quotes import quote_line
+
+MEMORY = 512 << 20
+"""The default limit of memory per process of collective benchmarks, in bytes."""
+
+WINDOW = 64
+"""The default number of messages in flight."""
+
+_ALONE = re.compile(r"This test requires (at least|exactly) (two|2) processes", re.IGNORECASE)
+_INVALID = re.compile(r"DATA VALIDATION ERROR:.*")
+
+
+class OsuParameters(MessageParameters):
+    """Message sizes, repetitions, warm-up repetitions and validation."""
+
+    warm_up: int = parameter(
+        10, ge=0, le=10**6, description="Warm-up calls of each size before the timed ones"
+    )
+    validate_: bool = parameter(
+        False, description="Whether the program verifies what is received (-c, since 5.9)"
+    )
+
+
+class WindowParameters(OsuParameters):
+    """Also the number of messages in flight."""
+
+    window: int = parameter(
+        WINDOW,
+        ge=1,
+        le=10**5,
+        description="Messages sent before the sender waits for an answer",
+    )
+
+
+class OsuBenchmark(BenchmarkPlugin):
+    """Base class of all of them.
+
+    Class attributes
+    ----------------
+    program : str
+        Name of its file.
+    title : str
+        What it prints between "OSU MPI" and the version.
+    """
+
+    program: ClassVar[str]
+    title: ClassVar[str]
+    citations: ClassVar[tuple[Citation, ...]] = (Citation("osu", "the program"),)
+
+    def executables(self, ranks: int) -> tuple[str, ...]:
+        """Return one name for all versions."""
+        return (self.program,)
+
+    def command(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """Return the program and its options."""
+        return (str(task.executable), *self.options(task))
+
+    def parse(self, output: RunOutput, task: BenchmarkTask | None) -> BenchmarkResult:
+        """Parse header, names of columns and rows; keep lines of other programs."""
+        _check_texts(output)
+        found = read_output(read_lines(output), self.title, self.program)
+        facts: dict[str, Any] = {"validation": "pass"} if found.table.validated else {}
+        if found.pairs is not None:
+            facts |= {"pairs": found.pairs, "window": found.window}
+        return BenchmarkResult(
+            tuple(self.figures(found, task)), found.version, facts, tuple(found.table.foreign)
+        )
+
+    @abstractmethod
+    def options(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """Return the options of the command."""
+
+    @abstractmethod
+    def figures(self, output: OsuOutput, task: BenchmarkTask | None) -> Sequence[FigureOfMerit]:
+        """Return the figures of an output that matches the request."""
+
+
+class OsuMessageBenchmark(OsuBenchmark, MessageBenchmark):
+    """Base class of the programs with message sizes."""
+
+    Parameters = OsuParameters
+
+    def options(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """Return the options for sizes, repetitions and validation."""
+        parameters = self.parameters
+        sizes = ("-m", f"{parameters.sizes[0]}:{parameters.sizes[-1]}")
+        counts = ("-i", str(parameters.iterations), "-x", str(parameters.warm_up))
+        return (*sizes, *counts, *(("-c",) if parameters.validate_ else ()))
+
+    def figures(self, output: OsuOutput, task: BenchmarkTask | None) -> Sequence[FigureOfMerit]:
+        """Return the figures of all rows."""
+        if task is not None and self.parameters.validate_ and not output.table.validated:
+            raise BenchmarkError(
+                "verification-failed", f"{self.program} did not verify what was received"
+            )
+        return figures(output.table.rows, self.parameters, task)
+
+
+class OsuCollectiveBenchmark(OsuMessageBenchmark):
+    """Base class of the collective benchmarks with message sizes."""
+
+    figure = "latency_avg"
+
+    def options(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """Also ask for minimum and maximum, and raise the memory limit if necessary."""
+        needed = self.buffers(task.ranks)
+        memory = ("-M", str(needed)) if needed > MEMORY else ()
+        return ("-f", *super().options(task), *memory)
+
+    def buffers(self, ranks: int) -> int:
+        """Return the size of a process's buffers for the largest message, in bytes."""
+        return 2 * int(self.parameters.sizes[-1])
+
+
+class OsuPairBenchmark(OsuMessageBenchmark):
+    """Base class of the benchmarks between two processes."""
+
+    def supports(self, ranks: int, ranks_per_node: int) -> str | None:
+        """Reject all but two processes, and messages that are too large."""
+        reason = super().supports(ranks, ranks_per_node)
+        return reason or (None if ranks == 2 else f"needs exactly two processes, not {ranks}")
+
+
+class OsuBandwidthBenchmark(OsuPairBenchmark):
+    """Base class of the benchmarks that send several messages before they await an answer."""
+
+    figure = "bandwidth"
+    Parameters = WindowParameters
+
+    def options(self, task: BenchmarkTask) -> tuple[str, ...]:
+        """Also choose the number of messages in flight, unless it is the default."""
+        return (*super().options(task), *window_options(self.parameters.window))
+
+
+def window_options(window: int) -> tuple[str, ...]:
+    """Return the option for the number of messages in flight; none for the default."""
+    return ("-W", str(window)) if window != WINDOW else ()
+
+
+def _check_texts(output: RunOutput) -> None:
+    """Raise if the program refused to run (exit code 1), or if its own check failed."""
+    for line in (*output.stdout.split("\n"), *output.stderr.split("\n")):
+        if _ALONE.search(line):
+            raise BenchmarkError(
+                "wrong-processes",
+                "it ran on one process: do launcher and program use the same MPI?",
+            )
+        if _INVALID.fullmatch(line.strip()):
+            raise BenchmarkError("verification-failed", f"the program printed: {quote_line(line)}")

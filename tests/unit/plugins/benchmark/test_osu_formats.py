@@ -1,0 +1,250 @@
+"""Every format of the OSU Micro-Benchmarks, alone and with foreign text in it.
+
+Whatever is added or lost: the same numbers or an error, never other numbers.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from bench_corpus import FOREIGN
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from osu_printer import COLLECTIVES, PAIRS, TITLES, VERSIONS, formats, lines
+
+from routelab.api import BenchmarkError, BenchmarkTask, RunOutput
+from routelab.registry.instances import load
+
+FORMATS = formats()
+ITERATIONS = 20
+SIZES = (4, 8, 16, 32)
+UNITS = {
+    "latency": ("us", "lower"),
+    "bandwidth": ("MB/s", "higher"),
+    "message": ("1/s", "higher"),
+    "iterations": ("", ""),
+    "transmit": ("B", ""),
+}
+
+
+def values(form, numbers):
+    """Values of a row that do not contradict each other, from eight numbers of hundredths."""
+    low, middle, high, *tail = sorted(numbers)
+    found = {"latency_min": low, "latency_avg": middle, "latency_max": high, "bandwidth": middle}
+    names = [name for name in form.metrics if name.rpartition("_p")[2].isdigit()]
+    found |= dict(zip(names, tail, strict=False))
+    found = {name: value / 100 for name, value in found.items()}
+    return found | {"iterations": ITERATIONS}
+
+
+def table(form, numbers):
+    rows = []
+    for size, mine in zip(SIZES if form.sized else (0,), numbers, strict=False):
+        found = values(form, mine) | {"transmit_size": size}
+        found["message_rate"] = float(f"{found['bandwidth'] * 1e6 / (size or 1):.2f}")
+        rows.append((size, {name: found[name] for name in form.metrics}))
+    return rows
+
+
+def expected(form, rows):
+    return [
+        (name, found[name], *UNITS[name.partition("_")[0]], size if form.sized else None)
+        for size, found in rows
+        for name in form.metrics
+    ]
+
+
+def ranks_of(plugin):
+    return 2 if plugin not in COLLECTIVES and plugin != "osu-mbw-mr" else 2 * PAIRS
+
+
+def parsed(form, text, known=True):
+    """Figures and foreign lines; None if the output is refused."""
+    sizes = f"size={SIZES[0]},doublings={len(SIZES) - 1}," if form.sized else ""
+    plugin = load("benchmark", f"{form.plugin}~{sizes}iterations={ITERATIONS}")
+    task = BenchmarkTask(ranks_of(form.plugin), 1, Path("program"), Path("run"))
+    try:
+        found = plugin.parse(RunOutput(text), task if known else None)
+    except BenchmarkError:
+        return None
+    rows = [(one.metric, one.value, one.unit, one.better, one.size) for one in found.figures]
+    assert found.version == form.version
+    return rows, list(found.foreign)
+
+
+FIXED = [[1000 + 37 * row + 11 * place for place in range(8)] for row in range(4)]
+numbers = st.lists(st.lists(st.integers(1, 10**9), min_size=8, max_size=8), min_size=4, max_size=4)
+
+
+@st.composite
+def outputs(draw):
+    form = draw(st.sampled_from(FORMATS))
+    rows = table(form, draw(numbers))
+    return form, rows, lines(form, rows)
+
+
+def text_of(found):
+    return "".join(f"{line}\n" for line in found)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("plugin", TITLES)
+def test_every_format_gives_its_numbers(plugin, version):
+    chosen = [form for form in FORMATS if (form.plugin, form.version) == (plugin, version)]
+    assert chosen
+    for form in chosen:
+        rows = table(form, FIXED)
+        assert parsed(form, text_of(lines(form, rows))) == (expected(form, rows), []), str(form)
+
+
+@pytest.mark.parametrize("plugin", TITLES)
+def test_lines_of_other_programs_do_no_harm_anywhere(plugin):
+    chosen = [form for form in FORMATS if form.plugin == plugin][::7]
+    for number, form in enumerate(chosen):
+        rows = table(form, FIXED)
+        whole = lines(form, rows)
+        for place in range(len(whole) + 1):
+            if whole[place - 1 : place] == whole[place : place + 1]:
+                continue  # between the two titles of osu_mbw_mr
+            line = FOREIGN[(place + number) % len(FOREIGN)]
+            text = text_of([*whole[:place], line, *whole[place:]])
+            assert parsed(form, text) == (expected(form, rows), [line] if line else [])
+
+
+@given(outputs(), st.data(), st.booleans())
+def test_foreign_lines_anywhere(output, data, known):
+    form, rows, whole = output
+    added = data.draw(st.lists(st.sampled_from(FOREIGN) | st.text(max_size=40), max_size=6))
+    text = list(whole)
+    for line in added:
+        text.insert(data.draw(st.integers(0, len(text))), line)
+    found = parsed(form, text_of(text), known)
+    assert found is None or found[0] == expected(form, rows)
+
+
+PIECES = st.sampled_from(FOREIGN) | st.text(max_size=12) | st.text("0123456789. \n", max_size=6)
+
+
+def assume_no_forged_row(whole, text):
+    """Leave out text that completes a row: nobody can tell it from a row of the program."""
+    assume(not any(len(line) == len(whole[-1]) for line in set(text.split("\n")) - set(whole)))
+
+
+@given(outputs(), st.data(), st.booleans())
+def test_foreign_text_inside_a_line(output, data, known):
+    form, rows, whole = output
+    text = text_of(whole)
+    place = data.draw(st.integers(text.index(whole[-len(rows)]), len(text)))
+    text = text[:place] + data.draw(PIECES) + text[place:]
+    assume_no_forged_row(whole, text)
+    found = parsed(form, text, known)
+    assert found is None or found[0] == expected(form, rows)
+
+
+@given(outputs(), st.data())
+def test_foreign_text_in_several_places(output, data):
+    form, rows, whole = output
+    text = text_of(whole)
+    for _ in range(data.draw(st.integers(2, 4))):
+        place = data.draw(st.integers(0, len(text)))
+        text = text[:place] + data.draw(PIECES) + text[place:]
+    assume_no_forged_row(whole, text)
+    # the version is text, not a number, and a digit may join it
+    try:
+        found = parsed(form, text)
+    except AssertionError:
+        assume(False)
+    assert found is None or found[0] == expected(form, rows)
+
+
+@given(outputs(), st.data(), st.booleans())
+def test_rows_are_lost_doubled_or_swapped(output, data, known):
+    form, rows, whole = output
+    begin = len(whole) - len(rows)
+    one, other = (data.draw(st.integers(begin, len(whole) - 1)) for _ in range(2))
+    how = data.draw(st.sampled_from(["lost", "doubled", "swapped"]))
+    text = list(whole)
+    if how == "lost":
+        del text[one]
+    elif how == "doubled":
+        text.insert(other, text[one])
+    else:
+        text[one], text[other] = text[other], text[one]
+    found = parsed(form, text_of(text), known)
+    if text == whole:
+        assert found == (expected(form, rows), [])
+    elif known or how != "lost" or begin < one < len(whole) - 1:
+        assert found is None
+    else:
+        # the first or last row: without the request nobody knows that there was one
+        assert found is None or set(found[0]) < set(expected(form, rows))
+
+
+@given(outputs(), st.data())
+def test_the_end_is_cut_off(output, data):
+    form, _, whole = output
+    text = text_of(whole)
+    assert parsed(form, text[: data.draw(st.integers(0, len(text) - 1))]) is None
+
+
+@given(outputs(), numbers, st.data(), st.booleans())
+def test_lines_of_two_outputs_are_refused(output, more, data, known):
+    form, _, whole = output
+    other = lines(form, table(form, more))
+    rest = [list(whole), other]
+    turns = data.draw(st.lists(st.sampled_from(rest), max_size=40))
+    text = [whose.pop(0) for whose in turns if whose] + rest[0] + rest[1]
+    assert parsed(form, text_of(text), known) is None
+
+
+@given(outputs(), numbers, st.data(), st.booleans())
+def test_rows_of_two_ranks_are_refused(output, more, data, known):
+    form, rows, whole = output
+    other = lines(form, table(form, more))[-len(rows) :]
+    text = list(whole)
+    for line in other[data.draw(st.integers(0, len(other) - 1)) :]:
+        text.insert(data.draw(st.integers(len(whole) - len(rows), len(text))), line)
+    assert parsed(form, text_of(text), known) is None
+
+
+@pytest.mark.parametrize("form", [form for form in FORMATS if form.validation][::5], ids=str)
+def test_a_failed_validation_is_named(form):
+    plugin = load("benchmark", form.plugin)
+    whole = lines(form, table(form, FIXED))
+    whole[-1] = whole[-1].replace("Pass", "Fail")
+    said = "DATA VALIDATION ERROR: ./osu exited with status 1 on message size 32."
+    for text in (whole, [*whole, said], [*whole[:-1], said]):
+        with pytest.raises(BenchmarkError) as error:
+            plugin.parse(RunOutput(text_of(text), exit_code=1 if said in text else None), None)
+        assert error.value.failure == "verification-failed"
+
+
+def test_a_validation_that_was_asked_for_must_have_happened():
+    form = next(form for form in FORMATS if form.plugin == "osu-bcast" and form.full)
+    plugin = load("benchmark", "osu-bcast~size=4,doublings=3,iterations=20,validate=true")
+    with pytest.raises(BenchmarkError, match="osu_bcast did not verify") as error:
+        plugin.parse(
+            RunOutput(text_of(lines(form, table(form, FIXED)))),
+            BenchmarkTask(4, 1, Path("program"), Path("run")),
+        )
+    assert error.value.failure == "verification-failed"
+
+
+def test_pairs_tell_the_number_of_processes():
+    form = next(form for form in FORMATS if form.plugin == "osu-mbw-mr")
+    text = text_of(lines(form, table(form, FIXED)))
+    plugin = load("benchmark", "osu-mbw-mr~size=4,doublings=3")
+    with pytest.raises(BenchmarkError, match="32 processes took part, 8 were") as error:
+        plugin.parse(RunOutput(text), BenchmarkTask(8, 1, Path("program"), Path("run")))
+    assert error.value.failure == "wrong-processes"
+    other = load("benchmark", "osu-mbw-mr~size=4,doublings=3,window=32")
+    with pytest.raises(BenchmarkError, match="64 messages in flight, 32 were"):
+        other.parse(RunOutput(text), BenchmarkTask(32, 1, Path("program"), Path("run")))
+
+
+def test_sizes_may_begin_with_none():
+    rows = ["0                       1.40", "1                       1.41"]
+    text = text_of(["# OSU MPI Latency Test v5.6.2", "# Size          Latency (us)", *rows])
+    found = load("benchmark", "osu-latency").parse(RunOutput(text), None)
+    assert [(one.size, one.value) for one in found.figures] == [(0, 1.4), (1, 1.41)]
