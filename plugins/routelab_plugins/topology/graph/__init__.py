@@ -38,6 +38,11 @@ class GraphParameters(Parameters):
     self_loops: Literal["drop", "refuse"] = parameter(
         "drop", description="What to do with edges that join a switch to itself"
     )
+    repeats: Literal["refuse", "parallel"] = parameter(
+        "refuse",
+        description="How to treat a link that the file lists again with the same properties: as a "
+        "mistake (refuse) or as a parallel link (parallel)",
+    )
     fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
     fail_links: int = parameter(
         0, ge=0, description="Number of links that fail at random, between live switches"
@@ -59,7 +64,9 @@ class Graph(TopologyPlugin):
     def build(self) -> Topology:
         """Read the file.
 
-        An undirected edge becomes two channels, parallel edges stay apart. A switch or host is
+        An undirected edge becomes two channels. Parallel edges stay apart: those that differ in
+        ports, capacity, latency or, in GraphML, id, and all in JSON with ``"multigraph": true``.
+        Other repeats are refused unless ``repeats`` is ``parallel``. A switch or host is
         named by its label if no other has it, else by its name (id) in the file. Nodes of kind
         ``host`` are terminals, in the order of the file. The number of self-loops that were
         dropped is in ``attributes["self_loops_dropped"]``. Random failures are those
@@ -78,6 +85,7 @@ class Graph(TopologyPlugin):
             terminals=parameters.terminals,
             directed=None if parameters.directed == "auto" else parameters.directed,
             self_loops=parameters.self_loops,
+            repeats=parameters.repeats,
         )
         if not (parameters.fail_switches or parameters.fail_links):
             return whole

@@ -158,5 +158,6 @@ class _Reader:
                 directed=None if directed is None else directed == "true",
                 source_port=port(data.get("source_port"), "source_port", self._place),
                 target_port=port(data.get("target_port"), "target_port", self._place),
+                key=self._element.get("id", ""),
             )
         )

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from routelab.api import InputError, Topology
+from routelab.api.number_texts import read_number
 
 MAX_TERMINALS = 10_000
 """Largest number of terminals at one switch; more are regarded as a mistake."""
@@ -36,7 +37,7 @@ class Node:
 class Edge:
     """A link in the file; `directed` is None for the file's default.
 
-    Missing ports are −1.
+    Missing ports are −1; `key` distinguishes parallel links.
     """
 
     source: str
@@ -47,13 +48,15 @@ class Edge:
     directed: bool | None = None
     source_port: int = -1
     target_port: int = -1
+    key: str = ""
 
 
 @dataclass
 class Network:
-    """A file's content: nodes by key, in order, and edges."""
+    """A file's content: nodes by key, in order, and edges, which may repeat in a multigraph."""
 
     directed: bool = False
+    multigraph: bool = False
     nodes: dict[str, Node] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
 
@@ -100,7 +103,7 @@ class Network:
         names = list(
             dict.fromkeys(end for edge in self.edges for end in (edge.source, edge.target))
         )
-        if all(name.isdecimal() and len(name) <= 18 for name in names):
+        if all(name.isascii() and name.isdecimal() and len(name) <= 18 for name in names):
             names.sort(key=lambda name: (int(name), name))
         for name in names:
             self.declare(Node(name, places[name]))
@@ -175,7 +178,7 @@ def _number(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     try:
-        return float(value)
+        return read_number(value.strip()) if isinstance(value, str) else float(value)
     except (TypeError, ValueError, OverflowError):
         return None
 
@@ -187,6 +190,7 @@ def topology_of(
     terminals: int,
     directed: bool | None,
     self_loops: Literal["drop", "refuse"],
+    repeats: Literal["refuse", "parallel"] = "refuse",
 ) -> Topology:
     """Make the topology: an edge's channels follow one another, in the order of the file.
 
@@ -200,12 +204,14 @@ def topology_of(
     directed : bool or None
         Whether all edges are directed; None: as declared in the file.
     self_loops : {"drop", "refuse"}
+    repeats : {"refuse", "parallel"}
+        Meaning of a link that is listed again.
 
     Raises
     ------
     InputError
-        If there is no switch or no terminal, a rejected self-loop, or a host that is not linked
-        to exactly one switch by one link.
+        If there is no switch or no terminal, a rejected self-loop or repeated link, or a host that
+        is not linked to exactly one switch by one link.
     """
     if not network.nodes:
         raise InputError(f"{path}: no node and no edge in it")
@@ -215,6 +221,8 @@ def topology_of(
             f"{loops[0].place}: an edge joins node {loops[0].source!r} to itself; remove it or "
             "set self_loops=drop"
         )
+    if repeats == "refuse" and not network.multigraph:
+        _refuse_repeats(network, directed)
     switches = [node for node in network.nodes.values() if not node.host]
     index = {node.key: number for number, node in enumerate(switches)}
 
@@ -260,6 +268,32 @@ def topology_of(
         )
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
+
+
+def _refuse_repeats(network: Network, directed: bool | None) -> None:
+    """Refuse a link that is listed again with the same properties.
+
+    Raises
+    ------
+    InputError
+        Names both places.
+    """
+    places: dict[tuple[object, ...], str] = {}
+    for edge in network.edges:
+        if edge.source == edge.target:
+            continue
+        one_way = network.directed if edge.directed is None else edge.directed
+        ends = [(edge.source, edge.source_port), (edge.target, edge.target_port)]
+        if not (one_way if directed is None else directed):
+            ends.sort()
+        link = (*ends, edge.capacity, edge.latency, edge.directed, edge.key)
+        if link in places:
+            raise InputError(
+                f"{edge.place}: the link between {edge.source!r} and {edge.target!r} was already "
+                f"listed at {places[link]}; remove one, set repeats=parallel if there are two "
+                "links, or directed=true if each line is one channel"
+            )
+        places[link] = edge.place
 
 
 def _hosts(network: Network) -> Iterator[tuple[Node, str, int]]:

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
+from routelab.toolkit import unescape_cell
+from routelab.toolkit.input_files import read_bytes
 
 from .graphml import read_graphml
 from .network import (
@@ -60,7 +62,7 @@ def read_network(path: Path, file_format: str) -> Network:
             )
         file_format = SUFFIXES[suffix]
     try:
-        content = path.read_bytes()
+        content = read_bytes(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     if not content.strip():
@@ -114,7 +116,7 @@ def _ignorable(words: list[str]) -> bool:
         return words[-1].endswith("}")
     return (
         len(words) == 1
-        and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", words[0]) is not None
+        and re.fullmatch(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?", words[0]) is not None
     )
 
 
@@ -161,7 +163,7 @@ def _header(row: list[str], place: str) -> list[str]:
 def _row_edge(header: list[str], row: list[str], place: str) -> Edge:
     if len(row) != len(header):
         raise InputError(f"{place}: {len(row)} cells under a header of {len(header)}")
-    cells = {name: cell.strip() for name, cell in zip(header, row, strict=True)}
+    cells = {name: unescape_cell(cell.strip()) for name, cell in zip(header, row, strict=True)}
     for end in ("source", "target"):
         if not cells[end]:
             raise InputError(f"{place}: the edge has no {end}")
@@ -187,7 +189,8 @@ def read_node_link(text: str, file: str) -> Network:
     """Read node-link JSON, as `networkx.node_link_data` gives it (``links`` or ``edges``).
 
     Nodes may have ``label``, ``terminals``, ``guid`` and ``kind`` (switch or host), edges
-    ``capacity``, ``latency``, ``source_port`` and ``target_port``.
+    ``capacity``, ``latency``, ``source_port`` and ``target_port``. If ``multigraph`` is true, equal
+    edges are parallel links.
 
     Raises
     ------
@@ -205,7 +208,10 @@ def read_node_link(text: str, file: str) -> Network:
     directed = document.get("directed", False)
     if not isinstance(directed, bool):
         raise InputError(f"{file}: directed is {directed!r}, expected true or false")
-    network = Network(directed=directed)
+    multigraph = document.get("multigraph", False)
+    if not isinstance(multigraph, bool):
+        raise InputError(f"{file}: multigraph is {multigraph!r}, expected true or false")
+    network = Network(directed=directed, multigraph=multigraph)
     for place, node in _objects(document, ("nodes",), file):
         terminals = node.get("terminals")
         network.declare(

@@ -54,6 +54,7 @@ def test_an_edge_list(build):
     topology = build(
         "net.txt",
         "# a comment\nb a\n\na c 2.5   # an ignored weight\nc#1\tb {'weight': 3}\nb a\n",
+        repeats="parallel",
     )
     assert topology.switch_names == ("b", "a", "c", "c#1")
     # an edge is two channels, and the parallel edge stays

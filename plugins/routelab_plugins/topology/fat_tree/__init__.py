@@ -1,0 +1,236 @@
+"""Fat trees: extended generalized fat trees, k-ary n-trees, and those with parallel links.
+
+Öhring, Ibel, Das and Kumar, *On Generalized Fat Trees*, IPPS 1995: XGFT(h; m1, …, mh; w1, …, wh)
+has terminals on level 0 and switches on levels 1 to h; a node of level i has m_i children, and a
+node of level i − 1 has w_i parents. Petrini and Vanneschi, *k-ary n-trees: High Performance
+Networks for Massively Parallel Architectures*, IPPS 1997, doi 10.1109/IPPS.1997.580853: a k-ary
+n-tree is XGFT(n; k, …, k; 1, k, …, k). Zahavi, *Fat-Tree Routing and Node Ordering Providing
+Contention Free Traffic for MPI Global Collectives*, Journal of Parallel and Distributed Computing,
+2012, adds p_i parallel links between a node of level i and each child: PGFT(h; m; w; p).
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api.parameters import Dims
+from routelab.api.topology import Int64Array
+from routelab.toolkit.families.linked_network import check_size, linked_network
+
+MAX_TERMINALS = 10_000
+"""Largest number of terminals at a leaf."""
+
+Shape = tuple[int, ...]
+
+
+class FatTreeParameters(Parameters):
+    """Shape of the fat tree, and its failures."""
+
+    k: int | None = parameter(
+        None, ge=2, le=1000, description="Children and parents in a k-ary n-tree; none: 4"
+    )
+    levels: int | None = parameter(
+        None, ge=2, le=20, description="Levels of switches n in a k-ary n-tree; none: 3"
+    )
+    down: Dims | None = parameter(
+        None,
+        description="Instead of k and levels: children m1xm2x…; m1 terminals at each leaf, then "
+        "for each level of switches above the leaves, e.g. 4x4x2",
+    )
+    up: Dims | None = parameter(
+        None,
+        description="Parents w1xw2x… to go with down: 1 leaf for each terminal, then for the "
+        "switches of each level below the roots, e.g. 1x2x2",
+    )
+    parallel: Dims | None = parameter(
+        None,
+        description="Parallel links p1xp2x… between a child and each parent, 1 for terminals, "
+        "e.g. 1x1x2; none: all 1",
+    )
+    terminals: int | None = parameter(
+        None,
+        ge=1,
+        le=MAX_TERMINALS,
+        description="Terminals at each leaf; none: k, or the first of down",
+    )
+    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
+    fail_links: int = parameter(
+        0, ge=0, description="Number of links that fail at random, between live switches"
+    )
+    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+
+
+class FatTree(TopologyPlugin):
+    """Levels of switches; leaves have the terminals, links join neighbouring levels."""
+
+    name = "fat-tree"
+    summary = "Fat tree: k-ary n-tree, or XGFT with any numbers of children, parents and links"
+    citations = (
+        Citation("ohring1995", "definition of extended generalized fat trees (XGFT)"),
+        Citation("petrini1997", "definition of k-ary n-trees"),
+        Citation("zahavi2012", "parallel links (PGFT)"),
+    )
+    Parameters = FatTreeParameters
+
+    def build(self) -> Topology:
+        """Build the fat tree.
+
+        Level 0 has the leaves (level 1 of the definition). Switch 4 of level 1 is ``l1.4`` and has
+        the coordinates (1, 4). In the definition a switch of level i has the digits
+        a_h … a_(i+1) b_i … b_1 with a_j < m_j and b_j < w_j, here its index is the number with
+        these digits in mixed radix: leaves are in the order of the subtrees. Links join switches of
+        levels i and i + 1 that agree in all digits but a_(i+1) and b_(i+1). Ports to children come
+        first, by a_i and then parallel link, those to parents follow, by b_(i+1) and then
+        parallel link.
+
+        Raises
+        ------
+        InputError
+            If the parameters contradict each other or describe no fat tree, the network is too
+            large, or more parts shall fail than exist.
+        """
+        parameters = self.parameters
+        down, up, parallel = self._shape()
+        height = len(down)
+        sizes = [prod(down[level + 1 :]) * prod(up[: level + 1]) for level in range(height)]
+        cables = [sizes[i] * up[i + 1] * parallel[i + 1] for i in range(height - 1)]
+        check_size(self.name, sum(sizes), sum(cables))
+        joined = [_links(sizes, down, up, parallel, level) for level in range(height - 1)]
+        level = np.repeat(np.arange(height), sizes)
+        index = np.concatenate([np.arange(size) for size in sizes])
+        terminals = down[0] if parameters.terminals is None else parameters.terminals
+        return linked_network(
+            self.name,
+            switch_names=[f"l{i}.{j}" for i, j in zip(level.tolist(), index.tolist(), strict=True)],
+            ends=np.concatenate([ends for ends, _ in joined]),
+            ports=np.concatenate([ports for _, ports in joined]),
+            terminal_switch=np.repeat(np.arange(sizes[0]), terminals),
+            parameters={
+                "down": list(down),
+                "up": list(up),
+                "parallel": list(parallel),
+                "terminals_per_leaf": terminals,
+            },
+            facts={
+                "switches_of_levels": sizes,
+                "cables": {f"levels {i} and {i + 1}": cables[i] for i in range(height - 1)},
+                **_leaf_distances(down),
+                **_leaf_bisection(sizes, down, up, parallel),
+            },
+            coordinates=np.stack((level, index), axis=1),
+            fail_switches=parameters.fail_switches,
+            fail_links=parameters.fail_links,
+            seed=parameters.seed,
+        )
+
+    def _shape(self) -> tuple[Shape, Shape, Shape]:
+        """Return children, parents and parallel links of all levels; the first ones of terminals.
+
+        Raises
+        ------
+        InputError
+            If the parameters contradict each other or describe no fat tree.
+        """
+        parameters = self.parameters
+        k, levels = parameters.k or 4, parameters.levels or 3
+        down, up = (k,) * levels, (1, *[k] * (levels - 1))
+        if parameters.down or parameters.up:
+            if parameters.k or parameters.levels:
+                raise InputError(
+                    "fat-tree: use either k and levels (a k-ary n-tree) or down and up (any fat "
+                    "tree), not both"
+                )
+            down, up = parameters.down or (), parameters.up or ()
+        parallel = parameters.parallel or (1,) * len(down)
+        if len(down) != len(up):
+            raise InputError(
+                f"fat-tree: down has {len(down)} numbers and up has {len(up)}, but both need one "
+                "for each level, such as down=4x4x2 with up=1x2x2"
+            )
+        if len(down) == 1:
+            raise InputError(
+                f"fat-tree: down={_text(down)} is a single level of switches, without links; add "
+                f"one, such as down={_text(down)}x2 with up=1x1"
+            )
+        if down[0] > MAX_TERMINALS:
+            raise InputError(
+                f"fat-tree: down={_text(down)} has {down[0]:,} terminals at each leaf; the limit "
+                f"is {MAX_TERMINALS:,}"
+            )
+        if len(parallel) != len(down):
+            raise InputError(
+                f"fat-tree: parallel={_text(parallel)} needs {len(down)} numbers, one for each "
+                f"level, such as {_text(((1,) * len(down) + parallel)[-len(down) :])}"
+            )
+        for name, values in (("down", down), ("up", up), ("parallel", parallel)):
+            if min(values) < 1:
+                raise InputError(
+                    f"fat-tree: {name}={_text(values)} has a number below 1; use "
+                    f"{name}={_text(tuple(max(value, 1) for value in values))}"
+                )
+            if name != "down" and values[0] != 1:
+                raise InputError(
+                    f"fat-tree: {name}={_text(values)} has to begin with 1, because a terminal "
+                    f"has one link; use {name}={_text((1, *values[1:]))}"
+                )
+        return down, up, parallel
+
+
+def _text(values: Shape) -> str:
+    return "x".join(map(str, values))
+
+
+def _links(
+    sizes: list[int],
+    down: Shape,
+    up: Shape,
+    parallel: Shape,
+    level: int,
+) -> tuple[Int64Array, Int64Array]:
+    """Return ends and ports of the links from a level to the next; int64, shape (L, 2) each."""
+    children, parents, links = down[level + 1], up[level + 1], parallel[level + 1]
+    # the digits that agree: those of the subtree above, and those of roots of the subtree
+    above, below = prod(down[level + 2 :]), prod(up[: level + 1])
+    a, child, b, parent, link = (
+        axis.reshape(-1) for axis in np.indices((above, children, below, parents, links))
+    )
+    first = sum(sizes[:level])
+    low = first + (a * children + child) * below + b
+    high = first + sizes[level] + (a * parents + parent) * below + b
+    ports_down = down[level] * parallel[level] if level else 0
+    ports = np.stack((ports_down + parent * links + link, child * links + link), axis=1)
+    return np.stack((low, high), axis=1), ports
+
+
+def _leaf_distances(down: Shape) -> dict[str, Any]:
+    """Return the largest and the mean number of hops between leaves, if there are two."""
+    leaves = prod(down[1:])
+    if leaves == 1:
+        return {}
+    total, subtree = 0, 1
+    for level, children in enumerate(down[1:], start=1):
+        # leaves of this subtree that are not in the same child
+        total += 2 * level * (children - 1) * subtree
+        subtree *= children
+    highest = max(level for level, children in enumerate(down) if level and children > 1)
+    return {"leaf_diameter": 2 * highest, "leaf_mean_distance": total / (leaves - 1)}
+
+
+def _leaf_bisection(sizes: list[int], down: Shape, up: Shape, parallel: Shape) -> dict[str, int]:
+    """Return the fewest links between two halves of the leaves, if that is known.
+
+    It is known if every switch below the roots has as many links up as down (leaves: terminals) and
+    the roots have an even number of children. Traffic between the halves that is spread
+    evenly over all shortest ways then loads no channel more than a terminal does, so that there is
+    a link for each terminal of a half; halves that cut the roots' children have no more.
+    """
+    balanced = all(
+        up[i + 1] * parallel[i + 1] == down[i] * parallel[i] for i in range(len(down) - 1)
+    )
+    if not balanced or down[-1] % 2:
+        return {}
+    return {"leaf_bisection_links": sizes[0] * down[0] // 2}

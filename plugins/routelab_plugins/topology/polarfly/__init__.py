@@ -1,0 +1,151 @@
+"""PolarFly: the polarity graphs of Erdős and Rényi, and of Brown, as networks.
+
+Lakhotia, Besta, Monroe, Isham, Iff, Hoefler and Petrini, *PolarFly: A Cost-Effective and Flexible
+Low-Diameter Topology*, SC 2022, arXiv 2208.01695. For a prime power q, the switches are the
+q² + q + 1 points of the projective plane over the field of q elements, and two are linked if their
+vectors are orthogonal. The q + 1 points that are orthogonal to themselves, the *quadrics*, have
+degree q, all others q + 1. Any two points have exactly one common orthogonal point, so that any two
+switches are at most two hops apart.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api.topology import BoolArray, Int64Array
+from routelab.toolkit.families.finite_field import FiniteField, check_prime_power
+from routelab.toolkit.families.linked_network import (
+    check_size,
+    linked_network,
+    ports_by_neighbour,
+)
+
+
+class PolarFlyParameters(Parameters):
+    """Size of the network, and its failures."""
+
+    q: int = parameter(5, ge=2, le=1000, description="Prime power; q² + q + 1 switches")
+    terminals: int | None = parameter(
+        None, ge=1, le=10_000, description="Terminals at each switch; none: (q + 1) / 2, rounded up"
+    )
+    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
+    fail_links: int = parameter(
+        0, ge=0, description="Number of links that fail at random, between live switches"
+    )
+    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+
+
+class PolarFly(TopologyPlugin):
+    """Points of a projective plane, linked if their vectors are orthogonal."""
+
+    name = "polarfly"
+    summary = "PolarFly (polarity graph): diameter 2 for every prime power q"
+    citations = (Citation("lakhotia2022", "definition and racks of PolarFly"),)
+    Parameters = PolarFlyParameters
+
+    def build(self) -> Topology:
+        """Build the network.
+
+        Rack 0 holds the quadrics. Each neighbour of the first quadric is the first switch of a rack
+        from 1 on, which also holds the neighbours of that switch without the quadrics. Switch 2 of
+        rack 3 is ``r3.2`` and has the coordinates (3, 2); otherwise switches are in ascending order
+        of their vectors, whose first entry other than 0 is 1. If q is even, one of the racks has
+        one switch: all its neighbours are quadrics. Port numbers follow the neighbours' numbers.
+        Cables inside racks are local.
+
+        Raises
+        ------
+        InputError
+            If q is no prime power, the network is too large, or more parts shall fail than exist.
+        """
+        parameters = self.parameters
+        q = parameters.q
+        count, links = q * q + q + 1, q * (q + 1) ** 2 // 2
+        terminals = (q + 2) // 2 if parameters.terminals is None else parameters.terminals
+        check_size(self.name, count, links)
+        check_prime_power(self.name, q)
+        orthogonal = _orthogonal_points(FiniteField.of_order(q))
+        quadric = (orthogonal == np.arange(count)[:, np.newaxis]).any(axis=1)
+        order, coordinates = _racks(orthogonal, quadric)
+        number = np.argsort(order)
+        here = np.repeat(np.arange(count), q + 1)
+        ends = np.stack((here, number[orthogonal[order]].reshape(-1)), axis=1)
+        ends = ends[ends[:, 0] < ends[:, 1]]
+        rack = coordinates[ends, 0]
+        local = int(np.count_nonzero(rack[:, 0] == rack[:, 1]))
+        return linked_network(
+            self.name,
+            switch_names=[f"r{rack}.{index}" for rack, index in coordinates.tolist()],
+            ends=ends,
+            ports=ports_by_neighbour(ends, count),
+            terminal_switch=np.repeat(np.arange(count), terminals),
+            parameters={"q": q, "terminals_per_switch": terminals},
+            facts={
+                "quadrics": q + 1,
+                "racks": q + 1,
+                "cables": {"local": local, "global": links - local},
+                "diameter": 2,
+                "mean_distance": 2 - (q + 1) / count,
+            },
+            coordinates=coordinates,
+            fail_switches=parameters.fail_switches,
+            fail_links=parameters.fail_links,
+            seed=parameters.seed,
+        )
+
+
+def _orthogonal_points(field: FiniteField) -> Int64Array:
+    """Return the points that are orthogonal to each point; int64, shape (q² + q + 1, q + 1).
+
+    Points are numbered in ascending order of their vectors: (0, 0, 1), (0, 1, z), (1, y, z).
+    """
+    q = len(field.add)
+    y, z = (axis.reshape(-1) for axis in np.indices((q, q)))
+    zero, one = np.zeros_like(z), np.ones_like(z)
+    # two vectors that span what is orthogonal to each point
+    first = np.concatenate(
+        (
+            [[1, 0, 0]],
+            np.stack((one, zero, zero), axis=1)[:q],
+            np.stack((field.negative[y], one, zero), axis=1),
+        )
+    )
+    second = np.concatenate(
+        (
+            [[0, 1, 0]],
+            np.stack((zero, field.negative[z], one), axis=1)[:q],
+            np.stack((field.negative[z], zero, one), axis=1),
+        )
+    )
+    multiples = field.multiply[np.arange(q)[:, np.newaxis], second[:, np.newaxis, :]]
+    vectors = np.concatenate(
+        (field.add[first[:, np.newaxis, :], multiples], second[:, np.newaxis, :]), axis=1
+    )
+    lead_place = (vectors != 0).argmax(axis=2)
+    lead = np.take_along_axis(vectors, lead_place[..., np.newaxis], axis=2)
+    inverse = (field.multiply == 1).argmax(axis=1)
+    vectors = field.multiply[inverse[lead], vectors]
+    # points before those with the same first entries: none, (0, 0, 1), and (0, 1, z) as well
+    before = np.array([1 + q, 1, 0])[lead_place]
+    points: Int64Array = before + np.where(
+        lead_place == 0, vectors[..., 1] * q + vectors[..., 2], (lead_place == 1) * vectors[..., 2]
+    )
+    return points
+
+
+def _racks(orthogonal: Int64Array, quadric: BoolArray) -> tuple[Int64Array, Int64Array]:
+    """Return the points in the order of their racks, and the coordinates in that order."""
+    starter = int(np.argmax(quadric))
+    centres = np.sort(orthogonal[starter][orthogonal[starter] != starter])
+    rack = np.zeros(len(quadric), dtype=np.int64)
+    numbers = np.arange(1, len(centres) + 1)
+    rack[orthogonal[centres]] = numbers[:, np.newaxis]
+    rack[centres] = numbers
+    rack[quadric] = 0
+    other = np.ones(len(quadric), dtype=np.bool_)
+    other[centres] = False
+    order = np.lexsort((np.arange(len(quadric)), other, rack))
+    racks = rack[order]
+    index = np.arange(len(order)) - np.searchsorted(racks, racks)
+    return order, np.stack((racks, index), axis=1)

@@ -1,0 +1,175 @@
+"""Random regular graphs, also called Jellyfish.
+
+Singla, Hong, Popa and Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012: a
+uniform sample of all simple graphs of n switches with the same degree. Here it is one of all
+*connected* ones. Cooper, Dyer and Greenhill, *Sampling Regular Graphs and a Peer-to-Peer Network*,
+Combinatorics, Probability and Computing 16(4), 2007, show that the switch chain used here
+converges to the uniform distribution in polynomial time.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api.topology import Int64Array
+from routelab.toolkit.families.linked_network import (
+    check_size,
+    linked_network,
+    ports_by_neighbour,
+    random_numbers,
+)
+from routelab_plugins.topology.random_regular.kernels import switch_links
+
+STEPS_PER_LINK = 100
+"""Steps of the switch chain for each link, before the graph counts as random."""
+WORDS_AT_ONCE = 1 << 20
+
+
+class RandomRegularParameters(Parameters):
+    """Size of the graph, its seed, and its failures."""
+
+    n: int = parameter(64, ge=2, description="Number of switches")
+    degree: int = parameter(12, ge=1, description="Links at each switch")
+    terminals: int = parameter(1, ge=1, le=10_000, description="Terminals at each switch")
+    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
+    fail_links: int = parameter(
+        0, ge=0, description="Number of links that fail at random, between live switches"
+    )
+    seed: int = parameter(0, ge=0, description="Seed of the graph and of the random failures")
+
+
+class RandomRegular(TopologyPlugin):
+    """A random connected graph whose switches have the same number of links."""
+
+    name = "random-regular"
+    summary = "Random regular graph (Jellyfish), always connected"
+    citations = (
+        Citation("singla2012", "definition of the Jellyfish network"),
+        Citation("cooper2007", "the switch chain, which samples regular graphs uniformly"),
+    )
+    Parameters = RandomRegularParameters
+
+    def build(self) -> Topology:
+        """Sample a graph.
+
+        The switch chain starts from a circulant graph. A step draws two links and a direction of
+        each, a → b and c → d, and replaces them by a-d and c-b unless the graph would not stay
+        simple. As every step is as likely as its reverse, the chain converges to the uniform
+        distribution over simple graphs. It makes `STEPS_PER_LINK` steps for each link, and as many
+        again while the graph is not connected. Degrees of n / 2 and more are the complement of a
+        sample, degree 2 is a random order of the switches on a ring; both are connected. Random
+        numbers are the raw output of stream 0 of the seed
+        (`routelab.toolkit.families.linked_network.random_numbers`). Port numbers follow the
+        neighbours' numbers.
+
+        Raises
+        ------
+        InputError
+            If n · degree is odd, the degree is n or more, it is 1 and n is not 2, the network is
+            too large, or more parts shall fail than exist.
+        """
+        parameters = self.parameters
+        n, degree = parameters.n, parameters.degree
+        self._check()
+        ends = _sample(n, degree, parameters.seed)
+        return linked_network(
+            self.name,
+            switch_names=list(map(str, range(n))),
+            ends=ends,
+            ports=ports_by_neighbour(ends, n),
+            terminal_switch=np.repeat(np.arange(n), parameters.terminals),
+            parameters={
+                "n": n,
+                "degree": degree,
+                "terminals_per_switch": parameters.terminals,
+                "seed": parameters.seed,
+            },
+            facts={"cables": {"random": len(ends)}, "diameter_at_least": _moore(n, degree)},
+            fail_switches=parameters.fail_switches,
+            fail_links=parameters.fail_links,
+            seed=parameters.seed,
+        )
+
+    def _check(self) -> None:
+        """Raise an error if no graph has these parameters."""
+        n, degree = self.parameters.n, self.parameters.degree
+        given = f"random-regular: n={n}, degree={degree}"
+        if degree >= n:
+            raise InputError(
+                f"{given}: a switch has at most n − 1 = {n - 1} neighbours; use degree={n - 1} or "
+                f"less, or n={degree + 1} or more"
+            )
+        if n * degree % 2:
+            # both are odd, so that degree + 1 is less than n
+            raise InputError(
+                f"{given}: n · degree = {n * degree} is odd, and every link has two ends; use "
+                f"n={n + 1} or degree={degree + 1}"
+            )
+        if degree == 1 and n > 2:
+            raise InputError(
+                f"{given}: links of degree 1 only join pairs of switches, and the network is not "
+                "connected; use degree=2 or n=2"
+            )
+        check_size(self.name, n, n * degree // 2)
+
+
+def _sample(n: int, degree: int, seed: int) -> Int64Array:
+    """Return the links of a random connected regular graph; int64, shape (L, 2), ascending."""
+    source = random_numbers(seed, 0)
+    if 2 * degree >= n:
+        # connected: two switches without a link have a common neighbour
+        missing = _switched(n, n - 1 - degree, source)
+        linked = ~np.eye(n, dtype=np.bool_)
+        linked[np.arange(n)[:, np.newaxis], missing] = False
+        return np.argwhere(np.triu(linked))
+    if degree == 2:
+        ring = np.argsort(source.random_raw(n), kind="stable")
+        neighbours: NDArray[np.integer] = np.empty((n, 2), dtype=np.int64)
+        neighbours[ring] = np.stack((np.roll(ring, 1), np.roll(ring, -1)), axis=1)
+    else:
+        neighbours = _switched(n, degree, source)
+        while not _connected(neighbours):
+            _switch(neighbours, source)
+    neighbours.sort(axis=1)
+    switch, place = np.nonzero(neighbours > np.arange(n)[:, np.newaxis])
+    return np.stack((switch, neighbours[switch, place]), axis=1).astype(np.int64)
+
+
+def _switched(n: int, degree: int, source: np.random.PCG64) -> NDArray[np.integer]:
+    """Return the neighbours in a random simple regular graph; int32, shape (n, degree)."""
+    beside = np.arange(1, degree // 2 + 1)
+    opposite = [n // 2] if degree % 2 else []
+    distances = np.concatenate((beside, -beside, opposite)).astype(np.int64)
+    neighbours = ((np.arange(n)[:, np.newaxis] + distances) % n).astype(np.int32)
+    _switch(neighbours, source)
+    return neighbours
+
+
+def _switch(neighbours: NDArray[np.integer], source: np.random.PCG64) -> None:
+    """Run the switch chain on a graph, in place."""
+    steps = STEPS_PER_LINK * neighbours.size // 2
+    for done in range(0, steps, WORDS_AT_ONCE):
+        switch_links(neighbours, source.random_raw(min(WORDS_AT_ONCE, steps - done)))
+
+
+def _connected(neighbours: NDArray[np.integer]) -> bool:
+    """Return whether all switches can be reached from the first."""
+    reached = np.zeros(len(neighbours), dtype=np.bool_)
+    reached[0] = True
+    frontier = np.array([0])
+    while frontier.size:
+        found = np.unique(neighbours[frontier])
+        frontier = found[~reached[found]]
+        reached[frontier] = True
+    return bool(reached.all())
+
+
+def _moore(n: int, degree: int) -> int:
+    """Return the least diameter of n switches of a degree: Moore's bound on n."""
+    diameter, reach, layer = 1, 1 + degree, degree
+    while reach < n:
+        layer *= degree - 1
+        reach, diameter = reach + layer, diameter + 1
+    return diameter

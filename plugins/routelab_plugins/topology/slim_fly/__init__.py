@@ -1,0 +1,130 @@
+"""Slim Flies: the graphs of McKay, Miller and Širáň as networks.
+
+Besta and Hoefler, *Slim Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014,
+doi 10.1109/SC.2014.34; Hafner, *Geometric Realisation of
+the Graphs of McKay-Miller-Širáň*, Journal of Combinatorial Theory B 90(2), 2004,
+doi 10.1016/j.jctb.2003.07.002. For a prime power q = 4w + δ with δ in {−1, 0, 1} there are 2q²
+switches of degree (3q − δ) / 2, and any two are at most two hops apart. q = 5 is the
+Hoffman-Singleton graph.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api.topology import Int64Array
+from routelab.toolkit.families.finite_field import FiniteField, check_prime_power
+from routelab.toolkit.families.linked_network import (
+    check_size,
+    linked_network,
+    ports_by_neighbour,
+)
+
+
+class SlimFlyParameters(Parameters):
+    """Size of the network, and its failures."""
+
+    q: int = parameter(
+        5, ge=2, le=1000, description="Prime power, 0, 1 or 3 modulo 4; 2q² switches"
+    )
+    terminals: int | None = parameter(
+        None,
+        ge=1,
+        le=10_000,
+        description="Terminals at each switch; none: half of its links, rounded up",
+    )
+    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
+    fail_links: int = parameter(
+        0, ge=0, description="Number of links that fail at random, between live switches"
+    )
+    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+
+
+class SlimFly(TopologyPlugin):
+    """Two halves of q² points and q² lines of a plane over the field of q elements."""
+
+    name = "slim-fly"
+    summary = "Slim Fly (MMS graph): diameter 2 for every prime power q that is not 2 modulo 4"
+    citations = (
+        Citation("besta2014", "definition, terminals and racks of the Slim Fly"),
+        Citation("hafner2004", "definition of the graphs for every prime power"),
+    )
+    Parameters = SlimFlyParameters
+
+    def build(self) -> Topology:
+        """Build the network.
+
+        Let ξ be a primitive element of the field (`routelab.toolkit.families.finite_field`). Switch
+        ``0.x.y`` is linked to ``0.x.z`` if y − z is in X, ``1.m.c`` to ``1.m.d`` if c − d is in X',
+        and ``0.x.y`` to ``1.m.c`` if y = m x + c. X and X' are ξ⁰, ξ², … and ξ¹, ξ³, … with
+        ⌈(q − 1) / 2⌉ members each; if δ = −1, they are ± the first w even and odd powers of ξ.
+        Coordinates are (half, x, y) by the numbers of elements; port numbers follow the neighbours'
+        numbers. A rack holds the switches ``0.x.*`` and ``1.x.*`` of one x; cables inside racks
+        are local.
+
+        Raises
+        ------
+        InputError
+            If q is no prime power or 2 modulo 4, the network is too large, or more parts shall fail
+            than exist.
+        """
+        parameters = self.parameters
+        q = parameters.q
+        delta = -1 if q % 4 == 3 else q % 4
+        degree, count = (3 * q - delta) // 2, 2 * q * q
+        terminals = (degree + 1) // 2 if parameters.terminals is None else parameters.terminals
+        check_size(self.name, count, q * q * degree)
+        check_prime_power(self.name, q, 3, (0, 1, 3))
+        ends = _links(FiniteField.of_order(q), delta)
+        coordinates = np.stack(np.unravel_index(np.arange(count), (2, q, q)), axis=1)
+        rack = coordinates[ends, 1]
+        local = int(np.count_nonzero(rack[:, 0] == rack[:, 1]))
+        return linked_network(
+            self.name,
+            switch_names=[".".join(map(str, row)) for row in coordinates.tolist()],
+            ends=ends,
+            ports=ports_by_neighbour(ends, count),
+            terminal_switch=np.repeat(np.arange(count), terminals),
+            parameters={
+                "q": q,
+                "delta": delta,
+                "degree": degree,
+                "terminals_per_switch": terminals,
+            },
+            facts={
+                "racks": q,
+                "cables": {"local": local, "global": len(ends) - local},
+                "diameter": 2,
+                "mean_distance": 2 - degree / (count - 1),
+            },
+            coordinates=coordinates,
+            fail_switches=parameters.fail_switches,
+            fail_links=parameters.fail_links,
+            seed=parameters.seed,
+        )
+
+
+def _links(field: FiniteField, delta: int) -> Int64Array:
+    """Return the switches at the ends of all links; int64, shape (L, 2)."""
+    q = len(field.add)
+    powers, element = field.powers, np.arange(q)
+    sets = []
+    for first in (0, 1):
+        if delta == -1:
+            some = powers[first : (q + 1) // 2 : 2]
+            sets.append(np.concatenate((some, field.negative[some])))
+        else:
+            # the last odd power of an even q is 1
+            sets.append(powers[np.arange(first, q - 1 + first, 2) % (q - 1)])
+    ends = []
+    for half, differences in enumerate(sets):
+        other = field.add[:, differences]
+        low, place = np.nonzero(element[:, np.newaxis] < other)
+        inside = np.stack((low, other[low, place]), axis=1)
+        rows = half * q * q + element[:, np.newaxis, np.newaxis] * q
+        ends.append((rows + inside).reshape(-1, 2))
+    x, m, c = (axis.reshape(-1) for axis in np.indices((q, q, q)))
+    y = field.add[field.multiply[m, x], c]
+    ends.append(np.stack((x * q + y, q * q + m * q + c), axis=1))
+    return np.concatenate(ends)

@@ -1,0 +1,171 @@
+"""Shape of fat trees, for routings that go by the digits of switches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from routelab.api.errors import UnsupportedError
+from routelab.api.topology import Int32Array, Int64Array, Topology
+
+Levels = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class FatTree:
+    """Shape of a fat tree, and the places of its switches.
+
+    All tuples have an entry for each level of switches; level 0 is that of the leaves.
+
+    Attributes
+    ----------
+    down : tuple of int
+        Children of a switch; for leaves, terminals.
+    up : tuple of int
+        Parents of a node of the level below.
+    parallel : tuple of int
+        Parallel links to each child.
+    copies : tuple of int
+        Switches of a level that are above the same leaves: the product of `up` to that level.
+    leaves : tuple of int
+        Leaves below a switch.
+    terminals : int
+        Terminals at each leaf.
+    level, index : int64 array, shape (S,)
+        Coordinates of the switches. Switches of level i with the same index // copies[i] are above
+        the same leaves; the leaf with index j is below those with the number j // leaves[i].
+    out_channel : int32 array, shape (S, ports)
+        Channel at each port of a switch, −1 if it is missing. Ports to children come first.
+    """
+
+    down: Levels
+    up: Levels
+    parallel: Levels
+    copies: Levels
+    leaves: Levels
+    terminals: int
+    level: Int64Array
+    index: Int64Array
+    out_channel: Int32Array
+
+    @property
+    def height(self) -> int:
+        """Number of levels of switches."""
+        return len(self.down)
+
+    @property
+    def whole(self) -> bool:
+        """Whether no switch and no link is missing."""
+        sizes = [prod(self.down[i + 1 :]) * self.copies[i] for i in range(self.height)]
+        links = sum(sizes[i] * self.up_ports(i) for i in range(self.height))
+        return len(self.level) == sum(sizes) and 2 * links == int((self.out_channel >= 0).sum())
+
+    def down_ports(self, level: int) -> int:
+        """Return the number of ports to child switches."""
+        return self.down[level] * self.parallel[level] if level else 0
+
+    def up_ports(self, level: int) -> int:
+        """Return the number of ports to parents."""
+        above = level + 1
+        return self.up[above] * self.parallel[above] if above < self.height else 0
+
+
+def read_fat_tree(topology: Topology) -> FatTree:
+    """Return the shape of a network of the topology ``fat-tree``, which may be damaged.
+
+    Raises
+    ------
+    UnsupportedError
+        If the network is not a fat tree, or if its switches and channels are not those of the tree
+        that its attributes describe.
+    """
+    if topology.family != "fat-tree":
+        raise UnsupportedError(
+            f"needs a network of the topology fat-tree, this one is {topology.family!r}"
+        )
+    down, up, parallel = (_levels(topology, name) for name in ("down", "up", "parallel"))
+    terminals = topology.attributes.get("terminals_per_leaf")
+    coordinates = topology.coordinates
+    if (
+        not len(down) == len(up) == len(parallel) >= 2
+        or not isinstance(terminals, int)
+        or coordinates is None
+        or coordinates.shape[1] != 2
+    ):
+        raise UnsupportedError(
+            "the network calls itself a fat tree, but has no coordinates (level, index) or no "
+            "attributes down, up, parallel and terminals_per_leaf; build it with the topology "
+            "fat-tree"
+        )
+    height = len(down)
+    level, index = coordinates.astype(np.int64).T
+    # no switch has more ports
+    columns = max(np.multiply(down, parallel)[1:]) + max(np.multiply(up, parallel)[1:])
+    tree = FatTree(
+        down=down,
+        up=up,
+        parallel=parallel,
+        copies=tuple(prod(up[: i + 1]) for i in range(height)),
+        leaves=tuple(prod(down[1 : i + 1]) for i in range(height)),
+        terminals=terminals,
+        level=level,
+        index=index,
+        out_channel=_out_channels(topology, int(columns)),
+    )
+    if not _is_consistent(topology, tree):
+        raise UnsupportedError(
+            "the network calls itself a fat tree, but its coordinates, ports or channels are not "
+            "those of the fat tree that its attributes describe; build it with the topology "
+            "fat-tree"
+        )
+    return tree
+
+
+def _levels(topology: Topology, name: str) -> Levels:
+    values = topology.attributes.get(name)
+    if not isinstance(values, list | tuple):
+        return ()
+    return tuple(value for value in values if isinstance(value, int) and value >= 1)
+
+
+def _out_channels(topology: Topology, columns: int) -> Int32Array:
+    """Return the channels by switch and port, with at least so many columns."""
+    ports = topology.source_port
+    width = max(columns, int(ports.max(initial=0)) + 1)
+    out = np.full((topology.num_switches, width), -1, np.int32)
+    known = np.flatnonzero(ports >= 0)
+    out[topology.channel_source[known], ports[known]] = known
+    return out
+
+
+def _is_consistent(topology: Topology, tree: FatTree) -> bool:
+    """Whether coordinates are unique and in range, and ports lead where they do in the tree."""
+    level, index = tree.level, tree.index
+    if level.min() < 0 or level.max() >= tree.height or (level[topology.endpoints] > 0).any():
+        return False
+    copies = np.array(tree.copies)
+    sizes = np.array([prod(tree.down[i + 1 :]) for i in range(tree.height)]) * copies
+    if (index < 0).any() or (index >= sizes[level]).any():
+        return False
+    if len(np.unique(tree.index + sizes.max() * level)) < len(level):
+        return False
+    source, port = topology.channel_source, topology.source_port
+    if int((tree.out_channel >= 0).sum()) < topology.num_channels:
+        return False
+    here, there = level[source], level[topology.channel_target]
+    first_up = np.array([tree.down_ports(i) for i in range(tree.height)])[here]
+    last = first_up + np.array([tree.up_ports(i) for i in range(tree.height)])[here]
+    rises = port >= first_up
+    if (port >= last).any() or (there != here + np.where(rises, 1, -1)).any():
+        return False
+    # of the two levels of a link: the upper one, and the switches per subtree of the lower one
+    upper, below = np.maximum(here, there), copies[np.minimum(here, there)]
+    children, links = np.array(tree.down)[upper], np.array(tree.parallel)[upper]
+    number = index[source]
+    parent, child = (port - first_up) // links, port // links
+    above = number // below // children * copies[upper] + parent * below + number % below
+    under = (number // copies[upper] * children + child) * below + number % below
+    expected = np.where(rises, above, under)
+    return bool((index[topology.channel_target] == expected).all())

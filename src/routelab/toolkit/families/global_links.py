@@ -1,0 +1,101 @@
+"""Links between the groups of hierarchical networks: Dragonfly and Megafly.
+
+Every group has the same number of global ports, numbered from 0: port q belongs to switch q // h of
+the group if each switch has h of them. With G groups, each round of G − 1 ports of a group leads to
+every other group once. If the ports left over are too few for a whole round, a last round leads to
+the nearest groups on both sides (and the opposite one), at the same distances from every group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from routelab.api.topology import Int64Array
+from routelab.toolkit.families.linked_network import random_orders
+
+Arrangement = Literal["palmtree", "consecutive", "random"]
+
+
+@dataclass(frozen=True, eq=False)
+class GlobalLinks:
+    """Global links of a network of groups.
+
+    Attributes
+    ----------
+    group, port : int64 arrays, shape (L, 2)
+        Groups at the ends of each link, and their global ports.
+    least, most : int
+        Smallest and largest number of links between two groups.
+    unused : int
+        Global ports of each group without a link: 0, or 1 if a link cannot have two ends.
+    """
+
+    group: Int64Array
+    port: Int64Array
+    least: int
+    most: int
+    unused: int
+
+
+def global_links(groups: int, ports: int, arrangement: Arrangement, seed: int) -> GlobalLinks:
+    """Join the groups of a network.
+
+    ``palmtree`` joins port q of group g, in the first round, to group g − q − 1 (modulo G), so that
+    the network looks the same from every group. ``consecutive`` joins the ports of a round to the
+    other groups in ascending order of their numbers. ``random`` has the links of ``consecutive``
+    at a random order of each group's ports, from stream 0 of the seed. Camarero, Vallejo and
+    Beivide, *Topological Characterization of Hamming and Dragonfly Networks and Its Implications
+    on Routing*, 2014, doi 10.1145/2677038, define the first two.
+
+    Parameters
+    ----------
+    groups : int
+        G, at least 2.
+    ports : int
+        Global ports of each group, at least G − 1.
+    arrangement : {"palmtree", "consecutive", "random"}
+    seed : int
+        Of a random arrangement.
+    """
+    rounds, rest = divmod(ports, groups - 1)
+    unused = rest % 2 if groups % 2 else 0
+    nearest = _nearest(groups, rest - unused)
+    parts = []
+    for i in range(rounds):
+        opposite = rounds - 1 - i if arrangement == "palmtree" else i
+        starts = np.array([i, opposite]) * (groups - 1)
+        parts.append(_round(groups, np.arange(1, groups), starts, arrangement))
+    if len(nearest):
+        starts = np.full(2, rounds * (groups - 1))
+        parts.append(_round(groups, nearest, starts, arrangement))
+    group = np.concatenate([part[0] for part in parts])
+    port = np.concatenate([part[1] for part in parts])
+    if arrangement == "random":
+        port = random_orders(seed, 0, groups, ports)[group, port]
+    return GlobalLinks(group, port, rounds, rounds + (len(nearest) > 0), unused)
+
+
+def _nearest(groups: int, count: int) -> Int64Array:
+    """Return the distances of the `count` groups of a last round, ascending, from 1 to G − 1."""
+    beside = np.arange(1, count // 2 + 1)
+    opposite = [groups // 2] if count % 2 else []
+    return np.concatenate((beside, opposite, groups - beside[::-1])).astype(np.int64)
+
+
+def _round(
+    groups: int, distances: Int64Array, starts: Int64Array, arrangement: Arrangement
+) -> tuple[Int64Array, Int64Array]:
+    """Join every group to those at the `distances`, by ports behind `starts` at the two ends."""
+    number = np.arange(groups)[:, np.newaxis]
+    peers = (number - distances) % groups
+    if arrangement != "palmtree":
+        peers.sort(axis=1)
+    place = np.zeros((groups, groups), dtype=np.int64)
+    place[number, peers] = np.arange(len(distances))
+    low, x = np.nonzero(number < peers)
+    high = peers[low, x]
+    port = np.stack((starts[0] + x, starts[1] + place[high, low]), axis=1)
+    return np.stack((low, high), axis=1), port

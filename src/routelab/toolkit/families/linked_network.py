@@ -1,0 +1,144 @@
+"""Networks from lists of undirected links: channels, ports, failures and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from routelab.api.errors import InputError
+from routelab.api.topology import Direction, Int64Array, Topology
+from routelab.toolkit.failures import with_random_failures
+
+MAX_SWITCHES = 1_000_000
+"""Largest number of switches that is built; a larger network is probably a typing error."""
+MAX_LINKS = 20_000_000
+"""Largest number of links that is built; 20 million links take about 3 GB of memory."""
+
+
+def check_size(family: str, switches: int, links: int) -> None:
+    """Raise an error before a network is built that is too large.
+
+    Raises
+    ------
+    InputError
+        If there are more than `MAX_SWITCHES` switches or `MAX_LINKS` links.
+    """
+    if switches > MAX_SWITCHES or links > MAX_LINKS:
+        raise InputError(
+            f"{family}: the network has {switches:,} switches and {links:,} links; the limits are "
+            f"{MAX_SWITCHES:,} switches and {MAX_LINKS:,} links"
+        )
+
+
+def random_numbers(seed: int, stream: int) -> np.random.PCG64:
+    """Return a source of random numbers for the structure of a network.
+
+    Use its raw output, which is the same in every version of NumPy. `with_random_failures` reads
+    another stream of the same seed.
+
+    Parameters
+    ----------
+    seed : int
+    stream : int
+        Number of the stream, from 0; the child of that number of NumPy's ``SeedSequence(seed)``.
+    """
+    return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(stream,)))
+
+
+def random_orders(seed: int, stream: int, rows: int, columns: int) -> Int64Array:
+    """Return a random order of 0 … columns − 1 in each row; int64, shape (rows, columns)."""
+    words = random_numbers(seed, stream).random_raw(rows * columns)
+    order: Int64Array = np.argsort(words.reshape(rows, columns), axis=1, kind="stable")
+    return order
+
+
+def ports_by_neighbour(ends: Int64Array, num_switches: int) -> Int64Array:
+    """Return ports that number the links of each switch from 0, in the order of its neighbours.
+
+    Parallel links keep their order, at both ends.
+
+    Parameters
+    ----------
+    ends : int64 array, shape (L, 2)
+        Switches at the ends of each link.
+
+    Returns
+    -------
+    ports : int64 array, shape (L, 2)
+    """
+    here, there = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
+    order = np.lexsort((there, here))
+    first = np.searchsorted(here[order], np.arange(num_switches))
+    ports = np.empty(len(here), dtype=np.int64)
+    ports[order] = np.arange(len(here)) - first[here[order]]
+    return ports.reshape(2, -1).T
+
+
+def linked_network(
+    family: str,
+    *,
+    switch_names: Sequence[str],
+    ends: Int64Array,
+    ports: Int64Array,
+    terminal_switch: ArrayLike,
+    parameters: Mapping[str, Any],
+    facts: Mapping[str, Any],
+    coordinates: ArrayLike | None = None,
+    directions: Sequence[Direction] = (),
+    channel_direction: NDArray[np.int64] | None = None,
+    fail_switches: int = 0,
+    fail_links: int = 0,
+    seed: int = 0,
+) -> Topology:
+    """Build a network with two channels for each link, then let random parts fail.
+
+    Channels are sorted by source, target and link, so that `Topology.links` pairs the two channels
+    of one link even if it has parallel links.
+
+    Parameters
+    ----------
+    family : str
+    switch_names : sequence of str, length S
+    ends, ports : int64 arrays, shape (L, 2)
+        Switches at the ends of each link, and their ports.
+    terminal_switch : array of int, shape (T,)
+    parameters, facts : mapping
+        Attributes of the network; the facts are left out if parts failed, because they describe
+        the whole network.
+    coordinates : array of int, shape (S, n), optional
+    directions : sequence of Direction
+    channel_direction : int64 array, shape (L, 2), optional
+        Direction of the channel that leaves each end of a link.
+    fail_switches, fail_links, seed : int
+        See `routelab.toolkit.with_random_failures`.
+
+    Raises
+    ------
+    InputError
+        If more parts shall fail than exist.
+    """
+    source, target = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
+    order = np.lexsort((np.tile(np.arange(len(ends)), 2), target, source))
+    failing = fail_switches or fail_links
+    whole = Topology.create(
+        family=family,
+        num_switches=len(switch_names),
+        channel_source=source[order],
+        channel_target=target[order],
+        terminal_switch=terminal_switch,
+        source_port=ports.T.reshape(-1)[order],
+        target_port=ports[:, ::-1].T.reshape(-1)[order],
+        channel_direction=(
+            None if channel_direction is None else channel_direction.T.reshape(-1)[order]
+        ),
+        directions=directions,
+        coordinates=coordinates,
+        switch_names=switch_names,
+        attributes={**parameters, **({} if failing else facts)},
+    )
+    if not failing:
+        return whole
+    return with_random_failures(whole, switches=fail_switches, links=fail_links, seed=seed)

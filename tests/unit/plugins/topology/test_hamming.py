@@ -1,0 +1,121 @@
+"""Hamming graphs: products of complete graphs, closed forms, parallel links."""
+
+from collections import Counter
+from functools import reduce
+from math import prod
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+from topology_laws import bisection_links, check_links, distances, graph_of, mean_distance
+
+from routelab.api import InputError
+from routelab_plugins.topology.hamming import Hamming
+from routelab_plugins.topology.hypercube import Hypercube
+
+
+def product_of(dims):
+    """Naive twin: the Cartesian product of complete graphs, nodes as flat tuples."""
+    graphs = [nx.relabel_nodes(nx.complete_graph(n), lambda i: (i,)) for n in dims]
+
+    def times(one, other):
+        return nx.relabel_nodes(nx.cartesian_product(one, other), lambda pair: pair[0] + pair[1])
+
+    return reduce(times, graphs)
+
+
+@given(st.lists(st.tuples(st.integers(2, 5), st.integers(1, 3)), min_size=1, max_size=3))
+def test_it_is_the_product_of_complete_graphs(shape):
+    dims, widths = zip(*shape, strict=True)
+    topology = Hamming(dims=dims, widths=widths).build()
+    places = list(map(tuple, topology.coordinates.tolist()))
+    found = Counter(frozenset((places[a], places[b])) for a, b in graph_of(topology).edges())
+    expected = product_of(dims)
+    assert set(found) == set(map(frozenset, expected.edges()))
+    for edge, count in found.items():
+        one, other = edge
+        (d,) = [d for d in range(len(dims)) if one[d] != other[d]]
+        assert count == widths[d]
+    check_links(topology)
+    degree = sum(k * (s - 1) for s, k in shape)
+    assert (np.bincount(topology.channel_source) == degree).all()
+    assert list(topology.attributes["cables"].values()) == [
+        prod(dims) * (s - 1) * k // 2 for s, k in shape
+    ]
+    assert 2 * sum(topology.attributes["cables"].values()) == topology.num_channels
+    hops = distances(topology)
+    assert topology.attributes["diameter"] == hops.max() == len(dims)
+    assert topology.attributes["mean_distance"] == pytest.approx(mean_distance(hops))
+
+
+@pytest.mark.parametrize(
+    ("dims", "widths"),
+    [
+        ("4", "1"),
+        ("4x2", "1"),
+        ("2x6", "1"),
+        ("4x3", "1"),
+        ("4x4", "1"),
+        ("4x2", "2"),
+        ("5x2", "1"),
+    ],
+)
+def test_bisection(dims, widths):
+    topology = Hamming(dims=dims, widths=widths).build()
+    found = bisection_links(topology)
+    # known if the smallest dimension is even
+    known = min(map(int, dims.split("x"))) % 2 == 0
+    assert topology.attributes.get("bisection_links") == (found if known else None)
+
+
+def test_names_ports_and_terminals():
+    topology = Hamming(dims="3x2", widths="1x2", terminals=3).build()
+    assert topology.switch_names == ("0.0", "0.1", "1.0", "1.1", "2.0", "2.1")
+    # from 1.0: to 0.0 and 2.0 in dimension 0, and twice to 1.1
+    out = topology.channel_source == 2
+    assert topology.channel_target[out].tolist() == [0, 3, 3, 4]
+    assert topology.source_port[out].tolist() == [0, 2, 3, 1]
+    assert topology.num_terminals == 18
+
+
+def test_pairs_of_size_two_are_a_hypercube():
+    cube, hamming = Hypercube(dims=3).build(), Hamming(dims="2x2x2").build()
+    for name in ("channel_source", "channel_target", "source_port", "target_port", "coordinates"):
+        assert np.array_equal(getattr(cube, name), getattr(hamming, name)), name
+    assert cube.attributes["bisection_links"] == hamming.attributes["bisection_links"]
+
+
+def test_failed_links_lose_one_of_the_parallel_ones():
+    whole = Hamming(dims="3x3", widths=2).build()
+    damaged = Hamming(dims="3x3", widths=2, fail_links=4).build()
+    assert damaged.num_channels == whole.num_channels - 8
+    check_links(damaged, contiguous=False)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"dims": "4x1"}, "at least 2"),
+        ({"dims": "4x4", "widths": "0"}, "at least 1 link"),
+        ({"dims": "4x4", "widths": "a"}, "no list of dimensions"),
+    ],
+)
+def test_wrong_values_are_refused(values, message):
+    with pytest.raises(ValidationError, match=message):
+        Hamming(**values)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"dims": "4x4", "widths": "1x2x3"}, r"widths=1x2x3 has 3 numbers for 2 .* widths=1x2$"),
+        ({"dims": "4x4x4", "widths": "1x2"}, r"2 numbers for 3 dimensions.* widths=1x2x1$"),
+        ({"dims": "100000"}, "100,000 switches and 4,999,950,000 links; the limits are"),
+    ],
+)
+def test_impossible_networks_are_refused(values, message):
+    with pytest.raises(InputError, match=message):
+        Hamming(**values).build()
