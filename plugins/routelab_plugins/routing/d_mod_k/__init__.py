@@ -1,0 +1,119 @@
+"""d-mod-k: deterministic routing of fat trees by the number of the destination.
+
+Zahavi, *Fat-Tree Routing and Node Ordering Providing Contention Free Traffic for MPI Global
+Collectives*, Journal of Parallel and Distributed Computing, 2012; on k-ary n-trees the balanced
+deterministic routing of Gómez, Gilabert, Gómez, López and Duato, *Deterministic versus Adaptive
+Routing in Fat-Trees*, IPDPS 2007.
+
+Terminals are numbered from 0 in the order of the leaves. In a tree with parents w and parallel
+links p, a packet for terminal d that has to climb from level l to level l + 1 takes the up link ::
+
+    q = floor(d / (w_1 ... w_l)) mod (w_(l+1) p_(l+1))
+
+of its switch, where leaves are level 1 and w_1 = 1. Up link q leads to parent q mod w_(l+1) and is
+number floor(q / w_(l+1)) of the parallel links to it. On the way down, the packet takes the
+parallel link with the number that it would take upwards. All packets for d therefore go through the
+same switches above d, one on each level.
+
+In a k-ary n-tree with k terminals at each leaf, each channel downwards carries the packets for
+exactly one terminal. If all switches have as many links up as down, no shift permutation
+(terminal i sends to terminal i + s) puts two flows on one channel. Routes climb, then descend, so
+that one virtual channel is free of deadlock.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    RouteTable,
+    RoutingPlugin,
+    Topology,
+    UnsupportedError,
+)
+from routelab.api.topology import Int32Array, Int64Array
+from routelab.toolkit.families.fat_trees import FatTree, read_fat_tree
+
+
+class DModK(RoutingPlugin):
+    """The number of the destination terminal chooses the links upwards."""
+
+    name = "d-mod-k"
+    summary = "Deterministic up and down routes of fat trees by the number of the destination"
+    citations = (
+        Citation("zahavi2012", "D-Mod-K"),
+        Citation("gomez2007", "the same on k-ary n-trees"),
+    )
+    capabilities = Capabilities(
+        families=("fat-tree",),
+        minimal=True,
+        tolerates_failures=False,
+        flow_control="plain",
+        destination_based=True,
+    )
+
+    def supports(self, topology: Topology) -> str | None:
+        """Require a fat tree in which no link of a route is missing."""
+        try:
+            tree = read_fat_tree(topology)
+        except UnsupportedError as error:
+            return str(error)
+        if tree.whole:
+            return None
+        table = RouteTable.from_next_hops(topology, _next_hops(topology, tree), per_terminal=True)
+        lost = np.flatnonzero(np.diff(table.pair_start) == 0)
+        if not lost.size:
+            return None
+        return f"no route from {table.describe_pair(int(lost[0]))}: a link of it is missing"
+
+    def route(self, topology: Topology) -> RouteTable:
+        """Compute one route from each leaf to each terminal.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is not a fat tree, or a link of a route is missing.
+        """
+        reason = self.supports(topology)
+        if reason is not None:
+            raise UnsupportedError(reason)
+        steps = _next_hops(topology, read_fat_tree(topology))
+        return RouteTable.from_next_hops(topology, steps, per_terminal=True)
+
+
+def terminal_numbers(topology: Topology, tree: FatTree) -> Int64Array:
+    """Return the numbers of all terminals in the whole tree; int64, shape (T,)."""
+    order = np.argsort(topology.terminal_switch, kind="stable")
+    sorted_switch = topology.terminal_switch[order]
+    place = np.empty(topology.num_terminals, np.int64)
+    place[order] = np.arange(len(order)) - np.searchsorted(sorted_switch, sorted_switch)
+    numbers: Int64Array = tree.index[topology.terminal_switch] * tree.terminals + place
+    return numbers
+
+
+def _next_hops(topology: Topology, tree: FatTree) -> Int32Array:
+    """Return the next channel from each switch to each terminal, −1 at the end; shape (S, T)."""
+    leaf, number = tree.index[topology.terminal_switch], terminal_numbers(topology, tree)
+    steps = np.full((topology.num_switches, topology.num_terminals), -1, np.int32)
+    for level in range(tree.height):
+        rows = np.flatnonzero(tree.level == level)
+        ports = np.full((len(rows), len(number)), -1)
+        if level + 1 < tree.height:
+            links = tree.parallel[level + 1]
+            parent = number // tree.copies[level] % tree.up[level + 1]
+            link = number // tree.copies[level + 1] % links
+            ports[:] = tree.down_ports(level) + parent * links + link
+        subtree = tree.index[rows] // tree.copies[level]
+        inside = subtree[:, None] == leaf // tree.leaves[level]
+        if level:
+            links = tree.parallel[level]
+            child = leaf // tree.leaves[level - 1] % tree.down[level]
+            link = number // tree.copies[level] % links
+            ports = np.where(inside, child * links + link, ports)
+        else:
+            ports[inside] = -1
+        channels = tree.out_channel[rows[:, None], ports]
+        steps[rows] = np.where(ports >= 0, channels, -1)
+    return steps

@@ -1,0 +1,157 @@
+"""polarized: routes that leave the source and approach the target, never turning back.
+
+Camarero, Martínez and Beivide, *Polarized Routing for Large Interconnection Networks*, IEEE Micro
+42(2), 2022, doi 10.1109/MM.2021.3139392. The weight of a switch c on the way from s to t is
+D(c, s) - D(c, t). A packet takes only hops that do not decrease it (Table 1 of the paper): of those
+that leave it unchanged, hops away from both are allowed while the packet is nearer to the source,
+hops towards both otherwise. Among the allowed channels it takes the one with the least queue plus
+penalty, which depends on the growth of the weight: 0, 64 and 80 phits for 2, 1 and 0.
+
+The n-th hop uses the n-th class of virtual channels, so there must be as many as the longest route
+has hops: at most 4 D - 3 in a network of diameter D (at least 2), and 2 in a complete graph. In
+networks of up to `MOST_EXACT` switches, the longest route is computed, and *dead ends*, where no
+hop is allowed, are found: meshes have some.
+
+What the paper leaves open is a parameter: whether a packet waits for the best channel (`blocked`),
+and whether the greatest growth that a switch offers has no penalty, or only a growth of 2
+(`penalties`).
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Parameters,
+    Topology,
+    UnsupportedError,
+    parameter,
+)
+from routelab.api.topology import Int32Array
+from routelab.toolkit.families.graph_hops import (
+    endpoint_diameter,
+    graph_tables,
+    most_channels,
+    switch_distances,
+    too_large,
+)
+
+from .kernels import hop, longest_routes
+
+MOST_EXACT = 300
+"""Largest network whose longest route is computed: about a second."""
+
+
+class PolarizedParameters(Parameters):
+    """Penalties, and the readings of the paper."""
+
+    p1: int = parameter(
+        64, ge=0, le=1 << 19, description="Penalty of hops that increase the weight by 1, in flits"
+    )
+    p0: int = parameter(
+        80, ge=0, le=1 << 19, description="Penalty of hops that leave the weight, in flits"
+    )
+    penalties: Literal["absolute", "relative"] = parameter(
+        "absolute",
+        description="The hops without penalty: those that increase the weight by 2, or those with "
+        "the greatest increase that the switch offers",
+    )
+    blocked: Literal["wait", "skip"] = parameter(
+        "wait",
+        description="Packets whose best channel has no room wait for it, or take the next best",
+    )
+
+
+class Polarized(HopRoutingPlugin):
+    """Routes packets away from the source and towards the target, by queue length."""
+
+    name = "polarized"
+    summary = "Adaptive non-minimal routes away from the source, towards the target (Polarized)"
+    citations = (
+        Citation("camarero2022", "the algorithm"),
+        Citation("merlin1980", "a class of buffers for each hop"),
+    )
+    capabilities = Capabilities(
+        minimal=False, multipath=True, tolerates_failures=False, virtual_channels=None
+    )
+    proof = "acyclic"
+    Parameters = PolarizedParameters
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Require links in both directions, routes without dead ends, a virtual channel per hop."""
+        if reason := too_large(topology):
+            return reason
+        distance = switch_distances(topology)
+        diameter = endpoint_diameter(topology, distance)
+        if diameter is None or distance.min() < 0:
+            return "some pairs of switches have no path"
+        if not np.array_equal(distance, distance.T):
+            return "distances differ by direction, and routes need links in both directions"
+        if topology.num_switches > MOST_EXACT:
+            if virtual_channels < diameter:
+                return _too_few(diameter, "some routes have", virtual_channels)
+            return None
+        return self._exact(topology, distance, virtual_channels)
+
+    def _exact(self, topology: Topology, distance: Int32Array, virtual_channels: int) -> str | None:
+        """Search all routes for dead ends and for the longest."""
+        ends, names = topology.endpoints, topology.switch_names
+        starts, channels = topology.outgoing
+        longest = np.empty((len(ends), len(ends)), np.int32)
+        dead, (source, target, switch) = longest_routes(
+            starts,
+            topology.channel_target[channels],
+            distance,
+            np.asarray(ends, np.int32),
+            int(distance.max()),
+            longest,
+        )
+        if dead:
+            return (
+                f"{dead} dead ends, where no hop is allowed: at {names[switch]} on the way from "
+                f"{names[source]} to {names[target]}, for example"
+            )
+        most = int(longest.max(initial=0))
+        if virtual_channels < most:
+            a, b = (names[ends[k]] for k in np.unravel_index(longest.argmax(), longest.shape))
+            return _too_few(most, f"the longest route, from {a} to {b}, has", virtual_channels)
+        return None
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the program.
+
+        Raises
+        ------
+        UnsupportedError
+            If some pairs of switches have no path.
+        """
+        distance = switch_distances(topology)
+        diameter = endpoint_diameter(topology, distance)
+        if diameter is None:
+            raise UnsupportedError("some pairs of switches with terminals have no path")
+        options = self.parameters
+        own = [options.p0, options.p1, 0, options.penalties == "relative"]
+        most = max(1, min(virtual_channels, max(2, 4 * diameter - 3)))
+        return HopProgram(
+            hop=hop,
+            tables=graph_tables(topology, distance, own),
+            vc_classes=most,
+            candidates=most_channels(topology),
+            by_occupancy=True,
+            ranking="room" if options.blocked == "skip" else "best",
+            again=options.blocked == "wait",
+            max_hops=most,
+        )
+
+
+def _too_few(hops: int, what: str, virtual_channels: int) -> str:
+    return (
+        f"{what} {hops} hops, and each needs a virtual channel; the routers have "
+        f"{virtual_channels}: raise vcs to {hops}"
+    )

@@ -1,0 +1,182 @@
+"""Routings for any network: shortest paths and Polarized, against their definitions."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from random import Random
+
+import numpy as np
+import pytest
+from hop_cases import distances
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_polarized import PolarizedRoutes
+
+from routelab.api import Topology
+from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.registry.instances import load, load_routing
+from routelab.stages.programs import part_of, program
+from routelab.testing.inputs.networks import NETWORKS
+from routelab.testing.walks import Walker
+from routelab.toolkit import build_grid
+from routelab.toolkit.families.graph_hops import switch_distances
+from routelab_plugins.routing.polarized.kernels import longest_routes
+
+SMALL = ["complete", "petersen", "torus", "torus-3d", "parallel-links", "several-terminals"]
+"""Connected networks of the conformance suite."""
+
+
+def pairs_of(topology: Topology) -> list[tuple[int, int]]:
+    return list(permutations(topology.endpoints.tolist(), 2))
+
+
+def reason(text: str, topology: Topology, vcs: int) -> str | None:
+    return part_of(load_routing(text)).supports(topology, vcs)
+
+
+@pytest.mark.parametrize("name", SMALL)
+@pytest.mark.parametrize("blocked", ["skip", "wait"])
+def test_minimal_takes_shortest_paths_and_a_class_per_hop(name, blocked) -> None:
+    network = NETWORKS[name]()
+    hops = distances(network)
+    walker = Walker(program(load_routing(f"minimal~blocked={blocked}"), network, 4), network)
+    for source, target in pairs_of(network):
+        walk = walker.walk(source, target)
+        assert walk.arrived
+        assert len(walk.hops) == hops[source][target]
+        assert [hop.vc for hop in walk.hops] == list(range(len(walk.hops)))
+
+
+def test_minimal_offers_every_shortest_first_hop() -> None:
+    network = build_grid("torus", (4, 4), wrap=True)
+    hops = distances(network)
+    made = program(load_routing("minimal"), network, 4)
+    seen: set[tuple[int, int]] = set()
+    walker = Walker(made, network, seed=1)
+    for _ in range(60):
+        walk = walker.walk(0, 10)
+        seen.add((0, int(network.channel_target[walk.hops[0].channel])))
+    near = {n for n in range(16) if hops[0][n] == 1 and hops[n][10] == hops[0][10] - 1}
+    assert {there for _, there in seen} == near
+
+
+def test_minimal_needs_a_virtual_channel_for_each_hop() -> None:
+    network = build_grid("torus", (4, 4), wrap=True)
+    assert reason("minimal", network, 4) is None
+    told = reason("minimal", network, 3)
+    assert "the longest shortest path has 4 hops" in told
+    assert told.endswith("raise vcs to 4")
+    assert "no path" in reason("minimal", NETWORKS["two-components"](), 8)
+
+
+@pytest.mark.parametrize("name", ["complete", "petersen", "torus", "torus-3d", "parallel-links"])
+def test_polarized_routes_are_those_of_the_definition(name) -> None:
+    network = NETWORKS[name]()
+    naive = PolarizedRoutes(network)
+    vcs = max(naive.longest(s, t, s) for s, t in pairs_of(network))
+    for reading in ("wait", "skip"):
+        text = f"polarized~blocked={reading}"
+        assert reason(text, network, vcs) is None
+        walker = Walker(program(load_routing(text), network, vcs), network, seed=3)
+        for source, target in pairs_of(network):
+            for _ in range(5):
+                walk = walker.walk(source, target)
+                assert walk.arrived
+                here = source
+                for number, hop in enumerate(walk.hops):
+                    there = int(network.channel_target[hop.channel])
+                    assert there in naive.allowed(source, target, here)
+                    assert hop.vc == number
+                    here = there
+
+
+@pytest.mark.parametrize("penalties", ["absolute", "relative"])
+def test_penalties_follow_the_growth_of_the_weight(penalties) -> None:
+    network = build_grid("torus", (5, 5), wrap=True)
+    naive = PolarizedRoutes(network)
+    text = f"polarized~penalties={penalties},p1=7,p0=9,blocked=skip"
+    rng = Random(0)
+    walker = Walker(program(load_routing(text), network, 8), network, seed=0)
+    greatest = set()
+    for source, target in pairs_of(network):
+        walk = walker.walk(source, target, lambda one: rng.random() < 0.6)
+        here = source
+        for offered, taken in zip(walk.offers, walk.hops, strict=False):
+            gains = [
+                naive.gain(source, target, here, int(network.channel_target[one.channel]))
+                for one in offered
+            ]
+            most = max(gains) if penalties == "relative" else 2
+            assert len(offered) == len(naive.allowed(source, target, here))
+            for one, gain in zip(offered, gains, strict=True):
+                assert one.penalty == (0, 7, 9)[most - gain]
+            greatest.add(max(gains))
+            here = int(network.channel_target[taken.channel])
+    assert greatest == {0, 1, 2}
+
+
+def exact(network: Topology) -> tuple[np.ndarray, int, tuple[int, ...]]:
+    distance = switch_distances(network)
+    starts, channels = network.outgoing
+    ends = network.endpoints.astype(np.int32)
+    longest = np.empty((len(ends), len(ends)), np.int32)
+    targets = np.array(network.channel_target[channels])
+    dead, example = longest_routes(starts, targets, distance, ends, int(distance.max()), longest)
+    return longest, dead, tuple(example.tolist())
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(3, 9), st.data())
+def test_the_longest_route_and_dead_ends_agree_with_enumeration(size, data) -> None:
+    tree = [(data.draw(st.integers(0, k - 1)), k) for k in range(1, size)]
+    some = st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=10)
+    links = {(min(a, b), max(a, b)) for a, b in [*tree, *data.draw(some)] if a != b}
+    both = [*links, *((b, a) for a, b in links)]
+    network = Topology.create(
+        num_switches=size, channel_source=[a for a, _ in both], channel_target=[b for _, b in both]
+    )
+    naive = PolarizedRoutes(network)
+    longest, dead, example = exact(network)
+    assert dead == sum(naive.dead_ends(s, t) for s, t in pairs_of(network))
+    if dead:
+        source, target, switch = example
+        assert switch in naive.reachable(source, target)
+        assert not naive.allowed(source, target, switch)
+        assert "dead ends" in reason("polarized", network, 99)
+    else:
+        for s, t in pairs_of(network):
+            assert longest[s, t] == naive.longest(s, t, s)
+        most = int(longest.max())
+        assert reason("polarized", network, most) is None
+        assert most == 1 or f"raise vcs to {most}" in reason("polarized", network, most - 1)
+
+
+def test_a_4x4_mesh_has_dead_ends_for_92_pairs() -> None:
+    """The number comes from a computation that is independent of this code."""
+    mesh = build_grid("mesh", (4, 4), wrap=False)
+    naive = PolarizedRoutes(mesh)
+    assert sum(naive.dead_ends(s, t) > 0 for s, t in pairs_of(mesh)) == 92
+    assert reason("polarized", mesh, 99).startswith(f"{exact(mesh)[1]} dead ends")
+
+
+@pytest.mark.parametrize("text", ["minimal", "polarized", "polarized~blocked=skip"])
+@pytest.mark.parametrize("name", ["petersen", "torus", "torus-3d"])
+def test_the_checker_proves_them(text, name) -> None:
+    network = NETWORKS[name]()
+    verdict = check_hop_routing(part_of(load_routing(text)), network, 8)
+    assert verdict.proof == "acyclic"
+    assert verdict.proven
+
+
+def test_one_way_networks_and_too_few_classes_are_refused() -> None:
+    assert "links in both directions" in reason("polarized", NETWORKS["one-way-ring"](), 9)
+    assert "no path" in reason("polarized", NETWORKS["two-components"](), 9)
+
+
+def test_the_bound_of_the_paper_holds_and_is_attained() -> None:
+    """No route is longer than 4 D - 3 (p. 66); a random graph of 64 switches attains it."""
+    graph = load("topology", "random-regular~n=64,degree=12").build()
+    longest, dead, _ = exact(graph)
+    diameter = int(switch_distances(graph).max())
+    assert (dead, diameter) == (0, 3)
+    assert longest.max() == 4 * diameter - 3
