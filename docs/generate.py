@@ -50,6 +50,11 @@ COMMON = ("verbose", "quiet", "log_json")
 """Options that every command has; told once."""
 
 SHOWN = {
+    "topology/dragonfly": ("dragonfly", "dfsssp"),
+    "topology/hamming": ("hamming~dims=4x4", "dfsssp"),
+    "topology/hypercube": ("hypercube~dims=4", "dor"),
+    "topology/megafly": ("megafly", "dfsssp"),
+    "topology/random-regular": ("random-regular~n=16,degree=4", "dfsssp"),
     "topology/torus": ("torus~dims=4x4", "dor"),
     "topology/mesh": ("mesh~dims=4x4", "dor"),
     "topology/graph": (f"graph~file={DOCS.parent / 'tests/data/abilene.graphml'}", "dfsssp"),
@@ -87,6 +92,9 @@ def _command(name: str, parser: argparse.ArgumentParser, level: int) -> Iterator
     parser.complete()  # type: ignore[attr-defined]
     yield f"{'#' * level} {name}"
     yield ""
+    if parser.examples:  # type: ignore[attr-defined]
+        yield from (f"    {example}" for example in parser.examples)  # type: ignore[attr-defined]
+        yield ""
     if parser.description:
         yield parser.description
         yield ""

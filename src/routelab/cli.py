@@ -15,12 +15,28 @@ import pkgutil
 import sys
 from collections.abc import Callable, Sequence
 from functools import update_wrapper
-from typing import Any, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from routelab import __version__, commands
+from routelab.commands._shared.parser import Parser
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
+
+EXAMPLES = (
+    "routelab evaluate torus~dims=4x2x2x2 angara-sssp dor",
+    "routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5",
+    "routelab plugins list routing",
+)
+
+GROUPS = {
+    "try networks and routings": ("topology", "route", "evaluate", "bound", "export"),
+    "simulate": ("simulate", "workload"),
+    "run studies": ("init", "study", "report"),
+    "measure on clusters": ("cluster", "bench"),
+    "extend": ("plugins", "completion"),
+}
+"""Commands by what they are for, as the help lists them."""
 
 STACK_WORDS = 70_000
 """Eight bytes each. Python doubles the size of a block until a frame fits, here to 1 MiB."""
@@ -61,7 +77,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(50_000)
     _fill_closed()
     try:
-        arguments = make_parser().parse_args(argv)
+        parser = make_parser()
+        if "_ARGCOMPLETE" in os.environ:
+            from routelab.commands._shared.completion import complete
+
+            complete(parser)
+        arguments = parser.parse_args(argv)
         # an import of logging takes as long as all other imports
         from routelab.commands._shared.logging import log_to_stderr
 
@@ -69,6 +90,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run(arguments)
     except SystemExit as exit_:
         return exit_.code if isinstance(exit_.code, int) else 2
+    except KeyboardInterrupt:  # before a command runs, while its options are determined
+        print("routelab: interrupted", file=sys.stderr)
+        return 130
     except BrokenPipeError:
         _drop_output()
         return 141
@@ -97,39 +121,6 @@ def _run(arguments: argparse.Namespace) -> int:
         return explain(error)
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser of the command line or of a command, with the options of all commands.
-
-    Parameters
-    ----------
-    later : function, optional
-        Adds options that take long to determine; called when the command is known.
-    """
-
-    def __init__(
-        self, later: Callable[[argparse.ArgumentParser], None] | None = None, **settings: Any
-    ) -> None:
-        super().__init__(**settings)
-        self._later = later
-        # without a default, so that a command's parser keeps the values before the command
-        unset: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
-        group = self.add_argument_group("messages, on standard error")
-        group.add_argument("-v", "--verbose", help="tell each step", **unset)
-        group.add_argument("-q", "--quiet", help="only warnings and errors", **unset)
-        group.add_argument("--log-json", help="one JSON object a line", **unset)
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments with all options."""
-        self.complete()
-        return super().parse_known_args(args, namespace)
-
-    def complete(self) -> None:
-        """Add the options of `later`."""
-        if self._later is not None:
-            later, self._later = self._later, None
-            later(self)
-
-
 def _fill_closed() -> None:
     """Replace closed standard output and error (``>&-``) by the null device."""
     for name in ("stdout", "stderr"):
@@ -137,12 +128,15 @@ def _fill_closed() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115 - pathlib costs time
 
 
-def make_parser() -> argparse.ArgumentParser:
+def make_parser() -> Parser:
     """Return the parser of the command line with all commands."""
-    parser = _Parser(
-        prog="routelab", description="Experiments with routing algorithms for HPC interconnects."
+    parser = Parser(
+        prog="routelab",
+        description="Experiments with routing algorithms for HPC interconnects.",
+        examples=EXAMPLES,
+        groups=GROUPS,
     )
-    parser.add_argument("--version", action="version", version=f"routelab {__version__}")
+    parser.general.add_argument("--version", action="version", version=f"routelab {__version__}")
     subparsers = parser.add_subparsers(metavar="COMMAND", required=True)
     for module in pkgutil.iter_modules(commands.__path__):
         if not module.name.startswith("_"):

@@ -17,12 +17,13 @@ DATA = Path(__file__).parents[1] / "data"
 INSTANCES = {
     "fabric/command": "fabric/command~apply=true+{folder},restore=true+{hosts}",
     "topology/graph": f"topology/graph~file=[{DATA / 'abilene.graphml'}]",
+    "topology/hypercube": "topology/hypercube~dims=3",
     "metric/traffic-load": f"metric/traffic-load~matrix=[{DATA / 'traffic.csv'}]",
     "traffic/matrix": f"traffic/matrix~file=[{DATA / 'traffic.csv'}]",
     "workload/matrix": f"workload/matrix~file=[{DATA / 'messages.csv'}]",
     "workload/trace": f"workload/trace~file=[{DATA / 'trace.txt'}]",
 }
-"""Plugins that cannot be tried without being told something."""
+"""Plugins that cannot be tried without being told something, or only in a trivial case."""
 
 VARIANTS = (
     "rules/angara~turns=exact",

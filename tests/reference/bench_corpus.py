@@ -56,3 +56,26 @@ CASES = [read(file) for file in sorted(DATA.glob("*/*.txt"))]
 GOOD = [case for case in CASES if "figures" in case.expected]
 LIES = [case for case in CASES if "failure" in case.expected]
 PLUGINS = ("imb-alltoall", "mpi-patterns", "npb", "osu-alltoall")
+
+FOREIGN = (
+    "srun: job 17 queued and waiting for resources",
+    "srun: job 17 has been allocated resources",
+    "Loading mpich/3.3",
+    "  Loading requirement: gcc/12.2.0",
+    "Sun Nov  1 10:00:09 UTC 2026",
+    "So 22. Nov 10:00:00 CET 2026",
+    "[1700000000.123456] [node:4157 :0]   ib_device.c:1234 UCX  WARN  mlx5_0:1 is down",
+    "[1700000000.123456] [node:4157:0]    ib_device.c:1234 UCX  WARN  mlx5_0:1 is down",
+    "[node:4157:0]   parser.c:2036 UCX  WARN  unused environment variable: UCX_HOME",
+    "[0] MPI startup(): libfabric version: 1.18.0-impi",
+    "real\t0m7.832s",
+    "real 7.83",
+    " 10:00:00 up 17 days,  3:04,  2 users,  load average: 0.52, 0.58, 0.59",
+    "WARNING: There was an error initializing an OpenFabrics device.",
+    "  Local host:   n04",
+    "--------------------------------------------------------------------------",
+    "# a comment of the job script",
+    "Völlig fremd: ±0,5 µs",
+    "",
+)
+"""Lines that other programs print into the same output."""

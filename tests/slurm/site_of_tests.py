@@ -26,6 +26,8 @@ echo run >> runs.$rank
 part=$(sed -n "$(wc -l < runs.$rank)p" parts)
 case $part in
     hangs) exec sleep 600 ;;
+    missing) [ $SLURMD_NODENAME != n04 ] || exec lu.S.x; exec sleep 600 ;;
+    exits) [ $rank != 2 ] || {{ echo "no memory left" >&2; exit 3; }}; exec sleep 600 ;;
     killed) [ $rank = 1 ] && kill -KILL $$; exec sleep 600 ;;
     waits) echo here > here.$rank; while [ ! -e go ]; do sleep 0.05; done; part=good ;;
 esac

@@ -113,7 +113,7 @@ def test_a_study_asks_slurm_by_itself_switches_nothing_unasked_and_measures_once
     write_study(project, "torus~dims=4", predict=True)
     code, printed = snakemake(project)
     assert code == 1
-    assert "say --apply-routing, in the workflow --config apply_routing=true" in printed
+    assert "add --apply-routing (in the workflow: --config apply_routing=true)" in printed
     assert project.calls == []
     for _ in range(2):
         code, printed = snakemake(project, "--config", "apply_routing=true")

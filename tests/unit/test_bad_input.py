@@ -132,7 +132,13 @@ def test_graphml_with_loops_and_duplicates(refused, capfd, tmp_path):
     assert f"{file}, line 4: node 'a' was already named at {file}, line 3" in message
     assert "give every node a name of its own" in message
 
-    write(nodes + "<edge source='a' target='b'/>" * 2)  # parallel links are links
+    write(nodes + "<edge source='a' target='b'/>" * 2)
+    message = refused("topology", f"graph~file={file}")
+    assert "the link between 'a' and 'b' was already listed at" in message
+    assert "set repeats=parallel if there are two links" in message
+
+    # parallel links with ids of their own are links
+    write(nodes + "".join(f"<edge id='{i}' source='a' target='b'/>" for i in range(2)))
     assert main(["topology", f"graph~file={file}", "--format", "json"]) == 0
     assert json.loads(capfd.readouterr().out)["channels"] == 4
 

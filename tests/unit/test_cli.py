@@ -66,11 +66,20 @@ def test_an_interrupt_ends_with_its_code(raising, capsys):
     assert capsys.readouterr().err == "routelab: interrupted\n"
 
 
+def test_an_interrupt_before_a_command_runs_ends_with_the_same_code(monkeypatch, capsys):
+    def interrupted():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("routelab.cli.make_parser", interrupted)
+    assert main(["plugins", "list"]) == 130
+    assert capsys.readouterr().err == "routelab: interrupted\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ([], "required: COMMAND"),
-        (["plugin"], "invalid choice: 'plugin'"),
+        (["plugin"], "unknown command 'plugin'; did you mean 'plugins'?"),
         (["plugins"], "required: ACTION"),
         (["plugins", "list", "--format", "xml"], "invalid choice: 'xml'"),
         (["plugins", "show"], "required: NAME"),
@@ -88,9 +97,10 @@ def test_version_and_help_end_well(capsys):
     assert "plugins" in capsys.readouterr().out
 
 
-def test_a_reader_that_goes_away_is_no_crash():
+@pytest.mark.parametrize("arguments", [["plugins", "list"], ["--help"], ["--version"]])
+def test_a_reader_that_goes_away_is_no_crash(arguments):
     process = subprocess.Popen(
-        [sys.executable, "-m", "routelab", "plugins", "list"],
+        [sys.executable, "-m", "routelab", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -103,10 +113,11 @@ def test_a_reader_that_goes_away_is_no_crash():
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_output_that_cannot_be_written_is_one_message():
+@pytest.mark.parametrize("arguments", [["plugins", "list"], ["--help"], ["--version"]])
+def test_output_that_cannot_be_written_is_one_message(arguments):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "routelab", "plugins", "list"],
+            [sys.executable, "-m", "routelab", *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -51,12 +51,15 @@ def test_list_of_a_kind_is_aligned_text_and_tells_causes(plugins, capsys):
     assert "plugin topology/bad of bad 0.4" in "".join(lines[3:])
 
 
-def test_a_terminal_gets_a_drawn_table(plugins, capsys, monkeypatch):
+def test_a_terminal_gets_names_and_summaries(plugins, capsys, monkeypatch):
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    monkeypatch.setenv("COLUMNS", "200")
-    out = printed(capsys, "list", "topology")
-    assert "│" in out
-    assert "A grid" in out
+    monkeypatch.setenv("COLUMNS", "60")
+    lines = printed(capsys, "list", "topology").splitlines()
+    assert lines[0].split() == ["name", "summary"]
+    assert lines[2].split("  ", 1) == ["bad", " (broken, see below)"]
+    assert "A grid" in "".join(lines)
+    assert "plugin topology/bad of bad 0.4" in "".join(lines)
+    assert printed(capsys, "list").splitlines()[2] == "topology"
 
 
 def test_list_of_no_kind_is_refused(plugins, capsys):

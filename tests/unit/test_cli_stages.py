@@ -73,6 +73,7 @@ def test_routes_to_terminals_are_printed_with_their_names(tmp_path: Path, capsys
     hosts = [("n1", "a"), ("n2", "b"), ("n3", "b")]
     links = [("a", "b"), ("a", "b"), *hosts]
     network = {
+        "multigraph": True,
         "nodes": [{"id": "a"}, {"id": "b"}, *({"id": n, "kind": "host"} for n, _ in hosts)],
         "links": [{"source": one, "target": other} for one, other in links],
     }

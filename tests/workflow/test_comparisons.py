@@ -122,11 +122,35 @@ def test_a_comparison_that_failed_is_tried_again(measuring):
     assert made(measuring) == []
 
 
+SWITCHED = """\
+fabric: {use: command, apply: [/bin/true], restore: [/bin/true]}
+"""
+
+
 def test_the_fabric_may_be_switched_only_when_that_is_said(measuring):
+    measuring.write("config/clusters/fast.yaml", FAST + SWITCHED)
     measuring.ran("report", "--config", "apply_routing=true")
     calls = [call for call in measuring.calls() if call[2] == "bench"]
     assert len(calls) == 2
     assert all(call[-1] == "--apply-routing" for call in calls)
+
+
+def test_routings_are_not_applied_where_nothing_switches_between_them(measuring):
+    asked = ("report", "--config", "apply_routing=true")
+    for words in (asked, ("-n", *asked)):
+        run = measuring.run(*words)
+        assert run.returncode == 1
+        last = run.stderr.strip().splitlines()[-1]
+        assert last.startswith(
+            "config/clusters/fast.yaml: fabric: nothing switches between the 2 routings (fabric "
+            "none): "
+        )
+        assert "; add what switches them (fabric: {use: command, " in last
+    assert measuring.calls() == []
+    # one routing has nothing to be compared with
+    text = STUDY.format(cluster="fast", repeats=2).replace("dor, angara-sssp", "dor")
+    measuring.write("config/studies/small.yaml", text)
+    assert measuring.run("-n", *asked).returncode == 0
 
 
 @pytest.mark.parametrize(
@@ -142,16 +166,37 @@ def test_a_setting_that_is_none_ends_in_one_message(measuring, setting, should_b
     assert measuring.calls() == []
 
 
+ORDER = """
+import zlib
+from snakemake.jobs import Job
+
+Job.__hash__ = lambda job: zlib.crc32(str(job.output or job.rule).encode()) ^ {flip}
+include: "{root}/Snakefile"
+"""
+
+
 def shown(folder, *arguments):
-    """What a dry run tells of the jobs of comparisons."""
-    run = folder.run("-n", "--quiet", "host", *arguments)
+    """Return the text of each comparison in a dry run, by network, in Snakemake's order."""
+    run = folder.run(*arguments, "-n", "--quiet", "host")
     assert run.returncode == 0, run.stdout + run.stderr
     jobs = re.split(r"\n(?=(?:local)?rule )", run.stdout + run.stderr)
-    return [job for job in jobs if re.match(r"(local)?rule comparisons:", job)]
+    jobs = [job for job in jobs if re.match(r"(local)?rule comparisons:", job)]
+    return {re.search(r"wildcards: batch=small\.([\w-]+)\.", job)[1]: job for job in jobs}
 
 
 def test_a_scheduler_is_asked_for_the_nodes_of_the_network(measuring):
-    small, large = sorted(shown(measuring), key=lambda job: "dims-4x2" in job)
+    """Snakemake keeps jobs in sets, by their addresses, so their order differs between runs."""
+    orders = set()
+    profile = ("--workflow-profile", str(ROOT / "profiles/default"))
+    for flip in (0, 0xFFFFFFFF):
+        probe = measuring.write("order.smk", ORDER.format(flip=flip, root=ROOT))
+        jobs = shown(measuring, "report", "--snakefile", str(probe), *profile)
+        orders.add(tuple(jobs))
+        check_requests(jobs["torus-dims-4"], jobs["torus-dims-4x2"])
+    assert len(orders) == 2
+
+
+def check_requests(small, large):
     assert "threads:" not in small
     for job, nodes, hosts in ((small, 4, "n[01-04]"), (large, 8, "n[01-08]")):
         assert job.startswith("rule ")
@@ -170,7 +215,7 @@ def test_what_is_measured_on_this_machine_takes_all_its_cores(measuring):
     measuring.write("config/studies/small.yaml", STUDY.format(cluster="here", repeats=2))
     jobs = shown(measuring)
     assert len(jobs) == 2
-    assert all("threads: 2" in job for job in jobs)
+    assert all("threads: 2" in job for job in jobs.values())
 
 
 @pytest.mark.parametrize(

@@ -120,11 +120,14 @@ class BenchmarkResult:
         Version that the benchmark prints; empty if it prints none.
     facts : mapping
         Other values that it prints: class, processes, iterations. Texts and numbers.
+    foreign : tuple of str
+        Lines of other programs in its output: launchers, libraries, shells.
     """
 
     figures: tuple[FigureOfMerit, ...]
     version: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    foreign: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import (
     BaseModel,
@@ -19,6 +19,8 @@ from pydantic import (
     field_validator,
 )
 from pydantic import Field as parameter  # noqa: N813 - it reads as what it declares
+
+from routelab.api.number_texts import check_number_text
 
 __all__ = [
     "Bytes",
@@ -33,7 +35,14 @@ __all__ = [
     "parameter",
     "parse_bytes",
     "parse_dims",
+    "split_items",
 ]
+
+
+MAX_INTEGER = 2**63 - 1
+"""Largest absolute value of an integer parameter: arrays hold integers of 64 bits."""
+MAX_DIMS = 32
+"""Largest number of dimensions, the limit of arrays in older versions of NumPy."""
 
 
 def _alias(field: str) -> str:
@@ -65,6 +74,29 @@ class Parameters(BaseModel):
             return value
         allowed = get_args(cls.model_fields[info.field_name].annotation)
         return None if NoneType in allowed and str not in allowed else value
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _check_digits(cls, value: Any, info: ValidationInfo) -> Any:
+        """Refuse numbers in other digits than 0 to 9, where the field takes numbers alone."""
+        if isinstance(value, str | list | tuple) and info.field_name is not None:
+            kinds = _plain_kinds(cls.model_fields[info.field_name].annotation)
+            if kinds & {int, float} and not kinds & {str, Path}:
+                for item in value.split("+") if isinstance(value, str) else value:
+                    if isinstance(item, str) and item:
+                        check_number_text(item)
+                if isinstance(value, str) and tuple not in kinds:
+                    check_number_text(value)
+        return value
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _refuse_huge(cls, value: Any) -> Any:
+        """Refuse integers that arrays cannot hold."""
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, int) and abs(number) > MAX_INTEGER:
+                raise ValueError(f"must be between -{MAX_INTEGER} and {MAX_INTEGER} (2^63 - 1)")
+        return value
 
     @field_validator("*", mode="after")
     @classmethod
@@ -104,6 +136,14 @@ class Parameters(BaseModel):
         return self.model_dump(mode="json", include={name})[name]
 
 
+def _plain_kinds(annotation: Any) -> set[Any]:
+    """Return the types within an annotation, such as int and tuple for a list of integers."""
+    inner = get_args(annotation)
+    if get_origin(annotation) is Literal:
+        return set()
+    return {get_origin(annotation) or annotation}.union(*map(_plain_kinds, inner))
+
+
 def value_text(value: Any, dumped: Any) -> str:
     """Return a parameter's value as it is written in an instance name."""
     if isinstance(value, bool):
@@ -120,18 +160,43 @@ def parse_dims(value: Any) -> Any:
     if isinstance(value, int) and not isinstance(value, bool):
         return (value,)
     if isinstance(value, str):
-        if not re.fullmatch(r"\d+(x\d+)*", value):
+        if not re.fullmatch(r"[0-9]+(x[0-9]+)*", value):
             raise ValueError(f"{value!r} is no list of dimensions; write them as 4x2x2")
-        return tuple(int(part) for part in value.split("x"))
+        parts = value.split("x")
+        if len(parts) > MAX_DIMS:
+            raise ValueError(
+                f"there are {len(parts)} sizes, but a network has at most {MAX_DIMS} dimensions"
+            )
+        if max(map(len, parts)) > len(str(MAX_INTEGER)):
+            raise ValueError(f"sizes must be at most {MAX_INTEGER}")
+        return tuple(int(part) for part in parts)
     return value
+
+
+def split_items(text: str) -> tuple[str, ...]:
+    """Return the items of a list such as ``a+b``; an empty text is an empty list.
+
+    Raises
+    ------
+    ValueError
+        If an item is empty.
+    """
+    items = tuple(text.split("+")) if text else ()
+    if not all(items):
+        raise ValueError(f"{text!r} has an empty item; separate items with a single '+'")
+    return items
 
 
 def _split(value: Any) -> Any:
     if isinstance(value, str):
-        return tuple(part for part in value.split("+") if part)
+        return split_items(value)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return (value,)
-    return tuple(value) if isinstance(value, list) else value
+    if isinstance(value, list | tuple):
+        if "" in value:
+            raise ValueError("an item of the list is empty; remove it")
+        return tuple(value)
+    return value
 
 
 def _join_dims(value: Iterable[int]) -> str:
@@ -159,7 +224,7 @@ def parse_bytes(value: Any) -> Any:
     """Read bytes from ``"1MiB"``, ``"1.5 MB"`` or a number, for pydantic."""
     if not isinstance(value, str):
         return value
-    match = re.fullmatch(r"(\d+(?:\.\d+)?) ?([A-Za-z]*)", value)
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) ?([A-Za-z]*)", value)
     units = {unit.lower(): size for unit, size in UNITS.items()} | {"": 1}
     if match is None or match[2].lower() not in units:
         raise ValueError(f"{value!r} is no size; write 4096, 64KiB, 1MiB or 1MB")

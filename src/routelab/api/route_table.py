@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from routelab.api.contents import Contents, value_checksum
 from routelab.api.errors import InputError, PluginError
 from routelab.api.topology import (
     Float64Array,
@@ -32,7 +33,7 @@ from routelab.kernels.routes import (
 
 
 @dataclass(frozen=True, eq=False)
-class RouteTable:
+class RouteTable(Contents):
     """Routes from all endpoints to all destinations; arrays are read-only.
 
     Endpoints are the P switches with terminals (`Topology.endpoints`). They are the D destinations
@@ -122,6 +123,7 @@ class RouteTable:
         if path_weight is not None:
             table._check_weights()
         table._check_courses()
+        _ = table.checksums
         return table
 
     @classmethod
@@ -395,6 +397,11 @@ class RouteTable:
         )
         table._check_form()
         table._check_virtual_channels()
+        # the other fields are the same, also if they were changed after `create`
+        new = {"flow_control": value_checksum(table.flow_control)}
+        if table.hop_vc is not self.hop_vc:
+            new["hop_vc"] = value_checksum(table.hop_vc)
+        table.__dict__["checksums"] = {**self.checksums, **new}
         return table
 
     def next_hops(self) -> Int32Array | None:

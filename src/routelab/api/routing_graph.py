@@ -15,13 +15,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from routelab.api.contents import Contents
 from routelab.api.errors import InputError
 from routelab.api.topology import BoolArray, Int32Array, Topology, frozen_array
 from routelab.kernels.graph import GraphArrays, reverse_adjacency
 
 
 @dataclass(frozen=True, eq=False)
-class RoutingGraph:
+class RoutingGraph(Contents):
     """An automaton of legal routes over `topology`; arrays are read-only.
 
     Attributes
@@ -102,7 +103,7 @@ class RoutingGraph:
         order = np.lexsort((target, channel, source))
         edge_start = np.zeros(count + 1, dtype=np.int64)
         np.cumsum(np.bincount(source, minlength=count), out=edge_start[1:])
-        return cls(
+        graph = cls(
             topology=topology,
             vertex_switch=frozen_array(switch, np.int32),
             accepting=frozen_array(accepting, np.bool_),
@@ -113,6 +114,8 @@ class RoutingGraph:
             turn_set=turn_set,
             minimal_only=minimal_only,
         )
+        _ = graph.checksums
+        return graph
 
     @classmethod
     def of_walks(cls, topology: Topology, turn_set: str = "") -> RoutingGraph:

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from routelab.api.contents import Contents
 from routelab.api.errors import InputError
 
 Int8Array = NDArray[np.int8]
@@ -28,29 +29,41 @@ BoolArray = NDArray[np.bool_]
 
 
 def frozen_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """Return a read-only, C-contiguous copy of `values` with the given dtype."""
-    array = np.array(values, dtype=dtype, order="C", copy=True)
-    array.setflags(write=False)
-    return array
+    """Return an immutable, C-contiguous copy of `values` with the given dtype.
+
+    Its memory is a `bytes` object, so it cannot be made writable again.
+    """
+    array = np.asarray(values, dtype=dtype, order="C")
+    return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
 
 
 def adopt_array(values: ArrayLike, dtype: Any) -> NDArray[Any]:
-    """Return a read-only, C-contiguous array: `values` itself if possible, else a copy.
+    """Return a read-only, C-contiguous array over the memory of `values` if possible, else a copy.
 
     Use this for large arrays. An array of the right type that owns its memory becomes read-only
-    in place; views and arrays over foreign memory (a buffer, a mapped file, memory that compiled
-    code returned twice) are copied. Views that the caller made of an array before stay writable,
-    which cannot be detected: do not use them afterwards.
+    in place, and the result is a view that cannot be made writable. Views and arrays over foreign
+    memory (a buffer, a mapped file, memory that compiled code returned twice) are copied. Views
+    that the caller made of an array before stay writable, which cannot be detected: do not use
+    them afterwards.
     """
-    if (
-        type(values) is np.ndarray
-        and values.dtype == dtype
-        and values.flags.c_contiguous
-        and _has_own_memory(values)
-    ):
-        values.setflags(write=False)
-        return values
+    if type(values) is np.ndarray and values.dtype == dtype and values.flags.c_contiguous:
+        if _is_immutable(values):
+            return values
+        if _has_own_memory(values):
+            values.setflags(write=False)
+            return np.frombuffer(values.data.toreadonly(), dtype).reshape(values.shape)
     return frozen_array(values, dtype)
+
+
+def _is_immutable(array: NDArray[Any]) -> bool:
+    """Whether an array is a result of `frozen_array` or `adopt_array`."""
+    memory: Any = array
+    while isinstance(memory, np.ndarray):
+        memory = memory.base
+    if not isinstance(memory, memoryview):
+        return isinstance(memory, bytes)
+    owner: Any = memory.obj
+    return type(owner) is np.ndarray and not owner.flags.writeable and _has_own_memory(owner)
 
 
 def _has_own_memory(array: NDArray[Any]) -> bool:
@@ -72,7 +85,7 @@ class Direction:
 
 
 @dataclass(frozen=True, eq=False)
-class Topology:
+class Topology(Contents):
     """A network of switches, terminals and directed channels; arrays are read-only.
 
     Use `Topology.create`, which fills in defaults and checks; the bare constructor checks nothing.
@@ -210,6 +223,7 @@ class Topology:
             attributes=MappingProxyType(dict(attributes or {})),
         )
         topology._check()
+        _ = topology.checksums
         return topology
 
     def _check(self) -> None:

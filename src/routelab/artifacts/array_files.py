@@ -12,7 +12,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Collection, Mapping
-from pathlib import Path
+from io import BufferedReader
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,23 @@ from numpy.typing import NDArray
 from routelab.api.errors import InputError
 from routelab.artifacts.atomic import atomic_file
 from routelab.artifacts.json_files import check_format, to_json
+from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
 METADATA = "metadata"
 
 Arrays = dict[str, NDArray[Any]]
 
-_DAMAGE = (ValueError, TypeError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+_DAMAGE = (
+    ValueError,
+    TypeError,
+    EOFError,
+    RuntimeError,
+    LookupError,
+    ArithmeticError,
+    MemoryError,  # a header that claims more elements than the file has
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def write_arrays(
@@ -89,10 +100,11 @@ def _read(
 ) -> tuple[dict[str, Any], Arrays]:
     wanted = f"expected {expected or 'an npz artifact'}"
     try:
-        with Path(path).open("rb") as stream:
+        with open_input(path, MAX_ARRAYS) as stream:
             if not zipfile.is_zipfile(stream):
                 raise zipfile.BadZipFile("no complete zip archive")
             stream.seek(0)
+            _check_size(stream)
             file = np.load(stream, allow_pickle=False)
             members = set(file.files)
             if METADATA not in members:
@@ -114,6 +126,15 @@ def _read(
         ) from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _check_size(stream: BufferedReader) -> None:
+    """Refuse an archive whose arrays, unpacked, are larger than `MAX_ARRAYS`."""
+    with zipfile.ZipFile(stream) as archive:
+        size = sum(member.file_size for member in archive.infolist())
+    stream.seek(0)
+    if size > MAX_ARRAYS:
+        raise ValueError(f"its arrays have {size} bytes, and the limit is {MAX_ARRAYS}")
 
 
 def narrow_integers(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,5 +1,7 @@
 """Atomic writing of files and directories: no reader ever sees one half-written.
 
+Only regular files and folders are replaced. A device, a pipe or a socket of that name is refused.
+
 The content is written under a temporary name in the same folder and renamed when it is complete
 and on the disk. After an error or a kill the old content is still there. A kill also leaves the
 temporary file, whose name starts with a dot.
@@ -16,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from routelab.api.errors import InputError
+from routelab.toolkit.input_files import special_kind
 
 _FIXES = {
     errno.ENOSPC: "the disk is full; free some space or choose another folder",
@@ -28,8 +31,13 @@ _FIXES = {
     errno.ENOENT: "the folder cannot be made, or has been removed; choose another folder",
     errno.EEXIST: "a file is where a folder is needed; remove it or choose another folder",
     errno.EISDIR: "there is a folder of that name; remove it or choose another name",
-    errno.ENAMETOOLONG: "the name is too long; give it an alias",
+    errno.ENAMETOOLONG: "the name is too long; choose a shorter one",
+    errno.ELOOP: "its symbolic links form a loop; choose another name",
+    errno.EBUSY: "it is in use, for example as a mount point; choose a folder in it",
+    errno.EINVAL: "the file system does not accept this name; choose another one",
 }
+
+_OUTPUTS = ("/dev/fd/", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/proc/self/fd/")
 
 
 @contextmanager
@@ -44,13 +52,15 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     InputError
         If the disk is full or `path` cannot be written.
     """
-    target = Path(os.path.realpath(path))
+    target = _target(path)
     new = _temporary_path(target)
     with explain_write_errors(Path(path), target):
+        _refuse_folder(target)
         target.parent.mkdir(parents=True, exist_ok=True)
         try:
             yield new
             _sync(new)
+            _refuse_special(path)
             new.replace(target)
         except BaseException:
             new.unlink(missing_ok=True)
@@ -70,7 +80,7 @@ def atomic_directory(path: str | os.PathLike[str]) -> Iterator[Path]:
     InputError
         If the disk is full or `path` cannot be written.
     """
-    target = Path(os.path.realpath(path))
+    target = _target(path)
     new = _temporary_path(target)
     with explain_write_errors(Path(path), target):
         new.mkdir(parents=True)
@@ -95,7 +105,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     InputError
         If it could not.
     """
-    target = Path(os.path.realpath(path))
+    target = _target(path)
     with explain_write_errors(Path(path), target):
         _refuse_file(target)
         new = _temporary_path(target)
@@ -103,9 +113,55 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         new.rmdir()
 
 
+def check_file_writable(path: str | os.PathLike[str]) -> None:
+    """Find out whether `atomic_file` could write `path`; create missing parents.
+
+    Raises
+    ------
+    InputError
+        If it could not.
+    """
+    target = _target(path)
+    with explain_write_errors(Path(path), target):
+        _refuse_folder(target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        new = _temporary_path(target)
+        new.touch()
+        new.unlink()
+
+
+def _target(path: str | os.PathLike[str]) -> Path:
+    """Return the file or folder that is written: where links lead to."""
+    _refuse_special(path)
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:
+        raise InputError(
+            f"cannot write {os.fspath(path)!r}: it has a character that file names cannot have; "
+            "choose another name"
+        ) from None
+
+
+def _refuse_special(path: str | os.PathLike[str]) -> None:
+    kind = special_kind(path)
+    # the output of this process may be a regular file, which is not ours to replace
+    if kind is None and os.path.abspath(path).startswith(_OUTPUTS):  # noqa: PTH100
+        kind = "an open file of a process"
+    if kind is not None:
+        raise InputError(
+            f"cannot write {os.fspath(path)}: it is {kind}, and only regular files and folders are "
+            "written; choose another name"
+        )
+
+
 def _refuse_file(target: Path) -> None:
     if target.exists() and not target.is_dir():
         raise NotADirectoryError(errno.EEXIST, "not a directory", str(target))
+
+
+def _refuse_folder(target: Path) -> None:
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "a directory", str(target))
 
 
 def _swap(new: Path, target: Path) -> None:

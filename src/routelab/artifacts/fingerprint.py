@@ -16,6 +16,7 @@ from pathlib import Path
 from routelab._sources import Sources
 from routelab.api.errors import InputError
 from routelab.artifacts.distributions import distribution_of, distribution_version
+from routelab.toolkit.input_files import MAX_ARRAYS, open_input
 
 FORMAT = "fingerprint/1"
 
@@ -103,5 +104,5 @@ def content_digest(file: str | os.PathLike[str]) -> str:
 
 @cache
 def _digest_of(file: str, _modified: int, _size: int) -> str:
-    with Path(file).open("rb") as stream:
+    with open_input(file, MAX_ARRAYS) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -6,11 +6,11 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from routelab.api.errors import InputError
 from routelab.artifacts.atomic import atomic_file
+from routelab.toolkit.input_files import MAX_ARTIFACT, read_text
 
 
 def to_plain(value: Any) -> Any:
@@ -74,10 +74,10 @@ def read_json(path: str | os.PathLike[str], expected: str) -> dict[str, Any]:
         If the file is missing, not a JSON object, or of another format.
     """
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
+        content = json.loads(read_text(path, MAX_ARTIFACT))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(
             f"{path} is damaged or no JSON: expected {expected}, found {error}; "
             "remove it and run again"

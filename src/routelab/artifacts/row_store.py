@@ -18,6 +18,7 @@ from typing import Any
 
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.json_files import to_plain
+from routelab.toolkit.input_files import MAX_ARRAYS, read_bytes
 
 SUFFIX = ".rows"
 _LINE = re.compile(rb"^(\{.*\})\t([a-z]+)\t([0-9a-f]{64})$", re.MULTILINE)
@@ -52,7 +53,7 @@ class RowStore:
     def _lines(self) -> dict[str, tuple[str, bytes]]:
         found: dict[str, tuple[str, bytes]] = {}
         for path in sorted(self.folder.glob(f"*{SUFFIX}")):
-            for content, status_, key_ in _LINE.findall(path.read_bytes()):
+            for content, status_, key_ in _LINE.findall(read_bytes(path, MAX_ARRAYS)):
                 key, status = key_.decode(), status_.decode()
                 if key not in found or status not in self._worse or found[key][0] in self._worse:
                     found[key] = status, content

@@ -6,18 +6,19 @@ import csv
 import io
 import math
 import os
-from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from routelab.api.errors import InputError
 from routelab.artifacts.atomic import atomic_file
+from routelab.toolkit.csv_cells import unescape_cell, write_csv_rows
+from routelab.toolkit.input_files import read_text
 
 
 def write_csv(
     path: str | os.PathLike[str], columns: Sequence[str], rows: Iterable[Sequence[Any]]
 ) -> None:
-    """Write a table atomically; None becomes an empty field.
+    """Write a table atomically; None becomes an empty field, texts are escaped (`escape_cell`).
 
     Raises
     ------
@@ -25,13 +26,8 @@ def write_csv(
         If `path` cannot be written.
     """
     with atomic_file(path) as new, new.open("w", newline="", encoding="utf-8") as stream:
-        plain = csv.writer(stream, lineterminator="\n")
-        quoting = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
-        plain.writerow(columns)
-        for row in rows:
-            # the writer does not quote a carriage return, and readers take it for the end of a line
-            bare = any(isinstance(cell, str) and "\r" in cell for cell in row)
-            (quoting if bare else plain).writerow(row)
+        write_csv_rows(stream, [columns])
+        write_csv_rows(stream, rows)
 
 
 def read_tuples(
@@ -58,11 +54,10 @@ def read_tuples(
         If the file is missing, damaged or another table.
     """
     try:
-        with Path(path).open(newline="", encoding="utf-8") as stream:
-            content = stream.read()
+        content = read_text(path)
         if not content.endswith("\n"):
             raise ValueError("it ends within a line")
-        header, *lines = csv.reader(io.StringIO(content, newline=""), strict=True)
+        header, *lines = _unescaped_lines(content)
         if header != list(columns):
             raise ValueError(f"the columns {','.join(header)[:60]}")
         kinds = [_number if column in numbers else str for column in columns]
@@ -103,11 +98,10 @@ def read_rows(
         If the file is missing or damaged, or a column is missing.
     """
     try:
-        with Path(path).open(newline="", encoding="utf-8") as stream:
-            content = stream.read()
+        content = read_text(path)
         if not content.endswith("\n"):
             raise ValueError("it ends within a line")
-        header, *lines = csv.reader(io.StringIO(content, newline=""), strict=True)
+        header, *lines = _unescaped_lines(content)
         if lost := [name for name in needed if name not in header]:
             raise ValueError(f"no column {', '.join(lost)}")
         kinds = [str if name in texts else _value for name in header]
@@ -119,6 +113,11 @@ def read_rows(
         raise InputError(
             f"cannot read {path}: {error.strerror or error}; remove its folder and run again"
         ) from error
+
+
+def _unescaped_lines(content: str) -> Iterator[list[str]]:
+    for line in csv.reader(io.StringIO(content, newline=""), strict=True):
+        yield [unescape_cell(cell) for cell in line]
 
 
 _WORDS = {"": None, "True": True, "False": False}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from routelab.api import InputError
 from routelab.artifacts.atomic import atomic_directory, check_writable
+from routelab.toolkit.input_files import is_folder, read_text
 
 SHOWN = 3
 """Number of other files that a message names."""
@@ -29,7 +30,7 @@ def check_text_folder(
     ------
     InputError
     """
-    if files is not None and folder.is_dir():
+    if files is not None and is_folder(folder):
         others = sorted(one.name for one in folder.iterdir() if one.name not in files)
         if others:
             more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
@@ -70,14 +71,14 @@ def read_folder(folder: Path) -> dict[str, str]:
     InputError
         If the folder does not exist, or a file cannot be read as text.
     """
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise InputError(f"cannot read {folder}: there is no such folder")
     texts = {}
     for path in sorted(folder.iterdir()):
         if path.is_dir():
             continue
         try:
-            texts[path.name] = path.read_text(encoding="utf-8")
+            texts[path.name] = read_text(path).replace("\r\n", "\n").replace("\r", "\n")
         except UnicodeDecodeError:
             raise InputError(f"cannot read {path}: it is no text in UTF-8") from None
         except OSError as error:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
+
+from routelab.commands._shared.arguments import named_path
 
 
 def add_parser(subparsers: Any) -> None:
@@ -14,12 +15,12 @@ def add_parser(subparsers: Any) -> None:
         description="Do the jobs that FILE lists and that have no result yet. The workflow writes "
         "the list and calls this.",
     )
-    parser.add_argument("jobs", metavar="FILE", type=Path, help="list of jobs")
+    parser.add_argument("jobs", metavar="FILE", type=named_path, help="list of jobs")
     parser.add_argument(
         "-o",
         "--output",
         metavar="FILE",
-        type=Path,
+        type=named_path,
         required=True,
         help="file to write when all jobs have an outcome",
     )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
-from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.arguments import positive
+from routelab.commands._shared.arguments import add_output_options, positive
 from routelab.commands._shared.output import (
-    FORMATS,
     cell_text,
     check_result_folder,
-    print_table,
+    print_facts,
     warn,
 )
 
@@ -23,16 +20,25 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "bound",
-        help="prove how small the maximum load can be",
+        help="prove a lower bound of the maximum channel load",
         description="Prove a lower bound of the maximum channel load of all tables of shortest "
         "legal routes, or of all minimal routes if no rules are named. Writes a folder with the "
         "weights that prove it, or prints: the bound as a table or JSON, the weights as CSV.",
-        epilog="Example: routelab bound torus~dims=4x2x2x2 angara~turns=exact",
+        examples=(
+            "routelab bound torus~dims=4x2x2x2",
+            "routelab bound torus~dims=4x2x2x2 angara~turns=exact",
+        ),
     )
-    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
-    parser.add_argument("rules", metavar="RULES", nargs="?", help="instance name (default: none)")
-    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument(
+        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
+    )
+    parser.add_argument(
+        "rules",
+        metavar="RULES",
+        nargs="?",
+        help="rules of legal routes: instance name (default: all minimal routes)",
+    )
+    add_output_options(parser)
     parser.add_argument(
         "--seconds",
         type=positive,
@@ -80,6 +86,7 @@ def _write(arguments: argparse.Namespace) -> int:
 
 def _print(arguments: argparse.Namespace) -> int:
     from routelab.bounds import bound_numbers
+    from routelab.bounds.columns import COLUMNS
     from routelab.commands._shared.logging import show_progress
     from routelab.registry.instances import load
     from routelab.stages.argument_errors import call_all
@@ -94,10 +101,11 @@ def _print(arguments: argparse.Namespace) -> int:
         bound = bound_load(network, rules, seconds=arguments.seconds, exact=arguments.exact)
     facts = {"topology": name, "rules": arguments.rules or "", **bound_numbers(bound)}
     if arguments.format == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerows([WEIGHT_COLUMNS, *weight_rows(bound, network)])
+        from routelab.toolkit.csv_cells import write_csv_rows
+
+        write_csv_rows(sys.stdout, [WEIGHT_COLUMNS, *weight_rows(bound, network)])
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        print_table(("fact", "value"), [(key, cell_text(value)) for key, value in facts.items()])
+        print_facts({key: cell_text(value) for key, value in facts.items()}, COLUMNS)
     return 0

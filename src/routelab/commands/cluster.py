@@ -7,22 +7,37 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.output import FORMATS, print_rows
+from routelab.commands._shared.arguments import add_format_option, named_path, study_file
+from routelab.commands._shared.output import print_rows
+
+EXAMPLES = (
+    "routelab cluster list",
+    "routelab cluster check desmos",
+    "routelab cluster check desmos --benchmark npb --topology torus~dims=4x2",
+    "routelab cluster show desmos",
+    "routelab cluster schema -o cluster.schema.json",
+)
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
-    parser = subparsers.add_parser("cluster", help="list, show and check clusters")
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    parser = subparsers.add_parser(
+        "cluster", help="list, show and check clusters", examples=EXAMPLES[:2]
+    )
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
     check = actions.add_parser(
         "check",
+        examples=EXAMPLES[1:3],
         help="report what is missing on a cluster",
         description="Report what jobs on a cluster need and whether it is available, without using "
         "a node: launcher, partition, nodes, node sets, benchmarks, their MPI, rights to switch "
-        "the fabric. Exit code 1 if anything is missing.",
+        "the fabric; for a study also the executables for all numbers of processes, time limits "
+        "and disk space. Exit code 1 if anything is missing.",
     )
-    check.add_argument("name", metavar="NAME", help="of config/clusters/NAME.yaml, or a file")
+    check.add_argument(
+        "name", metavar="NAME", help="cluster: NAME of config/clusters/NAME.yaml, or a file"
+    )
     check.add_argument(
         "--benchmark", metavar="NAME", action="append", help="instance name; may be repeated"
     )
@@ -32,24 +47,47 @@ def add_parser(subparsers: Any) -> None:
         help="instance name of a job's network (default: the cluster's network and all node sets)",
     )
     check.add_argument(
-        "--routing", metavar="NAME", help="instance name of a routing for the fabric"
+        "--routing",
+        metavar="NAME",
+        action="append",
+        help="instance name of a routing for the fabric; may be repeated",
     )
-    check.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    check.add_argument(
+        "--study",
+        metavar="STUDY",
+        type=named_path,
+        help="check what all comparisons of a study need: a name in config/studies, or a file",
+    )
+    check.add_argument(
+        "--results",
+        metavar="FOLDER",
+        type=named_path,
+        default=Path("results"),
+        help="where the study's results would be written (default: results)",
+    )
+    add_format_option(check)
     check.set_defaults(run=run_check)
 
     listing = actions.add_parser(
-        "list", help="list all clusters of config/clusters, including invalid ones"
+        "list",
+        examples=EXAMPLES[:1],
+        help="list all clusters of config/clusters, including invalid ones",
     )
-    listing.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    add_format_option(listing)
     listing.set_defaults(run=run_list)
 
-    show = actions.add_parser("show", help="show a cluster's file, with all hosts")
-    show.add_argument("name", metavar="NAME", help="of config/clusters/NAME.yaml, or a file")
-    show.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    show = actions.add_parser(
+        "show", examples=EXAMPLES[3:4], help="show a cluster's file, with all hosts"
+    )
+    show.add_argument(
+        "name", metavar="NAME", help="cluster: NAME of config/clusters/NAME.yaml, or a file"
+    )
+    add_format_option(show)
     show.set_defaults(run=run_show)
 
     schema = actions.add_parser(
         "schema",
+        examples=EXAMPLES[4:],
         help="write the JSON schema with which editors complete cluster files",
         description="Print or write the JSON schema of cluster files, or their reference page.",
     )
@@ -59,19 +97,29 @@ def add_parser(subparsers: Any) -> None:
         default="json",
         help="JSON schema (default) or reference page",
     )
-    schema.add_argument("-o", "--output", metavar="FILE", type=Path, help="write it here")
+    schema.add_argument("-o", "--output", metavar="FILE", type=named_path, help="write it here")
     schema.set_defaults(run=run_schema)
 
 
 def run_check(arguments: argparse.Namespace) -> int:
     """Print all checks; return 1 if anything is missing."""
-    from routelab.stages.cluster.check import check_cluster
+    from routelab.api import InputError
+    from routelab.stages.cluster.check import check_cluster, check_study_on_cluster
 
-    checks = check_cluster(
-        arguments.name, arguments.benchmark or (), arguments.topology, arguments.routing
-    )
+    if arguments.study is None:
+        checks = check_cluster(
+            arguments.name, arguments.benchmark or (), arguments.topology, arguments.routing or ()
+        )
+    elif arguments.benchmark or arguments.topology or arguments.routing:
+        raise InputError(
+            "--study already names benchmarks, networks and routings; leave out --benchmark, "
+            "--topology and --routing"
+        )
+    else:
+        study = study_file(arguments.study)
+        checks = check_study_on_cluster(arguments.name, study, arguments.results)
     rows = [(one.what, one.state, one.found, one.fix) for one in checks]
-    print_rows(("what", "state", "found", "mend"), rows, arguments.format)
+    print_rows(("what", "state", "found", "fix"), rows, arguments.format)
     missing = sum(one.state == "missing" for one in checks)
     if arguments.format == "table":
         print(f"\nmissing: {missing}" if missing else "\nnothing is missing")

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.output import FORMATS, cell_text, print_table
+from routelab.commands._shared.arguments import add_format_option, metric_names, named_path, number
+from routelab.commands._shared.output import cell_text, print_table
+
+FIRST = ("status", "deadlock", "max_load", "min_load", "mean_hops", "max_hops")
+"""Columns that narrow terminals show, too; the columns that options add follow."""
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "evaluate",
-        help="route a network in several ways, prove and measure",
+        help="compare routings of a network: loads, hops, deadlock proof",
         description="Route a network in several ways, prove the tables free of deadlock and "
-        "measure them, all in memory. Exit code 1 if a routing does not apply or fails.",
-        epilog="Example: routelab evaluate torus~dims=4x2x2x2 angara-sssp dor "
-        "'sssp@angara~turns=exact'",
+        "measure them, all in memory. Exit code 1 if a routing does not apply or fails, 2 if its "
+        "parameters are wrong for the network.",
+        examples=(
+            "routelab evaluate torus~dims=4x2x2x2 angara-sssp dor sssp@angara~turns=exact",
+            "routelab evaluate torus~dims=4x2x2x2 angara-sssp --bound",
+        ),
     )
-    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
-    parser.add_argument("routings", metavar="ROUTING", nargs="+", help="instance name")
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
     parser.add_argument(
-        "--certificate", metavar="FILE", type=Path, help="save the proof of the one routing"
+        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
     )
+    parser.add_argument("routings", metavar="ROUTING", nargs="+", help="routing: instance name")
     parser.add_argument(
         "--bound",
         action="store_true",
@@ -38,15 +41,28 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--bound-seconds",
         metavar="N",
-        type=float,
+        type=number,
         default=60.0,
         help="with --bound: approximate time limit of each bound, in seconds (default: 60)",
     )
     parser.add_argument(
         "--metrics",
         metavar="A+B",
-        default="",
         help="additional metrics, separated by '+' (default: none)",
+    )
+    add_format_option(parser)
+    parser.add_argument(
+        "--certificate",
+        metavar="FILE",
+        type=named_path,
+        help="file for the deadlock proof; with one routing only",
+    )
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        type=named_path,
+        help="picture of the loads of all channels, the busiest first (.svg, .png, .pdf; .csv for "
+        "the numbers)",
     )
     parser.set_defaults(run=run)
 
@@ -56,10 +72,10 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.child import in_child
-    from routelab.stages.evaluate import evaluate_routings, metric_columns
+    from routelab.stages.evaluate import WRONG_INPUT, evaluate_routings, metric_columns
     from routelab.stages.facts import BOUND_FIELDS, FIELDS
 
-    metrics = [name for name in arguments.metrics.split("+") if name]
+    metrics = [] if arguments.metrics is None else metric_names(arguments.metrics)
     more = BOUND_FIELDS if arguments.bound else ()
     more = (*more, *(name for name in metric_columns(metrics) if name not in FIELDS))
 
@@ -71,27 +87,37 @@ def run(arguments: argparse.Namespace) -> int:
                 arguments.certificate,
                 arguments.bound_seconds if arguments.bound else None,
                 metrics,
+                arguments.plot,
             )
 
     rows = in_child(work)
     if arguments.format == "json":
         print(json.dumps([to_plain(row) for row in rows], indent=2, ensure_ascii=False))
     elif arguments.format == "csv":
-        writer = csv.writer(sys.stdout, lineterminator="\n")
+        from routelab.toolkit.csv_cells import write_csv_rows
+
         columns = (*FIELDS, *more)
-        writer.writerow(columns)
-        writer.writerows([row.get(field) for field in columns] for row in rows)
+        write_csv_rows(sys.stdout, [columns])
+        write_csv_rows(sys.stdout, ([row.get(field) for field in columns] for row in rows))
     else:
         _print_for_people(rows, more)
+    if any(row.get(WRONG_INPUT) for row in rows):
+        return 2
     return 0 if all(row["status"] == "ok" for row in rows) else 1
 
 
 def _print_for_people(rows: list[dict[str, Any]], more: Sequence[str]) -> None:
+    from routelab.bounds.columns import COLUMNS as BOUNDS
     from routelab.stages.fact_columns import COLUMNS
 
     columns = [column.name for column in COLUMNS if "evaluate" in column.shown]
     columns += more
-    print_table(columns, [[cell_text(row.get(field)) for field in columns] for row in rows])
+    print_table(
+        columns,
+        [[cell_text(row.get(field)) for field in columns] for row in rows],
+        first=(*FIRST, *more),
+        declared=(*COLUMNS, *BOUNDS),
+    )
     for parts in dict.fromkeys(row["parts"] for row in rows if "parts" in row):
         print(f"the network is not connected: {parts}")
     for row in rows:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
+
+from routelab.commands._shared.arguments import named_path
 
 
 def add_parser(subparsers: Any) -> None:
@@ -15,9 +16,12 @@ def add_parser(subparsers: Any) -> None:
         description="Write a network with its routes as files of another program. Writes a folder, "
         "or prints. Files of formats that routelab can read are first read back and compared with "
         "the routes.",
-        epilog="Example: routelab export simgrid torus~dims=4x2x2x2 angara-sssp -o platform",
+        examples=(
+            "routelab export simgrid torus~dims=4x2x2x2 angara-sssp -o platform",
+            "routelab export simgrid torus~dims=4x2x2x2 angara-sssp --verify platform",
+        ),
     )
-    parser.add_argument("export", metavar="EXPORT", help="instance name")
+    parser.add_argument("export", metavar="EXPORT", help="format: instance name")
     parser.add_argument(
         "routes",
         metavar="ROUTES",
@@ -26,11 +30,17 @@ def add_parser(subparsers: Any) -> None:
         "and an instance name",
     )
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
+    place.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        type=named_path,
+        help="folder for the files (default: print)",
+    )
     place.add_argument(
         "--verify",
         metavar="FOLDER",
-        type=Path,
+        type=named_path,
         help="read the files in this folder instead, and verify that they hold these routes (if "
         "not, exit with code 1 and print the first pair that differs)",
     )

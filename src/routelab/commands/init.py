@@ -6,16 +6,21 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from routelab.commands._shared.arguments import named_path
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "init",
         help="make a working directory with a Snakefile and example studies",
+        examples=("routelab init my-experiments",),
         description="Make a working directory: Snakefile, workflow, profile, configuration, "
         "example studies and a README with the next steps.",
     )
-    parser.add_argument("folder", metavar="FOLDER", type=Path, help="a new folder, or an empty one")
+    parser.add_argument(
+        "folder", metavar="FOLDER", type=named_path, help="a new folder, or an empty one"
+    )
     parser.set_defaults(run=run)
 
 

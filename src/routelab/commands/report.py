@@ -6,22 +6,35 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from routelab.commands._shared.arguments import named_path
+
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "report",
         help="write a study's report from its results",
+        examples=("routelab report config/studies/angara-table2.yaml", "routelab report --index"),
         description="Write a study's tables, figures and page from its jobs' files in the results "
         "folder; or, with --index, the list of all reports there.",
     )
-    parser.add_argument("study", metavar="STUDY.yaml", nargs="?", type=Path, help="study file")
+    parser.add_argument(
+        "study", metavar="STUDY.yaml", nargs="?", type=named_path, help="study file"
+    )
     parser.add_argument("--index", action="store_true", help="write the list of all reports")
     parser.add_argument(
-        "--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results"
+        "--results",
+        metavar="FOLDER",
+        type=named_path,
+        default=Path("results"),
+        help="folder of the results (default: results)",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FOLDER", type=Path, help="default: RESULTS/report/STUDY"
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        type=named_path,
+        help="folder for the report (default: RESULTS/report/STUDY)",
     )
     parser.set_defaults(run=run)
 

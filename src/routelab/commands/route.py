@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import math
 import sys
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.arguments import add_result_options, positive
+from routelab.commands._shared.arguments import (
+    add_result_options,
+    metric_names,
+    named_path,
+    positive,
+)
 from routelab.commands._shared.output import (
     cell_text,
     check_result_folder,
-    print_table,
+    print_facts,
     warn,
 )
 
@@ -31,19 +34,27 @@ def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "route",
-        help="route a network, prove and measure",
+        help="compute a routing table, prove and measure it",
+        examples=(
+            "routelab route torus~dims=4x2x2x2 angara-sssp",
+            "routelab route torus~dims=4x2x2x2 angara-sssp -o routes",
+        ),
         description="Route a network, prove the table free of deadlock and measure it. Writes a "
         "folder, or prints: facts and metrics as a table or JSON, the routes as CSV.",
     )
-    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
-    parser.add_argument("routing", metavar="ROUTING", help="instance name")
+    parser.add_argument(
+        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
+    )
+    parser.add_argument("routing", metavar="ROUTING", help="routing: instance name")
     add_result_options(parser)
     parser.add_argument(
         "--metrics",
         metavar="A+B",
         help="metrics, separated by '+' (default: all except those that run only if named)",
     )
-    parser.add_argument("--certificate", metavar="FILE", type=Path, help="save the proof")
+    parser.add_argument(
+        "--certificate", metavar="FILE", type=named_path, help="file for the deadlock proof"
+    )
     parser.add_argument(
         "--seconds",
         type=positive,
@@ -101,7 +112,7 @@ def _metrics(arguments: argparse.Namespace) -> list[str]:
 
     if arguments.metrics is None:
         return installed_catalogue().default_metrics()
-    return [name for name in arguments.metrics.split("+") if name]
+    return metric_names(arguments.metrics)
 
 
 def _write(arguments: argparse.Namespace) -> int:
@@ -126,15 +137,18 @@ def _write(arguments: argparse.Namespace) -> int:
 
 def _print(arguments: argparse.Namespace) -> int:
     from routelab._progress import tell
-    from routelab.artifacts.atomic import atomic_file
+    from routelab.artifacts.atomic import atomic_file, check_file_writable
     from routelab.artifacts.json_files import to_plain
     from routelab.commands._shared.logging import show_progress
     from routelab.deadlock import write_certificate
     from routelab.registry.instances import load, load_routing
     from routelab.stages.argument_errors import call_all
+    from routelab.stages.fact_columns import COLUMNS
     from routelab.stages.route import route_network
     from routelab.stages.topology import obtain
 
+    if arguments.certificate is not None:
+        check_file_writable(arguments.certificate)
     routing, (name, network), *metrics = call_all(
         lambda: load_routing(arguments.routing),
         lambda: obtain(arguments.topology),
@@ -149,11 +163,14 @@ def _print(arguments: argparse.Namespace) -> int:
     values = {m.metric: m.value for m, _ in result.measurements}
     facts = to_plain({"topology": name, "routing": routing.name, **values, **result.facts})
     if arguments.format == "csv":
-        csv.writer(sys.stdout, lineterminator="\n").writerows(_routes(result.routed.table))
+        from routelab.toolkit.csv_cells import write_csv_rows
+
+        write_csv_rows(sys.stdout, _routes(result.routed.table))
     elif arguments.format == "json":
         print(json.dumps(facts, indent=2, ensure_ascii=False))
     else:
-        print_table(("fact", "value"), [(key, cell_text(value)) for key, value in facts.items()])
+        declared = (*COLUMNS, *(column for metric in metrics for column in metric.columns))
+        print_facts({key: cell_text(value) for key, value in facts.items()}, declared)
     return 0
 
 

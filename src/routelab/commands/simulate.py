@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from routelab.commands._shared.arguments import add_format_option, named_path
 from routelab.commands._shared.output import (
-    FORMATS,
     cell_text,
     check_result_folder,
+    print_facts,
     print_table,
-    warn,
 )
 from routelab.commands._shared.settings import (
     add_settings,
@@ -26,9 +26,8 @@ from routelab.commands._shared.settings import (
 )
 
 if TYPE_CHECKING:
-    from routelab.api import EnginePlugin, EngineResult
+    from routelab.api import EnginePlugin
     from routelab.api.errors import RoutelabError
-    from routelab.artifacts.outcome import Outcome
     from routelab.stages.engines.case import EngineTask
 
 ENGINE = "packet"
@@ -49,21 +48,39 @@ def add_parser(subparsers: Any) -> None:
         "`routelab plugins list engine`. The exit code is 1 if the engine, the network, the "
         "routing and the work do not support each other, or if packets are blocked (deadlock, "
         "livelock, no route); in the latter case, the result is printed as well.",
-        epilog="Examples: routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 "
-        "--saturation; routelab simulate torus~dims=4x2x2x2 angara-sssp npb-ft~class=A "
-        "--engine flow --machine desmos --ranks-per-node 4",
+        examples=(
+            "routelab simulate torus~dims=8x8 dor valiant uniform --plot curve.svg",
+            "routelab simulate torus~dims=8x8 dor uniform --load 0.1,0.3,0.5 --saturation",
+            "routelab simulate torus~dims=4x2x2x2 angara-sssp npb-ft~class=A --engine flow",
+        ),
     )
-    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
-    parser.add_argument("routing", metavar="ROUTING", help="instance name, or a routes.npz")
+    parser.add_argument("topology", metavar="TOPOLOGY", help="network: instance name or file")
+    parser.add_argument(
+        "routings",
+        metavar="ROUTING",
+        nargs="+",
+        help="routing: instance name or file; several are compared",
+    )
     parser.add_argument(
         "work",
         metavar="WORK",
         help="instance name of traffic or of a workload, or the file of an MPI program (smpi)",
     )
     parser.add_argument(
-        "-o", "--output", metavar="FOLDER", type=Path, help="folder for the result files"
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        type=named_path,
+        help="folder for the result files; of several routings, a folder in it for each",
     )
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    parser.add_argument(
+        "--plot",
+        metavar="FILE",
+        type=named_path,
+        help="picture of latency against load, or of the time of a workload, for each routing "
+        "(.svg, .png, .pdf; .csv for the numbers)",
+    )
+    add_format_option(parser)
     parser.add_argument(
         "--engine",
         metavar="ENGINE",
@@ -78,28 +95,67 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
     from routelab.registry.engines import engine_classes
 
     shared_options: set[str] = set()
+    often = parser.add_argument_group("most used settings")
     models = dict.fromkeys(engine.Parameters for engine in engine_classes())
     for model in models:
         names = [one.name for one in engine_classes() if one.Parameters is model]
-        add_settings(parser, model, f"settings of --engine {', '.join(names)}", shared_options)
+        add_settings(
+            parser, model, f"settings of --engine {', '.join(names)}", shared_options, often
+        )
         shared_options |= set(map(option, model.model_fields))
 
 
+@dataclass(frozen=True)
+class Run:
+    """A finished simulation.
+
+    Attributes
+    ----------
+    names : mapping
+        ``topology`` and ``routing``.
+    facts : mapping
+    curve : sequence of mapping
+        A row per offered load; empty if the engine has none.
+    notes : sequence of str
+    output : str
+        What a program printed.
+    status : str
+        As in `routelab.artifacts.outcome.Outcome`.
+    error : RoutelabError or None
+        Why there is no result.
+    """
+
+    names: Mapping[str, str]
+    facts: Mapping[str, Any]
+    curve: Sequence[Mapping[str, Any]] = ()
+    notes: Sequence[str] = ()
+    output: str = ""
+    status: str = "ok"
+    error: RoutelabError | None = None
+
+
 def run(arguments: argparse.Namespace) -> int:
-    """Simulate, then write or print."""
+    """Simulate, then write or print, and draw."""
     from routelab.api.errors import RoutelabError
+    from routelab.jobs.child import in_child
     from routelab.registry.engines import engine_class, engine_classes
+    from routelab.stages.plots import check_plot
 
     engine = engine_class(arguments.engine)
     models = {f"--engine {one.name}": one.Parameters.model_fields for one in engine_classes()}
     refuse_others(vars(arguments), models, f"--engine {engine.name}")
     try:
-        if arguments.output is not None:
-            return _write(arguments, engine)
-        return _print(arguments, engine)
+        check_plot(arguments.plot)
+        simulate = _simulate if arguments.output is None else _simulate_into_folders
+        runs = in_child(lambda: simulate(arguments, engine))
     except RoutelabError as error:
         error.args = (_message(error, engine),)
         raise
+    if arguments.output is None:
+        _print(arguments, engine, runs)
+    if arguments.plot is not None:
+        _plot(arguments, engine, runs)
+    return max(_code(one, engine, len(runs) > 1) for one in runs)
 
 
 def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
@@ -115,77 +171,182 @@ def _message(error: RoutelabError, engine: type[EnginePlugin]) -> str:
     return f"{text}; --verbose shows the traceback"
 
 
-def _write(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
-    from dataclasses import replace
+def _simulate(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list[Run]:
+    """Run all simulations; the error of one of several does not end the others."""
+    from routelab.api.errors import InputError, RoutelabError, UnsupportedError
+    from routelab.commands._shared.logging import show_progress
+    from routelab.jobs.blame import blame_plugin
+    from routelab.stages.engines.run import run_simulation
 
-    from routelab.jobs.child import in_child
+    tasks = _tasks(arguments, engine)
+    runs = []
+    with show_progress(arguments):
+        for task in tasks:
+            names = {"topology": task.topology, "routing": task.routing}
+            assert task.network is not None
+            try:
+                with blame_plugin(task.plugins):
+                    result = run_simulation(task.network, task.algorithm, task.work, task.engine)
+            except RoutelabError as error:
+                if len(tasks) == 1:
+                    raise
+                wrong = isinstance(error, (UnsupportedError, InputError))
+                status = "unsupported" if wrong else "failed"
+                runs.append(Run(names, {}, status=status, error=error))
+                continue
+            loads = result.tables.get("loads", {})
+            curve = [
+                dict(zip(loads, row, strict=True)) for row in zip(*loads.values(), strict=True)
+            ]
+            runs.append(Run(names, result.facts, curve, result.notes, result.output))
+    return runs
 
-    outcome = in_child(lambda: _run_job(arguments, engine))
-    if outcome.status != "ok":
-        reason = with_option_names(outcome.reason, engine.Parameters)
-        warn(outcome.routing, replace(outcome, reason=reason))
-        return 1
-    return _code(outcome.facts)
 
-
-def _run_job(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> Outcome:
-    from routelab.api.errors import InputError
+def _simulate_into_folders(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list[Run]:
+    """Run all simulations as jobs that write folders."""
+    from routelab.api.engine import TABLES
+    from routelab.api.errors import InputError, RoutelabError
+    from routelab.artifacts.tables import read_rows
     from routelab.commands._shared.logging import show_progress
     from routelab.jobs.folder_job import perform
     from routelab.registry.instances import name_of
     from routelab.stages.kinds.simulations import FlowJob, SimulationJob
 
-    task = _task(arguments, engine)
-    if isinstance(task.work, Path):
+    tasks = _tasks(arguments, engine)
+    if isinstance(tasks[0].work, Path):
         raise InputError("-o cannot write the results of an MPI program; omit -o")
-    check_result_folder(arguments.output)
+    folders = [arguments.output]
+    if len(tasks) > 1:
+        tables = [text for text in arguments.routings if Path(text).suffix == ".npz"]
+        if tables:
+            raise InputError(
+                f"-o makes a folder named after each routing, and {tables[0]} is a file; simulate "
+                "it alone"
+            )
+        folders = [arguments.output / task.routing for task in tasks]
+    for folder in folders:
+        check_result_folder(folder)
     kind = SimulationJob if engine.work == "traffic" else FlowJob
-    job = kind(
-        folder=str(arguments.output),
-        topology=arguments.topology,
-        text=arguments.routing,
-        work=arguments.work,
-        engine=name_of(task.engine),
-    )
+    runs = []
     with show_progress(arguments):
-        return perform(job)
+        for folder, text, task in zip(folders, arguments.routings, tasks, strict=True):
+            job = kind(
+                folder=str(folder),
+                topology=arguments.topology,
+                text=text,
+                work=arguments.work,
+                engine=name_of(task.engine),
+            )
+            outcome = perform(job)
+            names = {"topology": outcome.topology, "routing": outcome.routing}
+            error = None if outcome.status == "ok" else RoutelabError(outcome.reason)
+            file = folder / TABLES[engine.work].get("loads", "")
+            curve = read_rows(file, ["load"]) if file.is_file() else []
+            runs.append(Run(names, outcome.facts, curve, status=outcome.status, error=error))
+    return runs
 
 
-def _print(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> int:
-    from routelab.api.engine import FACTS
-    from routelab.jobs.child import in_child
+def _tasks(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> list[EngineTask]:
+    """Look up what the arguments name; all mistakes are reported together."""
+    from routelab.stages.engines.case import tasks_of
 
-    names, result = in_child(lambda: _simulate(arguments, engine))
-    if result.output:
-        # scripts read standard output, which must not contain the output of the program
-        print(result.output, file=sys.stderr, end="")
-    loads = result.tables.get("loads", {})
-    curve = [dict(zip(loads, row, strict=True)) for row in zip(*loads.values(), strict=True)]
-    first = (*names, engine.work, "engine", *_table_columns(engine, FACTS[engine.work]))
-    facts = {**names, **result.facts}
-    if not curve:
-        facts = {name: facts[name] for name in first if name in facts} | facts
+    names = arguments.topology, arguments.routings, arguments.work
+    return tasks_of(
+        *names, engine, lambda: settings_from_options(engine.Parameters, vars(arguments))
+    )
+
+
+def _print(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
+    """Print the results in the chosen format."""
+    for one in runs:
+        if one.output:
+            # scripts read standard output, which must not contain the output of the program
+            print(one.output, file=sys.stderr, end="")
     if arguments.format == "json":
         from routelab.artifacts.json_files import to_plain
 
-        whole = {**facts, "curve": curve} if curve else facts
-        print(json.dumps(to_plain(whole), indent=2, ensure_ascii=False))
+        whole = [_json_object(engine, one, len(runs) > 1) for one in runs]
+        print(
+            json.dumps(to_plain(whole if len(runs) > 1 else whole[0]), indent=2, ensure_ascii=False)
+        )
     elif arguments.format == "csv":
-        rows = curve or [facts]
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(rows[0])
-        writer.writerows(row.values() for row in rows)
+        _print_csv(engine, runs)
     else:
-        if curve:
-            _print_loads(engine, facts, curve)
-        else:
-            shown = [
-                (name, cell_text(facts[name])) for name in first if facts.get(name) is not None
-            ]
-            print_table(["fact", "value"], shown)
-        for note in result.notes:
-            print(with_option_names(note, engine.Parameters))
-    return _code(facts)
+        _print_tables(engine, runs)
+        for one in runs:
+            start = f"{one.names['routing']}: " if len(runs) > 1 else ""
+            for note in one.notes:
+                print(start + with_option_names(note, engine.Parameters))
+
+
+def _columns_first(engine: type[EnginePlugin]) -> list[str]:
+    """Return the most important facts."""
+    from routelab.api.engine import FACTS
+
+    names = ("topology", "routing", engine.work, "engine")
+    return [*names, *_table_columns(engine, FACTS[engine.work])]
+
+
+def _facts(engine: type[EnginePlugin], one: Run) -> dict[str, Any]:
+    """Return names and facts of a run, the important ones first."""
+    facts = {**one.names, **one.facts}
+    if one.curve:
+        return facts
+    return {name: facts[name] for name in _columns_first(engine) if name in facts} | facts
+
+
+def _json_object(engine: type[EnginePlugin], one: Run, several: bool) -> dict[str, Any]:
+    status = {"status": one.status, "reason": _reason(one, engine)} if several else {}
+    curve = {"curve": one.curve} if one.curve else {}
+    return {**_facts(engine, one), **status, **curve}
+
+
+def _reason(one: Run, engine: type[EnginePlugin]) -> str:
+    return "" if one.error is None else with_option_names(str(one.error), engine.Parameters)
+
+
+def _print_csv(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
+    """Print all rows; those of several routings begin with the routing and its status."""
+    from routelab.toolkit.csv_cells import write_csv_rows
+
+    rows: list[Mapping[str, Any]] = []
+    for one in runs:
+        lines = one.curve or [_facts(engine, one)]
+        if len(runs) > 1:
+            start = {"routing": one.names["routing"], "status": one.status}
+            start["reason"] = _reason(one, engine)
+            lines = [start | {k: v for k, v in line.items() if k not in start} for line in lines]
+        rows += lines
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    write_csv_rows(sys.stdout, [columns])
+    write_csv_rows(sys.stdout, ([row.get(name) for name in columns] for row in rows))
+
+
+def _print_tables(engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
+    """Print a row for each load, or a list of facts; of several routings, one table."""
+    several = len(runs) > 1
+    if any(one.curve for one in runs):
+        columns = _load_columns(engine, runs)
+        lines = [(one, row) for one in runs for row in one.curve or [{"state": one.status}]]
+        texts = [[_with_interval(row, name) for name in columns] for _, row in lines]
+    elif several:
+        columns = [
+            name
+            for name in _columns_first(engine)[4:]
+            if any(one.facts.get(name) is not None for one in runs)
+        ]
+        lines = [(one, one.facts) for one in runs]
+        texts = [[cell_text(row.get(name)) for name in columns] for _, row in lines]
+    else:
+        facts = _facts(engine, runs[0])
+        first = _columns_first(engine)
+        shown = {name: cell_text(facts[name]) for name in first if facts.get(name) is not None}
+        print_facts(shown, engine.columns)
+        return
+    if several:
+        columns = ["routing", *columns]
+        texts = [[one.names["routing"], *row] for (one, _), row in zip(lines, texts, strict=True)]
+    print_table(columns, texts, declared=engine.columns)
 
 
 def _table_columns(engine: type[EnginePlugin], of: str) -> list[str]:
@@ -195,59 +356,83 @@ def _table_columns(engine: type[EnginePlugin], of: str) -> list[str]:
     return shown or [column.name for column in mine]
 
 
-def _print_loads(
-    engine: type[EnginePlugin], facts: Mapping[str, Any], curve: Sequence[Mapping[str, Any]]
-) -> None:
-    """Print a row for each load; omit loads of 0, and columns of settings that are off."""
+def _load_columns(engine: type[EnginePlugin], runs: Sequence[Run]) -> list[str]:
+    """Return the columns of tables of loads, without loads of 0 and settings that are off."""
     needs = {column.name: column.needs for column in engine.columns if "loads" in column.of}
     columns = [
         name
         for name in _table_columns(engine, "loads")
-        if name in curve[0] and (not needs[name] or facts.get(needs[name]))
+        if any(
+            name in one.curve[0] and (not needs[name] or one.facts.get(needs[name]))
+            for one in runs
+            if one.curve
+        )
     ]
-    if not any(row.get("load") for row in curve):
+    if not any(row.get("load") for one in runs for row in one.curve):
         columns = [name for name in columns if name != "load"]
-    print_table(columns, [[_with_interval(row, name) for name in columns] for row in curve])
+    return columns
 
 
-def _code(facts: Mapping[str, Any]) -> int:
-    """Return the exit code: 1 if packets were blocked, after printing the reason."""
-    if facts.get("blocked") is None:
-        return 0
+def _plot(arguments: argparse.Namespace, engine: type[EnginePlugin], runs: Sequence[Run]) -> None:
+    """Draw the curves of all routings, or the most important value of those without loads."""
     import logging
 
+    from routelab.api.engine import FACTS
+    from routelab.stages.plots import LATENCY, plot_latency, plot_merit
+
+    finished = [one for one in runs if one.error is None]
+    if not finished:
+        logging.getLogger(__name__).warning("%s: there is no result to draw", arguments.plot)
+        return
+    title = f"{finished[0].facts[engine.work]} on {finished[0].names['topology']}"
+    curves = {one.names["routing"]: one.curve for one in finished}
+    if any(row.get("load") and LATENCY in row for curve in curves.values() for row in curve):
+        plot_latency(title, curves, arguments.plot)
+        return
+    shown = _table_columns(engine, FACTS[engine.work])
+    merits = [
+        column
+        for column in engine.columns
+        if FACTS[engine.work] in column.of and column.better and column.name in shown
+    ]
+    for column in merits:
+        values = {
+            one.names["routing"]: float(one.facts[column.name])
+            for one in finished
+            if one.facts.get(column.name) is not None
+        }
+        if values:
+            plot_merit(title, column, values, arguments.plot)
+            return
+    logging.getLogger(__name__).warning("%s: there is no value to draw", arguments.plot)
+
+
+def _code(one: Run, engine: type[EnginePlugin], several: bool) -> int:
+    """Return the exit code, and log the reason.
+
+    2 if the network is wrong for a parameter, 1 if there is no result or packets were blocked.
+    """
+    import logging
+
+    from routelab.api.errors import InputError
+
+    logger = logging.getLogger(__name__)
     sys.stdout.flush()
-    logging.getLogger(__name__).error("packets are blocked: %s", facts["blocked"])
+    start = f"{one.names['routing']}: " if several else ""
+    if one.error is not None:
+        reason = _message(one.error, engine)
+        named = reason.startswith(f"{one.names['routing']}: ")
+        logger.error("%s%s", "" if named else f"{one.names['routing']}: ", reason)
+        return 2 if isinstance(one.error, InputError) else 1
+    if one.facts.get("blocked") is None:
+        return 0
+    logger.error("%spackets are blocked: %s", start, one.facts["blocked"])
     return 1
-
-
-def _simulate(
-    arguments: argparse.Namespace, engine: type[EnginePlugin]
-) -> tuple[dict[str, str], EngineResult]:
-    from routelab.commands._shared.logging import show_progress
-    from routelab.jobs.blame import blame_plugin
-    from routelab.stages.engines.run import run_simulation
-
-    task = _task(arguments, engine)
-    assert task.network is not None
-    with show_progress(arguments), blame_plugin(task.plugins):
-        result = run_simulation(task.network, task.algorithm, task.work, task.engine)
-    return {"topology": task.topology, "routing": task.routing}, result
-
-
-def _task(arguments: argparse.Namespace, engine: type[EnginePlugin]) -> EngineTask:
-    """Look up what the arguments name; all mistakes are reported together."""
-    from routelab.stages.engines.case import task_of
-
-    names = arguments.topology, arguments.routing, arguments.work
-    return task_of(
-        *names, engine, lambda: settings_from_options(engine.Parameters, vars(arguments))
-    )
 
 
 def _with_interval(row: Mapping[str, Any], name: str) -> str:
     """Format a value, with half the width of its interval if it has one."""
-    value = row[name]
+    value = row.get(name)
     low, high = row.get(f"{name}_low"), row.get(f"{name}_high")
     if value is None or low is None or high is None:
         return cell_text(value)

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import sys
 from typing import Any
 
 from routelab.commands._shared.arguments import add_result_options
-from routelab.commands._shared.output import check_result_folder, print_table, warn
+from routelab.commands._shared.output import check_result_folder, print_facts, warn
 
 
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "topology",
-        help="build a network",
+        help="build a network and print its sizes",
+        examples=(
+            "routelab topology torus~dims=4x2x2x2",
+            "routelab topology torus~dims=4x2x2x2 --format csv",
+        ),
         description="Build a network and write it, or print its sizes as a table or JSON, or its "
         "channels as CSV.",
     )
-    parser.add_argument("topology", metavar="TOPOLOGY", help="instance name, folder or npz file")
+    parser.add_argument(
+        "topology", metavar="TOPOLOGY", help="network: instance name, folder or npz file"
+    )
     add_result_options(parser)
     parser.set_defaults(run=run)
 
@@ -45,10 +50,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _print(name: str, network: Any, form: str) -> None:
     from routelab.artifacts.topology_file import channel_rows
+    from routelab.stages.fact_columns import COLUMNS
     from routelab.stages.facts import topology_facts
 
     if form == "csv":
-        csv.writer(sys.stdout, lineterminator="\n").writerows(channel_rows(network))
+        from routelab.toolkit.csv_cells import write_csv_rows
+
+        write_csv_rows(sys.stdout, channel_rows(network))
         return
     facts = {
         "topology": name,
@@ -61,4 +69,4 @@ def _print(name: str, network: Any, form: str) -> None:
     if form == "json":
         print(json.dumps(facts, indent=2))
     else:
-        print_table(("fact", "value"), [(key, str(value)) for key, value in facts.items()])
+        print_facts({key: str(value) for key, value in facts.items()}, COLUMNS)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Any
+
+from routelab.commands._shared.arguments import named_path
 
 
 def add_parser(subparsers: Any) -> None:
@@ -14,7 +15,7 @@ def add_parser(subparsers: Any) -> None:
         description="Do the jobs that FILE lists on a tiny network, so that compiled kernels are "
         "in the cache when many jobs start. The workflow writes the list and calls this.",
     )
-    parser.add_argument("jobs", metavar="FILE", type=Path, help="list of jobs")
+    parser.add_argument("jobs", metavar="FILE", type=named_path, help="list of jobs")
     parser.set_defaults(run=run)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.output import FORMATS, print_rows
+from routelab.commands._shared.arguments import add_format_option, integer, named_path
+from routelab.commands._shared.output import print_rows
 
 if TYPE_CHECKING:
     from routelab.api import Program
@@ -23,13 +23,16 @@ def add_parser(subparsers: Any) -> None:
         description="Show what the ranks of a workload send to each other: messages and bytes of "
         "every pair, including messages to oneself; or their collective calls. Exit code 1 if the "
         "workload does not support the number of ranks.",
-        epilog="Example: routelab workload npb-cg~class=A --ranks 32 --format csv",
+        examples=(
+            "routelab workload npb-cg~class=A --ranks 32",
+            "routelab workload npb-ft~class=A --ranks 32 --collectives",
+        ),
     )
-    parser.add_argument("workload", metavar="WORKLOAD", help="instance name")
+    parser.add_argument("workload", metavar="WORKLOAD", help="workload: instance name")
     parser.add_argument(
         "--ranks",
         metavar="N",
-        type=int,
+        type=integer,
         help="number of ranks (default: as many as fit on the network)",
     )
     parser.add_argument(
@@ -40,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument(
         "--ranks-per-node",
         metavar="K",
-        type=int,
+        type=integer,
         default=1,
         help="ranks at each terminal of the network, in order (default: 1)",
     )
@@ -50,12 +53,12 @@ def add_parser(subparsers: Any) -> None:
         help="show calls: bytes as given to the call (of alltoallv: all bytes of one call), ranks "
         "of each group, and calls that each of these ranks makes",
     )
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    add_format_option(parser)
     parser.add_argument(
         "-o",
         "--output",
         metavar="FOLDER",
-        type=Path,
+        type=named_path,
         help="write the whole program as a time-independent trace for SimGrid's smpirun -replay "
         "instead",
     )

@@ -16,29 +16,27 @@ class BenchSettings(Parameters):
     cluster: str = Field(
         default="local",
         min_length=1,
-        description="Where: <name> of config/clusters/<name>.yaml, or a file",
+        description="Cluster: <name> of config/clusters/<name>.yaml, or a file",
     )
     ranks_per_node: int = Field(
-        default=0, ge=0, le=4096, description="MPI processes of a host; 0: the cluster's"
+        default=0, ge=0, le=4096, description="MPI processes per host; 0: as in the cluster's file"
     )
-    repeats: int = Field(default=5, ge=1, le=1000, description="Rounds that count")
-    warm_up: int = Field(default=1, ge=0, le=100, description="Rounds before them that do not")
-    seconds: float = Field(
-        default=600, gt=0, description="Limit of one run; it is ended with its whole step"
-    )
-    seed: int = Field(default=0, ge=0, le=2**63 - 1, description="Of the order of the turns")
+    repeats: int = Field(default=5, ge=1, le=1000, description="Measured rounds")
+    warm_up: int = Field(default=1, ge=0, le=100, description="Warm-up rounds, which do not count")
+    seconds: float = Field(default=600, gt=0, description="Time limit of one run, in seconds")
+    seed: int = Field(default=0, ge=0, le=2**63 - 1, description="Seed of the order of runs")
     baseline: str = Field(
         default="",
-        description="Routing that the others are compared with; none: the first one",
+        description="Routing that the others are compared with; empty: the first one",
     )
     predict: bool = Field(
-        default=True, description="Put what the flow engine predicts beside what was measured"
+        default=True, description="Add predictions of the flow engine to the measurements"
     )
     minutes: int = Field(
         default=0,
         ge=0,
-        description="Longest allocation to ask a scheduler for; what is missing after it is done "
-        "by the next run. 0: as long as if every run took its limit",
+        description="Longest allocation, in minutes; the next run measures the rest. 0: as long as "
+        "all runs take at their limits",
     )
 
     def canonical(self) -> str:

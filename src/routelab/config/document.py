@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import Any
 import yaml
 
 from routelab.config.errors import ConfigError
+from routelab.toolkit.input_files import read_text
 
 MAX_BYTES = 1_000_000
 """Largest file that is read."""
@@ -120,16 +122,13 @@ def load_document(path: Path) -> Document:
 
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
-        text = content.decode("utf-8")
+        return read_text(path, MAX_BYTES)
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise ConfigError([f"{path}: is larger than {MAX_BYTES} bytes"]) from None
         raise ConfigError([f"{path}: cannot be read: {error.strerror or error}"]) from None
     except UnicodeDecodeError:
         raise ConfigError([f"{path}: is not a text file in UTF-8"]) from None
-    if len(content) > MAX_BYTES:
-        raise ConfigError([f"{path}: is larger than {MAX_BYTES} bytes"])
-    return text
 
 
 def _check_size(root: yaml.Node, path: Path) -> None:

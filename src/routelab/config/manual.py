@@ -42,8 +42,9 @@ An entry of `topologies`, `routings`, `traffic`, `workloads` or `benchmarks` is 
   and figures, and names folders; it has one meaning in all studies that run together. In the same
   form a routing runs on some of the networks only: `{use: angara-genetic, on: {sample: 20}}`.
 
-A name with a path in it, or longer than 150 characters, needs an alias. Files that parameters name
-are looked up in the study's folder.
+A name that contains a path needs an alias. If a name is longer than 150 bytes, its results folder
+is named by the beginning of the name and a digest; outcomes and reports have the whole name. Files
+that parameters name are searched for in the study's folder.
 """
 
 _SWEEPS = """\

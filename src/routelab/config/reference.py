@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from dataclasses import dataclass
+from io import StringIO
 from pathlib import Path
 
 from pydantic import Field, ValidationError
@@ -12,6 +13,8 @@ from routelab.config.document import load_document
 from routelab.config.entries import StudyPart
 from routelab.config.errors import ConfigError, suggestion
 from routelab.config.validation import describe
+from routelab.toolkit.csv_cells import unescape_cell
+from routelab.toolkit.input_files import read_text
 
 
 class Source(StudyPart):
@@ -50,13 +53,27 @@ class Reference:
 
     def rows(self, table: str) -> list[dict[str, str]]:
         """Return the rows of a table, with cells as printed."""
-        with self.tables[table].open(encoding="utf-8", newline="") as file:
-            return list(csv.DictReader(file))
+        # a row may be longer or shorter than the header
+        return [
+            {
+                name: unescape_cell(cell) if isinstance(cell, str) else cell
+                for name, cell in row.items()
+            }
+            for row in csv.DictReader(self._text(table))
+        ]
 
     def columns(self, table: str) -> list[str]:
         """Return the column names of a table, in order."""
-        with self.tables[table].open(encoding="utf-8", newline="") as file:
-            return next(csv.reader(file), [])
+        return next(csv.reader(self._text(table)), [])
+
+    def _text(self, table: str) -> StringIO:
+        path = self.tables[table]
+        try:
+            return StringIO(read_text(path), newline="")
+        except OSError as error:
+            raise ConfigError([f"{path}: cannot be read: {error.strerror or error}"]) from None
+        except UnicodeDecodeError:
+            raise ConfigError([f"{path}: is not a text file in UTF-8"]) from None
 
 
 def load_reference(folder: Path) -> Reference:

@@ -28,6 +28,7 @@ from routelab.config.reference import Reference, load_reference
 from routelab.config.simulation import DEFAULT, read_engines, read_study_settings
 from routelab.config.validation import describe
 from routelab.config.views import BENCHMARKS, FLOWS, SIMULATED, Figure, Table
+from routelab.toolkit.input_files import is_folder
 
 FileName: TypeAlias = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")]
 
@@ -377,9 +378,9 @@ def _load_citation(study: Study) -> Reference | None:
         Path(os.path.normpath(study.path.parent / up)) / "references" for up in (".", "..", "../..")
     ]
     for home in homes:
-        if (home / study.cites).is_dir():
+        if is_folder(home / study.cites):
             return load_reference(home / study.cites)
-    known = sorted(folder.name for home in homes if home.is_dir() for folder in home.iterdir())
+    known = sorted(folder.name for home in homes if is_folder(home) for folder in home.iterdir())
     places = f"{', '.join(map(str, homes[:-1]))} or {homes[-1]}"
     fix = suggestion(study.cites, known)
     raise ConfigError([f"{study.place('cites')}no folder {study.cites} in {places}{fix}"])

@@ -7,6 +7,8 @@ routelab.
 
 JSON fields, besides ``format``, ``provenance``, ``flow_control``, ``preconditions``:
 
+``switches``
+    Names of all switches; a switch's number is its index in the list.
 ``channels``
     ``[name, source, target]`` each; a channel's number is its index in the list.
 ``rings``
@@ -23,7 +25,7 @@ JSON fields, besides ``format``, ``provenance``, ``flow_control``, ``preconditio
     the endpoints, ``destinations`` is omitted.
 ``digests``
     SHA-256 of the topology and of the routes (`network_digest`, `routes_digest`), which identify
-    the table of the certificate.
+    the table of the certificate. They can be computed from the other fields.
 """
 
 from __future__ import annotations
@@ -41,8 +43,9 @@ from numpy.typing import NDArray
 
 from routelab.api import InputError, RouteTable, Topology
 from routelab.deadlock.verdict import Verdict
+from routelab.toolkit.input_files import special_kind
 
-FORMAT = "deadlock-certificate/1"
+FORMAT = "deadlock-certificate/2"
 
 
 def network_digest(topology: Topology) -> str:
@@ -91,6 +94,7 @@ def certificate(verdict: Verdict, table: RouteTable) -> dict[str, Any]:
         "flow_control": verdict.flow_control,
         "preconditions": list(verdict.preconditions),
         "digests": {"topology": network_digest(topology), "routes": routes_digest(table)},
+        "switches": list(names),
         "channels": [
             [topology.channel_name(channel), names[source], names[target]]
             for channel, (source, target) in enumerate(
@@ -143,9 +147,12 @@ def write_certificate(
     Raises
     ------
     InputError
-        If the verdict is not a proof.
+        If the verdict is not a proof, or `path` is a device, a pipe or a socket.
     """
     content = certificate(verdict, table) | {"provenance": dict(provenance or {})}
+    kind = special_kind(path)
+    if kind is not None:
+        raise InputError(f"cannot write {path}: it is {kind}; name a regular file")
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with temporary.open("w", encoding="utf-8") as file:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 from routelab.artifacts.json_files import write_json
 from routelab.artifacts.outcome import Status
 from routelab.config.study import Limits
+from routelab.toolkit.input_files import MAX_ARTIFACT, read_bytes
 
 if TYPE_CHECKING:
     from routelab.jobs.limits import Breach, Meter
@@ -26,8 +27,23 @@ MANIFEST = "batch-outcomes/1"
 TRY_AGAIN: tuple[Status, ...] = ("failed", "timeout")
 """Statuses of jobs that the next run tries again."""
 
+DIGEST = 16
+"""Characters of the digest in the name of a directory."""
+
 MAX_ID = 150
-"""Longest name of a job's directory: file names have 255 bytes, and log files add a suffix."""
+"""Longest name of a job's directory, in bytes: file names have 255, and log files add a suffix."""
+
+
+def folder_name(id_: str) -> str:
+    """Return the name of the directory of an id: itself, or its beginning and a digest if long.
+
+    The name depends only on the id. The outcome has the complete name.
+    """
+    encoded = id_.encode("utf-8", "backslashreplace")
+    if len(encoded) <= MAX_ID:
+        return id_
+    digest = hashlib.sha256(encoded).hexdigest()[:DIGEST]
+    return f"{encoded[: MAX_ID - DIGEST - 1].decode(errors='ignore')}-{digest}"
 
 
 class Rehearsal(NamedTuple):
@@ -79,7 +95,7 @@ class BaseJob(ABC):
     folder : str
         Folder of its result and outcome.
     ids : tuple of str
-        Names of the directories below ``results/<kind>``.
+        Names of the directories below ``results/<kind>``; long ones are shortened there.
     text : str
         Canonical name of what is run.
     digest : str
@@ -132,7 +148,7 @@ class BaseJob(ABC):
     @classmethod
     def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
         """Return the folder of a job in a results folder."""
-        return "/".join([str(results), cls.kind, *ids])
+        return "/".join([str(results), cls.kind, *map(folder_name, ids)])
 
     @classmethod
     def manifest(cls, results: Path, batch: str) -> Path:
@@ -214,7 +230,7 @@ class BaseJob(ABC):
     def has_outcome(self) -> bool:
         """Return whether an outcome with this fingerprint exists."""
         try:
-            outcome = json.loads(self.outcome.read_bytes())
+            outcome = json.loads(read_bytes(self.outcome, MAX_ARTIFACT))
             return bool(outcome["provenance"]["fingerprint"] == self.fingerprint)
         except (OSError, ValueError, KeyError, TypeError):
             return False
@@ -226,7 +242,7 @@ class BaseJob(ABC):
     def _ending(self) -> dict[str, str]:
         """Return status and reason of the outcome."""
         try:
-            outcome = json.loads(self.outcome.read_bytes())
+            outcome = json.loads(read_bytes(self.outcome, MAX_ARTIFACT))
             return {"status": str(outcome["status"]), "reason": str(outcome["reason"])}
         except FileNotFoundError:
             return {"status": "", "reason": ""}

@@ -199,6 +199,12 @@ def class_flits(tables, queues, channel, phase, vc):
 
 
 @njit(_nrt=False, forceinline=True)
+def unit_flits(tables):
+    """Return the flits of a unit: of a packet under virtual cut-through, 1 under wormhole."""
+    return np.int64(tables[np.int64(tables[0]) + BLOCK_UNIT_FLITS])
+
+
+@njit(_nrt=False, forceinline=True)
 def class_packets(tables, queues, channel, phase, vc):
     """Return `class_flits` in packets, rounded up."""
     return _whole_packets(tables, class_flits(tables, queues, channel, phase, vc))

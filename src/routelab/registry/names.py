@@ -21,6 +21,11 @@ from routelab.api.errors import InputError
 
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _SPECIAL = frozenset(",~@=[]")
+_PLAIN = re.compile(r"[^,~@=\[\]]+")
+MAX_DEPTH = 20
+"""Largest depth of nested brackets. Every pair can be a routing within a routing."""
+_SHOWN = 60
+"""Characters before and after a mistake in a long name that a message shows."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ def parse_name(text: str) -> Name:
     """
     reader = _Reader(text)
     name = reader.name()
-    if reader.rest.startswith("@"):
+    if reader.next == "@":
         raise reader.error("only a routing is put together with '@'")
     reader.end()
     return name
@@ -117,7 +122,7 @@ def parse_routing(text: str) -> Name | CompositionName:
     parts = [reader.name()]
     while len(parts) < 3 and reader.take("@"):
         parts.append(reader.name())
-    if reader.rest.startswith("@"):
+    if reader.next == "@":
         raise reader.error("a routing has at most three parts, selection@rules@layers")
     reader.end()
     return parts[0] if len(parts) == 1 else CompositionName(*parts)
@@ -143,21 +148,28 @@ class _Reader:
         self.at = 0
 
     @property
-    def rest(self) -> str:
-        return self.text[self.at :]
+    def next(self) -> str:
+        """The next character, empty at the end."""
+        return self.text[self.at : self.at + 1]
 
     def error(self, what: str, at: int | None = None) -> InputError:
         place = self.at if at is None else at
-        return InputError(f"bad name: {what}\n    {self.text}\n    {' ' * place}^")
+        text = self.text
+        if len(text) > 4 * _SHOWN:
+            first = max(place - _SHOWN, 0)
+            before, after = "..." * (first > 0), "..." * (place + _SHOWN < len(text))
+            text = f"{before}{text[first : place + _SHOWN]}{after}"
+            place += len(before) - first
+        return InputError(f"bad name: {what}\n    {text}\n    {' ' * place}^")
 
     def take(self, char: str) -> bool:
-        found = self.rest.startswith(char)
+        found = self.next == char
         self.at += found
         return found
 
     def end(self) -> None:
-        if self.rest:
-            raise self.error(f"unexpected {self.rest[0]!r}")
+        if self.next:
+            raise self.error(f"unexpected {self.next!r}")
 
     def name(self) -> Name:
         key = self.word("the name of a plugin")
@@ -166,7 +178,7 @@ class _Reader:
             parameters.append(self.parameter(parameters))
             while self.take(","):
                 parameters.append(self.parameter(parameters))
-        elif self.rest.startswith("="):
+        elif self.next == "=":
             raise self.error("parameters come after '~', as in key~parameter=value")
         return Name(key, tuple(parameters))
 
@@ -188,13 +200,13 @@ class _Reader:
 
     def value(self, parameter: str) -> str:
         start = self.at
-        if self.rest.startswith("["):
+        if self.next == "[":
             return self.bracket_value()
-        if self.rest.startswith("~/"):  # a file in the home folder, not parameters
+        if self.text.startswith("~/", self.at):  # a file in the home folder, not parameters
             self.at += 2
-        while self.rest and self.text[self.at] not in _SPECIAL:
-            self.at += 1
-        if self.rest and self.text[self.at] not in ",@":
+        plain = _PLAIN.match(self.text, self.at)
+        self.at = plain.end() if plain else self.at
+        if self.next and self.next not in ",@":
             raise self.error(
                 f"a value with {self.text[self.at]!r} in it goes in brackets, {parameter}=[...]"
             )
@@ -206,9 +218,11 @@ class _Reader:
         start, depth = self.at, 0
         for at in range(start, len(self.text)):
             depth += (self.text[at] == "[") - (self.text[at] == "]")
+            if depth > MAX_DEPTH:
+                raise self.error(f"brackets can be nested at most {MAX_DEPTH} deep", at)
             if depth == 0:
                 self.at = at + 1
-                if self.rest and self.rest[0] not in ",@":
+                if self.next and self.next not in ",@":
                     raise self.error("expected ',' or '@' after the closing bracket")
                 return self.text[start + 1 : at]
         raise self.error("this bracket is never closed", start)

@@ -27,12 +27,14 @@ from pylatexenc.latexencode import unicode_to_latex
 from routelab.api import Plugin
 from routelab.registry.bibliography import expected_place, find_bibliography
 from routelab.registry.suggest import did_you_mean
+from routelab.toolkit.input_files import MAX_BIBLIOGRAPHY, read_text
 
 logger = logging.getLogger(__name__)
 
 _FORMAT = BibtexFormat()  # type: ignore[no-untyped-call]
 _FORMAT.indent = "  "
 _RESOLVER = re.compile(r"^(https?://(dx\.)?doi\.org/|doi:)\s*", re.IGNORECASE)
+_TITLE_VERSION = re.compile(r",?\s+(v|version\s+)?[0-9]+(\.[0-9]+)*$", re.IGNORECASE)
 _THESES = {"phdthesis": "PhD thesis", "mastersthesis": "Master's thesis"}
 _PUBLISHERS = ("school", "institution", "organization", "publisher", "howpublished")
 
@@ -86,6 +88,21 @@ class PublishedWork:
         if self.doi and self.doi.lower() == other.doi.lower():
             return True
         return bool(_bare(self.title)) and _bare(self.title) == _bare(other.title)
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the work is a program rather than a publication."""
+        return re.match(r"\s*@(manual|software)\b", self.bibtex, re.IGNORECASE) is not None
+
+    def of_version(self, version: str) -> PublishedWork:
+        """Return this work, a program, with another version in its title."""
+        title = f"{_TITLE_VERSION.sub('', self.title)} {version}"
+        bibtex = self.bibtex.replace(self.title, title, 1)
+        if bibtex == self.bibtex:
+            bibtex = bibtex.replace(
+                f"{{{self.key},", f"{{{self.key},\n  version = {{{version}}},", 1
+            )
+        return replace(self, title=title, bibtex=bibtex)
 
     def renamed(self, key: str) -> PublishedWork:
         """Return the work under another key."""
@@ -151,7 +168,7 @@ def read_bibliography(file: Path) -> Bibliography:
     read. Of entries with one key the first counts.
     """
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_text(file, MAX_BIBLIOGRAPHY).replace("\r\n", "\n")
     except (OSError, UnicodeDecodeError) as error:
         return Bibliography({}, (f"{file}: cannot be read: {error}",))
     # its messages do not say which file they are about

@@ -7,7 +7,8 @@ square that is turned by about 27°).
 
 Both directions of a link run side by side, like traffic on the right; a barb on the outer side
 marks the end of a channel. A channel that closes a ring is cut: one end sticks out at each side of
-the grid, for inner dimensions at each side of the block.
+the grid, for inner dimensions at each side of the block. In dimensions that are no rings, because
+channels skip some switches of a row, a channel that passes over switches is an arc.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ GAP = 2.4
 STUB = 0.9
 """Length by which the ends of a channel that closes a ring stick out."""
 BARB_BACK, BARB_OUT = 0.24, 0.13
+BULGE = 0.16
+"""Height of an arc over switches of a row, relative to its length."""
+ARC_POINTS = 12
 LARGEST_FORCE_LAYOUT = 400
 """Largest network without coordinates with a force layout; larger ones become a circle."""
 
@@ -92,16 +96,19 @@ def picture_of(topology: Topology) -> Picture:
     lines: list[Points] = []
     owners: list[int] = []
     lanes: Counter[tuple[int, int]] = Counter()
-    for channel in range(topology.num_channels):
+    steps = _row_steps(topology)
+    rings = _ring_dimensions(steps, sizes or ())
+    for channel, (dimension, length) in enumerate(steps):
         ends = int(topology.channel_source[channel]), int(topology.channel_target[channel])
         side = SIDE * (1 + 1.6 * lanes[ends])
         lanes[ends] += 1
-        ring = _ring_dimension(topology, sizes, *ends)
         start, end = switches[ends[0]], switches[ends[1]]
-        if ring is None:
-            mine = [_straight(start, end, side)]
+        if sizes is not None and dimension in rings and length == sizes[dimension] - 1:
+            mine = _cut_channel(start, end, side, switches, dimension)
+        elif dimension not in rings and length > 1:
+            mine = [_arc(start, end, side)]
         else:
-            mine = _cut_channel(start, end, side, switches, ring)
+            mine = [_straight(start, end, side)]
         lines += mine
         owners += [channel] * len(mine)
     if len(lines) > topology.num_channels:
@@ -174,25 +181,39 @@ def axis_name(topology: Topology, dimension: int) -> str:
     return names.get(dimension, f"d{dimension}")
 
 
-def _ring_dimension(
-    topology: Topology, sizes: Sequence[int] | None, source: int, target: int
-) -> int | None:
-    """Return the dimension whose ring a channel closes; None if it closes none."""
-    if sizes is None or topology.coordinates is None:
-        return None
-    step = topology.coordinates[target] - topology.coordinates[source]
-    (dimensions,) = np.nonzero(step)
-    if len(dimensions) != 1:
-        return None
-    dimension = int(dimensions[0])
-    closes = sizes[dimension] >= 3 and abs(step[dimension]) == sizes[dimension] - 1
-    return dimension if closes else None
+def _row_steps(topology: Topology) -> list[tuple[int, int]]:
+    """Return dimension and length of each channel along a row of the grid; (−1, 0) for others."""
+    if topology.coordinates is None or topology.coordinates.shape[1] == 0:
+        return [(-1, 0)] * topology.num_channels
+    places = topology.coordinates
+    step = np.abs(places[topology.channel_target] - places[topology.channel_source])
+    along = np.count_nonzero(step, axis=1) == 1
+    dimension = np.where(along, step.argmax(axis=1), -1)
+    length = np.where(along, step.max(axis=1), 0)
+    return list(zip(dimension.tolist(), length.tolist(), strict=True))
+
+
+def _ring_dimensions(steps: Sequence[tuple[int, int]], sizes: Sequence[int]) -> set[int]:
+    """Return the dimensions of size 3 and more whose channels do not skip switches of a row."""
+    skipping = {d for d, length in steps if d >= 0 and 1 < length < sizes[d] - 1}
+    return {d for d, size in enumerate(sizes) if size >= 3} - skipping
 
 
 def _straight(start: Points, end: Points, side: float) -> Points:
     along = _unit(end - start)
     shift = side * _right_of(along)
     return _with_barb(start + RADIUS * along + shift, end - RADIUS * along + shift, along)
+
+
+def _arc(start: Points, end: Points, side: float) -> Points:
+    """Draw a channel that bends to its right, round the switches between its ends."""
+    height = BULGE * float(np.hypot(*(end - start))) + side
+    control = (start + end) / 2 + 2 * height * _right_of(_unit(end - start))
+    first, last = start + RADIUS * _unit(control - start), end - RADIUS * _unit(end - control)
+    t = np.linspace(0, 1, ARC_POINTS)[:, np.newaxis]
+    curve = (1 - t) ** 2 * first + 2 * t * (1 - t) * control + t**2 * last
+    along = _unit(end - control)
+    return np.vstack([curve, last - BARB_BACK * along + BARB_OUT * _right_of(along)])
 
 
 def _cut_channel(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import html
 import io
 import re
 from collections.abc import Callable, Sequence
@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from routelab.report.labels import label, number_text
 from routelab.report.tables import ReportColumn, ReportTable
+from routelab.toolkit.csv_cells import write_csv_rows
 
 Relation = Literal["", "equal", "inside", "below", "above"]
 
@@ -124,10 +125,11 @@ def _reference_cell(row: dict[str, Any], column: ReportColumn, text: str) -> Tab
 def to_csv(table: ReportTable) -> str:
     """Return all columns as CSV, ends of ranges last, with numbers formatted by `number_text`."""
     stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
     names = [column.name for column in table.columns]
-    writer.writerow(names)
-    writer.writerows([number_text(name, row.get(name), 6) for name in names] for row in table.rows)
+    write_csv_rows(stream, [names])
+    write_csv_rows(
+        stream, ([number_text(name, row.get(name), 6) for name in names] for row in table.rows)
+    )
     return stream.getvalue()
 
 
@@ -208,7 +210,9 @@ def _one_line(text: str) -> str:
 
 
 def _markdown(text: str) -> str:
-    return re.sub(r"([\\`*_|~<>\[\]#])", r"\\\1", _one_line(text))
+    """Escape all characters that are special to Markdown or HTML; line ends become spaces."""
+    # not every renderer knows a backslash before < and &
+    return re.sub(r"([\\`*_|~\[\]#])", r"\\\1", html.escape(_one_line(text), quote=False))
 
 
 def _pipe_line(cells: Sequence[str]) -> str:

@@ -23,6 +23,7 @@ from routelab.bounds import (
     tighten_bound,
 )
 from routelab.stages.chain import AppliedRouting
+from routelab.stages.damage import check_unchanged
 from routelab.stages.facts import topology_facts
 from routelab.toolkit import determinized
 
@@ -58,7 +59,9 @@ def bound_load(
     reason = rules.supports(topology)
     if reason is not None:
         raise UnsupportedError(f"{rules.name}: {reason}")
-    graph = determinized(rules.routing_graph(topology))
+    legal = rules.routing_graph(topology)
+    check_unchanged(rules.name, topology, legal)
+    graph = determinized(legal)
     return lower_bound_rules(graph, seconds=seconds, exact=exact)
 
 

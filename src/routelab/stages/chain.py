@@ -24,6 +24,7 @@ from routelab.kernels.choices import count_routes_from
 from routelab.kernels.legality import first_illegal_path
 from routelab.kernels.translations import first_longer_path
 from routelab.registry.instances import Routing
+from routelab.stages.damage import check_unchanged, check_usable
 from routelab.toolkit import build_grid, determinized, source_symmetry
 
 
@@ -96,24 +97,32 @@ def _run(
             f"{routing.hops.name}: it decides hop by hop and has no table of routes; "
             "see what it does with: routelab simulate"
         )
+    check_usable(topology)
     if routing.complete is not None:
         told("routing")
         _ask(routing.complete.name, routing.complete.supports(topology))
-        return _check_owner(routing.complete.route(topology), topology, routing.complete.name), None
+        table = _check_owner(routing.complete.route(topology), topology, routing.complete.name)
+        check_unchanged(routing.complete.name, topology, table)
+        return table, None
     rules, selection, layers = routing.rules, routing.selection, routing.layers
     assert rules is not None
     assert selection is not None
     assert layers is not None
     told("rules")
     _ask(rules.name, rules.supports(topology))
-    graph = determinized(rules.routing_graph(topology))
+    legal = rules.routing_graph(topology)
+    check_unchanged(rules.name, topology, legal)
+    graph = determinized(legal)
     told("selection")
     _ask(selection.name, selection.supports(graph))
     table = _check_owner(selection.select(graph), topology, selection.name)
+    check_unchanged(selection.name, topology, graph, table)
     table = table.with_vcs(table.hop_vc, rules.capabilities.flow_control or "plain")
     told("layers")
     _ask(layers.name, layers.supports(table))
-    return _check_owner(layers.assign(table), topology, layers.name), graph
+    result = _check_owner(layers.assign(table), topology, layers.name)
+    check_unchanged(layers.name, topology, graph, result)
+    return result, graph
 
 
 def _ask(name: str, reason: str | None) -> None:

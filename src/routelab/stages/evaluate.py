@@ -8,16 +8,21 @@ from pathlib import Path
 from typing import Any
 
 from routelab._progress import WAITING, tell
-from routelab.api import ContextMetricPlugin, InputError, Topology, UnsupportedError
+from routelab.api import ContextMetricPlugin, InputError, RouteTable, Topology, UnsupportedError
 from routelab.artifacts.atomic import atomic_file
 from routelab.deadlock import write_certificate
+from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing, load, load_routing, name_of
 from routelab.stages.argument_errors import call_all
 from routelab.stages.bound import NetworkBounds
 from routelab.stages.facts import topology_facts
+from routelab.stages.plots import check_plot, plot_channel_loads
 from routelab.stages.route import route_network
 from routelab.stages.topology import obtain
+
+WRONG_INPUT = "wrong_input"
+"""Key of rows whose routing has parameters that are wrong for the network."""
 
 
 def evaluate_routings(
@@ -26,6 +31,7 @@ def evaluate_routings(
     certificate: Path | None = None,
     bound_seconds: float | None = None,
     metrics: Sequence[str] = (),
+    plot: Path | None = None,
 ) -> list[dict[str, Any]]:
     """Route a network with several routings, check and measure each result.
 
@@ -41,23 +47,26 @@ def evaluate_routings(
         Compute lower bounds of the maximum load, each in at most about this time; none by default.
     metrics : sequence of str, optional
         Instance names of further metrics.
+    plot : path, optional
+        File for a picture of the channel loads; none is written if no routing has a table.
 
     Returns
     -------
     rows : list of dict
         `routelab.stages.facts.FIELDS` and further facts, with bounds also
         `routelab.bounds.BOUND_FIELDS`; ``status`` and ``reason`` if a routing does not apply or
-        fails.
+        fails, and `WRONG_INPUT` if its parameters are wrong for this network.
 
     Raises
     ------
     InputError
         If names are wrong (lists all), or a certificate is requested without exactly one routing
-        or without a proof.
+        or without a proof, or the plot cannot be drawn.
     """
     texts = tuple(routings)
-    _, (name, network), *found = call_all(
+    _, _, (name, network), *found = call_all(
         lambda: _check_options(texts, certificate, bound_seconds),
+        lambda: check_plot(plot),
         lambda: obtain(topology),
         *(partial(load_routing, text) for text in texts),
         *(partial(load, "metric", text) for text in metrics),
@@ -66,7 +75,15 @@ def evaluate_routings(
     for routing in chosen:
         tell(routing.name, WAITING)
     bounds = None if bound_seconds is None else NetworkBounds(network, bound_seconds)
-    return [_row(name, network, routing, certificate, bounds, measures) for routing in chosen]
+    rows, loads = [], {}
+    for routing in chosen:
+        row, table = _row(name, network, routing, certificate, bounds, measures)
+        rows.append(row)
+        if plot is not None and table is not None:
+            loads[routing.name] = relative_loads(network, channel_loads(table))
+    if plot is not None and loads:
+        plot_channel_loads(name, loads, plot)
+    return rows
 
 
 def metric_columns(metrics: Sequence[str]) -> list[str]:
@@ -100,7 +117,8 @@ def _row(
     certificate: Path | None,
     bounds: NetworkBounds | None,
     metrics: Sequence[ContextMetricPlugin],
-) -> dict[str, Any]:
+) -> tuple[dict[str, Any], RouteTable | None]:
+    """Return the row of a routing, and its table if it has one."""
     row = {
         "topology": name,
         "routing": routing.name,
@@ -116,17 +134,18 @@ def _row(
             tell(routing.name, "bounds")
             rules = "" if routing.rules is None else name_of(routing.rules)
             facts |= bounds.facts(routed, rules, facts)
-    except (UnsupportedError, InputError) as error:
-        # an input error here means that parameters do not fit this network
+    except UnsupportedError as error:
         row |= {"status": "unsupported", "reason": str(error)}
+    except InputError as error:  # parameters that do not fit this network
+        row |= {"status": "unsupported", "reason": str(error), WRONG_INPUT: True}
     except Exception as error:  # one broken plugin must not suppress the other rows
         row |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
     tell(routing.name, row["status"], ended=True)
     if row["status"] != "ok":
-        return row
+        return row, None
     if certificate is not None:
         if not verdict.proven:
             raise InputError(f"no certificate for {routing.name}: {verdict.reason}")
         with atomic_file(certificate) as new:
             write_certificate(verdict, routed.table, new)
-    return {**row, **facts}
+    return {**row, **facts}, routed.table

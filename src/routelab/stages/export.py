@@ -19,6 +19,7 @@ from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import apply_routing
 from routelab.stages.route import ROUTES
 from routelab.stages.topology import OUTCOME, obtain
+from routelab.toolkit.input_files import is_folder, is_regular
 
 
 class DifferentError(RoutelabError):
@@ -145,7 +146,7 @@ def table_of(routes: Sequence[str]) -> RouteTable:
 def _routes_file(text: str) -> Path | None:
     """Return the file of routes that a text names; None if it names none."""
     path = Path(text)
-    if path.is_dir():
+    if is_folder(path):
         outcome = read_outcome(path / OUTCOME)
         if outcome.kind != "route" or outcome.status != "ok":
             reason = outcome.reason or f"it is what a {outcome.kind} job found"
@@ -156,10 +157,10 @@ def _routes_file(text: str) -> Path | None:
 
 def _network_of(file: Path) -> str:
     """Return the network of a file of routes, from the outcome in its folder."""
-    if not file.is_file():
+    if not is_regular(file):
         raise InputError(f"cannot read {file}: there is no such file")
     outcome = file.parent / OUTCOME
-    if not outcome.is_file():
+    if not is_regular(outcome):
         raise InputError(
             f"{file} does not hold the network of its routes, and there is no {OUTCOME} beside it; "
             "name the network before it"

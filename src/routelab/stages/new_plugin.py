@@ -19,6 +19,7 @@ from routelab.artifacts.atomic import atomic_directory
 from routelab.registry.catalogue import installed_catalogue
 from routelab.registry.names import Name
 from routelab.registry.suggest import did_you_mean
+from routelab.toolkit.input_files import is_folder
 
 HOP_BY_HOP = "hops"
 """Template of a routing that decides hop by hop; other templates are named by their kind."""
@@ -239,9 +240,9 @@ def write_package(new: NewPlugin, directory: Path | None = None) -> Path:
         If the folder is not empty or cannot be written.
     """
     target = Path(new.distribution) if directory is None else directory
-    if target.is_dir() and any(target.iterdir()):
+    if is_folder(target) and any(target.iterdir()):
         raise InputError(f"the folder {target} is not empty; choose another with --directory")
-    if target.exists() and target.resolve() == Path.cwd():
+    if is_folder(target) and target.resolve() == Path.cwd():
         raise InputError(f"{target} is the folder you are in; name a new one with --directory")
     texts = new.texts()
     with atomic_directory(target) as folder:

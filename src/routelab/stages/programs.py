@@ -10,6 +10,7 @@ from routelab.api import HopProgram, Proof, RouteTable, Topology, UnsupportedErr
 from routelab.registry.instances import Routing
 from routelab.simulation.packet.tables import table_program
 from routelab.stages.chain import reroute
+from routelab.stages.damage import check_unchanged
 
 
 def program(routing: Routing, topology: Topology, virtual_channels: int) -> HopProgram:
@@ -91,7 +92,9 @@ class HopByHopRouting(_Part):
         reason = self.supports(topology, virtual_channels)
         if reason is not None:
             raise UnsupportedError(f"{self.routing.hops.name}: {reason}")
-        return self.routing.hops.prepare(topology, virtual_channels)
+        made = self.routing.hops.prepare(topology, virtual_channels)
+        check_unchanged(self.routing.hops.name, topology)
+        return made
 
 
 class TableRouting(_Part):

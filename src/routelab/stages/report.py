@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from routelab._progress import tell
-from routelab.api import BenchmarkPlugin
-from routelab.config.cluster.file import CLUSTERS
+from routelab.api import BenchmarkPlugin, InputError
+from routelab.bench.fabric.switching import load_fabric
+from routelab.config.cluster.file import CLUSTERS, ClusterFile
 from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import load, load_routing
 from routelab.registry.names import Name, parse_name, parse_routing
@@ -22,7 +23,7 @@ from routelab.report.frames.survey import survey_records
 from routelab.report.page.site import write_index, write_study_report
 from routelab.stages.bound import BARE
 from routelab.stages.kinds.bounds import BoundJob, rules_ids
-from routelab.stages.kinds.comparisons import ComparisonJob
+from routelab.stages.kinds.comparisons import ComparisonJob, settings_and_places
 from routelab.stages.kinds.networks import TopologyJob
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.routes import RouteJob
@@ -142,15 +143,19 @@ def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
     """Return a record for every benchmark under every routing of every comparison."""
     settings_of = {settings_id(one): one for one in shown.study.bench_settings}
     flows = {one.ids: one.flow for one in predictions(shown.parts)}
+    jobs = shown.jobs.get(ComparisonJob.kind, ())
+    # a study without benchmarks needs no cluster
+    settings = settings_and_places(shown.parts)[0] if jobs else ()
+    switched = {one.id: _is_switched(one.cluster) for one in settings}
     records = []
-    for job in shown.jobs.get(ComparisonJob.kind, ()):
+    for job in jobs:
         assert isinstance(job, ComparisonJob)
-        _, topology, settings = job.ids
+        _, topology, chosen = job.ids
         names = {one.id: one.text for one in job.comparison.routings}
-        baseline = settings_of[settings].baseline or next(iter(names))
+        baseline = settings_of[chosen].baseline or next(iter(names))
         cluster = Path(job.comparison.settings.cluster)
         for routing, benchmark in product(names, job.comparison.benchmarks):
-            flow = flows.get((topology, routing, benchmark.id, settings))
+            flow = flows.get((topology, routing, benchmark.id, chosen))
             records.append(
                 BenchRecord(
                     **_of_pair(shown, topology, routing),
@@ -159,9 +164,10 @@ def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
                     benchmark_name=benchmark.text,
                     benchmark_parameters=_of_plugin("benchmark", benchmark.text),
                     plugin=_benchmark(benchmark.text),
-                    settings=settings_of[settings],
-                    settings_id=settings,
+                    settings=settings_of[chosen],
+                    settings_id=chosen,
                     cluster=cluster.stem if cluster.parent == CLUSTERS else str(cluster),
+                    switched=switched[chosen],
                     baseline=baseline,
                     baseline_name=names.get(baseline, ""),
                     prediction=flow and Path(FlowJob.folder_of(shown.parts.results, flow)),
@@ -169,6 +175,14 @@ def _bench_records(shown: StudyPlan) -> list[BenchRecord]:
                 )
             )
     return records
+
+
+def _is_switched(cluster: ClusterFile) -> bool:
+    """Return whether a cluster has a fabric whose routing is switched."""
+    try:
+        return load_fabric(cluster.cluster.fabric, "").changes
+    except InputError:
+        return True  # its plugin is missing or damaged here, and it is not `none`
 
 
 @cache

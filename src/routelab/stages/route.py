@@ -27,6 +27,7 @@ from routelab.metrics import channel_loads, relative_loads
 from routelab.registry.columns import columns_of
 from routelab.registry.instances import Routing
 from routelab.stages.chain import AppliedRouting, apply_routing, prove, reroute
+from routelab.stages.damage import check_unchanged
 from routelab.stages.facts import routing_facts, topology_facts
 
 METRICS, CHANNELS, ROUTES, CERTIFICATE = (
@@ -66,7 +67,7 @@ def route_network(
     Raises
     ------
     UnsupportedError, PluginError
-        As `routelab.stages.chain.apply_routing`.
+        As `routelab.stages.chain.apply_routing`; also if a metric changes the network or table.
     """
     routed = apply_routing(topology, routing)
     tell(routing.name, "proof")
@@ -78,6 +79,7 @@ def route_network(
     for metric in metrics:
         tell(routing.name, f"metric {metric.name}")
         measured += _measurements(metric, context)
+        check_unchanged(metric.name, topology, routed.table)
     return RouteResult(routed, verdict, facts, tuple(measured))
 
 

@@ -12,6 +12,7 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
 from routelab.jobs.blame import blame_plugin
 from routelab.registry.instances import load, name_of
+from routelab.toolkit.input_files import is_folder
 
 OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
 """Files of a topology folder."""
@@ -34,7 +35,7 @@ def obtain(text: str | Topology) -> tuple[str, Topology]:
     if isinstance(text, Topology):
         return text.family, text
     path = Path(text)
-    if path.is_dir():
+    if is_folder(path):
         outcome = _outcome_in(path)
         if outcome.status != "ok":
             raise InputError(f"{path} holds no network: {outcome.reason}")
@@ -83,7 +84,7 @@ def failed_outcome(text: str) -> Outcome | None:
         As for `obtain`; the result is None for all but folders.
     """
     folder = Path(text)
-    if not folder.is_dir():
+    if not is_folder(folder):
         return None
     outcome = _outcome_in(folder)
     if outcome.status == "ok":
@@ -94,7 +95,7 @@ def failed_outcome(text: str) -> Outcome | None:
 def network_name(text: str) -> str:
     """Return the name of the network in a topology job's folder; return other texts unchanged."""
     folder = Path(text)
-    return _outcome_in(folder).topology if folder.is_dir() else text
+    return _outcome_in(folder).topology if is_folder(folder) else text
 
 
 def write_topology(topology: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:

@@ -14,6 +14,7 @@ from routelab.api import (
 from routelab.jobs.blame import blame_plugin
 from routelab.registry.instances import load
 from routelab.simulation.flow.placement import BLOCK, rank_terminals
+from routelab.simulation.flow.settings import MAX_RANKS, MAX_RANKS_PER_NODE
 from routelab.stages.argument_errors import call_all
 from routelab.stages.topology import obtain
 
@@ -59,6 +60,14 @@ def job_of(ranks: int | None, topology: str | Topology | None, ranks_per_node: i
         f"`{name}` has to be 1 or more, got {value}"
         for name, value in (("ranks", ranks), ("ranks_per_node", ranks_per_node))
         if value is not None and value < 1
+    ]
+    problems += [
+        f"`{name}` is {value}, the limit is {most}"
+        for name, value, most in (
+            ("ranks", ranks, MAX_RANKS),
+            ("ranks_per_node", ranks_per_node, MAX_RANKS_PER_NODE),
+        )
+        if value is not None and value > most
     ]
     if ranks is None and topology is None:
         problems.append("how many ranks are there? Give `ranks`, or a network with `topology`")

@@ -188,8 +188,10 @@ class BoundsWalker(Walker):
 
             return ask
 
-        return {helper: of_class(helper) for helper in _OF_CLASS} | {
-            helper: of_channel(helper) for helper in _OF_CHANNEL + _OF_WAITING
+        return {
+            abi.unit_flits: lambda tables: int(abi.unit_flits(self.tables)),
+            **{helper: of_class(helper) for helper in _OF_CLASS},
+            **{helper: of_channel(helper) for helper in _OF_CHANNEL + _OF_WAITING},
         }
 
     def _pairs(self) -> Iterator[tuple[int, int]]:

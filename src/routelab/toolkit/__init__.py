@@ -1,5 +1,6 @@
 """Helpers for authors of plugins: grids, orders, ties, choices, patterns, traces."""
 
+from routelab.toolkit.csv_cells import escape_cell, unescape_cell
 from routelab.toolkit.direction_automaton import DirectionAutomaton, add_ordered_moves, lay
 from routelab.toolkit.direction_labels import DirectionLabels, torus_directions
 from routelab.toolkit.failures import with_random_failures
@@ -51,6 +52,7 @@ __all__ = [
     "add_ordered_moves",
     "build_grid",
     "determinized",
+    "escape_cell",
     "full_grid",
     "lay",
     "merged",
@@ -68,6 +70,7 @@ __all__ = [
     "too_many_routes",
     "torus_directions",
     "trace_files",
+    "unescape_cell",
     "with_random_failures",
     "write_trace",
 ]

@@ -314,6 +314,8 @@ class _Damage:
         mask: BoolArray = np.zeros(self.whole.size, dtype=np.bool_)
         for index in indices:
             if self._exists(name, index):
+                if mask[index]:
+                    self.problems.append(f"{name}: switch {index} is listed twice")
                 mask[index] = True
         return mask
 
@@ -327,7 +329,7 @@ class _Damage:
         """Let named switches and links fail."""
         self.switches |= self.mark("failed_switches", switches)
         for word in links:
-            match = re.fullmatch(r"(\d{1,9})-(\d{1,9})", word)
+            match = re.fullmatch(r"([0-9]{1,9})-([0-9]{1,9})", word)
             if not match:
                 self.problems.append(
                     f"failed_links: {word!r} is no link; write the indices of its two switches "
@@ -345,7 +347,10 @@ class _Damage:
                 )
                 continue
             dimension = towards[0] % self.whole.dimensions
-            self.links[a if towards[0] < self.whole.dimensions else b, dimension] = True
+            link = (a if towards[0] < self.whole.dimensions else b, dimension)
+            if self.links[link]:
+                self.problems.append(f"failed_links: the link {word} is listed twice")
+            self.links[link] = True
 
     def _name(self, index: int) -> str:
         return ".".join(map(str, self.whole.coordinates[index]))

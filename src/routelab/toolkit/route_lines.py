@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from routelab.api.errors import InputError, PluginError
+from routelab.api.number_texts import read_integer, read_number
 from routelab.api.route_table import RouteTable
 from routelab.api.topology import Topology
 
@@ -72,7 +73,8 @@ def table_from_lines(
         if not words or words[0].startswith("#"):
             continue
         try:
-            at, target, weight = int(words[0]), int(words[1]), float(words[2])
+            at, target = read_integer(words[0]), read_integer(words[1])
+            weight = read_number(words[2])
             pair = place[at] * len(near) + column[target]
             way: list[int] = []
             for word in words[3:]:

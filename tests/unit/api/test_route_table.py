@@ -89,7 +89,9 @@ def test_who_holds_the_same_memory_cannot_change_a_table(make):
 
 def test_arrays_with_memory_of_their_own_are_not_copied():
     hops = np.arange(2, dtype=np.int32)
-    assert RouteTable.create(PAIR, **{**ARRAYS, "hop_channel": hops}).hop_channel is hops
+    table = RouteTable.create(PAIR, **{**ARRAYS, "hop_channel": hops})
+    assert np.shares_memory(table.hop_channel, hops)
+    assert table.with_vcs(table.hop_vc).hop_vc is table.hop_vc
     with pytest.raises(ValueError, match="read-only"):
         hops[0] = 1
 

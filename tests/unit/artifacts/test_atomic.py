@@ -12,7 +12,12 @@ from typing import Any
 import pytest
 
 from routelab.api import InputError
-from routelab.artifacts.atomic import atomic_directory, atomic_file
+from routelab.artifacts.atomic import (
+    atomic_directory,
+    atomic_file,
+    check_file_writable,
+    check_writable,
+)
 
 
 def names(folder: Path) -> set[str]:
@@ -180,3 +185,44 @@ with atomic_directory({str(target)!r}) as new:
         process.send_signal(signal.SIGKILL)
     assert names(target) == {"old"}
     assert all(name == "out" or name.startswith(".") for name in names(tmp_path))
+
+
+@pytest.mark.parametrize("write", [atomic_file, atomic_directory, check_writable])
+@pytest.mark.parametrize("linked", [False, True])
+def test_only_regular_files_and_folders_are_replaced(
+    tmp_path: Path, write: Callable[..., Any], linked: bool
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    name = pipe
+    if linked:
+        name = tmp_path / "link"
+        name.symlink_to(pipe)
+    before = names(tmp_path)
+    with pytest.raises(InputError, match=r"it is a pipe \(FIFO\), and only regular"):  # noqa: SIM117
+        with write(name):
+            pytest.fail("the block ran")
+    assert pipe.is_fifo()
+    assert names(tmp_path) == before
+
+
+def test_the_output_of_the_process_is_not_replaced() -> None:
+    with pytest.raises(InputError, match="cannot write /dev/stdout: it is"):
+        check_file_writable("/dev/stdout")
+
+
+@pytest.mark.parametrize("check", [check_writable, check_file_writable])
+@pytest.mark.parametrize(("name", "cause"), [("a" * 300, "too long"), ("a\0", "character")])
+def test_names_that_no_file_has_get_a_message(
+    tmp_path: Path, check: Callable[..., Any], name: str, cause: str
+) -> None:
+    with pytest.raises(InputError, match=cause):
+        check(tmp_path / name)
+    assert names(tmp_path) == set()
+
+
+def test_a_file_that_could_be_written_is_not_there_after_the_check(tmp_path: Path) -> None:
+    check_file_writable(tmp_path / "deep" / "x")
+    assert names(tmp_path / "deep") == set()
+    with pytest.raises(InputError, match="there is a folder of that name"):
+        check_file_writable(tmp_path / "deep")

@@ -45,14 +45,14 @@ def launcher(folder):
 def test_a_check_fails_if_anything_is_missing(here, capsys):
     assert main(["cluster", "check", "good"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["what", "state", "found", "mend"]
+    assert lines[0].split() == ["what", "state", "found", "fix"]
     assert lines[-1] == "missing: 1"
     launcher(here)
     assert main(["cluster", "check", "good"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "nothing is missing"
     assert main(["cluster", "check", "good", "--format", "json"]) == 0
     rows = json.loads(capsys.readouterr().out)
-    assert {"what": "node set torus~dims=2", "state": "ok", "mend": ""}.items() <= rows[3].items()
+    assert {"what": "node set torus~dims=2", "state": "ok", "fix": ""}.items() <= rows[3].items()
 
 
 def test_a_wrong_file_or_name_is_wrong_input(here, capsys):
@@ -91,7 +91,7 @@ def test_a_cluster_is_shown_with_all_hosts_and_the_sources_of_its_numbers(here, 
         "nodes,4",
         "ranks_per_node,1",
         "launcher,mpiexec",
-        "options,-l x",
+        "options,'-l x",
         "environment.OMP_NUM_THREADS,1",
         "fabric.use,none",
         "hosts,n1 n2 n3 n4",

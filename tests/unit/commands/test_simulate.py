@@ -39,8 +39,15 @@ def test_every_setting_is_an_option_that_says_what_it_is(capsys) -> None:
     told = " ".join(capsys.readouterr().out.split())
     for name, field in SimulationSettings.model_fields.items():
         assert f"{option(name)} " in told
-        assert field.description.split(",")[0][:30] in told
+        assert field.description.split(",")[0][:30].lower() in told.lower()
     assert set(OPTIONS) <= set(SimulationSettings.model_fields)
+
+
+def test_truth_values_are_named_and_each_option_has_an_effect(capsys) -> None:
+    assert main(["simulate", "--help"]) == 0
+    assert "--handshake {true,false}" in capsys.readouterr().out
+    assert main(["bench", "--help"]) == 0
+    assert "--predict" not in capsys.readouterr().out
 
 
 def test_options_that_are_not_given_leave_the_defaults() -> None:
@@ -408,3 +415,13 @@ def test_messages_to_finish_are_told_by_their_completion(capsys) -> None:
     printed = capsys.readouterr().out.splitlines()
     assert printed[0].split()[:2] == ["state", "completion_cycles"]
     assert printed[1].split()[0] == "finished"
+
+
+def test_a_parameter_that_is_wrong_for_the_network_is_wrong_input_among_several(capsys) -> None:
+    wrong = "sssp@up-down~root=nope"
+    arguments = ("simulate", "torus~dims=4x4", wrong, "dor", "uniform", "--load", "0.1", *QUICK)
+    assert main([*arguments, "--format", "csv"]) == 2
+    out, errors = capsys.readouterr()
+    statuses = {row["routing"]: row["status"] for row in csv.DictReader(io.StringIO(out))}
+    assert statuses == {wrong: "unsupported", "dor": "ok"}
+    assert "root=nope is not a switch" in errors

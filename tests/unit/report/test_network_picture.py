@@ -121,3 +121,25 @@ def test_a_network_by_layout_lies_on_its_longest_side():
     path = Topology.create(num_switches=6, channel_source=range(5), channel_target=range(1, 6))
     width, height = np.ptp(picture_of(path).switches, axis=0)
     assert width > 5 * height
+
+
+def test_channels_that_skip_switches_of_a_row_are_arcs_round_them():
+    # a row of five switches, all linked: no ring, although its ends are linked
+    ends = [(a, b) for a in range(5) for b in range(5) if a != b]
+    row = Topology.create(
+        num_switches=5,
+        channel_source=[a for a, _ in ends],
+        channel_target=[b for _, b in ends],
+        coordinates=[[place] for place in range(5)],
+    )
+    picture = picture_of(row)
+    assert len(picture.lines) == len(ends)
+    assert "ring" not in picture.hint
+    for line, channel in zip(picture.lines, picture.line_channel, strict=True):
+        source, target = ends[channel]
+        between = picture.switches[min(source, target) + 1 : max(source, target)]
+        gaps = np.hypot(*(line[:, np.newaxis] - between).T)
+        assert (gaps > RADIUS).all()
+        # both directions are on their right
+        side = 1 if source > target else -1
+        assert (side * line[1:-2, 1] > 0).all()

@@ -168,3 +168,19 @@ def test_no_text_breaks_a_line_or_a_cell(routing, title, note):
     assert len(re.findall(r"(?<!\\)&", latex[7])) == 6
     lines = to_markdown(text).rstrip("\n").split("\n")
     assert len(re.findall(r"(?<!\\)\|", lines[4])) == len(re.findall(r"\|", lines[3])) == 8
+
+
+def test_csv_has_no_formulas_and_negative_numbers():
+    text = to_csv(table([row('=HYPERLINK("x")', sigma4=-1.5)]))
+    line = list(csv.reader(io.StringIO(text)))[1]
+    assert line[0] == '\'=HYPERLINK("x")'
+    assert line[3] == "-1.500"
+
+
+def test_markdown_has_no_html():
+    name = "<script>alert(1)</script> a|b `c` &lt;b&gt;"
+    lines = to_markdown(table([row(name)], [name], name)).splitlines()
+    shown = r"&lt;script&gt;alert(1)&lt;/script&gt; a\|b \`c\` &amp;lt;b&amp;gt;"
+    assert lines[0] == f"**{shown}**"
+    assert lines[4].startswith(f"| {shown} | 4 |")
+    assert lines[-1] == f"- {shown}"

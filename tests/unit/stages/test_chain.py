@@ -179,7 +179,7 @@ def test_evaluate_reports_what_does_not_apply_beside_the_rest(tmp_path) -> None:
 
 def test_a_parameter_that_does_not_fit_the_network_is_a_reason() -> None:
     (row,) = evaluate_routings("torus~dims=4", ["sssp@up-down~root=zz"])
-    assert (row["status"], "root=zz is no switch" in row["reason"]) == ("unsupported", True)
+    assert (row["status"], "root=zz is not a switch" in row["reason"]) == ("unsupported", True)
 
 
 def test_a_table_that_is_not_proven_has_its_cycle() -> None:

@@ -35,13 +35,15 @@ def damaged(draw):
     places = switches(dims)
     index = {place: i for i, place in enumerate(places)}
     links = [(index[a], index[b]) for a, b, _, _ in channels(dims, wrap)]
-    some = st.lists(st.sampled_from(range(len(places))), max_size=3)
+    some = st.lists(st.sampled_from(range(len(places))), max_size=3, unique=True)
     failed = draw(some)
-    nodes = draw(st.one_of(st.just([]), st.lists(st.sampled_from(range(len(places))), min_size=2)))
+    several = st.lists(st.sampled_from(range(len(places))), min_size=2, unique=True)
+    nodes = draw(st.one_of(st.just([]), several) if len(places) > 1 else st.just([]))
     left = (set(nodes) or set(range(len(places)))) - set(failed)
     if not left:
         failed = []
-    return dims, wrap, failed, draw(st.lists(st.sampled_from(links), max_size=4)), nodes
+    cut = draw(st.lists(st.sampled_from(links), max_size=4, unique_by=frozenset))
+    return dims, wrap, failed, cut, nodes
 
 
 @given(damaged())

@@ -16,6 +16,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator
 
 from routelab.api import FabricJob, FabricPlugin, Parameters, Switch, parameter
+from routelab.api.parameters import split_items
 
 PLACEHOLDERS = ("folder", "routing", "hosts", "topology")
 
@@ -23,7 +24,7 @@ PLACEHOLDERS = ("folder", "routing", "hosts", "topology")
 def _split_items(value: Any) -> Any:
     """Return items from a list, or from ``a+b`` in an instance name."""
     if isinstance(value, str):
-        return tuple(part for part in value.split("+") if part)
+        return split_items(value)
     if not isinstance(value, (list, tuple)):
         return value
     others = [item for item in value if not isinstance(item, str)]

@@ -92,7 +92,7 @@ class UpDown(RulesPlugin):
             return int(np.argmin(eccentricities(*topology.outgoing, topology.channel_target)))
         if choice not in topology.switch_names:
             raise InputError(
-                f"up-down: root={choice} is no switch of the network; "
+                f"up-down: root={choice} is not a switch of the network; "
                 "name one, or use center or degree"
             )
         return topology.switch_names.index(choice)

@@ -14,6 +14,7 @@ from pydantic import AfterValidator
 from routelab.api import (
     Citation,
     Demand,
+    InputError,
     Integers,
     Parameters,
     Topology,
@@ -49,15 +50,23 @@ class Hotspot(TrafficPlugin):
     Parameters = HotspotParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """Require that the hot terminals exist."""
-        worst, count = max(self.parameters.spots), topology.num_terminals
-        if worst >= count:
-            return f"there is no terminal {worst} to be hot, only 0..{count - 1}"
+        """Require two terminals."""
         return too_few_terminals(topology)
 
     def demand(self, topology: Topology, seed: int) -> Demand:
-        """Return two parts per terminal: uniform to all others, and uniform to hot ones."""
+        """Return two parts per terminal: uniform to all others, and uniform to hot ones.
+
+        Raises
+        ------
+        InputError
+            If a hot terminal does not exist.
+        """
         count, spots = topology.num_terminals, self.parameters.spots
+        if max(spots) >= count:
+            raise InputError(
+                f"hotspot: spots={'+'.join(map(str, spots))}: terminal {max(spots)} does not "
+                f"exist; terminals are 0..{count - 1}"
+            )
         share = np.tile((1 - self.parameters.share, self.parameters.share), (count, 1))
         if len(spots) == 1:
             share[spots[0]] = (1, 0)

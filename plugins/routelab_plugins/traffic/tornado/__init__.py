@@ -12,9 +12,9 @@ import numpy as np
 from routelab.api import (
     Citation,
     Dims,
+    InputError,
     Parameters,
     Topology,
-    UnsupportedError,
     parameter,
 )
 from routelab.api.topology import Int64Array
@@ -47,8 +47,9 @@ class TornadoTraffic(FixedPermutation):
             shift = tuple((size + 1) // 2 - 1 for size in grid.dims)
         text = "x".join(map(str, shift))
         if len(shift) != len(grid.dims):
-            raise UnsupportedError(
-                f"shift={text} is for {len(shift)} dimensions, this network has {len(grid.dims)}"
+            raise InputError(
+                f"tornado: shift={text} is for {len(shift)} dimensions, this network has "
+                f"{len(grid.dims)}"
             )
         targets = grid.targets((grid.place + np.array(shift)) % np.array(grid.dims))
         return targets, f"by coordinates: {text} places further, modulo the sizes"

@@ -63,5 +63,5 @@ class OsuAlltoallWorkload(WorkloadPlugin):
             job.ranks,
             (*more, call),
             f"all {job.ranks} ranks are one group, a message of {self.parameters.size} bytes for "
-            "each pair; what is timed are the calls and the barriers between them",
+            "each pair; the calls and the barriers between them are timed",
         )

@@ -4,26 +4,113 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 from pathlib import Path
 
 from routelab.commands._shared.output import FORMATS
 
+MAX_NAME, MAX_PATH = 255, 4095
+"""Longest name of a file, and longest path, in bytes: the limits of Linux."""
+
 
 def positive(text: str) -> float:
     """Parse a finite number above 0."""
+    from routelab.api.number_texts import read_number
+
     try:
-        number = float(text)
+        value = read_number(text)
     except ValueError:
-        number = math.nan
-    if not 0 < number < math.inf:
+        value = math.nan
+    if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return number
+    return value
+
+
+def number(text: str) -> float:
+    """Parse a number in the digits 0 to 9."""
+    from routelab.api.number_texts import read_number
+
+    try:
+        return read_number(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def integer(text: str) -> int:
+    """Parse an integer in the digits 0 to 9."""
+    from routelab.api.number_texts import read_integer
+
+    try:
+        return read_integer(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def metric_names(text: str) -> list[str]:
+    """Return the metrics that the value of ``--metrics`` lists.
+
+    Raises
+    ------
+    InputError
+        If the list or an item of it is empty.
+    """
+    from routelab.api.errors import InputError
+
+    names = text.split("+")
+    if not all(names):
+        raise InputError(f"--metrics {text!r}: a name is empty; write A+B, or omit --metrics")
+    return names
+
+
+def study_file(path: Path) -> Path:
+    """Return the file of a study: a path that exists or ends in ``.yaml``, or a name.
+
+    Raises
+    ------
+    InputError
+        If there is no study of that name in ``config/studies``.
+    """
+    if path.suffix in (".yaml", ".yml") or path.exists():
+        return path
+    from routelab.stages.workflow.snakefile import select_studies
+
+    (file,) = select_studies([str(path)])
+    return file
+
+
+def named_path(text: str) -> Path:
+    """Parse a path; an empty text would stand for the working directory."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty; name a file or folder")
+    encoded = os.fsencode(text)
+    if len(encoded) > MAX_PATH or max(map(len, encoded.split(b"/"))) > MAX_NAME:
+        raise argparse.ArgumentTypeError(
+            f"{text[:40]}... is too long; a name has at most {MAX_NAME} bytes and a path {MAX_PATH}"
+        )
+    return Path(text)
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Add the folder for results, and the format in which they are printed without it."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FOLDER",
+        type=named_path,
+        help="folder for the result files (default: print)",
+    )
+    add_format_option(parser)
+
+
+def add_format_option(parser: argparse._ActionsContainer, default: str = "table") -> None:
+    """Add the format of printed results to a parser or a group of options."""
+    text = f"output format (default: {default})"
+    parser.add_argument("--format", choices=FORMATS, default=default, help=text)
 
 
 def add_result_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that write a result folder, or print the result."""
-    parser.add_argument("-o", "--output", metavar="FOLDER", type=Path, help="write it here")
-    parser.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    add_output_options(parser)
     parser.add_argument(
         "--keep-going",
         action="store_true",

@@ -3,6 +3,24 @@
 from __future__ import annotations
 
 import logging
+import re
+
+LONGEST_WORD = 1000
+"""Longest word of a message: names of networks with many failed links are shown completely."""
+
+
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+"""Control characters, which may change a terminal, and halves of characters, which it rejects."""
+
+
+def safe_text(message: str) -> str:
+    """Return a message with unprintable characters escaped, and very long words shortened."""
+    shown = _UNPRINTABLE.sub(lambda match: repr(match[0])[1:-1], message)
+    return re.sub(
+        rf"\S{{{LONGEST_WORD + 1},}}",
+        lambda match: f"{match[0][:200]}...{match[0][-50:]} ({len(match[0])} characters)",
+        shown,
+    )
 
 
 def explain(error: Exception | KeyboardInterrupt) -> int:
@@ -16,7 +34,10 @@ def explain(error: Exception | KeyboardInterrupt) -> int:
     if isinstance(error, KeyboardInterrupt):
         logger.critical("interrupted")
         return 130
+    if isinstance(error, MemoryError):
+        logger.error("not enough memory: %s; use a smaller input", error or "no details")
+        return 1
     if not isinstance(error, RoutelabError):
         raise error
-    logger.error("%s", error)
+    logger.error("%s", safe_text(str(error)))
     return 2 if isinstance(error, InputError) else 1

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import csv
 import json
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from routelab.api import Column
     from routelab.artifacts.outcome import Outcome
 
 FORMATS = ("table", "csv", "json")
+
+WIDER = "wider terminal"
+"""How to see the columns that a terminal does not show."""
 
 RESULTS = frozenset(
     {
@@ -44,8 +48,14 @@ def check_result_folder(folder: Path) -> None:
     """
     from routelab.api.errors import InputError
     from routelab.artifacts.atomic import check_writable
+    from routelab.toolkit.input_files import is_folder, special_kind
 
-    if folder.is_dir():
+    kind = special_kind(folder)
+    if kind is not None:
+        raise InputError(
+            f"cannot write {folder}: it is {kind}, not a folder; leave out -o to print the result"
+        )
+    if is_folder(folder):
         others = sorted(entry.name for entry in folder.iterdir() if entry.name not in RESULTS)
         if others:
             more = f" and {len(others) - 3} more" if len(others) > 3 else ""
@@ -56,14 +66,21 @@ def check_result_folder(folder: Path) -> None:
     check_writable(folder)
 
 
-def print_rows(columns: Sequence[str], rows: Sequence[Sequence[str]], form: str) -> None:
-    """Print rows in one of `FORMATS`."""
+def print_rows(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    form: str,
+    first: Sequence[str] = (),
+) -> None:
+    """Print rows in one of `FORMATS`; `first` are the most important columns of a table."""
     if form == "json":
         print(json.dumps([dict(zip(columns, row, strict=True)) for row in rows], indent=2))
     elif form == "csv":
-        csv.writer(sys.stdout, lineterminator="\n").writerows([columns, *rows])
+        from routelab.toolkit.csv_cells import write_csv_rows
+
+        write_csv_rows(sys.stdout, [columns, *rows])
     else:
-        print_table(columns, rows)
+        print_table(columns, rows, first=first)
 
 
 def cell_text(value: Any) -> str:
@@ -77,12 +94,82 @@ def cell_text(value: Any) -> str:
     return str(value)
 
 
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: str = "") -> None:
-    """Print a table: with lines on a terminal, as plain aligned text in a file or pipe."""
-    if sys.stdout.isatty():
-        _print_rich(columns, rows)
-    else:
+def print_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    indent: str = "",
+    *,
+    first: Sequence[str] = (),
+    declared: Iterable[Column] = (),
+    hint: str = f"{WIDER}, or --format csv",
+) -> None:
+    """Print a table that fits the terminal, or plain aligned text in a file or pipe.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        Names, the most important first: a narrow terminal does not show the last ones.
+    rows : sequence of sequence of str
+        On a terminal, a single row of more than two columns becomes a list of names and values
+        without empty ones.
+    indent : str
+        Begins each line of plain text.
+    first : sequence of str
+        Columns that are more important than their position suggests.
+    declared : iterable of Column
+        Units and meanings for the list of a single row.
+    hint : str
+        How to see the columns that are not shown.
+    """
+    if not sys.stdout.isatty():
         _print_plain(columns, rows, indent)
+    elif len(rows) == 1 and len(columns) > 2:
+        print_facts(
+            {name: text for name, text in zip(columns, rows[0], strict=True) if text}, declared
+        )
+    else:
+        _print_fitting(columns, rows, first=first, hint=hint)
+
+
+def print_facts(facts: Mapping[str, str], declared: Iterable[Column] = ()) -> None:
+    """Print names and values in two columns; a terminal also shows units and meanings.
+
+    Parameters
+    ----------
+    facts : mapping of str to str
+    declared : iterable of Column
+        Declarations of the facts; others have no meaning.
+    """
+    if not sys.stdout.isatty():
+        _print_plain(("fact", "value"), list(facts.items()), "")
+        return
+    from routelab.api.columns import COUNTS
+
+    of = {column.name: column for column in reversed(list(declared))}
+    rows = []
+    for name, value in facts.items():
+        unit = of[name].unit if name in of and value else ""
+        meaning = _first_clause(of[name].meaning) if name in of and value else ""
+        rows.append((name, value if unit in COUNTS else f"{value} {unit}".rstrip(), meaning))
+    shown = 3 if any(meaning for *_, meaning in rows) else 2
+    _print_fitting(("fact", "value", "meaning")[:shown], [row[:shown] for row in rows], hint=WIDER)
+
+
+def _first_clause(meaning: str) -> str:
+    """Return the beginning of a meaning; empty if it is a list of words."""
+    clause = re.match(r"(?:\([^)]*\)|[^;.:(]|[.:;](?! ))*", meaning)
+    return clause[0] if clause and not meaning.startswith("`") else ""
+
+
+def _print_fitting(columns: Sequence[str], rows: Sequence[Sequence[str]], **options: Any) -> None:
+    import shutil
+
+    from routelab.commands._shared.layout import table_lines
+
+    rule = "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
+    # COLUMNS in the environment replaces the width of the terminal
+    width = shutil.get_terminal_size().columns
+    print("\n".join(table_lines(columns, rows, width, rule=rule, **options)))
 
 
 def _print_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: str) -> None:
@@ -91,18 +178,6 @@ def _print_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], indent: 
     for line in lines:
         cells = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
         print((indent + "  ".join(cells)).rstrip())
-
-
-def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(*columns)
-    for row in rows:
-        # as Text, because brackets in a string are markup
-        table.add_row(*map(Text, row))
-    Console().print(table)
 
 
 def warn(name: str, outcome: Outcome) -> None:

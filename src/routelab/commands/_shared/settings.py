@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast, get_args, get_origin
 
 if TYPE_CHECKING:
@@ -23,12 +23,19 @@ IN_FILE = re.compile(r"[^:]+:\d+: ")
 OPTIONS = {"loads": "--load", "find_saturation": "--saturation"}
 """Options whose names differ from their fields."""
 
+OFTEN = ("--load", "--saturation", "--vcs", "--packet-flits", "--machine", "--ranks-per-node")
+"""Options of engines that the help lists before others."""
+
+UNREACHED = 2**20
+"""Limits from here on are not part of the help."""
+
 
 def add_settings(
     parser: argparse.ArgumentParser,
     model: type[Parameters],
     title: str = "settings",
     but: Collection[str] = (),
+    often: argparse._ArgumentGroup | None = None,
 ) -> None:
     """Add an option for each field of a model, ``--like-this``.
 
@@ -43,19 +50,28 @@ def add_settings(
         Title of the options in the help.
     but : collection of str
         Options that already exist.
+    often : argument group, optional
+        Takes the options in `OFTEN`.
     """
     group = parser.add_argument_group(title)
-    for name, field in model.model_fields.items():
+    # those of `OFTEN` first, in its order
+    order = {name: place for place, name in enumerate(OFTEN)}
+    fields = sorted(
+        model.model_fields.items(), key=lambda item: order.get(option(item[0]), len(order))
+    )
+    for name, field in fields:
         if option(name) in but:
             continue
         default = field.get_default(call_default_factory=True)
-        text = (field.description or "").replace("%", "%%")
+        place = often if often is not None and option(name) in OFTEN else group
+        text = _help_text(field)
         stored: dict[str, Any] = {"dest": _key(name), "default": argparse.SUPPRESS}
         if default is False:
-            group.add_argument(option(name), action="store_true", help=text, **stored)
+            place.add_argument(option(name), action="store_true", help=text, **stored)
         else:
-            shown = f"{text} (default: {_default_text(default)})"
-            group.add_argument(option(name), metavar=_metavar(field), help=shown, **stored)
+            limits = "".join(f"{one}; " for one in _range_text(field))
+            shown = f"{text} ({limits}default: {_default_text(default)})"
+            place.add_argument(option(name), metavar=_metavar(field), help=shown, **stored)
 
 
 def option(name: str) -> str:
@@ -72,7 +88,8 @@ def with_option_names(text: str, model: type[Parameters]) -> str:
     """Replace the names of a model's fields in a message by those of their options.
 
     Names are replaced in `...`, with an underscore, before ``=``, and after "raise" or "lower";
-    not after ``=``, where values are. In lines that begin with a place in a file, only names in
+    not after ``=``, where values are, and not in instance names such as ``npb-cg~class=S``. In
+    lines that begin with a place in a file, only names in
     `...` and after "raise" or "lower" are replaced.
     """
     if not model.model_fields:
@@ -80,7 +97,7 @@ def with_option_names(text: str, model: type[Parameters]) -> str:
     names = "|".join(model.model_fields)
     joined = "|".join(name for name in model.model_fields if "_" in name) or "(?!)"
     marked = rf"`({names})`|(?<=raise |lower )({names})\b"
-    found = rf"{marked}|(?<![\w=-])({joined})\b|(?<![\w=-])({names})(?==)"
+    found = rf"{marked}|(?<![\w=-])({joined})\b|(?<![\w=,~@-])({names})(?==)"
     return "\n".join(
         re.sub(
             marked if IN_FILE.match(line) else found,
@@ -148,6 +165,12 @@ def refuse_others(
         raise InputError("\n".join(wrong))
 
 
+def _help_text(field: FieldInfo) -> str:
+    """Return a field's description as other options have it: in lower case, but for acronyms."""
+    text = (field.description or "").replace("%", "%%")
+    return text if text[1:2].isupper() else text[:1].lower() + text[1:]
+
+
 def _is_list(kind: Any) -> bool:
     return get_origin(kind) in (tuple, list)
 
@@ -157,12 +180,37 @@ def _metavar(field: FieldInfo) -> str:
         return "{" + ",".join(map(str, get_args(field.annotation))) + "}"
     if field.annotation is str:
         return "TEXT"
+    if bool in (field.annotation, *get_args(field.annotation)):
+        return "{true,false}"
     return "X,Y" if _is_list(field.annotation) else "N"
+
+
+def _range_text(field: FieldInfo) -> Iterator[str]:
+    """Iterate over the range of a number, if it has limits that a person may reach."""
+    limits = {
+        name: value
+        for one in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if (value := getattr(one, name, None)) is not None and abs(value) < UNREACHED
+    }
+    low, high = limits.get("ge"), limits.get("le")
+    if low is not None and high is not None:
+        yield f"{low:g} to {high:g}"
+    elif high is not None or low:
+        yield f"at least {low:g}" if low else f"at most {high:g}"
+    if "gt" in limits and "lt" in limits:
+        yield f"between {limits['gt']:g} and {limits['lt']:g}"
+    elif "gt" in limits:
+        yield f"above {limits['gt']:g}"
 
 
 def _default_text(default: Any) -> str:
     if isinstance(default, tuple):
         return ",".join(map(_default_text, default))
-    if default in (None, ""):
+    if default is None:
         return "none"
+    if default == "":
+        return "empty"
+    if isinstance(default, bool):
+        return str(default).lower()
     return f"{default:g}" if isinstance(default, float) else str(default)

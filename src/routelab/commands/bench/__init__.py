@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from routelab.commands._shared.output import FORMATS
+from routelab.commands._shared.arguments import add_format_option, named_path
+from routelab.commands.bench.parse import add_parser as add_parse
 
 
 def add_parser(subparsers: Any) -> None:
@@ -17,16 +18,20 @@ def add_parser(subparsers: Any) -> None:
         description="Run benchmarks under several routings in balanced order, on this machine or "
         "in one allocation of a cluster. All runs are stored, and stored runs are not "
         "repeated. Prints a table.",
-        epilog="Examples: routelab bench --cluster local --benchmark mpi-patterns --dry-run; "
-        "routelab bench parse npb output.txt",
+        examples=(
+            "routelab bench --cluster local --benchmark mpi-patterns --dry-run",
+            "routelab bench parse npb lu.C.128.out",
+        ),
         later=_add_options,
     )
     parser.set_defaults(run=run)
+    add_parse(
+        parser.add_subparsers(title="actions that run nothing", metavar="ACTION", required=False)
+    )
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     from routelab.commands._shared.settings import add_settings
-    from routelab.commands.bench.parse import add_parser as add_parse
     from routelab.config.bench_settings import BenchSettings
 
     what = parser.add_argument_group("what is measured")
@@ -48,7 +53,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--comparison",
         metavar="FILE",
-        type=Path,
+        type=named_path,
         help="a comparison planned by the workflow, instead of these options",
     )
     how = parser.add_argument_group("how")
@@ -61,7 +66,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--results",
         metavar="FOLDER",
-        type=Path,
+        type=named_path,
         default=Path("results"),
         help="folder that stores raw runs in bench/runs (default: results)",
     )
@@ -69,15 +74,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FOLDER",
-        type=Path,
+        type=named_path,
         help="folder for outcome, runs and figures; with --comparison: the file to write when "
         "finished",
     )
-    how.add_argument("--format", choices=FORMATS, default="table", help="default: table")
-    add_settings(parser, BenchSettings, "settings", but=("predict",))
-    add_parse(
-        parser.add_subparsers(title="or, without running anything", metavar="parse", required=False)
-    )
+    add_format_option(how)
+    add_settings(parser, BenchSettings, "settings", but=("--predict",))
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -41,8 +41,9 @@ def run_options(arguments: argparse.Namespace) -> int:
         arguments.topology, arguments.routing or (), arguments.benchmark or (), settings
     )
     store = arguments.results / RUNS
-    may_switch = arguments.apply_routing or arguments.dry_run
-    measurement = stage.prepare_comparison(comparison, store, apply=may_switch)
+    measurement = stage.prepare_comparison(
+        comparison, store, apply=arguments.apply_routing, dry=arguments.dry_run
+    )
     if arguments.dry_run:
         for line in texts.rehearsal_lines(measurement, _in_salloc(measurement)):
             print(line)
@@ -54,7 +55,8 @@ def run_options(arguments: argparse.Namespace) -> int:
     collected, end = _measure(measurement, arguments, arguments.output, "")
     if collected is None:
         return _code(end, 0)
-    print_rows(*texts.summary_table(collected), arguments.format)
+    columns, rows = texts.summary_table(collected)
+    print_rows(columns, rows, arguments.format, first=("size", "median", "unit", "failed"))
     return _code(end, sum(row["status"] in ("failed", "timeout") for row in collected.runs))
 
 
@@ -120,7 +122,10 @@ def _measure(
         with show_progress(arguments):
             return stage.run_comparison(measurement, folder, fingerprint)
     except StopRequest as signal_:
-        return None, SessionEnd(stopped=str(signal_))
+        found = allocation()
+        how = found.end_text() if found is not None else ""
+        why = f"Slurm's job {found.job_id} {how}" if found is not None and how else str(signal_)
+        return None, SessionEnd(stopped=why)
 
 
 def _in_salloc(measurement: stage.ComparisonSession) -> list[str]:

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import Any
+import logging
+from typing import TYPE_CHECKING, Any
+
+from routelab.commands._shared.arguments import add_format_option, named_path
+from routelab.commands._shared.output import print_rows
+
+if TYPE_CHECKING:
+    from routelab.api import BenchmarkResult, FigureOfMerit
+
+COLUMNS = ("metric", "size", "value", "unit", "better")
+
+logger = logging.getLogger(__name__)
 
 
 def add_parser(actions: Any) -> None:
@@ -13,12 +23,13 @@ def add_parser(actions: Any) -> None:
         "parse",
         help="print the figures of merit in a benchmark's output",
         description="Read the output of a benchmark run on any system and print its figures of "
-        "merit as JSON. An incomplete or invalid output is an error: the exit code is 1, and the "
-        "message names the failure.",
-        epilog="Example: routelab bench parse npb lu.C.128.out",
+        "merit, and the lines of other programs in it. An incomplete or invalid output is an "
+        "error: the exit code is 1, and the message names the failure.",
+        examples=("routelab bench parse npb lu.C.128.out --format table",),
     )
     parser.add_argument("name", metavar="BENCHMARK", help="name of a benchmark plugin")
-    parser.add_argument("file", metavar="FILE", type=Path, help="what it printed")
+    parser.add_argument("file", metavar="FILE", type=named_path, help="output of the benchmark")
+    add_format_option(parser, "json")
     parser.set_defaults(run=run)
 
 
@@ -28,5 +39,34 @@ def run(arguments: argparse.Namespace) -> int:
     from routelab.stages.bench.parse import as_mapping, parse_output
 
     result = parse_output(arguments.name, arguments.file)
-    print(to_json(as_mapping(arguments.name, result)), end="")
+    if arguments.format == "json":
+        print(to_json(as_mapping(arguments.name, result)), end="")
+        return 0
+    print_rows(COLUMNS, [_cells(figure) for figure in result.figures], arguments.format)
+    if arguments.format == "table":
+        _print_rest(result)
+    elif result.foreign:
+        logger.warning(
+            "%s: %d lines of other programs are not shown; see --format table",
+            arguments.file,
+            len(result.foreign),
+        )
     return 0
+
+
+def _cells(figure: FigureOfMerit) -> tuple[str, ...]:
+    size = "" if figure.size is None else str(figure.size)
+    value = int(figure.value) if float(figure.value).is_integer() else figure.value
+    return (figure.metric, size, str(value), figure.unit, figure.better)
+
+
+def _print_rest(result: BenchmarkResult) -> None:
+    """Print version, facts and foreign lines, without control characters."""
+    facts = {"version": result.version} if result.version else {}
+    for name, value in {**facts, **result.facts}.items():
+        print(f"{name}: {value}")
+    if result.foreign:
+        print("lines of other programs:")
+        for line in result.foreign:
+            text = line.expandtabs()
+            print("  " + "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text))

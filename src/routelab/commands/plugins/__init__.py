@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.output import FORMATS, print_rows
+from routelab.commands._shared.arguments import add_format_option
+from routelab.commands._shared.output import FORMATS, print_rows, print_table
 from routelab.commands.plugins.check import add_check
 from routelab.commands.plugins.new import add_new
 
@@ -16,22 +19,39 @@ if TYPE_CHECKING:
 def add_parser(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
-        "plugins", help="list, show, check and create plugins; list columns of results"
+        "plugins",
+        help="list, show, check and create plugins; list columns of results",
+        examples=(
+            "routelab plugins list routing",
+            "routelab plugins show angara-sssp",
+            "routelab plugins new selection my-sssp",
+        ),
     )
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", required=True)
 
-    listing = actions.add_parser("list", help="list all installed plugins, including broken ones")
-    listing.add_argument("kind", metavar="KIND", nargs="?", help="only plugins of this kind")
-    listing.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    listing = actions.add_parser(
+        "list",
+        help="list all installed plugins, including broken ones",
+        examples=("routelab plugins list", "routelab plugins list routing"),
+    )
+    listing.add_argument(
+        "kind", metavar="KIND", nargs="?", help="kind of plugins (default: all kinds)"
+    )
+    add_format_option(listing)
     listing.set_defaults(run=run_list)
 
-    show = actions.add_parser("show", help="show the details of one plugin")
-    show.add_argument("plugin", metavar="NAME", help="NAME or KIND/NAME")
+    show = actions.add_parser(
+        "show",
+        help="show the details of one plugin",
+        examples=("routelab plugins show angara-sssp", "routelab plugins show topology/torus"),
+    )
+    show.add_argument("plugin", metavar="NAME", help="plugin: NAME or KIND/NAME")
     show.set_defaults(run=run_show)
 
     columns = actions.add_parser(
         "columns",
         help="list all columns that results can have",
+        examples=("routelab plugins columns --of loads",),
         description="List the columns of results, including those of installed plugins, with their "
         "meaning, unit, preferred direction, and the setting that they need.",
     )
@@ -57,6 +77,10 @@ def run_list(arguments: argparse.Namespace) -> int:
     from routelab.registry.catalogue import installed_catalogue
 
     entries = installed_catalogue().entries(arguments.kind)
+    if arguments.format == "table" and sys.stdout.isatty():
+        print_table(("name", "summary"), _name_rows(entries))
+        _print_causes(entries)
+        return 0
     columns = ["kind", "key", "distribution", "version", "status", "summary"]
     rows = [
         [entry.kind, entry.key, entry.distribution, entry.version, entry.status, _summary(entry)]
@@ -106,7 +130,8 @@ def run_columns(arguments: argparse.Namespace) -> int:
         [one.name, "+".join(one.of), one.unit, one.better, one.needs, one.meaning]
         for one in columns
     ]
-    print_rows(["column", "of", "unit", "better", "needs", "meaning"], rows, arguments.format)
+    names = ("column", "of", "unit", "better", "needs", "meaning")
+    print_rows(names, rows, arguments.format, first=("unit", "meaning"))
     return 0
 
 
@@ -134,6 +159,21 @@ def locate(catalogue: Catalogue, text: str) -> tuple[str, str]:
         choices = " or ".join(f"{each}/{key}" for each in kinds)
         raise InputError(f"{key!r} is a plugin of several kinds; write {choices}")
     return kinds[0], key
+
+
+def _name_rows(entries: Sequence[CatalogueEntry]) -> list[tuple[str, str]]:
+    """Return names and summaries; if there are several kinds, below the name of the kind."""
+    kinds = dict.fromkeys(entry.kind for entry in entries)
+    rows = []
+    for kind in kinds:
+        if len(kinds) > 1:
+            rows.append((kind, ""))
+        rows += [
+            ("  " * (len(kinds) > 1) + entry.key, _summary(entry) or f"({entry.status}, see below)")
+            for entry in entries
+            if entry.kind == kind
+        ]
+    return rows
 
 
 def _summary(entry: CatalogueEntry) -> str:

@@ -9,7 +9,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from routelab.commands._shared.output import FORMATS, print_rows, print_table
+from routelab.commands._shared.arguments import add_format_option
+from routelab.commands._shared.output import print_rows, print_table
 
 if TYPE_CHECKING:
     from routelab.registry.catalogue import Catalogue
@@ -26,7 +27,7 @@ def add_check(actions: Any) -> None:
         help="run plugins on small inputs and check their contract and claims",
         description="Run plugins on small inputs and check that they keep the contract and that "
         "their claims hold. A plugin that hangs or crashes fails its check.",
-        epilog="Example: routelab plugins check rules/angara~turns=exact",
+        examples=("routelab plugins check", "routelab plugins check rules/angara~turns=exact"),
     )
     check.add_argument(
         "plugin",
@@ -48,7 +49,7 @@ def add_check(actions: Any) -> None:
         default=30.0,
         help="time limit of one check on one input (default: 30)",
     )
-    check.add_argument("--format", choices=FORMATS, default="table", help="default: table")
+    add_format_option(check)
     check.set_defaults(run=run_check)
 
 
@@ -68,7 +69,11 @@ def run_check(arguments: argparse.Namespace) -> int:
     from routelab.testing import run_checks
 
     catalogue = installed_catalogue()
-    names = [_parse_name(catalogue, arguments.plugin)] if arguments.plugin else _all(catalogue)
+    names = (
+        [_parse_name(catalogue, arguments.plugin)]
+        if arguments.plugin is not None
+        else _all(catalogue)
+    )
     form = arguments.format
     results: dict[str, list[CheckResult]] = {}
     for kind, text in names:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from pathlib import Path
 from typing import Any
+
+from routelab.commands._shared.arguments import named_path
 
 
 def add_new(actions: Any) -> None:
@@ -15,7 +16,10 @@ def add_new(actions: Any) -> None:
         help="write a small package with a working plugin to start from",
         description="Write a small package with a working plugin, its tests and a study, as a "
         "template for new plugins.",
-        epilog="Example: routelab plugins new selection my-sssp",
+        examples=(
+            "routelab plugins new selection my-sssp",
+            "routelab plugins new routing my-adaptive --hop-by-hop",
+        ),
     )
     new.add_argument(
         "kind",
@@ -27,7 +31,7 @@ def add_new(actions: Any) -> None:
     new.add_argument(
         "--directory",
         metavar="DIR",
-        type=Path,
+        type=named_path,
         help="new or empty folder for the package (default: routelab-NAME)",
     )
     new.add_argument("--author", metavar="TEXT", default="", help="'Name' or 'Name <address>'")

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from routelab.api import Citation, Composition, Plugin
-from routelab.commands._shared.output import print_table
+from routelab.commands._shared.output import WIDER, print_table
 from routelab.registry.catalogue import Catalogue, CatalogueEntry
 from routelab.registry.contract import CLAIM_KINDS, composition_names
 from routelab.registry.instances import parameter_rows
@@ -29,7 +29,8 @@ def print_page(entry: CatalogueEntry, catalogue: Catalogue) -> None:
     ]
     print("\nparameters" if rows else "\nno parameters")
     if rows:
-        print_table(["name", "type", "default", "description"], rows, indent="  ")
+        names = ("name", "type", "default", "description")
+        print_table(names, rows, indent="  ", first=("description",), hint=WIDER)
     print("\ncitations" if plugin.citations else "\nno citations")
     for citation in plugin.citations:
         print(f"  {_reference(plugin, citation)}")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from routelab.api import InputError
+from routelab.toolkit.input_files import is_folder, is_regular
 
 
 def find_executable(
@@ -46,11 +47,11 @@ def find_executable(
         )
     place = f"{place}{plugin}: "
     configured = Path(setting)
-    if not configured.is_dir():
+    if not is_folder(configured):
         return _executable(configured, place)
     for name in candidates:
         inside = configured / Path(name).name
-        if inside.is_file():
+        if is_regular(inside):
             return _executable(inside, place)
     raise InputError(
         f"{place}no {' or '.join(candidates)} in {setting}; name another folder, or the executable"
@@ -58,7 +59,7 @@ def find_executable(
 
 
 def _executable(path: Path, place: str) -> Path:
-    if not path.is_file():
+    if not is_regular(path):
         raise InputError(f"{place}there is no {path}; name an executable, or its folder")
     if not os.access(path, os.X_OK):
         raise InputError(f"{place}{path} may not be executed; set its permission: chmod +x")

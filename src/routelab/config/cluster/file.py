@@ -35,6 +35,7 @@ from routelab.config.files import seen_from_here
 from routelab.config.validation import describe
 from routelab.registry.instances import canonical, load
 from routelab.simulation.flow.machine import Machine
+from routelab.toolkit.input_files import is_regular
 
 CLUSTERS = Path("config/clusters")
 """Folder in which clusters are looked up by name."""
@@ -229,11 +230,11 @@ def find_cluster(name: str, homes: tuple[Path, ...] = (CLUSTERS,), word: str = "
         If the file does not exist.
     """
     if Path(name).suffix in (".yaml", ".yml"):
-        if Path(name).is_file():
+        if is_regular(name):
             return Path(name)
         raise ConfigError([f"{word}: there is no file {name}"])
     for home in homes:
-        if (home / f"{name}.yaml").is_file():
+        if is_regular(home / f"{name}.yaml"):
             return home / f"{name}.yaml"
     known = {file.stem for home in homes for file in home.glob("*.yaml")}
     places = " or ".join(map(str, homes))

@@ -44,9 +44,23 @@ def draw_curves(
     See `routelab.report.figures.draw_figure` for the parameters.
     """
     data = _points(spec, frames, pooled, place)
+    return None if data.empty else curve_drawing(data, spec, place, looks)
+
+
+def curve_drawing(data: pd.DataFrame, spec: FigureSpec, place: str, looks: Looks) -> Drawing:
+    """Draw the points of curves; see `draw_curves`.
+
+    Parameters
+    ----------
+    data : DataFrame
+        Columns ``hue`` (and ``col``), ``x``, ``y``, ``<y>_low``, ``<y>_high`` and ``state``; a row
+        per point, in the order of ``x``.
+    spec : config.Figure
+    place : str
+        Prefix of messages: where the figure is declared.
+    looks : Looks
+    """
     x, y, hue = spec.x or "", spec.y or "", spec.hue or "routing"
-    if data.empty:
-        return None
     figure, panels, look = line_panels(data, spec, place, looks)
     states_seen: list[str] = []
     cut = set(data.loc[data[y].isna(), hue].map(key_text))

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from routelab.artifacts.atomic import atomic_file
 from routelab.report.figures.inline import InlinePicture
+from routelab.toolkit.csv_cells import escape_cell
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 """Okabe and Ito's colours, distinguishable with every common kind of colour blindness."""
@@ -37,6 +38,8 @@ _STYLE: dict[str, Any] = {
     "grid.linewidth": 0.8,
     "axes.axisbelow": True,
     "text.color": INK,
+    # a name with two dollar signs is no formula
+    "text.parse_math": False,
     "xtick.color": INK,
     "ytick.color": INK,
     "legend.frameon": False,
@@ -115,19 +118,36 @@ def house_style() -> Iterator[None]:
 
 def save_drawing(drawing: Drawing, directory: Path, name: str) -> None:
     """Write ``<name>.svg``, ``.png``, ``.pdf`` and ``.csv``, each atomically."""
-    for suffix, metadata in _NO_TIME.items():
-        stream = io.BytesIO()
-        with house_style():
-            drawing.figure.savefig(
-                stream, format=suffix, metadata=metadata, dpi=160, bbox_inches="tight"
+    for suffix in SUFFIXES:
+        write_drawing(drawing, directory / f"{name}.{suffix}")
+
+
+def write_drawing(drawing: Drawing, file: Path) -> None:
+    """Write a picture, or its numbers, atomically; the file's suffix is one of `SUFFIXES`."""
+    suffix = file.suffix[1:]
+    if suffix == "csv":
+        with atomic_file(file) as path:
+            _escape_texts(drawing.data).to_csv(
+                path, index=False, float_format="%.10g", lineterminator="\n"
             )
-        content = stream.getvalue()
-        if suffix == "svg":
-            content = _for_readers(content, drawing)
-        with atomic_file(directory / f"{name}.{suffix}") as path:
-            path.write_bytes(content)
-    with atomic_file(directory / f"{name}.csv") as path:
-        drawing.data.to_csv(path, index=False, float_format="%.10g", lineterminator="\n")
+        return
+    stream = io.BytesIO()
+    with house_style():
+        drawing.figure.savefig(
+            stream, format=suffix, metadata=_NO_TIME[suffix], dpi=160, bbox_inches="tight"
+        )
+    content = stream.getvalue()
+    if suffix == "svg":
+        content = _for_readers(content, drawing)
+    with atomic_file(file) as path:
+        path.write_bytes(content)
+
+
+def _escape_texts(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the data with texts and names of columns as CSV cells."""
+    texts = data.columns.drop(data.select_dtypes("number").columns)
+    cells = {name: data[name].astype(object).map(escape_cell) for name in texts}
+    return data.assign(**cells).rename(columns=escape_cell)
 
 
 def _for_readers(content: bytes, drawing: Drawing) -> bytes:

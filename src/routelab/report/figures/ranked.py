@@ -28,8 +28,27 @@ def draw_ranked(
     y, hue, col = spec.y or "", spec.hue or "routing", spec.col
     facets = list(dict.fromkeys([hue, *([col] if col else [])]))
     lines, things = lines_of(spec, frames, pooled, facets, {"y": y}, place)
-    if lines.empty:
-        return None
+    return None if lines.empty else ranked_drawing(lines, things, spec, place, looks)
+
+
+def ranked_drawing(
+    lines: pd.DataFrame, things: str, spec: FigureSpec, place: str, looks: Looks
+) -> Drawing:
+    """Draw lines in descending order; see `draw_ranked`.
+
+    Parameters
+    ----------
+    lines : DataFrame
+        Columns ``hue`` (and ``col``), ``y``, and `COUNT`, the number of items of a line.
+    things : str
+        Noun for the items, in the plural.
+    spec : config.Figure
+    place : str
+        Prefix of messages: where the figure is declared.
+    looks : Looks
+    """
+    y, hue, col = spec.y or "", spec.hue or "routing", spec.col
+    facets = list(dict.fromkeys([hue, *([col] if col else [])]))
     data = pd.concat(
         [
             _in_descending_order(group, y)

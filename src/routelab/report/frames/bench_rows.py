@@ -47,6 +47,8 @@ class BenchRecord(Record):
         Name of the settings' folder: the settings that differ from the defaults.
     cluster : str
         Name of the cluster for commands.
+    switched : bool
+        Whether the cluster has a fabric that is switched to the routing, which needs permission.
     baseline, baseline_name : str
         The routing that others are compared with: name in the study, and canonical name.
     prediction : Path or None
@@ -62,6 +64,7 @@ class BenchRecord(Record):
     settings: BenchSettings = field(default_factory=BenchSettings)
     settings_id: str = ""
     cluster: str = ""
+    switched: bool = False
     baseline: str = ""
     baseline_name: str = ""
     prediction: Path | None = None

@@ -140,6 +140,20 @@ class BenchFrames(View):
         return list(sentences)
 
     @property
+    def versions(self) -> dict[str, list[str]]:
+        """Versions of benchmarks that ran, as they print them, by the plugin's name."""
+        found: dict[str, set[str]] = {}
+        for row in self.rows:
+            versions = {one for one in row.values["version"].split("; ") if one}
+            found.setdefault(row.values["program"], set()).update(versions)
+        return {name: sorted(ran, key=_by_number) for name, ran in found.items() if ran}
+
+    @property
     def comparisons(self) -> list[ComparisonFiles]:
         """The files of all comparisons of the rows, each once."""
         return list({row.record.directory: row.files for row in self.rows}.values())
+
+
+def _by_number(version: str) -> list[tuple[int, str]]:
+    """Order versions by their numbers: 5.10 after 5.9."""
+    return [(int(part) if part.isdecimal() else -1, part) for part in version.split(".")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from routelab.api import Plugin
@@ -29,15 +29,28 @@ class CitedWork:
     uses: list[tuple[str, str]] = field(default_factory=list)
 
 
-def cited_works(reference: Reference | None, plugins: Iterable[Plugin]) -> list[CitedWork]:
+def cited_works(
+    reference: Reference | None,
+    plugins: Iterable[Plugin],
+    versions: Mapping[str, Sequence[str]] | None = None,
+) -> list[CitedWork]:
     """List every work once; the study's own first, then in the order of `plugins`.
 
     Each plugin's keys are looked up in the bibliography of its own package. Entries of several
     packages are one work if they have the same key and the same DOI or title; the first is shown.
     Another work with the same key gets a number after it: ``smith2020-2``. The study's own source
     is shown as a plugin's bibliography has it, which may know more.
+
+    Parameters
+    ----------
+    reference : Reference or None
+        Published numbers of the study.
+    plugins : iterable of Plugin
+    versions : mapping of str to sequence of str, optional
+        Versions that ran, by name of the benchmark plugin; its citations show them.
     """
-    plugins = list(plugins)
+    plugins, versions = list(plugins), versions or {}
+    programs: dict[str, list[str]] = {}
     works: dict[str, CitedWork] = {}
     if reference is not None:
         own = _source_work(reference)
@@ -47,16 +60,30 @@ def cited_works(reference: Reference | None, plugins: Iterable[Plugin]) -> list[
     for plugin in plugins:
         for citation in plugin.citations:
             work = find_work(type(plugin), citation.key)
-            uses = _entry(works, citation.key, work).uses
-            use = f"{plugin.kind}/{plugin.name}", citation.cited_for
-            if use not in uses:
-                uses.append(use)
+            entry = _entry(works, citation.key, work)
+            ran = versions.get(plugin.name, ()) if plugin.kind == "benchmark" else ()
+            if ran:
+                programs[entry.key] = [*programs.get(entry.key, ()), *ran]
+            use = f"{plugin.kind}/{plugin.name}", citation.cited_for + _version_text(ran)
+            if use not in entry.uses:
+                entry.uses.append(use)
+    for key, ran in programs.items():
+        cited = works[key]
+        if cited.work is not None and cited.work.is_program:
+            cited.work = cited.work.of_version(" and ".join(dict.fromkeys(ran)))
     return list(works.values())
 
 
 def bibliography(works: Iterable[CitedWork]) -> str:
     """Return the works as a BibTeX file; those that no bibliography has are left out."""
     return "\n\n".join(cited.work.bibtex for cited in works if cited.work) + "\n"
+
+
+def _version_text(versions: Sequence[str]) -> str:
+    if not versions:
+        return ""
+    noun = "version" if len(versions) == 1 else "versions"
+    return f"; {noun} {' and '.join(versions)} ran"
 
 
 def _cites(plugin: Plugin, key: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def _default_of(engine: EnginePlugin, name: str) -> Any:
     return field.default if field else None
 
 
-def bench_command(record: BenchRecord, applied: bool) -> str:
+def bench_command(record: BenchRecord) -> str:
     """Return the command that repeats a benchmark under a routing and under the baseline."""
     words = [
         "--cluster",
@@ -87,7 +88,7 @@ def bench_command(record: BenchRecord, applied: bool) -> str:
     for name, value in record.settings.non_defaults().items():
         if name in _BENCH_OPTIONS:
             words += ["--" + name.replace("_", "-"), _shell_word(value)]
-    return f"routelab bench {' '.join(words)}{' --apply-routing' if applied else ''}"
+    return f"routelab bench {' '.join(words)}{' --apply-routing' if record.switched else ''}"
 
 
 def row_command(view: View, run: int, column: str = "") -> str:
@@ -95,7 +96,7 @@ def row_command(view: View, run: int, column: str = "") -> str:
     if isinstance(view, EngineFrames):
         return simulate_command(view.records[run], view.engine(run))
     if isinstance(view, BenchFrames):
-        return bench_command(view.records[run], view.rows[run].values["applied"] != "no")
+        return bench_command(view.records[run])
     record = view.records[run]
     assert isinstance(record, JobRecord)
     return bound_command(record) if _is_of_bound(column) else run_command(record)
@@ -106,12 +107,21 @@ def loads_command(view: View, run: int, folder: str) -> str:
     return f"{row_command(view, run)} -o {_shell_word(folder)}"
 
 
-def study_command(study: Path) -> str:
-    """Return the command that rebuilds a study's report; uses its name if that finds the file."""
+def study_command(study: Path, measured: Sequence[BenchRecord] = ()) -> str:
+    """Return the command that rebuilds a study's report; uses its name if that finds the file.
+
+    Parameters
+    ----------
+    study : Path
+        Its file.
+    measured : sequence of BenchRecord
+        Its benchmarks; if they need permission to switch a fabric, the command gives it.
+    """
     has_name = study.is_relative_to("config/studies")
-    return (
-        f"snakemake report --config studies={_shell_word(study.stem if has_name else str(study))}"
-    )
+    words = [f"studies={_shell_word(study.stem if has_name else str(study))}"]
+    if any(record.switched for record in measured):
+        words.append("apply_routing=true")
+    return f"snakemake report --config {' '.join(words)}"
 
 
 def reproductions(table: ReportTable, view: View) -> list[Reproduction]:

@@ -97,7 +97,7 @@ def _page_comparison(record: BenchRecord, files: ComparisonFiles, page: Path) ->
         title=f"{record.topology}, {record.settings_id}",
         alarms=_alarms(files),
         counts=_counts(files),
-        facts=_facts(facts, record),
+        facts=_facts(files, record),
         versions=_pairs(facts.get("versions")),
         environment=_pairs(facts.get("environment")),
         failed=failures[:MOST_RUNS],
@@ -128,7 +128,8 @@ def _counts(files: ComparisonFiles) -> str:
     return f"{text}, besides {warm} to warm up." if warm else f"{text}."
 
 
-def _facts(facts: Mapping[str, Any], record: BenchRecord) -> list[tuple[str, str]]:
+def _facts(files: ComparisonFiles, record: BenchRecord) -> list[tuple[str, str]]:
+    facts = files.outcome.facts
     jobs, hosts = facts.get("job_ids") or [], facts.get("hosts") or []
     nodes, each = facts.get("nodes"), facts.get("ranks_per_node")
     seconds = facts.get("wall_seconds")
@@ -140,6 +141,7 @@ def _facts(facts: Mapping[str, Any], record: BenchRecord) -> list[tuple[str, str
         ("Allocations", f"{len(jobs)} ({', '.join(map(str, jobs))})" if jobs else "none"),
         ("Launcher", str(facts.get("launcher") or "")),
         ("Fabric", str(facts.get("fabric") or "")),
+        ("Benchmarks", _versions(files.runs)),
         ("Rounds", f"{record.settings.repeats}, after {record.settings.warm_up} to warm up"),
         ("Compared with", record.baseline),
         ("Wall time of all runs", f"{seconds:.1f} s" if seconds else ""),
@@ -147,6 +149,15 @@ def _facts(facts: Mapping[str, Any], record: BenchRecord) -> list[tuple[str, str
         ("Systems", "; ".join(map(str, facts.get("systems") or []))),
     ]
     return [(heading, text) for heading, text in lines if text]
+
+
+def _versions(runs: Sequence[Mapping[str, Any]]) -> str:
+    """Return the versions of benchmarks that ran, such as ``LU 3.4.1; osu-alltoall 5.7, 7.4``."""
+    found: dict[str, dict[str, None]] = {}
+    for run in runs:
+        if run["version"]:
+            found.setdefault(run["benchmark"], {})[run["version"]] = None
+    return "; ".join(f"{name} {', '.join(versions)}" for name, versions in found.items())
 
 
 def _pairs(texts: Mapping[str, Any] | None) -> list[tuple[str, str]]:

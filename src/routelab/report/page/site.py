@@ -45,6 +45,7 @@ from routelab.report.page.provenance import provenance_lines
 from routelab.report.page.summary import key_finding, summarize, tiles, verdicts
 from routelab.report.table_formats import FORMATS, Layout, layout
 from routelab.report.tables import ReportTable, build_table
+from routelab.toolkit.csv_cells import escape_cell
 
 SUMMARY_FORMAT = "report/2"
 WORK = ("work", "benchmark")
@@ -155,7 +156,7 @@ def write_study_report(
     for name, text in lists.items():
         _write(directory / name, text)
     measurements = page_comparisons(views.benchmarks, directory)
-    works = cited_works(study.reference, plugins)
+    works = cited_works(study.reference, plugins, views.benchmarks.versions)
     if any(cited.work for cited in works):
         _write(directory / "references.bib", bibliography(works))
     pooled = _pooled_parameters(study)
@@ -197,7 +198,7 @@ def write_study_report(
         verdicts=verdicts(views, pooled),
         works=works,
         provenance=provenance_lines(views.outcomes),
-        command=study_command(study.path),
+        command=study_command(study.path, benchmarks),
         results=str(results),
     )
     write_json(directory / "summary.json", summary)
@@ -325,7 +326,7 @@ def _rows_csv(view: View) -> str:
     sorted_jobs = jobs[[*first, *jobs.columns.drop(first)]]
     texts = pd.DataFrame(
         {
-            column: [number_text("", value, 10) for value in sorted_jobs[column]]
+            column: [escape_cell(number_text("", value, 10)) for value in sorted_jobs[column]]
             for column in sorted_jobs.columns
         }
     )

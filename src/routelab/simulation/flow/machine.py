@@ -25,60 +25,63 @@ class Machine(Parameters):
         default=12.5e9,
         gt=0,
         le=LARGEST,
-        description="Bytes per second of a channel of capacity 1, in its one direction",
+        description="Bandwidth of a channel of capacity 1, in one direction, in bytes per second",
     )
     injection_bandwidth: float = Field(
         default=0.0,
         ge=0,
         le=LARGEST,
-        description="Bytes per second from a terminal into the network; 0: no limit",
+        description="Bandwidth from a terminal into the network, in bytes per second; 0: no limit",
     )
     ejection_bandwidth: float = Field(
         default=0.0,
         ge=0,
         le=LARGEST,
-        description="Bytes per second from the network into a terminal; 0: no limit",
+        description="Bandwidth from the network into a terminal, in bytes per second; 0: no limit",
     )
     memory_bandwidth: float = Field(
         default=0.0,
         ge=0,
         le=LARGEST,
-        description="Bytes per second that all messages between ranks of one terminal share; 0: "
+        description="Bandwidth shared by all messages inside a terminal, in bytes per second; 0: "
         "no limit",
     )
     latency: float = Field(
         default=1e-6,
         ge=0,
         le=LONGEST,
-        description="Seconds that a message through the network waits before its bytes flow",
+        description="Latency of a message through the network, in seconds",
     )
     hop_latency: float = Field(
-        default=1e-7, ge=0, le=LONGEST, description="Seconds that it waits for every channel, too"
+        default=1e-7,
+        ge=0,
+        le=LONGEST,
+        description="Latency of each channel on its path, in seconds",
     )
     memory_latency: float = Field(
         default=5e-7,
         ge=0,
         le=LONGEST,
-        description="Seconds that a message between ranks of one terminal waits",
+        description="Latency of a message inside a terminal, in seconds",
     )
     overhead: float = Field(
         default=0.0,
         ge=0,
         le=LONGEST,
-        description="Seconds that a sender spends before every message, and a receiver after it",
+        description="Time that sender and receiver each spend on a message, in seconds",
     )
     eager_bytes: float = Field(
         default=65536.0,
         ge=0,
         le=LARGEST,
-        description="Largest message, in bytes, that is sent without its receiver being there",
+        description="Largest message that is sent before its receiver is ready, in bytes",
     )
     handshake: bool = Field(
-        default=True, description="Whether a larger one waits a latency more, to meet its receiver"
+        default=True, description="Whether larger messages wait one more latency for a handshake"
     )
     compute_rate: float = Field(
         default=1e9,
         ge=0,
         le=LARGEST,
-        description="Operations per second of a rank; 0: computing takes no time",
+        description="Computing speed of a rank, in operations per second; 0: unlimited",
     )

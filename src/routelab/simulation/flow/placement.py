@@ -15,6 +15,7 @@ from routelab.api.topology import Float64Array, Int32Array, frozen_array
 from routelab.metrics.capacity import relative_loads
 from routelab.metrics.traffic import traffic_loads
 from routelab.simulation.flow.schedule import Schedule
+from routelab.toolkit.input_files import read_text
 
 BLOCK, CYCLIC, OPTIMISED = "block", "cyclic", "optimised"
 PLACEMENTS = (BLOCK, CYCLIC, OPTIMISED)
@@ -90,7 +91,7 @@ def read_placement(path: Path) -> list[tuple[int, int]]:
         If the file cannot be read, or lines are not numbers; lists at most five lines.
     """
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_text(path, encoding="utf-8-sig")
     except OSError as error:
         known = ", ".join(PLACEMENTS)
         raise InputError(

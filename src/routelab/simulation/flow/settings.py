@@ -13,6 +13,9 @@ from routelab.simulation.flow.machine import Machine
 
 _LIMITS = ("gt", "ge", "lt", "le")
 
+MAX_RANKS, MAX_RANKS_PER_NODE = 2**20, 4096
+"""Largest numbers of ranks that a job and a terminal have."""
+
 
 def _machine_field(name: str) -> Any:
     """Return a field that overrides that of the machine, with the same limits."""
@@ -23,7 +26,7 @@ def _machine_field(name: str) -> Any:
         for limit in _LIMITS
         if hasattr(constraint, limit)
     }
-    return Field(default=None, description=f"{field.description}; none: the machine's", **limits)
+    return Field(default=None, description=f"{field.description}; none: as the machine", **limits)
 
 
 class FlowSettings(Parameters):
@@ -37,37 +40,37 @@ class FlowSettings(Parameters):
 
     machine: str = Field(
         default="",
-        description="Cluster whose machine it is: <name> of config/clusters/<name>.yaml, or a "
-        "file; nothing: every field as by default",
+        description="Cluster that describes the machine: <name> of config/clusters/<name>.yaml, or "
+        "a file; empty: the default machine",
     )
     ranks: int = Field(
         default=0,
         ge=0,
-        le=2**20,
-        description="Of the job; 0: as many as the network has room for, or the placement has",
+        le=MAX_RANKS,
+        description="Ranks of the job; 0: as many as fit on the network or as the placement has",
     )
     ranks_per_node: int = Field(
-        default=1, ge=1, le=4096, description="Most ranks that share a terminal"
+        default=1, ge=1, le=MAX_RANKS_PER_NODE, description="Largest number of ranks per terminal"
     )
     placement: str = Field(
         default="block",
         min_length=1,
-        description="Where ranks run: block, cyclic, optimised, or a file with a rank's terminal "
-        "on each line",
+        description="Placement of ranks: block, cyclic, optimised, or a file with the terminal of "
+        "a rank on each line",
     )
     iterations: int = Field(
         default=0,
         ge=0,
-        description="Rounds of the workload's outermost timed loop to simulate, the others being "
+        description="Simulated iterations of the outermost timed loop; the others are "
         "extrapolated; 0: all",
     )
     collectives: str = Field(
         default=MPICH,
-        description="Algorithms of collectives, as alltoall=pairwise+bcast=binomial; those that "
-        "are not named, or mpich: as MPICH chooses by size and ranks",
+        description="Algorithms of collectives, such as alltoall=pairwise+bcast=binomial; mpich: "
+        "as MPICH chooses by size and ranks, also for those that are not named",
     )
     seed: int = Field(
-        default=0, ge=0, le=2**63 - 1, description="Of paths drawn by shares and of placements"
+        default=0, ge=0, le=2**63 - 1, description="Seed of placement and random paths"
     )
     link_bandwidth: float | None = _machine_field("link_bandwidth")
     injection_bandwidth: float | None = _machine_field("injection_bandwidth")

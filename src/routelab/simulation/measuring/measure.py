@@ -248,12 +248,31 @@ def _undecided_state(
             else "what it accepts was not stationary yet"
         )
         return "saturated", f"saturated: {reason}; {rest} {short}"
-    settled = truncation(samples.latency, samples.waiting) is not None
-    if warm and settled and samples.mean_latency(settings.confidence).independent:
+    if _is_settled(samples, settings, warm):
         return "stationary", (
             f"stationary, but intervals are wider than precision={settings.precision} {short}"
         )
+    packets = int(samples.packets.sum())
+    if packets < FEW_PACKETS:
+        return "undecided", (
+            f"undecided: only {packets} packets arrived {short}, and a verdict needs {FEW_PACKETS}"
+        )
     return "undecided", f"undecided: neither stationary nor surely saturated {short}"
+
+
+def _is_settled(samples: Samples, settings: SimulationSettings, warm: bool) -> bool:
+    """Return whether latency and backlog no longer change, whatever the width of the intervals.
+
+    Either MSER finds no change in the second half, or the backlog certainly does not grow. MSER
+    alone does not suffice: in a short series of few packets, its minimum may be anywhere.
+    Terminals that stall (`injection_queue`) hide the growth of the backlog.
+    """
+    if not samples.mean_latency(settings.confidence).independent:
+        return False
+    if warm and truncation(samples.latency, samples.waiting) is not None:
+        return True
+    enough = samples.packets.sum() >= FEW_PACKETS and not settings.injection_queue
+    return bool(enough) and samples.is_balanced(settings.precision)
 
 
 def _verdict(blocked: Blockage | None) -> tuple[State, str]:

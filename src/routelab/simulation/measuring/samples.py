@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from math import sqrt
+
 import numpy as np
 
 from routelab.api.topology import Float64Array, Int64Array
-from routelab.simulation.measuring.intervals import LEAST_GROUPS, Estimate, group_batches, ratio
+from routelab.simulation.measuring.intervals import (
+    LEAST_GROUPS,
+    Estimate,
+    group_batches,
+    mean_estimate,
+    ratio,
+)
 from routelab.simulation.packet.counts import CycleCounts, Histogram
 
 MAX_SAMPLES = 8 * LEAST_GROUPS
@@ -155,6 +163,32 @@ class Samples:
         shortfall = (self._column(1) - self._column(2))[first:]
         backlog = self._column(5)[first:]
         return all(ratio(part, cycles, CERTAIN).low > 0 for part in (shortfall, backlog))
+
+    def is_balanced(self, precision: float) -> bool:
+        """Return whether certainly as much arrives as is generated, and nothing drifts.
+
+        Parameters
+        ----------
+        precision : float
+            Largest growth of the backlog, relative to the generated flits.
+
+        Notes
+        -----
+        What is generated and does not arrive is in the backlog, so the change of the backlog from
+        the first half to the second is the missing arrivals. It fluctuates much less than what is
+        generated: few packets suffice. A backlog that drifts has neighbouring batches that are
+        correlated at any length.
+        """
+        generated = self._column(1)
+        backlog = np.cumsum(generated - self._column(2))
+        half = len(backlog) // 2
+        first, second = (mean_estimate(part, CERTAIN) for part in (backlog[:half], backlog[-half:]))
+        growth = second.value - first.value + sqrt(first.half_width**2 + second.half_width**2)
+        return (
+            growth <= precision * generated.sum() / 2
+            and mean_estimate(backlog, CERTAIN).independent
+            and not self.is_warming_up()
+        )
 
     def is_warming_up(self, confidence: float = CERTAIN) -> bool:
         """Return whether the first quarter certainly differs from the steady rest.

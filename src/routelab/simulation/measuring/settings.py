@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
+from routelab.api.parameters import split_items
 from routelab.simulation.measuring.intervals import LEAST_GROUPS
 from routelab.simulation.packet.router import Router
 
@@ -19,7 +20,8 @@ LONGEST = 2**30
 
 def _read_loads(value: Any) -> Any:
     if isinstance(value, str):
-        return tuple(part for part in value.replace(",", "+").split("+") if part)
+        items = value.replace(",", "+")
+        return split_items(items) if items.strip("+") else ()
     return (value,) if isinstance(value, (int, float)) else value
 
 
@@ -45,63 +47,71 @@ class SimulationSettings(Router):
 
     loads: Loads = Field(
         default=(0.1, 0.3, 0.5, 0.7, 0.9),
-        description="Flits that a terminal of rate 1 offers in a cycle, one run each",
+        description="Offered loads, in flits per cycle and terminal of rate 1; one run per load",
     )
     find_saturation: bool = Field(
-        default=False, description="Search the largest load that is not saturated, too"
+        default=False, description="Also search the largest load that is not saturated"
     )
     tolerance: float = Field(
-        default=0.01, gt=0, lt=1, description="Of the searched load, relative to it"
+        default=0.01, gt=0, lt=1, description="Relative width at which the saturation search stops"
     )
     max_probes: int = Field(
-        default=16, ge=4, le=1000, description="Most loads that the search tries"
+        default=16,
+        ge=4,
+        le=1000,
+        description="Largest number of loads that the saturation search tries",
     )
-    message_packets: int = Field(default=1, ge=1, le=65536, description="Packets of every message")
+    message_packets: int = Field(default=1, ge=1, le=65536, description="Packets per message")
     messages: int = Field(
         default=0,
         ge=0,
         le=10_000_000,
-        description="Messages that every terminal sends, to be finished; 0: arrivals without end, "
-        "at the offered loads",
+        description="Messages that each terminal sends; the run ends when all have arrived. 0: "
+        "endless traffic at the offered loads",
     )
     in_order: bool = Field(
-        default=False, description="Measure when packets can be handed on in the order sent, too"
+        default=False,
+        description="Also measure when packets can be delivered in the order sent",
     )
-    seed: int = Field(default=0, ge=0, le=2**63 - 1, description="Of the first run of each load")
+    seed: int = Field(
+        default=0, ge=0, le=2**63 - 1, description="Seed of the first run of each load"
+    )
     seeds: int = Field(
-        default=1, ge=1, le=1000, description="Runs of each load, with seed, seed + 1, ..."
+        default=1, ge=1, le=1000, description="Runs per load, with seed, seed + 1, ..."
     )
     warmup_cycles: int = Field(
         default=0,
         ge=0,
         le=LONGEST,
-        description="Least cycles of warm-up; where it ends is detected",
+        description="Shortest warm-up, in cycles; its end is detected",
     )
     sample_cycles: int = Field(
         default=100,
         ge=1,
         le=LONGEST,
-        description="Cycles between two looks at what a run counted",
+        description="Length of a sample, in cycles",
     )
     precision: float = Field(
         default=0.02,
         gt=0,
         lt=1,
-        description="Half-width of the intervals of accepted load and mean latency, relative to "
-        "them, at which a run ends",
+        description="Relative half-width of the intervals of accepted load and mean latency at "
+        "which a run ends",
     )
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of all intervals")
+    confidence: float = Field(
+        default=0.95, gt=0, lt=1, description="Confidence level of all intervals"
+    )
     max_cycles: int = Field(
         default=200_000,
         ge=1,
         le=LONGEST,
-        description="Most cycles of a run at an offered load, at most half of them warm-up",
+        description="Longest run at an offered load, in cycles; at most half of them are warm-up",
     )
     finish_within: int = Field(
         default=10_000_000,
         ge=1,
         le=LONGEST,
-        description="Most cycles of a run with messages to be finished",
+        description="Longest run with `messages`, in cycles",
     )
 
     @model_validator(mode="after")
@@ -120,7 +130,7 @@ class SimulationSettings(Router):
         if not self.messages and self.max_cycles < least:
             raise ValueError(
                 f"`max_cycles` is {self.max_cycles}; with `warmup_cycles` {self.warmup_cycles} and "
-                f"`sample_cycles` {self.sample_cycles} it takes at least {least}"
+                f"`sample_cycles` {self.sample_cycles} it must be at least {least}"
             )
         return self
 

@@ -19,42 +19,49 @@ class Router(Parameters):
         If values are out of range or do not fit together; the error lists all.
     """
 
-    vcs: int = Field(default=4, ge=1, le=64, description="Virtual channels of every channel")
+    vcs: int = Field(default=4, ge=1, le=64, description="Virtual channels per channel")
     buffer_flits: int = Field(
-        default=8, ge=1, le=65536, description="Flits that the buffer of a virtual channel holds"
+        default=8, ge=1, le=65536, description="Buffer size per virtual channel, in flits"
     )
-    packet_flits: int = Field(default=1, ge=1, le=4096, description="Flits of every packet")
+    packet_flits: int = Field(default=1, ge=1, le=4096, description="Packet length, in flits")
     switching: Literal["virtual-cut-through", "wormhole"] = Field(
         default="virtual-cut-through",
-        description="Whether packets move only into room for all of them, or flit by flit",
+        description="Room in the next buffer that lets a packet move: all of it "
+        "(virtual-cut-through) or one flit (wormhole)",
     )
     router_delay: int = Field(
-        default=1, ge=1, le=1000, description="From a flit's arrival to its earliest departure"
+        default=1, ge=1, le=1000, description="Delay of flits in a router, in cycles"
     )
     link_delay: int = Field(
-        default=1, ge=1, le=10000, description="Of a channel whose latency is not known"
+        default=1,
+        ge=1,
+        le=10000,
+        description="Delay of channels without a known latency, in cycles",
     )
     cycle_seconds: float = Field(
         default=0.0,
         ge=0,
-        description="Length of a cycle, to make cycles of latencies; 0: all take link_delay",
+        description="Length of a cycle, in seconds, to convert latencies of channels; 0: all take "
+        "`link_delay`",
     )
-    injection_delay: int = Field(default=1, ge=1, le=10000, description="From terminal to switch")
-    ejection_delay: int = Field(default=1, ge=1, le=10000, description="From switch to terminal")
+    injection_delay: int = Field(
+        default=1, ge=1, le=10000, description="Delay from a terminal to its switch, in cycles"
+    )
+    ejection_delay: int = Field(
+        default=1, ge=1, le=10000, description="Delay from a switch to its terminal, in cycles"
+    )
     credit_delay: int = Field(
-        default=1, ge=1, le=10000, description="From a flit's departure to room known upstream"
+        default=1, ge=1, le=10000, description="Delay of credits to the router upstream, in cycles"
     )
-    speedup: int = Field(
-        default=1, ge=1, le=8, description="Times that a switch allocates in a cycle"
-    )
+    speedup: int = Field(default=1, ge=1, le=8, description="Switch allocations per cycle")
     output_buffer_flits: int = Field(
-        default=0, ge=0, le=65536, description="Flits that queue for each channel; 0: no queue"
+        default=0, ge=0, le=65536, description="Output queue of each channel, in flits; 0: no queue"
     )
     priority: Literal["round-robin", "random", "age"] = Field(
-        default="age", description="Who goes first where several want one channel"
+        default="age", description="Arbitration policy between packets that want the same channel"
     )
     injection_queue: int = Field(
-        default=0, ge=0, le=65536, description="Packets a terminal keeps waiting; 0: no limit"
+        default=0, ge=0, le=65536, description="Queue at each terminal, in packets; 0: no limit"
     )
 
     @model_validator(mode="after")

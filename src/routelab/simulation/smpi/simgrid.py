@@ -24,6 +24,7 @@ from routelab.simulation.flow.machine import Machine
 from routelab.simulation.flow.result import last_half
 from routelab.simulation.flow.schedule import Schedule
 from routelab.simulation.smpi.blocks import smpi_program
+from routelab.toolkit.input_files import is_regular
 from routelab.toolkit.workloads.traces import LIST, write_trace
 
 PROGRAM, COMPILER, PACKAGE = "smpirun", "smpicc", "libsimgrid-dev"
@@ -253,7 +254,7 @@ def run_executable(
         If SimGrid ends without a time or in a deadlock, or exceeds the limit.
     """
     program = find()
-    if not (executable.is_file() and os.access(executable, os.X_OK)):
+    if not (is_regular(executable) and os.access(executable, os.X_OK)):
         raise InputError(f"{executable} is no program; build one with {COMPILER} and give its path")
     speed = (
         "--cfg=smpi/simulate-computation:no"

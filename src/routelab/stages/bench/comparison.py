@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,7 +31,7 @@ from routelab.bench.comparison import (
     ComparisonPart,
 )
 from routelab.bench.fabric.files import fabric_problems
-from routelab.bench.fabric.switching import load_fabric
+from routelab.bench.fabric.switching import load_fabric, require_fabric
 from routelab.bench.launchers import Launcher, find_program
 from routelab.bench.plan import MeasurementPlan
 from routelab.bench.results import ComparisonResult, collect
@@ -43,6 +44,8 @@ from routelab.stages.argument_errors import call_all
 from routelab.stages.chain import reroute
 from routelab.stages.route import ROUTES
 from routelab.stages.topology import OUTCOME, obtain
+
+logger = logging.getLogger(__name__)
 
 FABRICS = "fabrics"
 """Folder with the journals of fabrics, next to that of raw runs."""
@@ -65,7 +68,9 @@ class ComparisonSession:
     plugins: tuple[Plugin, ...]
 
 
-def prepare_comparison(comparison: Comparison, store: Path, *, apply: bool) -> ComparisonSession:
+def prepare_comparison(
+    comparison: Comparison, store: Path, *, apply: bool, dry: bool = False
+) -> ComparisonSession:
     """Prepare a comparison without starting or changing anything.
 
     Parameters
@@ -74,12 +79,16 @@ def prepare_comparison(comparison: Comparison, store: Path, *, apply: bool) -> C
     store : Path
         Folder of raw runs.
     apply : bool
-        Whether the fabric may be switched.
+        Whether the fabric may be switched. If it may not, stored runs are results as they are,
+        also those without figures.
+    dry : bool
+        Whether the commands are only shown; then those of the fabric need no permission.
 
     Raises
     ------
     InputError
-        Lists all mistakes: names, files, hosts, executables, rights.
+        Lists all mistakes: names, files, hosts, executables, a missing fabric; or the fabric must
+        be switched for missing runs, and may not.
     """
     settings = comparison.settings
     file, (topology, network), benchmarks = call_all(
@@ -90,7 +99,7 @@ def prepare_comparison(comparison: Comparison, store: Path, *, apply: bool) -> C
     cluster = file.cluster
     nodes = network.num_terminals if network is not None else _size(file)
     fabric, hosts, program, executables, (tables, refusals) = call_all(
-        lambda: load_fabric(cluster.fabric, f"{file.path}: fabric: "),
+        lambda: _fabric(file, comparison, apply=apply),
         lambda: _hosts(file, topology, nodes),
         lambda: find_program(cluster),
         lambda: _executables(file, benchmarks, nodes * _ranks_per_node(file, settings)),
@@ -107,11 +116,13 @@ def prepare_comparison(comparison: Comparison, store: Path, *, apply: bool) -> C
         benchmarks,
         executables,
         fabric,
-        _is_switched(fabric, comparison, apply=apply),
+        fabric.changes and bool(comparison.routings),
     )
     state = cluster.fabric.state if cluster.fabric else ""
     fabrics = Path(state) if state else store.parent / FABRICS
-    session = Session(plan, RunStore(store), fabrics, _remake)
+    session = Session(plan, RunStore(store), fabrics, _remake, retry=apply or dry or not plan.apply)
+    if plan.apply and not (apply or dry):
+        _check_permission(session)
     _check_fabric(plan, session)
     routings = [load_routing(one.text) for one in comparison.routings]
     plugins = [plugin for routing in routings for plugin in routing.plugins]
@@ -241,23 +252,44 @@ def _remake(topology: str, routing: str) -> RouteTable:
     return reroute(load_routing(routing), obtain(topology)[1])
 
 
-def _is_switched(fabric: FabricPlugin, comparison: Comparison, *, apply: bool) -> bool:
-    """Return whether the fabric is switched.
+def _fabric(file: ClusterFile, comparison: Comparison, *, apply: bool) -> FabricPlugin:
+    fabric = load_fabric(file.cluster.fabric, f"{file.path}: fabric: ")
+    if apply:
+        require_fabric(file, fabric, len(comparison.routings))
+    return fabric
+
+
+def _check_permission(session: Session) -> None:
+    """Accept a comparison that leaves the fabric alone because all of its runs are stored.
 
     Raises
     ------
     InputError
-        If it must be switched, and that is not allowed.
+        If a run is missing, or the fabric is still switched.
     """
-    if not fabric.changes or not comparison.routings:
-        return False
-    if not apply:
+    fix = "add --apply-routing (in the workflow: --config apply_routing=true)"
+    plan = session.plan
+    missing = sum(len(turn.runs) for turn in session.missing())
+    if missing:
         raise InputError(
-            f"this comparison switches the fabric's routing (fabric {fabric.name}), and that was "
-            "not allowed: say --apply-routing, in the workflow --config apply_routing=true; or "
+            f"{missing} of {sum(1 for _ in plan.runs)} runs are missing, and they switch the "
+            f"fabric's routing (fabric {plan.fabric.name}), which is not allowed: {fix}; or "
             "measure the fabric as it is, without routings"
         )
-    return True
+    left = session.journal.entry()
+    if left is not None:
+        raise InputError(
+            f"all runs are stored, but the fabric is still switched to {left['routing']}, and "
+            f"restoring it is not allowed: {fix}"
+        )
+    failures = sum(map(session.is_failed, plan.runs))
+    if failures:
+        logger.warning(
+            "%d stored runs failed and are not repeated, because switching the fabric is not "
+            "allowed: %s",
+            failures,
+            fix,
+        )
 
 
 def _check_fabric(plan: MeasurementPlan, session: Session) -> None:
@@ -267,7 +299,7 @@ def _check_fabric(plan: MeasurementPlan, session: Session) -> None:
     ------
     InputError
     """
-    if not plan.apply:
+    if not plan.apply or not session.missing():
         return
     problems: dict[str, None] = {}
     for one in plan.comparison.routings:

@@ -11,12 +11,13 @@ from routelab.api import (
     BenchmarkPlugin,
     BenchmarkResult,
     InputError,
-    PluginError,
     RunOutput,
 )
 from routelab.api.parameters import bytes_text
 from routelab.bench.processes.processes import MOST_OUTPUT
+from routelab.bench.verdict import judge_output
 from routelab.registry.instances import load
+from routelab.toolkit.input_files import read_bytes
 
 
 def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
@@ -34,26 +35,23 @@ def parse_output(benchmark: str, file: Path) -> BenchmarkResult:
     InputError
         If the benchmark does not exist, or the file cannot be read.
     BenchmarkError
-        If the figures are missing or cannot be trusted; the text names file and failure.
+        If the figures are missing or cannot be trusted, or a launcher reports a failure; the text
+        names file and failure.
     PluginError
-        If the parser raises anything else.
+        If the parser raises anything else on the output of a run that did not fail.
     """
     plugin = cast(BenchmarkPlugin, load("benchmark", benchmark))
     _check_file(file)
     try:
         # in binary mode: text mode would take a lone carriage return for the end of a line
-        text = file.read_bytes().decode("utf-8", "replace")
+        text = read_bytes(file, MOST_OUTPUT).decode("utf-8", "replace")
     except OSError as error:
         raise InputError(f"cannot read {file}: {error.strerror}") from None
-    try:
-        return plugin.parse(RunOutput(text), None)
-    except BenchmarkError as error:
-        raise BenchmarkError(error.failure, f"{file}: {error.failure}: {error}") from None
-    except Exception as error:
-        raise PluginError(
-            f"{plugin.name}: parse() has to return figures or raise BenchmarkError, it raised "
-            f"{type(error).__name__}: {error}"
-        ) from error
+    verdict = judge_output(plugin, RunOutput(text), None)
+    if verdict.result is None:
+        failure = verdict.failure or "killed"
+        raise BenchmarkError(failure, f"{file}: {failure}: {verdict.reason}")
+    return verdict.result
 
 
 def _check_file(file: Path) -> None:
@@ -75,4 +73,5 @@ def as_mapping(benchmark: str, result: BenchmarkResult) -> dict[str, Any]:
         "version": result.version,
         "figures": [asdict(figure) for figure in result.figures],
         "facts": dict(result.facts),
+        "foreign": list(result.foreign),
     }

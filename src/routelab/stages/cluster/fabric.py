@@ -12,6 +12,7 @@ from pathlib import Path
 from routelab.api import FabricJob, FabricPlugin, RoutelabError, Topology
 from routelab.bench.fabric import files as rendered
 from routelab.bench.fabric.switching import LoggedSwitch
+from routelab.deadlock import check_table
 from routelab.registry.instances import load_routing
 from routelab.stages.chain import reroute
 from routelab.stages.cluster.answers import ClusterCheck, State, query_system
@@ -75,6 +76,12 @@ def check_fabric(
         job = FabricJob(routing or ROUTING, table, hosts, Path(folder), network[0])
         problems = rendered.fabric_problems(fabric, job) if routing else fabric.problems(job)
         checks = [ClusterCheck(what, "missing", text) for text in problems]
+        verdict = check_table(table) if routing else None
+        if verdict is not None and not verdict.proven:
+            found = f"{routing} is not proven free of deadlock and is not applied: {verdict.reason}"
+            checks.append(
+                ClusterCheck(what, "missing", found, "choose another routing, or one with layers")
+            )
         checks += _rights(fabric, job, what)
         if all(check.state == "ok" for check in checks):
             checks += _run_own_check(fabric, job, what, with_files=routing is not None)

@@ -12,14 +12,15 @@ from routelab.registry.instances import canonical, load
 from routelab.stages.cluster.answers import ClusterCheck, checks_of_error
 
 
-def check_networks(file: ClusterFile, asked: str | None) -> list[ClusterCheck]:
+def check_networks(file: ClusterFile, asked: Sequence[str]) -> list[ClusterCheck]:
     """Check hosts, their coordinates, and node sets.
 
     Parameters
     ----------
     file : ClusterFile
-    asked : str or None
-        Instance name of the network; by default the cluster's own and all of its node sets.
+    asked : sequence of str
+        Instance names of networks of jobs; none: all node sets. The cluster's own is always
+        checked.
     """
     cluster = file.cluster
     if not cluster.hosts and not cluster.node_sets:
@@ -36,7 +37,7 @@ def check_networks(file: ClusterFile, asked: str | None) -> list[ClusterCheck]:
         fix = "say in which network they are: topology: torus~dims=..."
         checks.append(ClusterCheck("coordinates", "cannot tell", "there is no topology", fix))
     own = _canonical(cluster.topology) if cluster.topology is not None else ""
-    for text in [asked] if asked is not None else cluster.node_sets:
+    for text in asked or cluster.node_sets:
         if own and _canonical(text) == own:
             continue
         part, names, found = _load_network(file, text, f"node set {text}")

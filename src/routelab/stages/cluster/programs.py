@@ -13,6 +13,7 @@ from routelab.api import BenchmarkPlugin, InputError
 from routelab.bench.launchers import find_program
 from routelab.config.cluster.file import Cluster, ClusterFile
 from routelab.stages.cluster.answers import ClusterCheck, checks_of_error, query_system
+from routelab.toolkit.input_files import is_folder
 
 Flavour: TypeAlias = Literal["MPICH", "Open MPI"]
 
@@ -136,7 +137,7 @@ def check_configured(file: ClusterFile, name: str) -> list[ClusterCheck]:
     cluster, what = file.cluster, f"benchmarks: {name}"
     setting = cluster.benchmarks[name]
     folder = Path(setting)
-    if "/" in setting and folder.is_dir():
+    if "/" in setting and is_folder(folder):
         note = f"say --benchmark {name}: which files it needs depends on its parameters"
         return [ClusterCheck(what, "cannot tell", f"folder {folder}", note)]
     try:

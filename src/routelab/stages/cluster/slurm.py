@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from routelab.config.cluster.file import Cluster
 from routelab.config.cluster.hostlist import compress
@@ -35,7 +36,42 @@ class _Node:
         return self.state.rstrip(_FLAGS).lower() in USABLE and NO_ANSWER not in self.state
 
 
-def check_slurm(cluster: Cluster, hosts: Sequence[str], nodes: int) -> list[ClusterCheck]:
+class JobSize(NamedTuple):
+    """The size of a job: nodes, minutes to ask for (0: unknown), processes on each node."""
+
+    nodes: int
+    minutes: int = 0
+    ranks_per_node: int = 0
+
+
+def uses_slurm(cluster: Cluster) -> bool:
+    """Return whether jobs of a cluster go through Slurm."""
+    return cluster.launcher == "srun" or cluster.partition is not None
+
+
+def absent(cluster: Cluster) -> str:
+    """Return why this machine does not belong to a cluster; empty if it may belong to it.
+
+    A machine belongs to a cluster with Slurm if its Slurm knows the partition or one of the hosts.
+    """
+    if not uses_slurm(cluster):
+        return ""
+    if shutil.which("sinfo") is None:
+        return "sinfo was not found here"
+    answer = query_system(["sinfo", "--all", "--noheader", "--Node", "--format=%N|%R"])
+    if answer.code != 0:
+        return f"Slurm does not answer: {answer.reason}"
+    pairs = [line.split("|") for line in answer.stdout.splitlines() if "|" in line]
+    known = {name for host, partition, *_ in pairs for name in (host, partition)}
+    named = (cluster.partition or "").split(",")
+    if known.isdisjoint([*named, *cluster.all_hosts]):
+        return "Slurm knows neither its partition nor its hosts here"
+    return ""
+
+
+def check_slurm(
+    cluster: Cluster, hosts: Sequence[str], jobs: Sequence[JobSize]
+) -> list[ClusterCheck]:
     """Check the cluster's Slurm, if its launcher uses Slurm.
 
     Parameters
@@ -43,28 +79,32 @@ def check_slurm(cluster: Cluster, hosts: Sequence[str], nodes: int) -> list[Clus
     cluster : Cluster
     hosts : sequence of str
         All hosts of jobs.
-    nodes : int
-        Number of nodes of the largest job.
+    jobs : sequence of JobSize
+        At least one.
     """
-    if cluster.launcher != "srun" and cluster.partition is None:
+    if not uses_slurm(cluster):
         return []
     if shutil.which("sinfo") is None:
         fix = "run this where Slurm's commands are (Debian: slurm-client)"
-        return [ClusterCheck("Slurm", "missing", "there is no sinfo here", fix)]
+        return [ClusterCheck("Slurm", "missing", "sinfo was not found here", fix)]
     answer = query_system(["sinfo", "--all", "--noheader", "--format=%R|%P|%a|%l|%s|%D"])
     if answer.code != 0:
         return [
             ClusterCheck(
-                "Slurm", "missing", answer.reason, "is slurmctld running, and this its host?"
+                "Slurm",
+                "missing",
+                answer.reason,
+                "check that slurmctld runs and that this host belongs to its cluster",
             )
         ]
     partitions = [line.split("|") for line in answer.stdout.splitlines() if line.count("|") == 5]
-    wanted, checks = _partitions(cluster, partitions, nodes)
-    return [*checks, *_hosts(hosts, wanted), *(_mpi(cluster) if cluster.launcher == "srun" else [])]
+    wanted, checks = _partitions(cluster, partitions, jobs)
+    checks += [*_hosts(hosts, wanted), *_cores(hosts, max(job.ranks_per_node for job in jobs))]
+    return [*checks, *(_mpi(cluster) if cluster.launcher == "srun" else [])]
 
 
 def _partitions(
-    cluster: Cluster, lines: Sequence[Sequence[str]], nodes: int
+    cluster: Cluster, lines: Sequence[Sequence[str]], jobs: Sequence[JobSize]
 ) -> tuple[list[str], list[ClusterCheck]]:
     """Return the names of the jobs' partitions, and the results of their checks."""
     known = ", ".join(line[0] for line in lines)
@@ -85,22 +125,50 @@ def _partitions(
             fix = f"name one of Slurm's: {known}" if known else "ask Slurm's administrators"
             checks.append(ClusterCheck(what, "missing", "Slurm does not know it", fix))
         else:
-            checks += _partition(what, line, nodes)
+            checks += _partition(what, line, jobs)
     return wanted, checks
 
 
-def _partition(what: str, line: Sequence[str], nodes: int) -> list[ClusterCheck]:
+def _partition(what: str, line: Sequence[str], jobs: Sequence[JobSize]) -> list[ClusterCheck]:
     _, _, available, limit, sizes, count = line
     found = f"{available}, {count} nodes, jobs of {sizes} nodes, time limit {limit}"
     if available != "up":
         return [
             ClusterCheck(what, "missing", f"it is {available}", "wait, or choose another partition")
         ]
-    most = sizes.rpartition("-")[2]
-    if int(count) < nodes or (most.isdecimal() and int(most) < nodes):
-        fix = "choose another partition, or a smaller network (--topology)"
-        return [ClusterCheck(what, "missing", f"{found}; {nodes} nodes are needed", fix)]
-    return [ClusterCheck(what, "ok", found)]
+    least, most = sizes.partition("-")[0], sizes.rpartition("-")[2]
+    checks = []
+    for nodes in sorted({job.nodes for job in jobs}):
+        if int(count) < nodes or (most.isdecimal() and int(most) < nodes):
+            fix = "choose another partition, or a smaller network (--topology)"
+        elif least.isdecimal() and int(least) > nodes:
+            fix = "choose another partition, or a larger network (--topology)"
+        else:
+            continue
+        checks.append(ClusterCheck(what, "missing", f"{found}; {nodes} nodes are needed", fix))
+    minutes = max(job.minutes for job in jobs)
+    allowed = limit_minutes(limit)
+    if allowed is not None and allowed < minutes:
+        found += f"; {minutes} minutes are requested"
+        fix = (
+            f"request less with bench: {{minutes: {int(allowed)}}} and run the same command again "
+            "for the rest; or choose another partition"
+        )
+        checks.append(ClusterCheck(what, "missing", found, fix))
+    return checks or [ClusterCheck(what, "ok", found)]
+
+
+def limit_minutes(text: str) -> float | None:
+    """Return a time limit as sinfo prints it, in minutes; None if there is none.
+
+    Forms are ``infinite``, ``minutes:seconds``, ``hours:minutes:seconds`` and the latter behind
+    ``days-``.
+    """
+    match = re.fullmatch(r"(?:(\d+)-)?(?:(\d+):)?(\d+):(\d+)", text)
+    if match is None:
+        return None
+    days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    return (days * 24 + hours) * 60 + minutes + seconds / 60
 
 
 def _hosts(hosts: Sequence[str], partitions: Sequence[str]) -> list[ClusterCheck]:
@@ -137,6 +205,22 @@ def _hosts(hosts: Sequence[str], partitions: Sequence[str]) -> list[ClusterCheck
         ClusterCheck(f"nodes {compress(names)}", "missing", told, fix)
         for (told, fix), names in bad.items()
     ]
+
+
+def _cores(hosts: Sequence[str], ranks_per_node: int) -> list[ClusterCheck]:
+    """Check whether hosts have a core for each process; nothing if the number is unknown."""
+    if not (hosts and ranks_per_node):
+        return []
+    answer = query_system(["sinfo", "--all", "--noheader", "--Node", "--format=%N|%c"])
+    lines = [line.split("|") for line in answer.stdout.splitlines()]
+    cores = {line[0]: int(line[1]) for line in lines if len(line) == 2 and line[1].isdecimal()}
+    few = [host for host in hosts if cores.get(host, ranks_per_node) < ranks_per_node]
+    if few:
+        least = min(cores[host] for host in few)
+        found = f"{least} cores for {ranks_per_node} processes"
+        fix = "use fewer processes, bench: {ranks_per_node: ...}, or other hosts"
+        return [ClusterCheck(f"cores of {compress(few)}", "missing", found, fix)]
+    return []
 
 
 def _mpi(cluster: Cluster) -> list[ClusterCheck]:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from routelab.api import (
     EngineCase,
     EnginePlugin,
     HopProgram,
+    InputError,
     Parameters,
     Proof,
     RouteTable,
@@ -33,6 +36,7 @@ from routelab.stages.chain import apply_routing
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.programs import part_of
 from routelab.stages.topology import obtain
+from routelab.toolkit.input_files import is_regular
 
 NO_NAME = "the table"
 """Name of a table that was read from a file."""
@@ -66,14 +70,25 @@ def task_of(
     engine: type[EnginePlugin],
     settings: Callable[[], Parameters] | None = None,
 ) -> EngineTask:
-    """Look up network, routing, work and engine by their names.
+    """Look up network, routing, work and engine by their names; see `tasks_of`."""
+    return tasks_of(topology, [routing], work, engine, settings)[0]
+
+
+def tasks_of(
+    topology: str | Topology,
+    routings: Sequence[str],
+    work: str,
+    engine: type[EnginePlugin],
+    settings: Callable[[], Parameters] | None = None,
+) -> list[EngineTask]:
+    """Look up network, routings, work and engine by their names.
 
     Parameters
     ----------
     topology : str or Topology
         As for `routelab.stages.topology.obtain`.
-    routing : str
-        Instance name, or a ``routes.npz`` of this network.
+    routings : sequence of str
+        Instance names, or files ``routes.npz`` of this network.
     work : str
         Instance name of traffic or of a workload; or the file of an MPI program, if `engine` runs
         such files.
@@ -81,10 +96,16 @@ def task_of(
     settings : function, optional
         Returns the parameters of the engine (default: its default parameters).
 
+    Returns
+    -------
+    tasks : list of EngineTask
+        One for each routing; they share network, work and engine.
+
     Raises
     ------
     InputError
-        If something is missing or invalid; the message lists all problems.
+        If something is missing or invalid, or a routing is named twice; the message lists all
+        problems.
     """
 
     def make() -> EnginePlugin:
@@ -92,26 +113,43 @@ def task_of(
         made.check()
         return made
 
-    made, (name, network, chosen, routing_name), found = call_all(
+    made, algorithms, (name, network), found = call_all(
         make,
-        lambda: network_of(topology, routing),
+        lambda: _distinct_routings(routings),
+        lambda: obtain(topology),
         lambda: Path(work) if is_executable(work, engine) else load(engine.work, work),
     )
-    parts = chosen.plugins if isinstance(chosen, Routing) else ()
-    return EngineTask(
-        topology=name,
-        routing=routing_name,
-        plugins=(*parts, *([] if isinstance(found, Path) else [found]), made),
-        network=network,
-        algorithm=chosen,
-        work=found,
-        engine=made,
-    )
+    tasks = []
+    for text, algorithm in zip(routings, algorithms, strict=True):
+        chosen = algorithm or load_routes(text, network)
+        parts = algorithm.plugins if algorithm else ()
+        tasks.append(
+            EngineTask(
+                topology=name,
+                routing=algorithm.name if algorithm else text,
+                plugins=(*parts, *([] if isinstance(found, Path) else [found]), made),
+                network=network if algorithm else chosen.topology,
+                algorithm=chosen,
+                work=found,
+                engine=made,
+            )
+        )
+    return tasks
+
+
+def _distinct_routings(texts: Sequence[str]) -> list[Routing | None]:
+    """Look up routings; None stands for the file of a table."""
+    found = call_all(*(partial(routing_of, text) for text in texts))
+    names = [one.name if one else text for one, text in zip(found, texts, strict=True)]
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"these routings are listed twice: {', '.join(twice)}; list each once")
+    return found
 
 
 def is_executable(work: str, engine: type[EnginePlugin]) -> bool:
     """Whether `work` names the file of an MPI program that the engine runs."""
-    return engine.executables and os.sep in work and Path(work).is_file()
+    return engine.executables and os.sep in work and is_regular(work)
 
 
 def network_of(
@@ -210,6 +248,11 @@ class CaseRouting:
     def proof(self) -> Proof:
         """Kind of the proof that the routing is free of deadlock."""
         return self._part.proof if self._part else "bubble"
+
+    @property
+    def known_tables(self) -> tuple[RouteTable, ...]:
+        """Return the table; nothing before it was computed, or if the routing has none."""
+        return () if self._table is None else (self._table,)
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Return why the routing does not apply; None if it does."""

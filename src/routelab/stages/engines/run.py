@@ -23,6 +23,7 @@ from routelab.api import (
 from routelab.api.engine import FACTS, TABLES, Store
 from routelab.artifacts.tables import write_csv
 from routelab.registry.instances import Routing, name_of
+from routelab.stages.damage import check_unchanged, check_usable
 from routelab.stages.engines.case import case_of
 from routelab.stages.engines.proofs import Proofs
 from routelab.stages.facts import topology_facts
@@ -60,11 +61,14 @@ def run_simulation(
     PluginError
         If a plugin breaks its contract.
     """
+    check_usable(network)
     if isinstance(work, TrafficPlugin):
         _ask(work.name, work.supports(network))
+        check_unchanged(work.name, network)
     case, routing = case_of(network, algorithm, work, store, proofs)
     _ask(engine.name, engine.supports(case))
     result = run_engine(engine, case)
+    check_unchanged(engine.name, network, *routing.known_tables)
     facts = {
         **topology_facts(network),
         **settings_facts(engine),

@@ -22,7 +22,7 @@ from routelab.config.bench_settings import BenchSettings
 from routelab.config.cluster.file import ClusterFile, load_cluster, locate_cluster
 from routelab.config.cluster.hostlist import compress
 from routelab.config.errors import suggestion
-from routelab.jobs.job import BaseJob
+from routelab.jobs.job import BaseJob, folder_name
 from routelab.stages.kinds.networks import TopologyJob, network_jobs
 from routelab.stages.kinds.routes import RouteJob
 from routelab.stages.parts.instances import Instance
@@ -156,7 +156,7 @@ class ComparisonJob(BaseJob):
     @classmethod
     def folder_of(cls, results: Path | str, ids: Sequence[str]) -> str:
         """See `BaseJob.folder_of`."""
-        return "/".join([str(results), "bench", cls.kind, *ids])
+        return "/".join([str(results), "bench", cls.kind, *map(folder_name, ids)])
 
     @property
     def title(self) -> str:
@@ -170,6 +170,11 @@ class ComparisonJob(BaseJob):
         """See `BaseJob.labels`: the routing is the study's name, because there are several."""
         study, topology, settings = self.ids
         return {"topology": topology, "routing": study, "settings": settings}
+
+    @property
+    def node_hours(self) -> float:
+        """Node-hours that its allocation takes at most."""
+        return self.nodes * self.minutes / 60
 
     def group(self, study: str) -> str:
         """See `BaseJob.group`: letters, digits, dots and dashes, and a hash that makes it unique.

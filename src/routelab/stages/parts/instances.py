@@ -15,6 +15,7 @@ from routelab.registry.catalogue import QuarantinedError, installed_catalogue
 from routelab.registry.instances import from_mapping, load, load_routing
 from routelab.registry.names import CompositionName, Name, parse_name, parse_routing
 from routelab.registry.parameters import as_text
+from routelab.toolkit.input_files import is_regular
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def instance_of(kind: str, choice: Choice, folder: Path) -> Instance:
     if text != written:
         plugins = _plugins(kind, text)
     inputs = tuple(str(path) for plugin in plugins for path in plugin.input_files())
-    missing = [path for path in inputs if not Path(path).is_file()]
+    missing = [path for path in inputs if not is_regular(path)]
     if missing:
         raise InputError(f"no file {', '.join(missing)} (files are looked up in {folder})")
     return Instance(text, written, plugins, inputs)

@@ -21,7 +21,7 @@ from routelab.config import (
 )
 from routelab.config.errors import suggestion
 from routelab.config.study import ENTRIES
-from routelab.jobs.job import MAX_ID, BaseJob
+from routelab.jobs.job import BaseJob
 from routelab.registry.bibliography import bibliography_files
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.kinds import kinds
@@ -33,7 +33,7 @@ from routelab.stages.plan.plan import Plan, StudyPlan, cut_batches, merge_jobs
 from routelab.stages.plan.plugins import study_plugins
 from routelab.stages.plan.samples import select_networks
 
-__all__ = ["MAX_ID", "Plan", "StudyPlan", "expand_studies"]
+__all__ = ["Plan", "StudyPlan", "expand_studies"]
 
 
 def expand_studies(studies: Sequence[Path | str], results: Path | str = "results") -> Plan:
@@ -263,12 +263,10 @@ def _unknown_references(study: Study, routings: Collection[str]) -> Iterator[str
 
 def _directory_problem(id_: str, instance: Instance) -> str | None:
     """Return why `id_` is not valid as a directory name."""
+    if "/" not in id_:
+        return None
     fix = f"give it an alias: {{use: {instance.written!r}, as: <alias>}}"
-    if "/" in id_:
-        return f"{id_} has a path in it and cannot name a directory; {fix}"
-    if len(id_) > MAX_ID:
-        return f"{id_} is longer than {MAX_ID} characters; {fix}"
-    return None
+    return f"{id_} has a path in it and cannot name a directory; {fix}"
 
 
 def _without_traffic(study: Study, instance: Instance) -> str | None:

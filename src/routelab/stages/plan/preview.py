@@ -15,8 +15,10 @@ from routelab.config.schema import study_schema
 from routelab.jobs.job import TRY_AGAIN, BaseJob
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.kinds import kinds
+from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.kinds.predictions import predictions
 from routelab.stages.kinds.surveys import SurveyJob
+from routelab.stages.plan.allocations import Allocation, allocations_of
 from routelab.stages.plan.expansion import StudyPlan, expand_studies
 from routelab.stages.plan.fit import misfits
 
@@ -59,10 +61,13 @@ class Preview:
     ----------
     jobs : tuple of PlannedJob
         Kind by kind; one for each run of a survey.
+    allocations : tuple of Allocation
+        One for each comparison.
     batches, batches_to_run : int
     """
 
     jobs: tuple[PlannedJob, ...]
+    allocations: tuple[Allocation, ...]
     batches: int
     batches_to_run: int
 
@@ -151,7 +156,12 @@ def preview(studies: Sequence[Path], results: Path) -> Preview:
         for batch in plan.batches.values()
         if not plan.manifest(batch).exists() or not all(job.is_done() for job in batch.jobs)
     ]
-    return Preview(tuple(jobs), len(plan.batches), len(to_run))
+    compared = [
+        job for job in plan.of(ComparisonJob.kind).values() if isinstance(job, ComparisonJob)
+    ]
+    states = [one.state for job in compared for one in _planned_jobs(job)]
+    allocations = allocations_of(compared, states)
+    return Preview(tuple(jobs), tuple(allocations), len(plan.batches), len(to_run))
 
 
 def study_schema_text(built_in: bool = False) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import routelab
 from routelab.api import InputError
 from routelab.artifacts.atomic import atomic_directory, explain_write_errors
+from routelab.toolkit.input_files import is_folder, is_regular
 
 HOOK = ("tool", "hatch", "build", "targets", "wheel", "hooks", "custom")
 """Key of pyproject.toml that lists the repository's files in a wheel."""
@@ -29,7 +30,7 @@ def create_project(directory: Path) -> None:
     InputError
         If the folder is not empty or cannot be written.
     """
-    if directory.is_dir():
+    if is_folder(directory):
         found = sorted(path.name for path in directory.iterdir())
         if found:
             more = f" and {len(found) - 3} more" if len(found) > 3 else ""
@@ -57,7 +58,7 @@ def project_files() -> dict[str, Path]:
         str(name / path.relative_to(source)): path
         for name, source in ((Path(name), source) for name, source in sources.items())
         for path in sorted((source, *source.rglob("*")))
-        if path.is_file()
+        if is_regular(path)
     }
 
 
@@ -83,7 +84,7 @@ def _fill(directory: Path) -> None:
             new.rmdir()
         except BaseException:
             for path in made:
-                if path.is_dir():
+                if is_folder(path):
                     shutil.rmtree(path, ignore_errors=True)
                 else:
                     path.unlink(missing_ok=True)

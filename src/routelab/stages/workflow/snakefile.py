@@ -11,16 +11,20 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from routelab.api import InputError
 from routelab.artifacts.atomic import explain_write_errors
 from routelab.artifacts.losses import loss_sentences
+from routelab.bench.fabric.switching import load_fabric, require_fabric
+from routelab.config.cluster.file import load_cluster
 from routelab.jobs.batches import write_jobs
 from routelab.jobs.job import TRY_AGAIN
 from routelab.jobs.watch import announce_run, end_jobs_on_interrupt, wait_for_jobs
 from routelab.registry.suggest import did_you_mean
+from routelab.stages.argument_errors import call_all
 from routelab.stages.kinds import kinds
 from routelab.stages.kinds.comparisons import ComparisonJob
 from routelab.stages.plan.expansion import Plan, expand_studies
@@ -60,9 +64,11 @@ def begin_run(workflow: Any, config: Mapping[str, Any]) -> Plan:
         `apply_option` and `submits_all`.
     """
     try:
-        apply_option(config)
+        applies = bool(apply_option(config))
         submits_all(config)
         plan = expand_studies(select_studies(config.get("studies")), RESULTS)
+        if applies:
+            check_fabrics(plan)
     except InputError as error:
         sys.exit(str(error))
     _keep_slurm_conf()
@@ -105,6 +111,27 @@ def apply_option(config: Mapping[str, Any]) -> str:
             "apply_routing=true'"
         )
     return "--apply-routing" if allowed else ""
+
+
+def check_fabrics(plan: Plan) -> None:
+    """Refuse to apply routings where a comparison that would be measured lacks a fabric.
+
+    Raises
+    ------
+    InputError
+        Names every cluster whose file lacks it.
+    """
+    most: dict[Path, int] = {}
+    for job in plan.of(ComparisonJob.kind).values():
+        if isinstance(job, ComparisonJob) and not job.is_done():
+            path = Path(job.comparison.settings.cluster)
+            most[path] = max(most.get(path, 0), len(job.comparison.routings))
+    call_all(*(partial(_check_fabric, path, routings) for path, routings in most.items()))
+
+
+def _check_fabric(path: Path, routings: int) -> None:
+    file = load_cluster(path)
+    require_fabric(file, load_fabric(file.cluster.fabric, f"{path}: fabric: "), routings)
 
 
 def submits_all(config: Mapping[str, Any]) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from routelab.api import Job, RouteTable, RoutingGraph, Topology
 from routelab.registry.catalogue import Catalogue
 from routelab.registry.instances import load
 from routelab.testing.inputs.engines import GROUNDS
+from routelab.testing.inputs.examples import complete_name, name_parts, parse_plugin_name
 from routelab.testing.inputs.graphs import GRAPHS, all_walks
 from routelab.testing.inputs.jobs import JOBS, job_on
 from routelab.testing.inputs.launches import TASKS
@@ -54,7 +56,8 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
         return dict(GROUNDS) | {name: _table(network) for name, network in added_networks.items()}
     networks = dict(NETWORKS) | added_networks
     if kind == "routing":
-        return dict(NETWORKS) | dict(SEVERAL_TERMINALS) | added_networks
+        families = _networks_of_families(text, catalogue)
+        return {**NETWORKS, **SEVERAL_TERMINALS, **families, **added_networks}
     if kind == "rules":
         return networks
     if kind == "selection":
@@ -62,6 +65,27 @@ def inputs(kind: str, text: str, topologies: Sequence[str], catalogue: Catalogue
     added = {name: _table(networks[name]) for name in topologies}
     tables = dict(TABLES) | added
     return tables if kind in ("layers", "export", "fabric") else dict(_metric_inputs(tables))
+
+
+def _networks_of_families(text: str, catalogue: Catalogue) -> Makers:
+    """Return networks of the families that a routing claims, if the kit has none of them.
+
+    They are the installed topologies of these names, with default parameters.
+    """
+    known = {make().family for make in NETWORKS.values()}
+    found: dict[str, Callable[[], Any]] = {}
+    for kind, part in name_parts("routing", parse_plugin_name("routing", text)):
+        claims = {
+            family
+            for entry in catalogue.entries(kind, part.key)
+            if entry.plugin is not None and entry.status == "ok"
+            for family in entry.plugin.capabilities.families
+        }
+        for family in sorted((claims - known) & set(catalogue.keys("topology"))):
+            with suppress(Skipped):
+                name = complete_name("topology", family, catalogue)
+                found[name] = _installed_topology(name, catalogue)
+    return found
 
 
 def _installed_topology(name: str, catalogue: Catalogue) -> Callable[[], Topology]:

@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from routelab.api.errors import InputError
+from routelab.api.number_texts import read_number
 from routelab.api.topology import Float64Array, Int64Array
+from routelab.toolkit.input_files import read_text
 
 COLUMNS = {"source": ("source", "src"), "target": ("target", "dst"), "bytes": ("bytes",)}
 """Columns of a list, each with its allowed names."""
@@ -95,7 +97,7 @@ def read_traffic_matrix(path: Path) -> Float64Array:
 def _read(path: Path) -> tuple[Float64Array, Float64Array | None]:
     """Read bytes and, if a list has them, messages; raise as `read_traffic_matrix`."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_text(path, encoding="utf-8-sig")
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -126,7 +128,7 @@ def _rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 def _number(cell: str) -> float | None:
     try:
-        return float(cell)
+        return read_number(cell)
     except ValueError:
         return None
 

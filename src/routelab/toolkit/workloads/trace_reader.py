@@ -11,8 +11,10 @@ import numpy as np
 
 from routelab.api.blocks import ALL
 from routelab.api.errors import InputError, PluginError
+from routelab.api.number_texts import read_number
 from routelab.api.topology import frozen_array
 from routelab.api.workload import Collective, CollectiveName, Program, Step
+from routelab.toolkit.input_files import read_text
 from routelab.toolkit.workloads.block_builder import BlockBuilder
 
 _NUMBERS = {
@@ -112,7 +114,7 @@ def trace_files(path: Path) -> list[Path]:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return read_text(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -192,7 +194,7 @@ class _Reader:
 
     def compute(self, line: Line, builder: BlockBuilder) -> None:
         try:
-            amount = float(line.arguments[0])
+            amount = read_number(line.arguments[0])
         except (IndexError, ValueError):
             amount = -1.0
         if not 0 <= amount < np.inf:

@@ -135,7 +135,7 @@ def test_up_down_takes_the_root_it_is_told() -> None:
     )
     assert UpDown()._levels(line).tolist() == [1, 0, 1]
     assert UpDown(root="c")._levels(line).tolist() == [2, 1, 0]
-    with pytest.raises(InputError, match="root=d is no switch"):
+    with pytest.raises(InputError, match="root=d is not a switch"):
         UpDown(root="d").routing_graph(line)
 
 

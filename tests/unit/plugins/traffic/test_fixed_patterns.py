@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from routelab.api import Topology
+from routelab.api import InputError, Topology
 from routelab.toolkit import build_grid
 from routelab_plugins.traffic.bit_complement import BitComplement
 from routelab_plugins.traffic.bit_reversal import BitReversal
@@ -134,8 +134,9 @@ def test_tornado_goes_nowhere_in_small_rings(dims):
 
 
 def test_a_shift_is_for_as_many_dimensions_as_there_are():
-    reason = TornadoTraffic(shift="3x0").supports(build_grid("torus", (4, 4, 4), wrap=True))
-    assert reason == "shift=3x0 is for 2 dimensions, this network has 3"
+    message = "shift=3x0 is for 2 dimensions, this network has 3"
+    with pytest.raises(InputError, match=message):
+        TornadoTraffic(shift="3x0").supports(build_grid("torus", (4, 4, 4), wrap=True))
 
 
 @given(dims=dimensions)

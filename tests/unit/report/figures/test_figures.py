@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -150,3 +151,13 @@ def test_too_many_pictures_are_refused(world):
         world.add(f"g~seed={seed}", "2", seed=seed)
     with pytest.raises(InputError, match="13 pictures are more than 12; choose with 'where'"):
         drawn(world, NETWORK)
+
+
+def test_names_are_no_formulas_in_a_figure(world, tmp_path):
+    name = "=$\\frac{$<script>&"
+    world.add("bfs", alias=name, load=[1, 2])
+    world.add("dor", load=[1, 2])
+    save_drawing(drawn(world, ECDF), tmp_path, "f")
+    assert b"<script>" not in (tmp_path / "f.svg").read_bytes()
+    with (tmp_path / "f.csv").open() as stream:
+        assert {line["routing"] for line in csv.DictReader(stream)} == {"'" + name, "dor"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import statistics as plain
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -423,10 +424,10 @@ def test_below_a_figure_stands_what_was_not_measured(world):
 def test_the_command_of_a_row_measures_it_and_the_baseline_again(world):
     made = two(world, settings={"repeats": 7, "minutes": 30, "predict": False})
     common = "routelab bench --cluster tiny --topology torus~dims=4x2 --routing dor"
-    assert bench_command(made.records[1], True) == (
+    assert bench_command(replace(made.records[1], switched=True)) == (
         f"{common} --routing fast --benchmark a~class=S --repeats 7 --apply-routing"
     )
-    assert bench_command(made.records[0], False) == f"{common} --benchmark a~class=S --repeats 7"
+    assert bench_command(made.records[0]) == f"{common} --benchmark a~class=S --repeats 7"
 
 
 STUDY = """

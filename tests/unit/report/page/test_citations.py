@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from routelab.api import Citation, RulesPlugin, SelectionPlugin
+from routelab.api import BenchmarkPlugin, Citation, RulesPlugin, SelectionPlugin
 from routelab.registry.works import read_bibliography
 from routelab.report.page.citations import bibliography, cited_works
 from routelab.report.page.site import write_study_report
@@ -74,6 +74,41 @@ def test_two_works_with_one_key_are_both_listed(plugin, tmp_path):
         ("smith2020", "On Turns"),
         ("smith2020-2", "On Bends"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("title", "ran", "shown", "use"),
+    [
+        ("Fast Benchmarks", ["7.4"], "Fast Benchmarks 7.4", "version 7.4 ran"),
+        ("Fast Benchmarks 5.6.2", ["7.4"], "Fast Benchmarks 7.4", "version 7.4 ran"),
+        (
+            "Fast Benchmarks, Version 5",
+            ["5.7", "7.4"],
+            "Fast Benchmarks 5.7 and 7.4",
+            "versions 5.7 and 7.4 ran",
+        ),
+        ("Fast {\\o} 2", ["2021.7"], "Fast ø 2021.7", "version 2021.7 ran"),
+    ],
+)
+def test_a_program_is_cited_in_the_versions_that_ran(plugin, tmp_path, title, ran, shown, use):
+    bib = f"@manual{{fast, title = {{{title}}}, organization = {{F.}}}}\n" + SMITH % ""
+    cited = ("fast", "the program"), ("smith2020", "the pattern")
+    one = plugin("a", "fast", *cited, bib=bib, base=BenchmarkPlugin)
+    other = plugin("a", "turn", ("fast", "what is timed"))
+    program, paper = works = cited_works(None, [one, other], {"fast": ran, "turn": ["1"]})
+    assert program.work.title == shown
+    assert program.uses == [
+        ("benchmark/fast", f"the program; {use}"),
+        ("rules/turn", "what is timed"),
+    ]
+    # an article has no version
+    assert paper.work.title == "On Turns"
+    written = tmp_path / "all.bib"
+    written.write_text(bibliography(works))
+    found = read_bibliography(written)
+    assert not found.problems
+    assert " and ".join(ran) in found.works["fast"].bibtex
+    assert cited_works(None, [one])[0].work.title in (title, "Fast ø 2")
 
 
 def test_an_unknown_key_is_listed_without_a_work(plugin):

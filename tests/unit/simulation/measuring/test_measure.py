@@ -10,7 +10,9 @@ from fake_simulation import Batch, Queues, Stuck, histogram
 
 from routelab.simulation.measuring.measure import measure_simulation
 from routelab.simulation.measuring.result import jain_index
+from routelab.simulation.measuring.samples import Samples
 from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.counts import CycleCounts
 
 SETTINGS = SimulationSettings(max_cycles=100_000)
 
@@ -167,3 +169,26 @@ def test_the_twin_of_the_histogram_fits_its_quantiles():
     for share in (0.01, 0.5, 0.99):
         exact = np.sort(values)[int(np.ceil(share * 5000)) - 1]
         assert exact <= made.quantile(share) <= exact * (1 + 1 / 64) + 1
+
+
+def series(growth, seed, rows=64):
+    """Samples of 100 cycles, 40 flits each on average, with a backlog of noise and growth."""
+    random = np.random.default_rng(seed)
+    generated = random.poisson(40, rows)
+    backlog = random.poisson(5, rows) + np.round(growth * 40 * np.arange(rows)).astype(int)
+    ejected = generated - np.diff(backlog, prepend=0)
+    samples = Samples(100)
+    for made, arrived in zip(generated.tolist(), ejected.tolist(), strict=True):
+        samples.add(CycleCounts(100, made, made, arrived, arrived, 9 * arrived, 9, 0, 5, 0))
+    return samples
+
+
+def test_a_backlog_that_certainly_does_not_grow():
+    """The generated flits alone are uncertain by 4 %, the backlog's growth by 0.1 %."""
+    still = [series(0, seed) for seed in range(100)]
+    assert all(one.rate(0.95).half_width > 0.02 * one.rate(0.95).value for one in still)
+    assert sum(one.is_balanced(0.02) for one in still) >= 90
+    assert not any(series(0.03, seed).is_balanced(0.02) for seed in range(100))
+    # a slower growth is a drift
+    assert sum(series(0.01, seed).is_balanced(0.02) for seed in range(100)) <= 1
+    assert not Samples(100).is_balanced(0.02)

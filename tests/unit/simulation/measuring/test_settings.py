@@ -61,8 +61,8 @@ def test_all_mistakes_are_told():
     ("text", "part"),
     [
         ("messages=4,find_saturation=true", "`find_saturation` needs offered loads"),
-        ("max_cycles=1000", "it takes at least 6400"),
-        ("warmup_cycles=150000", "it takes at least 300000"),
+        ("max_cycles=1000", "it must be at least 6400"),
+        ("warmup_cycles=150000", "it must be at least 300000"),
         ("packet_flits=16", "`buffer_flits` is 8, less than `packet_flits`, 16"),
         ("buffer_flits=32768", "buffers of 32768 packets are too large, the engine"),
         ("buffer_flits=65536,packet_flits=2", "buffers of 32768 packets are too large"),

@@ -1,13 +1,15 @@
-"""`routelab bench parse`: JSON or a named failure."""
+"""`routelab bench parse`: figures and foreign lines, or a named failure."""
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 
 import pytest
 from bench_corpus import DATA, GOOD, LIES
 
+from routelab.api import BenchmarkResult, FigureOfMerit
 from routelab.cli import main
 from routelab.stages.bench import parse as stage
 
@@ -24,7 +26,45 @@ def test_figures_are_printed_as_json(case, capsys):
         "version": case.expected["version"],
         "figures": [dict(zip(keys, row, strict=True)) for row in case.expected["figures"]],
         "facts": case.expected["facts"],
+        "foreign": case.expected.get("foreign", []),
     }
+
+
+FOREIGN = [case for case in GOOD if case.expected.get("foreign")]
+
+
+@pytest.mark.parametrize("case", FOREIGN, ids=str)
+def test_a_table_shows_lines_of_other_programs_below_the_figures(case, capsys):
+    assert main(["bench", "parse", case.plugin, str(DATA / f"{case}.txt"), "--format=table"]) == 0
+    table, _, rest = capsys.readouterr().out.partition("lines of other programs:\n")
+    assert rest.split("\n")[:-1] == [f"  {line.expandtabs()}" for line in case.expected["foreign"]]
+    figures = [line.split() for line in table.split("\n")[1 : len(case.figures()) + 1]]
+    assert [(line[0], line[1:3]) for line in figures] == [
+        (
+            one.metric,
+            [f"{one.size}", f"{one.value:.15g}"] if one.size else [f"{one.value}", one.unit],
+        )
+        for one in case.figures()
+    ]
+
+
+@pytest.mark.parametrize("case", FOREIGN, ids=str)
+def test_csv_has_only_figures_and_a_warning(case, capsys):
+    assert main(["bench", "parse", case.plugin, str(DATA / f"{case}.txt"), "--format=csv"]) == 0
+    out, err = capsys.readouterr()
+    rows = list(csv.reader(out.splitlines()))[1:]
+    assert [float(row[2]) for row in rows] == [one.value for one in case.figures()]
+    assert "lines of other programs are not shown" in err
+
+
+def test_control_characters_of_foreign_lines_do_not_reach_the_terminal(tmp_path, capsys):
+    text = (DATA / "osu-alltoall" / "full-7.txt").read_text(encoding="utf-8")
+    file = tmp_path / "out.txt"
+    file.write_text("\x1b[2Jcleared\n" + text, encoding="utf-8")
+    assert main(["bench", "parse", "osu-alltoall", str(file), "--format=table"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    assert "  \\x1b[2Jcleared\n" in out
 
 
 @pytest.mark.parametrize(
@@ -75,6 +115,26 @@ def test_a_parser_that_breaks_is_the_plugins_fault(tmp_path, capsys, monkeypatch
     file.write_text("")
     assert main(["bench", "parse", "broken", str(file)]) == 1
     assert "broken: parse() has to return figures" in capsys.readouterr().err
+
+
+def test_a_launchers_report_of_failure_counts_more_than_the_figures_of_any_plugin(
+    tmp_path, capsys, monkeypatch
+):
+    class Trusting:
+        name = "trusting"
+
+        def parse(self, output, task):
+            return BenchmarkResult((FigureOfMerit("time", 1.0, "s", "lower"),))
+
+    monkeypatch.setattr(stage, "load", lambda *_: Trusting())
+    file = tmp_path / "out.txt"
+    file.write_text("time 1 s\n")
+    assert main(["bench", "parse", "trusting", str(file)]) == 0
+    file.write_text("time 1 s\nsrun: error: n02: task 1: Exited with exit code 3\n")
+    capsys.readouterr()
+    assert main(["bench", "parse", "trusting", str(file)]) == 1
+    told = "n02: rank 1 ended with exit code 3, after figures were printed"
+    assert f"{file}: error-text: {told}\n" in capsys.readouterr().err
 
 
 def test_what_is_no_output_of_a_benchmark_is_not_read(tmp_path, capsys):

@@ -12,13 +12,6 @@ from routelab.stages.cluster.networks import strangers
 
 pytestmark = pytest.mark.builtins
 
-SRUN = """\
-case "$1" in
---version) echo "slurm-wlm 22.05.8" ;;
---mpi=list) printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n\\tpmi2\\n'
-    echo "specific pmix plugin versions available: pmix_v4" ;;
-esac
-"""
 PARTITIONS = ["virtual|virtual*|up|infinite|1-infinite|8", "small|small|up|30:00|1-2|8"]
 STATES = [f"n{number}|virtual|idle|none" for number in range(1, 9)]
 CLUSTER = """\
@@ -31,41 +24,6 @@ node_sets: {torus~dims=4: "n[1,3,5,7]"}
 """
 
 FOLDER = "put its folder into environment: LD_LIBRARY_PATH"
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    """A folder with programs of its own, and no others."""
-    (tmp_path / "bin").mkdir()
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def program(here):
-    def program(name, script, folder="bin"):
-        path = here / folder / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(f"#!/bin/sh\n{script}\n")
-        path.chmod(0o755)
-        return path
-
-    return program
-
-
-@pytest.fixture
-def slurm(program):
-    """Slurm's commands with the answers that a test wants."""
-
-    def slurm(partitions=PARTITIONS, states=STATES, srun=SRUN, config="MpiDefault = none"):
-        lines = "\n".join(f"echo '{line}'" for line in partitions)
-        nodes = "\n".join(f"echo '{line}'" for line in states)
-        program("sinfo", f'case "$*" in *--Node*)\n{nodes}\n;; *)\n{lines}\n;; esac')
-        program("srun", srun)
-        program("scontrol", f"echo '{config}'")
-
-    return slurm
 
 
 @pytest.fixture
@@ -197,7 +155,7 @@ def test_slurm_that_is_not_there_or_does_not_answer(program, slurm, checks, here
             "run this where Slurm's commands are, or choose a cluster with another launcher",
         ),
         "Slurm": (
-            "there is no sinfo here",
+            "sinfo was not found here",
             "run this where Slurm's commands are (Debian: slurm-client)",
         ),
     }
@@ -205,7 +163,7 @@ def test_slurm_that_is_not_there_or_does_not_answer(program, slurm, checks, here
     error = "slurm_load_partitions: Unable to contact slurm controller (connect failure)"
     program("sinfo", f"echo '{error}' >&2; exit 1")
     assert missing(checks(CLUSTER)) == {
-        "Slurm": (error, "is slurmctld running, and this its host?")
+        "Slurm": (error, "check that slurmctld runs and that this host belongs to its cluster")
     }
 
 
@@ -431,7 +389,7 @@ def test_benchmarks_that_are_not_there_or_cannot_run(program, checks, here):
 def test_all_wrong_names_are_told_at_once(here):
     (here / "some.yaml").write_text("nodes: 0\n")
     with pytest.raises(InputError) as raised:
-        check_cluster("some.yaml", ["npbb"], "toruss~dims=4", "dorr")
+        check_cluster("some.yaml", ["npbb"], "toruss~dims=4", ["dorr"])
     lines = str(raised.value).splitlines()
     assert lines[0] == "some.yaml:1: nodes: 0 should be greater than or equal to 1"
     assert [name for name in ("npbb", "toruss", "dorr") if name not in str(raised.value)] == []
@@ -524,16 +482,16 @@ def test_a_fabric_is_asked_and_not_switched(program, checks, here):
         )
     }
     assert not (here / "ran").exists()
-    found = checks(text, routing="angara-sssp")
+    found = checks(text, routings=["angara-sssp"])
     assert found["fabric command: check"] == ("ok", "nothing is missing", "")
     assert (here / "ran").exists()
     assert not (here / "log").exists()
     program("check", "echo 'not in group fabric' >&2; exit 3")
-    told = missing(checks(text, routing="angara-sssp"))["fabric command: check"]
+    told = missing(checks(text, routings=["angara-sssp"]))["fabric command: check"]
     assert "exit code 3" in told[0]
     assert "not in group fabric" in told[0]
     apply.chmod(0o644)
-    told = missing(checks(text, routing="angara-sssp"))["fabric command"]
+    told = missing(checks(text, routings=["angara-sssp"]))["fabric command"]
     assert told[0].startswith(f"apply: {apply} cannot be executed")
 
 

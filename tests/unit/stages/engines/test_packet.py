@@ -153,7 +153,8 @@ def test_the_facts_are_those_of_the_highest_load(folder: Path) -> None:
 def test_terminals_with_names_are_listed_by_them(tmp_path: Path) -> None:
     """And each way of a table per terminal is the one that its packets take."""
     (tmp_path / "pair.json").write_text(
-        '{"nodes": [{"id": "a"}, {"id": "b"}, {"id": "n1", "kind": "host"}, {"id": "n2", "kind":'
+        '{"multigraph": true,'
+        ' "nodes": [{"id": "a"}, {"id": "b"}, {"id": "n1", "kind": "host"}, {"id": "n2", "kind":'
         ' "host"}, {"id": "n3", "kind": "host"}], "links": [{"source": "a", "target": "b"},'
         ' {"source": "a", "target": "b"}, {"source": "n1", "target": "a"}, {"source": "n2",'
         ' "target": "b"}, {"source": "n3", "target": "b"}]}'

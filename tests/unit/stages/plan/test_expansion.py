@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from routelab.api import InputError
+from routelab.jobs.job import MAX_ID
 from routelab.registry.bibliography import bibliography_files
 from routelab.registry.catalogue import installed_catalogue
 from routelab.stages.plan import expansion as plans
-from routelab.stages.plan.expansion import MAX_ID, expand_studies
+from routelab.stages.plan.expansion import expand_studies
 from routelab.stages.plan.plugins import study_plugins
 
 pytestmark = pytest.mark.builtins
@@ -134,11 +135,12 @@ def test_an_alias_is_no_other_instance_s_name(write):
     assert "routings[1]: the name 'dor' stands for dfsssp here, and for dor at" in line
 
 
-def test_names_that_cannot_be_directories_need_an_alias(write):
+def test_names_with_a_path_need_an_alias_and_long_ones_do_not(write):
     failed = "+".join(str(i) for i in range(60))
     long = f"torus~dims=8x8,failed_switches={failed}"
-    (line,) = mistakes(write("long", study(f'["{long}"]')))
-    assert f"is longer than {MAX_ID} characters; give it an alias: {{use: '{long}', as:" in line
+    (job,) = expand_studies([write("long", study(f'["{long}"]'))]).of("topologies").values()
+    assert job.ids == (long,)
+    assert len(Path(job.folder).name) == MAX_ID
     plan = expand_studies([write("short", study(f'[{{use: "{long}", as: holes}}]'))])
     assert networks(plan) == ["holes"]
     assert plan.of("topologies")["holes",].text == long

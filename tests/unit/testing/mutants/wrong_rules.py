@@ -99,9 +99,7 @@ class ChangesItsInput(AnyWalk):
     caught = "input-unchanged", "channel_latency"
 
     def routing_graph(self, topology):
-        topology.channel_latency.setflags(write=True)
-        topology.channel_latency[:] += 1
-        topology.channel_latency.setflags(write=False)
+        object.__setattr__(topology, "channel_latency", topology.channel_latency + 1)
         return all_walks(topology)
 
 

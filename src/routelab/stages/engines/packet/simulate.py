@@ -29,6 +29,7 @@ from routelab.simulation.measuring.sweep import Make, sweep_loads
 from routelab.simulation.packet.closed_loop import messages_of
 from routelab.simulation.packet.engine import Simulation
 from routelab.simulation.packet.traffic import Ends, active_terminals, demand_of
+from routelab.stages.damage import check_unchanged
 from routelab.stages.engines.packet.facts import (
     blocked_at,
     curve_row,
@@ -63,7 +64,13 @@ def simulate_packets(case: EngineCase, settings: SimulationSettings) -> EngineRe
     network, traffic = case.network, case.work
     assert isinstance(traffic, TrafficPlugin)
     case.tell(traffic.name, "traffic")
-    demand = cache(lambda seed: demand_of(traffic, network, seed))
+
+    @cache
+    def demand(seed: int) -> Demand:
+        made = demand_of(traffic, network, seed)
+        check_unchanged(traffic.name, network)
+        return made
+
     first = demand(settings.seed)
     if not first.rate.any():
         raise UnsupportedError(f"{traffic.name}: no terminal sends anything on this network")

@@ -1,0 +1,210 @@
+"""Parser of the command line: help that begins with examples, and suggestions for typing errors."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NoReturn
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser of ``routelab`` or of a command, with the options that all commands have.
+
+    Options cannot be abbreviated: an abbreviation would mean something else, or nothing, as soon as
+    a plugin adds an option.
+
+    Parameters
+    ----------
+    later : function, optional
+        Adds options that take long to determine; called when the command is known.
+    examples : sequence of str
+        Complete commands, which the help shows first.
+    groups : mapping of str to sequence of str, optional
+        Names of commands by the heading under which the help lists them.
+    parent : Parser, optional
+        Parser of which this is a command.
+    **settings
+        Arguments of `argparse.ArgumentParser`.
+    """
+
+    strict = True
+    """Whether unknown options are errors; completion ignores them."""
+
+    def __init__(
+        self,
+        later: Callable[[argparse.ArgumentParser], None] | None = None,
+        examples: Sequence[str] = (),
+        groups: Mapping[str, Sequence[str]] | None = None,
+        parent: Parser | None = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__(**settings, allow_abbrev=False, add_help=False)
+        self._positionals.title = "arguments"
+        self.later = later
+        self.examples = examples
+        self._groups = groups
+        self._parent = parent
+        self._words: list[str] = []
+        # without a default, so that a command's parser keeps the values before the command
+        unset: dict[str, Any] = {"action": "store_true", "default": argparse.SUPPRESS}
+        self.general = self.add_argument_group("general options")
+        self.general.add_argument("-h", "--help", action="help", help="print this help and exit")
+        self.general.add_argument("-v", "--verbose", help="print each step", **unset)
+        self.general.add_argument("-q", "--quiet", help="print only warnings and errors", **unset)
+        self.general.add_argument(
+            "--log-json", help="print messages as JSON, one object per line", **unset
+        )
+
+    def add_subparsers(self, **settings: Any) -> Any:
+        """Add the place of the command's name; the commands are `Parser` objects."""
+        settings["parser_class"] = partial(Parser, parent=self)
+        return super().add_subparsers(**settings)
+
+    def complete(self) -> None:
+        """Add the options of `later`."""
+        if self.later is not None:
+            later, self.later = self.later, None
+            later(self)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments with all options; unknown options end the process with code 2."""
+        self.complete()
+        self._words = list(sys.argv[1:] if args is None else args)
+        namespace, rest = super().parse_known_args(self._words, namespace)
+        if rest and self.strict:
+            options = [word for word in rest if word.startswith("-")]
+            if options:
+                self._refuse_option(options[0])
+            self.error(f"unexpected arguments: {' '.join(rest)}")
+        return namespace, rest
+
+    def format_usage(self) -> str:
+        """Return a line with the arguments that must be given."""
+        formatter = self._get_formatter()
+        positionals = self._get_positional_actions()
+        options = [one for one in self._get_optional_actions() if one.required]
+        formatter.add_usage(self.usage, [*options, *positionals], [])
+        return formatter.format_help().rstrip("\n") + " [OPTION ...]\n"
+
+    def format_help(self) -> str:
+        """Return usage, examples, description, arguments and options, general options last."""
+        formatter = self._get_formatter()
+        formatter.add_text(self.description)
+        # general options last
+        for group in sorted(self._action_groups, key=lambda one: one is self.general):
+            actions = group._group_actions
+            if any(isinstance(one, argparse._SubParsersAction) for one in actions):
+                for title, names in (self._groups or {group.title or "": [*self.commands]}).items():
+                    _add_section(formatter, title, list(self._lines_of(names)))
+            else:
+                _add_section(formatter, group.title, actions)
+        lines = "".join(f"\n  {example}" for example in self.examples)
+        examples = f"example{'s' * (len(self.examples) > 1)}:{lines}\n" if lines else ""
+        return "\n".join(filter(None, (self.format_usage(), examples, formatter.format_help())))
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a help; unlike argparse, report that it cannot be written."""
+        if file is not sys.stdout:
+            super()._print_message(message, file)
+            return
+        file.write(message)
+        file.flush()
+
+    def error(self, message: str) -> NoReturn:
+        """End with code 2; an unknown option is reported first, as it may be the cause."""
+        if self.strict:
+            for word in self._words:
+                if word == "--" or (self.commands and not word.startswith("-")):
+                    break
+                if word.startswith("--") and word.partition("=")[0] not in self.options:
+                    self._refuse_option(word)
+        from routelab.commands._shared.errors import safe_text
+
+        super().error(safe_text(message))
+
+    @property
+    def actions(self) -> Sequence[argparse.Action]:
+        """Arguments and options."""
+        return self._actions
+
+    @property
+    def options(self) -> Mapping[str, argparse.Action]:
+        """Options by their spelling."""
+        return self._option_string_actions
+
+    def descendants(self) -> Iterator[Parser]:
+        """Iterate over this parser, its commands and their actions, with all options."""
+        self.complete()
+        yield self
+        for child in self.commands.values():
+            yield from child.descendants()
+
+    @property
+    def commands(self) -> Mapping[str, Parser]:
+        """Commands or actions by name."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                return action.choices
+        return {}
+
+    def _lines_of(self, names: Sequence[str]) -> Iterator[argparse.Action]:
+        """Iterate over the lines of the help for some commands, in this order."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                lines = {one.dest: one for one in action._choices_actions}
+                yield from (lines[name] for name in names if name in lines)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        from routelab.registry.suggest import did_you_mean
+
+        known = [str(choice) for choice in action.choices]
+        hint = did_you_mean(str(value), known)
+        if action.nargs != argparse.PARSER:
+            raise argparse.ArgumentError(
+                action, f"invalid choice: {value!r}{hint} (choose from {', '.join(known)})"
+            )
+        noun = "action" if self._parent else "command"
+        if self.strict and value in self._words:
+            before = self._words[: self._words.index(value)]
+            for word in before:
+                if word.startswith("-") and word not in self.options:
+                    self._refuse_option(word)
+        self._fail(f"unknown {noun} {value!r}{hint or f' (see `{self.prog} --help`)'}")
+
+    def _refuse_option(self, word: str) -> NoReturn:
+        """End with code 2 and name the option that was meant, or the command that has it."""
+        from routelab.registry.suggest import did_you_mean
+
+        option = word.partition("=")[0]
+        longer = [f"{name!r}" for name in self.options if name.startswith(option) and option != "-"]
+        if longer:
+            hint = f"; did you mean {' or '.join(longer)}?"
+        elif owners := self._owners(option):
+            hint = f"; it is an option of {' and '.join(f'`{name}`' for name in owners)}"
+        else:
+            hint = did_you_mean(option, self.options)
+        self._fail(f"unknown option {option!r}{hint or f' (see `{self.prog} --help`)'}")
+
+    def _owners(self, option: str) -> list[str]:
+        """Return the commands that have an option."""
+        root = self
+        while root._parent is not None:
+            root = root._parent
+        return [one.prog for one in root.descendants() if option in one.options]
+
+    def _fail(self, message: str) -> NoReturn:
+        from routelab.commands._shared.errors import safe_text
+
+        self.exit(2, f"{self.prog}: error: {safe_text(message)}\n")
+
+
+def _add_section(
+    formatter: argparse.HelpFormatter, title: str | None, actions: Sequence[argparse.Action]
+) -> None:
+    formatter.start_section(title)
+    formatter.add_arguments(actions)
+    formatter.end_section()

@@ -1,0 +1,160 @@
+"""Pictures of a single command: latency against load, channel loads, times of a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from routelab.api import Column, InputError
+from routelab.artifacts.atomic import check_file_writable
+
+if TYPE_CHECKING:
+    from routelab.report.figures.drawing import Drawing
+
+SUFFIXES = ("svg", "png", "pdf", "csv")
+"""Formats of plot files; ``csv`` has the numbers of the picture."""
+
+LATENCY = "latency_mean"
+"""Column on the vertical axis of latency-load curves."""
+
+PLACE = "--plot: "
+"""Start of messages about a plot."""
+
+
+def check_plot(file: Path | None) -> None:
+    """Check, before any work, that a plot can be written to a file, if one is requested.
+
+    Raises
+    ------
+    InputError
+        If the format is unknown or the file cannot be written.
+    """
+    if file is None:
+        return
+    if file.suffix[1:] not in SUFFIXES:
+        known = ", ".join(f".{suffix}" for suffix in SUFFIXES)
+        raise InputError(f"{PLACE}{file}: unknown format; name a file that ends with {known}")
+    check_file_writable(file)
+
+
+def plot_latency(title: str, curves: Mapping[str, Sequence[Mapping[str, Any]]], file: Path) -> None:
+    """Draw the latency-load curve of each routing.
+
+    Parameters
+    ----------
+    title : str
+    curves : mapping
+        Rows of each routing, one for each offered load, with the columns of ``curve.csv``.
+    file : path
+        Its suffix is one of `SUFFIXES`.
+
+    Raises
+    ------
+    InputError
+        If there are too many routings for one picture.
+    """
+    import pandas as pd
+
+    from routelab.config import Figure as FigureSpec
+    from routelab.report.figures.curve import curve_drawing
+    from routelab.report.figures.drawing import house_style
+    from routelab.report.figures.styles import Looks
+
+    ends = f"{LATENCY}_low", f"{LATENCY}_high"
+    rows = [
+        (name, row["load"], *(row.get(column) for column in (LATENCY, *ends)), row.get("state"))
+        for name, curve in curves.items()
+        for row in curve
+        if row.get("load")
+    ]
+    data = pd.DataFrame(rows, columns=["routing", "load", LATENCY, *ends, "state"])
+    numbers = [LATENCY, *ends]
+    data[numbers] = data[numbers].astype(np.float64)
+    for end in ends:
+        data[end] = data[end].fillna(data[LATENCY])
+    spec = FigureSpec(kind="curve", of="loads", x="load", y=LATENCY, hue="routing")
+    with house_style():
+        drawing = curve_drawing(data, spec, PLACE, Looks())
+    _write(drawing, title, file)
+
+
+def plot_channel_loads(
+    title: str, loads: Mapping[str, npt.NDArray[np.float64]], file: Path
+) -> None:
+    """Draw the loads of all channels in descending order, a line for each routing.
+
+    Parameters
+    ----------
+    title : str
+    loads : mapping
+        Load of each channel, by routing; see `routelab.metrics.relative_loads`.
+    file : path
+        Its suffix is one of `SUFFIXES`.
+
+    Raises
+    ------
+    InputError
+        If there are too many routings for one picture.
+    """
+    import pandas as pd
+
+    from routelab.config import Figure as FigureSpec
+    from routelab.report.figures.drawing import house_style
+    from routelab.report.figures.lines import COUNT, LOAD
+    from routelab.report.figures.ranked import ranked_drawing
+    from routelab.report.figures.styles import Looks
+
+    parts = [
+        pd.DataFrame({"routing": name, LOAD: values, COUNT: 1}) for name, values in loads.items()
+    ]
+    spec = FigureSpec(kind="ranked", of="channels", y=LOAD, hue="routing")
+    with house_style():
+        drawing = ranked_drawing(pd.concat(parts), "channels", spec, PLACE, Looks())
+    _write(drawing, title, file)
+
+
+def plot_merit(title: str, column: Column, values: Mapping[str, float], file: Path) -> None:
+    """Draw one value of each routing as a bar.
+
+    Parameters
+    ----------
+    title : str
+    column : Column
+        The column of the values.
+    values : mapping
+        By routing.
+    file : path
+        Its suffix is one of `SUFFIXES`.
+    """
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+    from routelab.report.figures.drawing import PALETTE, Drawing, house_style
+
+    data = pd.DataFrame({"routing": list(values), column.name: list(values.values())})
+    with house_style():
+        figure = Figure(figsize=(6, 1.2 + 0.4 * len(values)), layout="constrained")
+        axis = figure.subplots()
+        bars = axis.barh(list(values), list(values.values()), color=PALETTE[0])
+        axis.bar_label(bars, fmt="%.4g", padding=3)
+        axis.invert_yaxis()
+        axis.margins(x=0.15)
+        axis.grid(axis="y", visible=False)
+        axis.set_xlabel(column.label)
+    _write(Drawing(figure, data, f"{column.label} of each routing."), title, file)
+
+
+def _write(drawing: Drawing, title: str, file: Path) -> None:
+    from routelab.report.figures.drawing import house_style, write_drawing
+
+    with house_style():
+        if drawing.figure.legends:
+            # a title of the figure would cover the legend's
+            drawing.figure.legends[0].set_title(title)
+        else:
+            drawing.figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    write_drawing(drawing, file)

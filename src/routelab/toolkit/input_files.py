@@ -1,0 +1,145 @@
+"""Files that users name: one reader for all of them, with a limit of the size.
+
+Only regular files are read. A pipe would wait forever, and some devices never end. Every failure
+is an `OSError` whose ``strerror`` is a text for messages, so that a caller has one case to handle.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+
+MAX_TEXT = 1 << 30
+"""Largest text file in bytes, 1 GiB: a traffic matrix of 20,000 ranks or the links of ten million
+switches fit, and Python still reads it on an ordinary machine."""
+
+MAX_ARTIFACT = 1 << 28
+"""Largest JSON file that routelab wrote, in bytes, 256 MiB: 100 times what the largest needs."""
+
+MAX_ARRAYS = 1 << 36
+"""Largest file of arrays, compressed and uncompressed, in bytes, 64 GiB: a route table of 50,000
+switches. More does not fit into the memory of most machines."""
+
+MAX_BIBLIOGRAPHY = 1 << 24
+"""Largest BibTeX file in bytes, 16 MiB: some 20,000 works."""
+
+_CHUNK = 1 << 20
+
+_KINDS = {
+    stat.S_IFIFO: "a pipe (FIFO)",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def special_kind(path: str | os.PathLike[str]) -> str | None:
+    """Return what a path is if it is neither a regular file nor a folder, in words.
+
+    Returns
+    -------
+    kind : str or None
+        None if `path` is a regular file, a folder or a link to one, or if it does not exist.
+    """
+    try:
+        return _KINDS.get(stat.S_IFMT(os.stat(path).st_mode))  # noqa: PTH116 - one system call
+    except (OSError, ValueError):
+        return None
+
+
+def is_folder(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a folder; False also for what no path can be.
+
+    `Path.is_dir` raises an error if the text is too long for a file name, as the names of networks
+    with many failed links are.
+    """
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def is_regular(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path is a regular file; False also for what no path can be."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+@contextmanager
+def open_input(path: str | os.PathLike[str], limit: int = MAX_TEXT) -> Iterator[BufferedReader]:
+    """Open a regular file to read its bytes.
+
+    Parameters
+    ----------
+    path : path-like
+    limit : int
+        Largest size in bytes.
+
+    Raises
+    ------
+    OSError
+        If it cannot be opened, is not a regular file, or is larger than `limit`.
+    """
+    try:
+        _check(os.stat(path), path, limit)  # noqa: PTH116 - opening a device may change its state
+        # a pipe that takes the file's place in between must not wait for a writer
+        handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    except ValueError:
+        raise OSError(
+            errno.EINVAL, "its name has a character that file names cannot have"
+        ) from None
+    with os.fdopen(handle, "rb") as stream:
+        _check(os.fstat(handle), path, limit)
+        yield stream
+
+
+def _check(status: os.stat_result, path: str | os.PathLike[str], limit: int) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(status.st_mode), "a special file")
+        raise OSError(errno.EINVAL, f"it is {kind}; give a regular file", str(path))
+    if status.st_size > limit:
+        raise _too_large(path, limit)
+
+
+def _too_large(path: str | os.PathLike[str], limit: int) -> OSError:
+    return OSError(errno.EFBIG, f"it is larger than {limit} bytes; give a smaller file", str(path))
+
+
+def read_bytes(path: str | os.PathLike[str], limit: int = MAX_TEXT) -> bytes:
+    """Read a regular file.
+
+    Parameters
+    ----------
+    path : path-like
+    limit : int
+        Largest size in bytes.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, is not a regular file, or is larger than `limit`.
+    """
+    with open_input(path, limit) as stream:
+        parts, size = [], 0
+        # a file may grow, and the system says 0 for the size of some
+        while part := stream.read(_CHUNK):
+            size += len(part)
+            if size > limit:
+                raise _too_large(path, limit)
+            parts.append(part)
+    return b"".join(parts)
+
+
+def read_text(path: str | os.PathLike[str], limit: int = MAX_TEXT, encoding: str = "utf-8") -> str:
+    """Read a regular file as text, with its line ends as they are.
+
+    Raises
+    ------
+    OSError
+        As `read_bytes`.
+    UnicodeDecodeError
+        If the bytes are not text in `encoding`.
+    """
+    return read_bytes(path, limit).decode(encoding)

@@ -1,0 +1,165 @@
+"""The studies that measure Table 3 and Figure 6 anew, on a Slurm of 32 nodes: nothing is measured.
+
+What they have to plan follows from the paper: its tables (config/references/mukosey2020) and
+section 5.2, by which each benchmark was run five times for each number of nodes.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.builtins,
+    pytest.mark.workflow,
+    pytest.mark.parametrize("slurm", [32], indirect=True),
+]
+
+ROOT = Path(__file__).parents[2]
+PAPER = ROOT / "config/references/mukosey2020"
+PATTERNS = ("transpose", "neighbor", "tornado", "osu-alltoall")
+RUNS = 5 + 1
+"""Those of the paper, and a warm-up."""
+
+HOOK = """\
+fabric:
+  use: command
+  apply: [{hook}, apply, "{{routing}}", "{{folder}}"]
+  restore: [{hook}, restore]
+benchmarks: {{npb: {programs}, osu-alltoall: {programs}}}
+"""
+
+
+def column(table, name):
+    with (PAPER / table).open(newline="") as stream:
+        return list(dict.fromkeys(row[name] for row in csv.DictReader(stream)))
+
+
+NODES = [int(text) for text in column("table2.csv", "nodes")]
+ROUTINGS = column("table3.csv", "routing")
+PROGRAMS = [f"{name.lower()}.C.{32 * 4}" for name in column("table3.csv", "benchmark")]
+
+
+@pytest.fixture
+def project(tmp_path, slurm):
+    """A project with both studies for the virtual cluster, and programs that do nothing."""
+    for name in ("Snakefile", "workflow", "profiles", "config"):
+        (shutil.copytree if (ROOT / name).is_dir() else shutil.copy)(ROOT / name, tmp_path / name)
+    for name in ("table3", "figure6"):
+        study = tmp_path / f"config/studies/desmos-rerun-{name}.yaml"
+        study.write_text(study.read_text().replace("cluster: desmos", "cluster: virtual-desmos"))
+    for name in (*PROGRAMS, "osu_alltoall", "hook"):
+        program = tmp_path / "programs" / name
+        program.parent.mkdir(exist_ok=True)
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+    cluster = tmp_path / "config/clusters/virtual-desmos.yaml"
+    programs = tmp_path / "programs"
+    cluster.write_text(cluster.read_text() + HOOK.format(hook=programs / "hook", programs=programs))
+
+    def run(*words, code=0):
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+        done = subprocess.run(
+            words,
+            cwd=tmp_path,
+            env=os.environ | slurm.environ | {"PATH": path},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    yield tmp_path, run
+    assert slurm.jobs() == []
+
+
+def check(run, name, code=0):
+    """What `routelab cluster check` says, by what was checked and its state."""
+    words = ("cluster", "check", "virtual-desmos", "--study", name, "--format", "json")
+    rows = json.loads(run("routelab", *words, code=code))
+    return {(row["what"], row["state"]): row["found"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("name", "nodes", "benchmarks"),
+    [
+        ("desmos-rerun-table3", [max(NODES)], len(PROGRAMS)),
+        ("desmos-rerun-figure6", NODES, len(PATTERNS)),
+    ],
+)
+def test_they_take_the_allocations_and_runs_of_the_paper(project, name, nodes, benchmarks):
+    _, run = project
+    plan = json.loads(run("routelab", "study", "plan", name, "--format", "json"))
+    allocations = plan["allocations"]
+    assert [one["nodes"] for one in allocations] == nodes
+    runs = benchmarks * len(ROUTINGS) * RUNS
+    assert [one["runs"] for one in allocations] == [runs] * len(nodes)
+    minutes = runs * 120 // 60 + 10
+    assert [one["node_hours"] for one in allocations] == [n * minutes / 60 for n in nodes]
+    hours = sum(nodes) * minutes / 60
+    shown = run("routelab", "study", "plan", name)
+    total = f"{len(nodes)} with {runs * len(nodes)} runs, at most {hours:.1f} node-hours"
+    assert f"allocations: {total} (nodes x time: " in shown
+
+    found = check(run, name)
+    assert "missing" not in {state for _, state in found}
+    assert found["partition virtual", "ok"].startswith("up, 32 nodes")
+    assert found["nodes n[01-32]", "ok"] == "idle"
+    assert ("disk of results", "ok") in found
+    assert ("fabric command: check", "ok") in found
+
+    words = ("report", "--config", f"studies={name}", "apply_routing=true")
+    planned = run("snakemake", "-n", "--quiet", "host", "--cores", "2", *words)
+    assert sorted(map(int, re.findall(r"\bfabric=1, nodes=(\d+)", planned))) == nodes, planned
+
+
+def test_together_they_are_six_allocations_with_450_runs(project):
+    _, run = project
+    names = ("desmos-rerun-table3", "desmos-rerun-figure6")
+    allocations = json.loads(run("routelab", "study", "plan", *names, "--format", "json"))
+    sizes = [(one["nodes"], one["runs"]) for one in allocations["allocations"]]
+    assert len(sizes) == 1 + len(NODES) == 6
+    expected = (len(PROGRAMS) + len(NODES) * len(PATTERNS)) * len(ROUTINGS) * RUNS
+    assert sum(runs for _, runs in sizes) == expected == 450
+
+
+def test_what_table_3_lacks_is_told_before_an_allocation_is_asked_for(project, slurm):
+    folder, run = project
+    name = "desmos-rerun-table3"
+    assert check(run, name)["executables", "ok"].startswith("5 of 5 ")
+    (folder / "programs" / PROGRAMS[0]).unlink()
+    (folder / "programs" / PROGRAMS[1]).chmod(0o644)
+    slurm.drain("n07", "a cable")
+    slurm.run("scontrol", "update", "PartitionName=virtual", "MaxTime=60")
+    cluster = folder / "config/clusters/virtual-desmos.yaml"
+    try:
+        found = check(run, name, code=1)
+        lines = run("routelab", "study", "check", name).splitlines()
+        cluster.write_text(re.sub(r"fabric:\n( .*\n)+", "", cluster.read_text()))
+        without = check(run, name, code=1)
+        words = ("report", "--config", f"studies={name}", "apply_routing=true")
+        refused = run("snakemake", "-n", "--cores", "2", *words, code=1)
+    finally:
+        slurm.run("scontrol", "update", "PartitionName=virtual", "MaxTime=INFINITE")
+        slurm.tidy()
+    assert found["executables", "missing"].startswith("3 of 5 ")
+    assert found["benchmark LU", "missing"] == f"no {PROGRAMS[0]} in {folder}/programs"
+    assert found["benchmark MG", "missing"].endswith(f"{PROGRAMS[1]} may not be executed")
+    assert found["nodes n07", "missing"] == "drained (a cable)"
+    assert found["partition virtual", "missing"].endswith("; 190 minutes are requested")
+    place = f"config/studies/{name}.yaml: cluster virtual-desmos: "
+    assert sum(line.endswith("(missing)") for line in lines) == 5
+    assert all(line.startswith(place) for line in lines[1:])
+    told = without["fabric none", "missing"]
+    assert told.startswith("nothing switches between the 3 routings")
+    assert f"config/clusters/virtual-desmos.yaml: fabric: {told}" in refused

@@ -1,0 +1,179 @@
+"""The parser: suggestions for typing errors, and help that begins with examples that work."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from routelab.cli import GROUPS, main, make_parser
+from routelab.commands._shared.completion import HIDDEN
+from routelab.commands._shared.parser import Parser
+
+PARSERS = {
+    parser.prog: parser
+    for parser in make_parser().descendants()
+    if not set(HIDDEN) & set(parser.prog.split())
+}
+"""All parsers by command."""
+
+EXAMPLES = [example for parser in PARSERS.values() for example in parser.examples]
+
+
+def message(capsys, *arguments: str) -> str:
+    assert main(list(arguments)) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.count("\n") == 1
+    return err.rstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("evalute", "routelab: error: unknown command 'evalute'; did you mean 'evaluate'?"),
+        ("zzzz", "routelab: error: unknown command 'zzzz' (see `routelab --help`)"),
+        ("cluster chek", "routelab cluster: error: unknown action 'chek'; did you mean 'check'?"),
+        ("plugins lst", "routelab plugins: error: unknown action 'lst'; did you mean 'list'?"),
+        ("bench prase a", "routelab bench: error: unknown action 'prase'; did you mean 'parse'?"),
+        (
+            "evaluate a b --fromat csv",
+            "routelab evaluate: error: unknown option '--fromat'; did you mean '--format'?",
+        ),
+        (
+            "evaluate --fromat",
+            "routelab evaluate: error: unknown option '--fromat'; did you mean '--format'?",
+        ),
+        ("--verison", "routelab: error: unknown option '--verison'; did you mean '--version'?"),
+        (
+            "plugins list --formt=csv",
+            "routelab plugins list: error: unknown option '--formt'; did you mean '--format'?",
+        ),
+        ("topology a --zz", "unknown option '--zz' (see `routelab topology --help`)"),
+        (
+            "evaluate a b --memory-gb 3",
+            "unknown option '--memory-gb'; it is an option of `routelab route`",
+        ),
+    ],
+)
+def test_typing_errors_have_suggestions(line: str, text: str, capsys) -> None:
+    assert message(capsys, *line.split()).endswith(text)
+
+
+@pytest.mark.builtins
+def test_an_option_of_another_command_is_found(capsys) -> None:
+    """Also one that an engine declares."""
+    assert message(capsys, "evaluate", "a", "b", "--load", "0.3").endswith(
+        "unknown option '--load'; it is an option of `routelab simulate`"
+    )
+    assert message(capsys, "--load", "0.3", "simulate").endswith(
+        "unknown option '--load'; it is an option of `routelab simulate`"
+    )
+    assert message(capsys, "simulate", "a", "b", "c", "--se", "3").endswith(
+        "unknown option '--se'; did you mean '--seed' or '--seeds'?"
+    )
+
+
+def test_wrong_choices_have_suggestions(capsys) -> None:
+    assert main(["plugins", "list", "--format", "cvs"]) == 2
+    assert "invalid choice: 'cvs'; did you mean 'csv'? (choose" in capsys.readouterr().err
+
+
+def test_options_are_never_abbreviated(capsys) -> None:
+    """An abbreviation would mean something else as soon as a plugin adds an option."""
+    assert "did you mean '--format'?" in message(capsys, "plugins", "list", "--form", "csv")
+    assert all(not parser.allow_abbrev for parser in PARSERS.values())
+
+
+def test_missing_arguments_come_with_a_short_usage(capsys) -> None:
+    assert main(["evaluate"]) == 2
+    assert capsys.readouterr().err == (
+        "usage: routelab evaluate TOPOLOGY ROUTING [ROUTING ...] [OPTION ...]\n"
+        "routelab evaluate: error: the following arguments are required: TOPOLOGY, ROUTING\n"
+    )
+
+
+@pytest.mark.parametrize("name", list(PARSERS))
+def test_help_begins_with_examples(name: str, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    parser = PARSERS[name]
+    usage, empty, title, first, *_ = parser.format_help().splitlines()
+    assert usage.startswith(f"usage: {name}")
+    assert (empty, title.rstrip(":s")) == ("", "example")
+    assert first.strip().startswith((name, 'eval "$(routelab completion'))
+    assert 1 <= len(parser.examples) <= 3
+    assert all(len(line) <= 80 for line in parser.format_help().splitlines())
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_is_a_valid_command(example: str) -> None:
+    command = example.partition("#")[0].strip()
+    if found := re.search(r"\$\((.*)\)|(.*)\|", command):
+        command = found[1] or found[2]
+    program, *words = shlex.split(command)
+    assert program == "routelab"
+    assert callable(make_parser().parse_args(words).run)
+
+
+@pytest.mark.builtins
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_names_in_examples_exist(example: str) -> None:
+    from routelab.registry.catalogue import installed_catalogue
+    from routelab.registry.instances import load, load_routing
+
+    if "completion" in example or "plugins new" in example:
+        return
+    words = shlex.split(example)[1:]
+    values = vars(make_parser().parse_args(words))
+    kinds = ("topology", "rules", "workload", "export", "engine")
+    for kind in kinds:
+        if values.get(kind):
+            load(kind, values[kind])
+    for name in values.get("routings", [values.get("routing")]):
+        if isinstance(name, str):
+            load_routing(name)
+    if "work" in values:
+        assert values["work"].partition("~")[0] in (
+            *installed_catalogue().keys("traffic"),
+            *installed_catalogue().keys("workload"),
+        )
+    if values.get("kind"):
+        assert installed_catalogue().keys(values["kind"])
+    for word in words:
+        if word.startswith("config/"):
+            assert (Path(__file__).parents[3] / word).is_file()
+
+
+def test_the_help_lists_every_command_once_in_a_line_of_its_group(capsys, monkeypatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    commands = {name.split()[1] for name in PARSERS if len(name.split()) == 2}
+    assert sorted(name for names in GROUPS.values() for name in names) == sorted(commands)
+    for title, names in GROUPS.items():
+        begin = lines.index(f"{title}:") + 1
+        assert [line.split()[0] for line in lines[begin : begin + len(names)]] == list(names)
+
+
+def test_general_options_come_last_and_settings_used_most_first() -> None:
+    text = PARSERS["routelab simulate"].format_help()
+    titles = re.findall(r"^([a-z].*):$", text, re.MULTILINE)
+    assert titles[-1] == "general options"
+    assert titles.index("most used settings") < titles.index("settings of --engine packet")
+
+
+def test_parsers_of_commands_are_parsers_of_the_same_kind() -> None:
+    assert all(isinstance(parser, Parser) for parser in PARSERS.values())
+
+
+def test_a_typing_error_imports_nothing_heavy() -> None:
+    code = (
+        "import sys; from routelab.cli import main; main(['evalute']); "
+        "print([name for name in ('numpy', 'pydantic', 'numba') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,370 @@
+"""What the comparisons of a study need of a cluster, told before an allocation is asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from routelab.artifacts.tables import write_csv
+from routelab.bench.comparison import RUN_COLUMNS
+from routelab.cli import main
+from routelab.stages.cluster.slurm import limit_minutes
+from routelab.stages.plan.expansion import expand_studies
+
+pytestmark = pytest.mark.builtins
+
+NODES = {"2": 2, "4": 4, "4x2": 8, "4x2x2": 16, "4x2x2x2": 32}
+KERNELS = ("lu", "mg", "cg", "ft", "is")
+CLUSTER = """\
+launcher: srun
+mpi: pmi2
+partition: virtual
+topology: torus~dims=4x2x2x2
+hosts: n[1-32]
+node_sets:
+  torus~dims=2: n[1-2]
+  torus~dims=4: n[1,9,17,25]
+  torus~dims=4x2: n[1,5,9,13,17,21,25,29]
+  torus~dims=4x2x2: n[1,3,5,7,9,11,13,15,17,19,21,23,25,27,29,31]
+benchmarks: {npb: /here/bin/npb}
+"""
+FABRIC = "fabric: {use: command, apply: [/bin/true], restore: [/bin/true], state: /here/shared}\n"
+PARTITION = "virtual|virtual*|up|{limit}|{sizes}|32"
+STATES = [f"n{number}|virtual|idle|none" for number in range(1, 33)]
+
+
+def write_study(
+    dims, *benchmarks, ranks="{sweep: [1, 4]}", more="", routings="angara-bfs, angara-sssp"
+):
+    path = Path("config/studies/some.yaml")
+    topologies = ", ".join(f'"torus~dims={text}"' for text in dims)
+    path.write_text(
+        f"title: Some\ntopologies: [{topologies}]\nroutings: [{routings}]\n"
+        f"benchmarks: [{', '.join(benchmarks)}]\n"
+        f"bench: {{cluster: big, ranks_per_node: {ranks}, predict: false{more}}}\n"
+    )
+    return path
+
+
+def npb(version, kernels=KERNELS):
+    return [
+        f'{{use: "npb~kernel={kernel},class=C,version={version}", as: {kernel.upper()}}}'
+        for kernel in kernels
+    ]
+
+
+@pytest.fixture
+def big(here, slurm, program):
+    """A cluster of 32 nodes with a fabric, whose Slurm answers as the test says."""
+    for folder in ("config/studies", "config/clusters", "bin/npb"):
+        (here / folder).mkdir(parents=True)
+
+    def big(limit="infinite", sizes="1-infinite", states=STATES, cores=4, text=CLUSTER + FABRIC):
+        slurm([PARTITION.format(limit=limit, sizes=sizes)], states)
+        asked = "\n".join(f"echo 'n{number}|{cores}'" for number in range(1, 33))
+        sinfo = (here / "bin/sinfo").read_text().removeprefix("#!/bin/sh\n")
+        program("sinfo", f'case "$*" in *%c*)\n{asked}\nexit\nesac\n{sinfo}')
+        (here / "config/clusters/big.yaml").write_text(text.replace("/here", str(here)))
+
+    big()
+    return big
+
+
+@pytest.fixture
+def found(capsys):
+    """What the check of the study says, by what is checked: the rows with one of some states."""
+
+    def found(*states, words=("--study", "some"), code=None):
+        ended = main(["cluster", "check", "big", *words, "--format", "json"])
+        rows = json.loads(capsys.readouterr().out)
+        assert ended == (1 if any(row["state"] == "missing" for row in rows) else 0)
+        return [(row["what"], row["found"]) for row in rows if not states or row["state"] in states]
+
+    return found
+
+
+@pytest.mark.parametrize(("version", "count"), [("3.3", 35), ("3.4", 5)])
+def test_npb_needs_one_program_for_each_number_of_processes_before_3_4(
+    big, program, found, version, count
+):
+    write_study(NODES, *npb(version))
+    ranks = sorted({nodes * each for nodes in NODES.values() for each in (1, 4)})
+    endings = ranks if version == "3.3" else ["x"]
+    names = [f"{kernel}.C.{ending}" for kernel in KERNELS for ending in endings]
+    assert len(names) == count
+    told = dict(found("missing"))
+    assert told.pop("executables") == f"0 of {count} found, for all numbers of processes"
+    for kernel in KERNELS:
+        own = ", ".join(name for name in names if name.startswith(kernel))
+        assert told.pop(f"benchmark {kernel.upper()}") == f"no {own} in {Path.cwd()}/bin/npb"
+    assert told == {}
+    for name in names:
+        program(name, "exit 0", folder="bin/npb")
+    assert found("missing") == []
+    first, second = Path("bin/npb", names[0]), Path("bin/npb", names[-1])
+    first.unlink()
+    first.mkdir()
+    second.chmod(0o644)
+    told = dict(found("missing"))
+    assert told["executables"] == f"{count - 2} of {count} found, for all numbers of processes"
+    assert told["benchmark LU"] == f"no {names[0]} in {Path.cwd()}/bin/npb"
+    assert told["benchmark IS"].endswith(f"{names[-1]} may not be executed")
+
+
+def test_numbers_of_processes_are_those_of_the_clusters_own_where_the_study_has_none(
+    big, program, found
+):
+    big(text=CLUSTER + FABRIC + "ranks_per_node: 2\n")
+    write_study(["4x2"], *npb("3.3", ["lu"]), ranks="0")
+    assert ("benchmark LU", f"no lu.C.16 in {Path.cwd()}/bin/npb") in found("missing")
+
+
+def test_a_pipe_is_no_program(big, here, found):
+    big(text=CLUSTER.replace("{npb: /here/bin/npb}", "{}") + FABRIC)
+    write_study(["4"], *npb("3.4", ["lu"]), ranks="1")
+    os.mkfifo(here / "bin/lu.C.x", 0o755)
+    (told,) = [text for what, text in found("missing") if what == "benchmark LU"]
+    assert told == f"{here}/bin/lu.C.x is not a regular file"
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("infinite", None),
+        ("n/a", None),
+        ("30:00", 30),
+        ("1:30", 1.5),
+        ("2:00:00", 120),
+        ("1-01:00:00", 25 * 60),
+    ],
+)
+def test_time_limits_are_read_as_slurm_prints_them(text, minutes):
+    assert limit_minutes(text) == minutes
+
+
+SMALL = npb("3.4", ["lu"])
+"""One benchmark under two routings in 6 rounds of 600 s: 120 minutes, and 10 to start."""
+
+
+@pytest.mark.parametrize(
+    ("limit", "more", "missing"),
+    [("2:10:00", "", False), ("2:09:59", "", True), ("1:00:00", ", minutes: 60", False)],
+)
+def test_an_allocation_may_not_be_longer_than_the_partition_allows(
+    big, program, found, limit, more, missing
+):
+    big(limit=limit)
+    program("lu.C.x", "exit 0", folder="bin/npb")
+    write_study(["4"], *SMALL, ranks="1", more=more)
+    told = f"up, 32 nodes, jobs of 1-infinite nodes, time limit {limit}; 130 minutes are requested"
+    assert found("missing") == ([("partition virtual", told)] if missing else [])
+    minutes = [text for what, text in found("cannot tell") if what == "study: minutes"]
+    worst = "60 minutes are requested; if every run takes its limit of 600 s, 130 are needed"
+    assert minutes == ([worst] if more else [])
+
+
+def test_each_size_of_allocation_has_to_be_one_that_the_partition_takes(big, program, found):
+    big(sizes="4-16")
+    program("lu.C.x", "exit 0", folder="bin/npb")
+    write_study(NODES, *SMALL, ranks="1")
+    told = [text.rpartition("; ")[2] for what, text in found("missing") if "partition" in what]
+    assert told == ["2 nodes are needed", "32 nodes are needed"]
+
+
+def test_nodes_need_a_core_for_each_process(big, program, found):
+    big(cores=3)
+    program("lu.C.x", "exit 0", folder="bin/npb")
+    write_study(["4"], *SMALL, ranks="4")
+    assert found("missing") == [("cores of n[1,9,17,25]", "3 cores for 4 processes")]
+    write_study(["4"], *SMALL, ranks="3")
+    assert found("missing") == []
+
+
+def test_only_the_nodes_of_the_study_are_looked_at(big, program, found):
+    states = [text.replace("idle", "drained") if text[:3] == "n2|" else text for text in STATES]
+    big(states=states)
+    program("lu.C.x", "exit 0", folder="bin/npb")
+    write_study(["4", "4x2"], *SMALL, ranks="1")
+    assert found("missing") == []
+    write_study(["2", "4"], *SMALL, ranks="1")
+    assert found("missing") == [("nodes n2", "drained")]
+
+
+GAP = "nothing switches between the 2 routings (fabric none): all would be measured under the same "
+
+
+def test_several_routings_need_a_fabric_that_is_switched(big, program, found):
+    program("lu.C.x", "exit 0", folder="bin/npb")
+    big(text=CLUSTER)
+    write_study(["4"], *SMALL, ranks="1")
+    ((what, told),) = found("missing")
+    assert what == "fabric none"
+    assert told.startswith(GAP)
+    # without a study, two routings ask for it
+    words = ("--routing", "angara-bfs", "--routing", "dor")
+    assert dict(found("missing", words=words))["fabric none"].startswith(GAP)
+    assert "fabric none" not in dict(found("missing", words=words[:2]))
+    write_study(["4"], *SMALL, ranks="1", routings="dor")
+    assert found("missing") == []
+
+
+def test_routes_that_are_not_proven_free_of_deadlock_are_told(big, program, found):
+    program("lu.C.x", "exit 0", folder="bin/npb")
+    fabric = FABRIC.replace("use: command", 'use: command, export: ""')
+    big(text=CLUSTER + fabric)
+    write_study(["4"], *SMALL, ranks="1", routings="dor, bfs@unrestricted")
+    told = [text for what, text in found("missing") if what == "fabric command"]
+    (cause,) = told
+    assert cause.startswith("bfs@unrestricted is not proven free of deadlock and is not applied: ")
+
+
+def test_results_need_space_and_rights(big, program, found, monkeypatch):
+    program("lu.C.x", "exit 0", folder="bin/npb")
+    write_study(["4"], *SMALL, ranks="1")
+    usage = type("Usage", (), {"free": 12 * 65536})()
+    monkeypatch.setattr("routelab.stages.cluster.disk.shutil.disk_usage", lambda _: usage)
+    assert found("missing") == []
+    usage.free -= 1
+    ((what, told),) = found("missing")
+    assert (what, told.split(";")[0]) == ("disk of results", "0.7 MiB free, about 0.8 MiB needed")
+    Path("file").touch()
+    words = ("--study", "some", "--results", "file")
+    assert [text for _, text in found("missing", words=words)] == [
+        f"{Path.cwd()}/file is not writable"
+    ]
+
+
+def test_a_study_of_another_cluster_is_checked_as_if_it_named_this_one(big, program, found):
+    program("lu.C.x", "exit 0", folder="bin/npb")
+    study = write_study(["4"], *SMALL, ranks="1")
+    Path("config/clusters/other.yaml").write_text(CLUSTER)
+    study.write_text(study.read_text().replace("cluster: big", "cluster: other"))
+    assert found("missing") == []
+    assert dict(found("cannot tell"))["study: cluster"].startswith("the study names other; ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("--study", "some"),
+            "this study measures nothing on a cluster; add benchmarks: and bench: ",
+        ),
+        (
+            ("--study", "sume"),
+            "there is no study 'sume': no file config/studies/sume.yaml",
+        ),
+        (("--study", "some", "--routing", "dor"), "leave out --benchmark, --topology and"),
+    ],
+)
+def test_a_study_that_cannot_be_checked_is_wrong_input(big, capsys, words, said):
+    Path("config/studies/some.yaml").write_text(
+        "title: Some\ntopologies: [torus~dims=4]\nroutings: [dor]\n"
+    )
+    assert main(["cluster", "check", "big", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def lines(capsys):
+    """What `routelab study check` adds to its summary; the study stays valid."""
+    assert main(["study", "check", "some"]) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first.startswith("config/studies/some.yaml: OK: ")
+    place = "config/studies/some.yaml: cluster big: "
+    assert all(line.startswith(place) for line in rest)
+    return [line.removeprefix(place) for line in rest]
+
+
+def test_the_check_of_a_study_tells_what_its_cluster_lacks(big, program, capsys):
+    big(text=CLUSTER)
+    write_study(["4"], *SMALL, ranks="1")
+    told = lines(capsys)
+    assert [text.partition(":")[0] for text in told if text.endswith("(missing)")] == [
+        "executables",
+        "benchmark LU",
+        "fabric none",
+    ]
+    assert "only its file" not in " ".join(told)
+    big()
+    program("lu.C.x", "printf ''", folder="bin/npb")
+    program("ldd", "echo '  libmpich.so.12 => /usr/lib/libmpich.so.12'")
+    assert lines(capsys) == ["nothing is missing"]
+
+
+@pytest.mark.parametrize(
+    ("sinfo", "reason"),
+    [
+        (None, "sinfo was not found here"),
+        ("echo 'no controller' >&2; exit 1", "Slurm does not answer: no controller"),
+        ("echo 'm1|other'", "Slurm knows neither its partition nor its hosts here"),
+    ],
+)
+def test_on_another_machine_only_the_cluster_s_file_is_checked(big, program, capsys, sinfo, reason):
+    big(text=CLUSTER)
+    write_study(["4"], *SMALL, ranks="1")
+    Path("bin/sinfo").unlink()
+    if sinfo is not None:
+        program("sinfo", sinfo)
+    gap, last = lines(capsys)
+    assert gap.startswith(f"fabric none: {GAP}")
+    assert last == (
+        f"only its file was checked ({reason}); on the cluster: routelab cluster check big --study "
+        "config/studies/some.yaml"
+    )
+
+
+def test_a_fabric_that_is_not_installed_here_leaves_the_study_valid(big, capsys):
+    big(text=CLUSTER + "fabric: {use: sites-own}\n")
+    write_study(["4"], *SMALL, ranks="1")
+    (told,) = lines(capsys)
+    assert re.match(r"file: config/clusters/big\.yaml: fabric: use: .*'sites-own'", told)
+
+
+def test_a_plan_tells_its_allocations_and_node_hours(big, capsys):
+    write_study(["2", "4x2"], *npb("3.3", ["lu", "ft"]), ranks="1", more=", seconds: 30")
+    assert main(["study", "plan", "some", "--format", "json"]) == 0
+    allocations = json.loads(capsys.readouterr().out)["allocations"]
+    # 2 routings, 2 benchmarks, 6 rounds of 30 s: 12 minutes, and 10 to start
+    assert [(one["nodes"], one["runs"], one["minutes"]) for one in allocations] == [
+        (2, 24, 22),
+        (8, 24, 22),
+    ]
+    assert sum(one["node_hours"] for one in allocations) == pytest.approx((2 + 8) * 22 / 60)
+    assert [one["expected_node_hours"] for one in allocations] == [None, None]
+    assert main(["study", "plan", "some"]) == 0
+    printed = capsys.readouterr().out
+    assert (
+        "allocations: 2 with 48 runs, at most 3.7 node-hours (nodes x time: 2 x 22 min, 8 x 22 min)"
+        in printed
+    )
+    assert re.search(r"^expected: unknown", printed, re.MULTILINE)
+
+
+def test_what_is_measured_tells_how_long_the_rest_will_take(big, found, capsys):
+    study = write_study(["2", "4x2"], *npb("3.3", ["lu", "ft"]), ranks="1")
+    first, _ = expand_studies([study]).of("comparisons").values()
+    outcome = {"status": "ok", "reason": "", "provenance": {"fingerprint": first.fingerprint}}
+    Path(first.folder).mkdir(parents=True)
+    Path(first.folder, "outcome.json").write_text(json.dumps(outcome))
+    ended = [("LU", "ok", 20), ("LU", "ok", 30), ("LU", "ok", 70), ("FT", "ok", 6)]
+    rows = [
+        {"benchmark": benchmark, "status": status, "seconds": seconds}
+        for benchmark, status, seconds in [*ended, ("FT", "timeout", 600)]
+    ]
+    write_csv(
+        Path(first.folder, "runs.csv"),
+        RUN_COLUMNS,
+        [[row.get(name, "") for name in RUN_COLUMNS] for row in rows],
+    )
+    assert main(["study", "plan", "some"]) == 0
+    printed = capsys.readouterr().out
+    assert "allocations to run: 1 with 24 runs, at most 33.3 node-hours" in printed
+    # 8 nodes, 2 routings, 6 rounds of medians of 30 and 6 s
+    expected = 8 * 2 * 6 * (30 + 6) / 3600
+    assert f"expected: {expected:.2f} node-hours" in printed
+    both = (8 + 2) * 2 * 6 * (30 + 6) / 3600
+    assert dict(found())["study"].endswith(f"at most, {both:.2f} expected by the runs so far")

@@ -1,0 +1,145 @@
+"""Plugins that write to networks, graphs and tables are found and named."""
+
+from __future__ import annotations
+
+import pytest
+
+from routelab.api import (
+    LayersPlugin,
+    Measurement,
+    MetricPlugin,
+    PluginError,
+    RouteTable,
+    RoutingPlugin,
+    RulesPlugin,
+    SelectionPlugin,
+    Topology,
+    TrafficPlugin,
+)
+from routelab.api.topology import frozen_array
+from routelab.registry.engines import engine_class
+from routelab.registry.instances import Routing, load, load_routing
+from routelab.stages.chain import apply_routing
+from routelab.stages.engines.run import run_simulation
+from routelab.stages.evaluate import _row
+from routelab.stages.route import route_network
+from routelab.toolkit import build_grid
+
+pytestmark = pytest.mark.builtins
+
+
+def grid() -> Topology:
+    return build_grid("torus", (3, 3), wrap=True)
+
+
+def write(value: object, name: str) -> None:
+    """Replace an array by another one, as no plugin may."""
+    array = getattr(value, name).copy()
+    array[-1] = array[0]
+    object.__setattr__(value, name, frozen_array(array, array.dtype))
+
+
+class Rules(RulesPlugin):
+    name, summary = "bad-rules", "Writes to the network"
+
+    def routing_graph(self, topology):
+        write(topology, "channel_target")
+        return load_routing("dor").rules.routing_graph(grid())
+
+
+class Selection(SelectionPlugin):
+    name, summary = "bad-selection", "Writes to the graph"
+
+    def select(self, graph):
+        made = load_routing("dor").selection.select(graph)
+        write(graph, "edge_channel")
+        return made
+
+
+class Layers(LayersPlugin):
+    name, summary = "bad-layers", "Writes to the table"
+
+    def assign(self, table):
+        write(table, "hop_channel")
+        return table
+
+
+class Complete(RoutingPlugin):
+    """Writes to its array after the table has been checked."""
+
+    name, summary = "bad-complete", "Writes to its array later"
+
+    def route(self, topology):
+        usual = apply_routing(topology, load_routing("dor")).table
+        hops = usual.hop_channel.copy()
+        table = RouteTable.create(
+            topology, pair_start=usual.pair_start, path_start=usual.path_start, hop_channel=hops
+        )
+        hops.flags.writeable = True
+        hops[0] = hops[-1]
+        return table
+
+
+class Metric(MetricPlugin):
+    name, summary, columns = "bad-metric", "Writes to the table", ()
+
+    def measure(self, table, graph) -> list[Measurement]:
+        write(table, "hop_channel")
+        return []
+
+
+def composed(**parts: object) -> Routing:
+    usual = load_routing("dor")
+    chosen = tuple(parts.get(name, getattr(usual, name)) for name in ("rules", "selection"))
+    parts_ = (*chosen, parts.get("layers", usual.layers))
+    return Routing("test", None, *parts_, parts_)
+
+
+@pytest.mark.parametrize(
+    ("routing", "message"),
+    [
+        (lambda: composed(rules=Rules()), "bad-rules: it changed channel_target of the network"),
+        (
+            lambda: composed(selection=Selection()),
+            "bad-selection: it changed edge_channel of the routing graph",
+        ),
+        (lambda: composed(layers=Layers()), "bad-layers: it changed hop_channel of the route t"),
+        (
+            lambda: Routing("test", Complete(), None, None, None, ()),
+            "bad-complete: it changed hop_channel of the route table",
+        ),
+    ],
+)
+def test_a_part_of_a_routing_that_writes_is_named(routing, message):
+    with pytest.raises(PluginError, match=message):
+        apply_routing(grid(), routing())
+
+
+def test_a_metric_that_writes_is_named():
+    with pytest.raises(PluginError, match="bad-metric: it changed hop_channel of the route table"):
+        route_network(grid(), load_routing("dor"), [Metric()])
+
+
+def test_no_later_row_uses_a_changed_network():
+    network = grid()
+    rows = [
+        _row("net", network, routing, None, None, [])[0]
+        for routing in (composed(rules=Rules()), load_routing("dor"))
+    ]
+    assert [row["status"] for row in rows] == ["failed", "failed"]
+    assert "channel_target of the network were changed in memory" in rows[1]["reason"]
+
+
+class Traffic(TrafficPlugin):
+    name, summary = "bad-traffic", "Writes to the network"
+
+    def demand(self, topology, seed):
+        made = load("traffic", "uniform").demand(topology, seed)
+        object.__setattr__(topology, "channel_capacity", 2 * topology.channel_capacity)
+        return made
+
+
+def test_traffic_that_writes_is_named():
+    engine = engine_class("packet")()
+    with pytest.raises(PluginError, match="bad-traffic: it changed channel_capacity"):
+        run_simulation(grid(), load_routing("dor"), Traffic(), engine)

@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+import re
+import socket
+from pathlib import Path
+
+import pytest
+
+import routelab
+from routelab.toolkit.input_files import is_folder, is_regular, read_bytes, read_text, special_kind
+
+READS = re.compile(
+    r"\.read_text\(|\.read_bytes\(|\.open\((\"rb\"|encoding|newline|\))|json\.load\("
+)
+
+OWN = {
+    "jobs/watch.py": "/proc",
+    "jobs/processes.py": "/proc",
+    "jobs/events.py": "its own events",
+    "bench/processes/processes.py": "/proc",
+    "bench/circumstances.py": "output of a process that it started",
+    "bench/store.py": "output of a process that it started",
+    "bench/fabric/files.py": "what it wrote itself",
+    "artifacts/provenance.py": "/proc",
+    "simulation/smpi/simgrid.py": "output of a process that it started",
+    "stages/workflow/console.py": "the log of its own job",
+    "stages/workflow/project.py": "its own templates",
+    "testing/child_process.py": "output of a process that it started",
+    "testing/fresh.py": "a pipe from its parent",
+}
+"""Modules that read files otherwise, none of which a user names."""
+
+
+def test_all_files_of_users_have_one_reader() -> None:
+    home = Path(routelab.__file__).parent
+    found = {
+        str(path.relative_to(home))
+        for path in home.rglob("*.py")
+        if READS.search(path.read_text(encoding="utf-8"))
+    }
+    assert found == set(OWN)
+
+
+@pytest.fixture
+def special(tmp_path: Path) -> dict[str, Path]:
+    """Make a pipe, a socket and, where that is allowed, a device."""
+    paths = {kind: tmp_path / kind for kind in ("a pipe (FIFO)", "a socket", "a device")}
+    os.mkfifo(paths["a pipe (FIFO)"])
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind(os.path.relpath(paths["a socket"]))
+    try:
+        os.mknod(paths["a device"], 0o20600, os.makedev(1, 5))
+    except PermissionError:
+        del paths["a device"]
+    return paths
+
+
+def test_only_regular_files_are_read(special: dict[str, Path], tmp_path: Path) -> None:
+    for kind, path in special.items():
+        link = tmp_path / f"link to {kind}"
+        link.symlink_to(path)
+        for name in (path, link):
+            assert special_kind(name) == kind
+            with pytest.raises(OSError, match=re.escape(f"it is {kind}; give a regular file")):
+                read_bytes(name)
+    assert special_kind(tmp_path) is None
+    assert special_kind(tmp_path / "missing") is None
+
+
+def test_large_files_are_refused_before_and_while_they_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(b"12345")
+    assert read_bytes(path, 5) == b"12345"
+    with pytest.raises(OSError, match="it is larger than 4 bytes"):
+        read_bytes(path, 4)
+    # the system says that it has no bytes
+    assert os.stat("/proc/self/status").st_size == 0  # noqa: PTH116
+    with pytest.raises(OSError, match="it is larger than 10 bytes"):
+        read_bytes("/proc/self/status", 10)
+
+
+@pytest.mark.parametrize("name", ["a" * 300, "a\0b", "\ud800", ""])
+def test_names_that_no_file_has(name: str) -> None:
+    assert not is_folder(name)
+    assert not is_regular(name)
+    with pytest.raises(OSError) as error:  # noqa: PT011 - the text depends on the system
+        read_text(name)
+    assert error.value.strerror
+
+
+def test_missing_files_and_folders_are_told_as_usual(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        read_text(tmp_path / "missing")
+    with pytest.raises(IsADirectoryError) as error:
+        read_text(tmp_path)
+    assert error.value.strerror == "Is a directory"
+    (tmp_path / "x").write_bytes(b"\xef\xbb\xbfa\r\nb\xff")
+    with pytest.raises(UnicodeDecodeError):
+        read_text(tmp_path / "x")
