@@ -153,6 +153,7 @@ class Table(StudyPart):
 _AXES = {"log", "mark"}
 _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
     "ecdf": ({"x"}, {"hue", "col", "log"}),
+    "histogram": ({"x"}, {"hue", "col", "lines"}),
     "line": ({"x", "y"}, {"hue", "col", *_AXES}),
     "curve": ({"x", "y"}, {"hue", "col", *_AXES}),
     "ranked": ({"y"}, {"hue", "col", *_AXES}),
@@ -166,27 +167,37 @@ _FIGURE_KEYS: dict[str, tuple[set[str], set[str]]] = {
 _ANY_KIND = {"kind", "title", "of", "relative", "over", "where"}
 _WITH_CHANNELS = ("routes", "channels", "flow-channels")
 """Values of `of` with locations on a network."""
-_OF_DETAILS = {"ecdf", "ranked", "box", "heat", "network"}
+_OF_DETAILS = {"ecdf", "histogram", "ranked", "box", "heat", "network"}
 """Kinds of figure that show channels, terminals or packets; the others show runs."""
 
 
 class Figure(StudyPart):
     """A figure of the report."""
 
-    kind: Literal["ecdf", "line", "curve", "ranked", "scatter", "bar", "box", "heat", "network"] = (
-        Field(
-            description="Shares of channels (ecdf), a value over another (line; curve, with its "
-            "interval and without latencies of saturated loads; scatter, a point a run), values in "
-            "descending order (ranked), a statistic of many runs (bar), their spread (box), a mean "
-            "in each field of a grid (heat), or the network drawn"
-        )
+    kind: Literal[
+        "ecdf",
+        "histogram",
+        "line",
+        "curve",
+        "ranked",
+        "scatter",
+        "bar",
+        "box",
+        "heat",
+        "network",
+    ] = Field(
+        description="Shares of channels with at most a value (ecdf) or with each value "
+        "(histogram), a value over another (line; curve, with its "
+        "interval and without latencies of saturated loads; scatter, a point a run), values in "
+        "descending order (ranked), a statistic of many runs (bar), their spread (box), a mean "
+        "in each field of a grid (heat), or the network drawn"
     )
     of: Rows = Field(
         default="routes",
         description="What is drawn: routings on networks, simulations of them, single offered "
         "loads; what a simulation has seen at such a load: its channels, its terminals, or its "
-        "packets by their latencies; workloads that were run; their channels, or their ranks; or "
-        "what benchmarks measured on a cluster",
+        "packets by their latencies and hops; workloads that were run; their channels, or their "
+        "ranks; or what benchmarks measured on a cluster",
     )
     title: str | None = Field(default=None, description="Caption; the figure's name by default")
     x: str | None = Field(default=None, description="Column along the horizontal axis")
@@ -202,6 +213,9 @@ class Figure(StudyPart):
     log: list[Literal["x", "y"]] = Field(default=[], description="Axes with a logarithmic scale")
     mark: float | None = Field(
         default=None, description="Value on the vertical axis at which a line is drawn across"
+    )
+    lines: list[float] = Field(
+        default=[], description="Values on the horizontal axis of a histogram to mark with lines"
     )
     relative: Relative | None = Field(
         default=None, description="Adds columns that compare runs with those of another routing"

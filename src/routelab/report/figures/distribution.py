@@ -1,4 +1,4 @@
-"""Empirical distribution functions: the share of channels, packets, ... with at most a value."""
+"""Distributions of channels, packets, ...: shares with at most a value, and histograms."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ from routelab.report.figures.styles import Looks
 from routelab.report.frames.view import View, key_text
 from routelab.report.labels import label
 
+BINS = 40
+"""Bins of a histogram of numbers that are not whole."""
+
 
 def draw_distribution(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
@@ -34,7 +37,7 @@ def draw_distribution(
     the runs, or of what ``of`` names.
     See `routelab.report.figures.draw_figure` for the parameters.
     """
-    data, things = _shares(spec, frames, pooled, place)
+    data, things = shares_of(spec, frames, pooled, place)
     if data.empty:
         return None
     x = spec.x or LOAD
@@ -74,7 +77,54 @@ def draw_distribution(
     )
 
 
-def _shares(
+def draw_histogram(
+    spec: FigureSpec, frames: View, pooled: Collection[str], place: str, looks: Looks
+) -> Drawing | None:
+    """Draw the share of each ``x`` for every ``hue``, a panel per ``col``; pool the pooled runs.
+
+    Whole numbers have a bin each, other numbers have bins of equal width.
+    See `routelab.report.figures.draw_figure` for the parameters.
+    """
+    data, things = shares_of(spec, frames, pooled, place)
+    if data.empty:
+        return None
+    x = spec.x or LOAD
+    hue, col = spec.hue or "routing", spec.col
+    look = looks.of(hue, ordered_texts(data[hue]), place)
+    texts = ordered_texts(data[col]) if col else [""]
+    figure, axes = panel_grid(texts, place)
+    whole = bool((data[x] % 1 == 0).all())
+    low, high = float(data[x].min()), float(data[x].max())
+    for i, (axis, text) in enumerate(zip(axes, texts, strict=True)):
+        here = data[data[col].map(key_text) == text] if col else data
+        for name, one in look.items():
+            mine = here[here[hue].map(key_text) == name]
+            if not mine.empty:
+                sns.histplot(
+                    x=mine[x].to_numpy(float),
+                    weights=mine[COUNT].to_numpy(float),
+                    ax=axis,
+                    stat="probability",
+                    discrete=whole,
+                    bins=BINS,
+                    binrange=(low, high),
+                    element="step",
+                    fill=False,
+                    color=one.color,
+                    linestyle=one.dashes,
+                    linewidth=one.width,
+                )
+        axis.set_title(panel_title(col, text, spec.of))
+        axis.set_xlabel(label(x, spec.of))
+        axis.set_ylabel(f"share of {things}" if i % PANELS_ACROSS == 0 else "")
+        axis.yaxis.set_major_formatter(PercentFormatter(1))
+        axis.xaxis.set_major_locator(MaxNLocator(8, integer=whole))
+        scale_axis(axis, spec)
+    add_legend(figure, look, hue, of=spec.of)
+    return Drawing(figure, data, f"Share of {things} with each {label(x, spec.of)}, by {hue}.")
+
+
+def shares_of(
     spec: FigureSpec, frames: View, pooled: Collection[str], place: str
 ) -> tuple[pd.DataFrame, str]:
     """Return the count of each value, the share of values that are not larger, and their noun."""

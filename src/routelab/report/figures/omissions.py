@@ -58,7 +58,7 @@ def absent_series(
     if hue not in jobs:
         # this column distinguishes parts of runs
         return []
-    value = (spec.x if spec.kind == "ecdf" else spec.y) or ""
+    value = (spec.x if spec.kind in ("ecdf", "histogram") else spec.y) or ""
     facets = [hue, *([spec.col] if spec.col and spec.col in jobs else [])]
     if spec.kind == "bar" and spec.of in BENCHMARKS:
         # a missing bar is not visible among bars of other benchmarks

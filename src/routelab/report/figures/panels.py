@@ -119,7 +119,7 @@ def add_legend(
 
 
 def scale_axis(axis: Axes, spec: FigureSpec) -> None:
-    """Make axes logarithmic and draw the horizontal line, if the figure declares them."""
+    """Make axes logarithmic and draw the lines that the figure declares."""
     for name, scale, ticks in (
         ("x", axis.set_xscale, axis.xaxis),
         ("y", axis.set_yscale, axis.yaxis),
@@ -131,6 +131,8 @@ def scale_axis(axis: Axes, spec: FigureSpec) -> None:
             ticks.set_minor_formatter(StrMethodFormatter("{x:g}"))
     if spec.mark is not None:
         axis.axhline(spec.mark, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
+    for value in spec.lines:
+        axis.axvline(value, color=INK, linewidth=1.0, linestyle=(0, (4, 3)), zorder=1)
 
 
 def panel_title(column: str | None, text: str, of: str = "routes") -> str:

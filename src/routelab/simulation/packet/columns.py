@@ -442,12 +442,16 @@ LATENCIES: tuple[Column, ...] = (
         _CYCLES,
         of=("latencies",),
     ),
+    Column("hops", "number of hops of packets", unit="hops", of=("latencies",)),
     Column(
-        "count", "number of packets or messages with this latency", seeds="sum", of=("latencies",)
+        "count",
+        "number of packets or messages with this latency or number of hops",
+        seeds="sum",
+        of=("latencies",),
     ),
     Column(
         "share",
-        "share of packets or messages with this latency or a smaller one",
+        "share of packets or messages with at most this latency or number of hops",
         of=("latencies",),
     ),
 )

@@ -76,11 +76,11 @@ class Histogram:
         place = int(np.searchsorted(np.cumsum(self.bins), np.ceil(share * self.total)))
         return float(min(upper_ends()[place], self.maximum))
 
-    def cdf(self) -> tuple[Float64Array, Float64Array]:
-        """Return the upper ends of the bins in use, and the cumulative share at each."""
+    def values(self) -> tuple[Float64Array, Int64Array]:
+        """Return the upper ends of the bins in use, and the count of each."""
         used = np.flatnonzero(self.bins)
-        share = np.cumsum(self.bins)[used] / max(self.total, 1)
-        return np.minimum(upper_ends()[used], self.maximum).astype(np.float64), share
+        ends = np.minimum(upper_ends()[used], self.maximum).astype(np.float64)
+        return ends, self.bins[used]
 
 
 def upper_ends() -> Int64Array:

@@ -50,7 +50,7 @@ _WHOLE = (
 _COMPARED = ("reference", "ratio", "gain", "group")
 """Endings of the columns that `relative` adds to the compared column."""
 
-_OF_CHANNELS = ("ecdf", "ranked", "box", "heat", "network")
+_OF_CHANNELS = ("ecdf", "histogram", "ranked", "box", "heat", "network")
 """Kinds of figure that show the channels of a table where `of` is ``routes``."""
 
 _GIVEN = {"run"}

@@ -227,6 +227,18 @@ def test_packets_have_a_distribution_by_their_latencies(world):
     assert drawing.figure.axes[0].get_ylabel() == "share of packets"
 
 
+def test_a_histogram_has_the_share_of_each_value(world):
+    counts = {2: 1, 3: 5, 5: 2}
+    lines = [{"load": 0.1, "latency": None, "hops": n, "count": c} for n, c in counts.items()]
+    world.simulate("dor", curve=CURVE, tables={"latencies": lines})
+    drawing = drawn(world, of="latencies", kind="histogram", x="hops", lines=[4.0, 5.0])
+    axis = drawing.figure.axes[0]
+    steps = next(line for line in axis.lines if len(line.get_ydata()) > 2)
+    assert set(np.round(steps.get_ydata(), 6)) == {0.0, 1 / 8, 5 / 8, 2 / 8}
+    marks = [line.get_xdata()[0] for line in axis.lines if len(line.get_ydata()) == 2]
+    assert marks == [4, 5]
+
+
 def test_boxes_are_quantiles_of_everything_counted(world):
     values, counts = [5, 6, 7, 9], [3, 1, 1, 4]
     world.simulate("dor", curve=CURVE, tables={"latencies": latencies(values, counts)})

@@ -197,6 +197,11 @@ def test_what_is_delivered_crossed_as_many_channels_as_it_made_hops(tmp_path: Pa
     lines = rows(tmp_path / "o", "latencies.csv")
     for kind, count in (("latency", 240), ("in_order_latency", 240), ("message_latency", 80)):
         assert sum(line["count"] for line in lines if line[kind] is not None) == count
+    hops = [line for line in lines if line["hops"] is not None]
+    assert sum(line["count"] for line in hops) == 240
+    mean = sum(line["count"] * line["hops"] for line in hops) / 240
+    assert mean == pytest.approx(facts["hops_mean"])
+    assert hops[-1]["hops"] == facts["hops_max"] and hops[-1]["share"] == 1
     ends = [line["finished_at"] for line in rows(tmp_path / "o", "terminals.csv")]
     assert max(end for end in ends if end is not None) == facts["completion_cycles"]
     got = [

@@ -48,11 +48,12 @@ LATENCIES = (
     "network_latency",
     "message_latency",
     "in_order_latency",
+    "hops",
     "count",
     "share",
 )
-"""Columns of latencies: each row has a number of cycles in the column of its kind, its count, and
-the share of all values of its kind that are not larger."""
+"""Columns of latencies: each row has a number of cycles (or of hops) in the column of its kind, its
+count, and the share of all values of its kind that are not larger."""
 
 
 def packet_channel_table(points: Iterable[Point], topology: Topology) -> Columns:
@@ -123,17 +124,25 @@ def terminal_table(
 
 
 def latency_table(points: Iterable[Point]) -> Columns:
-    """Return the distributions of latencies at each load, with the columns `LATENCIES`."""
+    """Return the distributions of latencies and hops at each load, with the columns `LATENCIES`.
+
+    Loads without a latency have hops only.
+    """
 
     def columns(point: Point) -> Columns:
         parts: Columns = {name: [] for name in LATENCIES[1:]}
+
+        def add(kind: str, values: list[Any], counts: Int64Array) -> None:
+            for name in LATENCIES[1:6]:
+                parts[name] += values if name == kind else [None] * len(values)
+            parts["count"] += counts.tolist()
+            parts["share"] += (np.cumsum(counts) / max(counts.sum(), 1)).tolist()
+
         for kind in _kinds(point):
-            whole = _merge([getattr(run.counts, kind) for run in point.runs])
-            cycles, share = whole.cdf()
-            for name in LATENCIES[1:5]:
-                parts[name] += cycles.tolist() if name == kind else [None] * len(cycles)
-            parts["count"] += whole.bins[np.flatnonzero(whole.bins)].tolist()
-            parts["share"] += share.tolist()
+            cycles, counts = _merge([getattr(run.counts, kind) for run in point.runs]).values()
+            add(kind, cycles.tolist(), counts)
+        hops = _sum(point.runs, lambda counts: counts.hops)
+        add("hops", np.flatnonzero(hops).tolist(), hops[hops > 0])
         return parts
 
     return _stack(LATENCIES, points, columns)
