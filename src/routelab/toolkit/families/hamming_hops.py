@@ -59,6 +59,20 @@ def not_hamming(topology: Topology) -> str | None:
     )
 
 
+def not_partly_hamming(topology: Topology) -> str | None:
+    """Return why a network is not a Hamming graph, whole or with failures; None if it is one.
+
+    Networks of other families have to be whole: a torus, too, is a Hamming graph without some links.
+    """
+    if topology.family not in FAMILIES:
+        return not_hamming(topology)
+    try:
+        channel_dimensions(topology)
+    except UnsupportedError as error:
+        return str(error)
+    return None
+
+
 def coordinates(topology: Topology) -> Int32Array:
     """Return the coordinates of the switches; int32, shape (S, n).
 
