@@ -10,9 +10,9 @@ Two classes of virtual channels suffice for any number of dimensions: class 0 fo
 dimension, class 1 for the hop after a deroute. A hop of class 0 depends on hops of class 1 in its
 dimension, and both depend on later dimensions only.
 
-Our reading, where the algorithm is open: congestion is the number of packets in all buffers behind
-the channel, plus the packet itself, so that a packet in an idle network is not derouted; `blocked`
-says what a packet does whose best channel has no room.
+Our reading, where the algorithm is open: congestion is the number of packets that wait for the
+channel in the switch or are in any buffer behind it, plus the packet itself, so that packets in an
+idle network are not derouted; `blocked` says what a packet does whose best channel has no room.
 """
 
 from __future__ import annotations
@@ -81,5 +81,6 @@ class Dimwar(HopRoutingPlugin):
             candidates=most_channels(topology),
             ranking="room" if self.parameters.blocked == "skip" else "best",
             again=True,
+            waiting=True,
             max_hops=2 * coordinates(topology).shape[1],
         )

@@ -52,7 +52,11 @@ class DragonflyMinimal(HopRoutingPlugin):
     summary = "Local, global, local: over a direct link between the two groups of a Dragonfly"
     citations = (Citation("kim2008", "minimal routes of the Dragonfly (MIN)"),)
     capabilities = Capabilities(
-        minimal=False, multipath=True, tolerates_failures=False, virtual_channels=2
+        families=("dragonfly",),
+        minimal=False,
+        multipath=True,
+        tolerates_failures=False,
+        virtual_channels=2,
     )
     proof = "acyclic"
     Parameters = DragonflyMinimalParameters
@@ -100,11 +104,10 @@ def _read_groups(topology: Topology) -> tuple[Int64Array, BoolArray]:
     UnsupportedError
         If the network is not a Dragonfly, or lacks links.
     """
-    if topology.coordinates is None or topology.coordinates.shape[1] != 2:
-        raise UnsupportedError(
-            "needs a Dragonfly, whose switches have the coordinates (group, place in the group)"
-        )
-    numbers, group = np.unique(topology.coordinates[:, 0], return_inverse=True)
+    place = topology.coordinates
+    if topology.family != "dragonfly" or place is None:
+        raise UnsupportedError(f"needs a Dragonfly, this network is of family {topology.family}")
+    numbers, group = np.unique(place[:, 0], return_inverse=True)
     group = group.reshape(-1)
     source, target = np.unique((topology.channel_source, topology.channel_target), axis=1)
     local = group[source] == group[target]

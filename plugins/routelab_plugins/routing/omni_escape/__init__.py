@@ -50,10 +50,10 @@ class OmniEscapeParameters(Parameters):
         description="Deroutes that a packet may take; none: as many as the network has dimensions",
     )
     penalty: int = parameter(64, ge=0, le=1 << 19, description="Penalty of deroutes, in flits")
-    blocked: Literal["skip", "wait"] = parameter(
-        "skip",
-        description="Packets whose best channel has no room take the next best, an escape if no "
-        "other has room (skip), or wait unless an escape has room (wait)",
+    blocked: Literal["wait", "skip"] = parameter(
+        "wait",
+        description="Packets whose best channel has no room wait unless an escape has room (wait), "
+        "or take the next best, an escape if no other has room (skip)",
     )
 
 

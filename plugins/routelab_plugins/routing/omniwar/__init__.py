@@ -9,9 +9,9 @@ The n-th hop uses the n-th class of virtual channels (distance classes). With N 
 deroutes there are N + M classes. A deroute is allowed while enough classes remain for the minimal
 hops that are left.
 
-Our reading, where the algorithm is open: congestion is the number of packets in all buffers behind
-the channel, plus the packet itself, so that a packet in an idle network is not derouted; `blocked`
-says what a packet does whose best channel has no room. Deroutes in the same dimension may follow
+Our reading, where the algorithm is open: congestion is the number of packets that wait for the
+channel in the switch or are in any buffer behind it, plus the packet itself, so that packets in an
+idle network are not derouted; `blocked` says what a packet does whose best channel has no room. Deroutes in the same dimension may follow
 each other.
 """
 
@@ -97,5 +97,6 @@ class Omniwar(HopRoutingPlugin):
             candidates=most_channels(topology),
             ranking="room" if self.parameters.blocked == "skip" else "best",
             again=True,
+            waiting=True,
             max_hops=classes,
         )

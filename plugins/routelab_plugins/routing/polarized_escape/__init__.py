@@ -44,10 +44,10 @@ class PolarizedEscapeParameters(Parameters):
     p0: int = parameter(
         80, ge=0, le=1 << 19, description="Penalty of hops that leave the weight, in flits"
     )
-    blocked: Literal["skip", "wait"] = parameter(
-        "skip",
-        description="Packets whose best channel has no room take the next best, an escape if no "
-        "other has room (skip), or wait unless an escape has room (wait)",
+    blocked: Literal["wait", "skip"] = parameter(
+        "wait",
+        description="Packets whose best channel has no room wait unless an escape has room (wait), "
+        "or take the next best, an escape if no other has room (skip)",
     )
 
 

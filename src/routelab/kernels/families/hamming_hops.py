@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from routelab.kernels.graph_hops import OWN
-from routelab.kernels.hops import ESCAPE, channel_packets, table
+from routelab.kernels.hops import ESCAPE, channel_packets, table, waiting_packets
 
 DIMENSIONS = 0
 """First number of the algorithm: dimensions of the network. Its own numbers follow."""
@@ -48,6 +48,9 @@ def unaligned(tables, here, there):
 
 @njit(_nrt=False, forceinline=True)
 def congestion_weight(tables, queues, channel, hops):
-    """Return the packets behind a channel and the packet itself, times the hops that are left."""
-    packets = channel_packets(tables, queues, channel) + 1
-    return min(packets * hops, np.int64(ESCAPE - 1))
+    """Return the packets before and behind a channel plus one, times the hops that are left.
+
+    The program needs `HopProgram.waiting`. The weight stays below that of escapes.
+    """
+    packets = waiting_packets(tables, queues, channel) + channel_packets(tables, queues, channel)
+    return min((packets + 1) * hops, np.int64(ESCAPE - 1))
