@@ -1,7 +1,8 @@
 """dimwar: one deroute at most in each dimension of a HyperX, dimensions in order (DimWAR).
 
 McDonald, Isaev, Flores, Davis and Kim, *Practical and Efficient Incremental Adaptive Routing for
-HyperX Networks*, SC 2019, doi 10.1145/3295500.3356151. A packet aligns its coordinates in order. In
+HyperX Networks*, SC 2019, doi 10.1145/3295500.3356151; this is our reading of published
+descriptions of the algorithm, not of the full text. A packet aligns its coordinates in order. In
 the current dimension, it takes the hop to the coordinate of the destination, or a *deroute* to any
 other coordinate, behind which only the hop to the destination's is allowed. It decides at every
 switch, by congestion times the hops that remain.
@@ -10,38 +11,25 @@ Two classes of virtual channels suffice for any number of dimensions: class 0 fo
 dimension, class 1 for the hop after a deroute. A hop of class 0 depends on hops of class 1 in its
 dimension, and both depend on later dimensions only.
 
-Our reading, where the algorithm is open: congestion is the number of packets that wait for the
+Our choices: congestion is the number of packets that wait for the
 channel in the switch or are in any buffer behind it, plus the packet itself, so that packets in an
-idle network are not derouted; `blocked` says what a packet does whose best channel has no room.
+idle network are not derouted. A packet decides once, when it reaches the front of its buffer.
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 from routelab.api import (
     Capabilities,
     Citation,
     HopProgram,
     HopRoutingPlugin,
-    Parameters,
     Topology,
     UnsupportedError,
-    parameter,
 )
 from routelab.toolkit.families.graph_hops import most_channels
 from routelab.toolkit.families.hamming_hops import coordinates, hamming_tables, not_hamming
 
 from .kernels import hop
-
-
-class DimwarParameters(Parameters):
-    """What a packet does whose best channel has no room."""
-
-    blocked: Literal["wait", "skip"] = parameter(
-        "wait",
-        description="Packets whose best channel has no room wait for it, or take the next best",
-    )
 
 
 class Dimwar(HopRoutingPlugin):
@@ -54,7 +42,6 @@ class Dimwar(HopRoutingPlugin):
         minimal=False, multipath=True, tolerates_failures=False, virtual_channels=2
     )
     proof = "acyclic"
-    Parameters = DimwarParameters
 
     def supports(self, topology: Topology, virtual_channels: int) -> str | None:
         """Require a Hamming graph without failures, and two virtual channels."""
@@ -79,8 +66,7 @@ class Dimwar(HopRoutingPlugin):
             tables=hamming_tables(topology, []),
             vc_classes=2,
             candidates=most_channels(topology),
-            ranking="room" if self.parameters.blocked == "skip" else "best",
-            again=True,
+            ranking="best",
             waiting=True,
             max_hops=2 * coordinates(topology).shape[1],
         )

@@ -10,7 +10,8 @@ coordinate is not yet that of the destination, to that coordinate, or to any oth
 A packet takes at most `deroutes` of them; each has a penalty. Links that failed are left out; where
 none is left, the packet escapes.
 
-Our reading of the escape subnetwork is in `routelab.toolkit.families.escape_levels`. Class 0 of
+This is our reading of the abstract and of published descriptions, not of the full text; that of
+the escape subnetwork is in `routelab.toolkit.families.escape_levels`. Class 0 of
 virtual channels serves escapes; all others are adaptive. The number of hops is limited: dimensions,
 deroutes, and the longest up*/down* distance.
 """

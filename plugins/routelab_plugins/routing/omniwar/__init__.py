@@ -1,7 +1,8 @@
 """omniwar: deroutes in any dimension of a HyperX while virtual channels remain (OmniWAR).
 
 McDonald, Isaev, Flores, Davis and Kim, *Practical and Efficient Incremental Adaptive Routing for
-HyperX Networks*, SC 2019, doi 10.1145/3295500.3356151. At every switch, a packet takes a hop in any
+HyperX Networks*, SC 2019, doi 10.1145/3295500.3356151; this is our reading of published
+descriptions of the algorithm, not of the full text. At every switch, a packet takes a hop in any
 dimension whose coordinate is not yet that of the destination: to the destination's coordinate, or
 to any other (a *deroute*). It takes the channel with the least congestion times remaining hops.
 
@@ -9,15 +10,13 @@ The n-th hop uses the n-th class of virtual channels (distance classes). With N 
 deroutes there are N + M classes. A deroute is allowed while enough classes remain for the minimal
 hops that are left.
 
-Our reading, where the algorithm is open: congestion is the number of packets that wait for the
+Our choices: congestion is the number of packets that wait for the
 channel in the switch or are in any buffer behind it, plus the packet itself, so that packets in an
-idle network are not derouted; `blocked` says what a packet does whose best channel has no room. Deroutes in the same dimension may follow
-each other.
+idle network are not derouted. A packet decides once, when it reaches the front of its buffer.
+Deroutes in the same dimension may follow each other.
 """
 
 from __future__ import annotations
-
-from typing import Literal
 
 from routelab.api import (
     Capabilities,
@@ -36,17 +35,14 @@ from .kernels import hop
 
 
 class OmniwarParameters(Parameters):
-    """Number of deroutes, and what a packet does whose best channel has no room."""
+    """Number of deroutes."""
 
     deroutes: int | None = parameter(
         None,
         ge=0,
         le=64,
-        description="Deroutes that a packet may take; none: as many as the virtual channels allow",
-    )
-    blocked: Literal["wait", "skip"] = parameter(
-        "wait",
-        description="Packets whose best channel has no room wait for it, or take the next best",
+        description="Classes of virtual channels for deroutes, besides one for each dimension; "
+        "none: all that the routers have",
     )
 
 
@@ -95,8 +91,7 @@ class Omniwar(HopRoutingPlugin):
             tables=hamming_tables(topology, [classes]),
             vc_classes=classes,
             candidates=most_channels(topology),
-            ranking="room" if self.parameters.blocked == "skip" else "best",
-            again=True,
+            ranking="best",
             waiting=True,
             max_hops=classes,
         )

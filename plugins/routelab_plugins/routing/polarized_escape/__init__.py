@@ -7,7 +7,8 @@ an escape at every switch, and then stays on escapes up to its destination. The 
 those of Polarized (see the routing `polarized`), by current distances. So it works on every
 connected network, with any failures; where no polarized hop exists, the packet escapes.
 
-Our reading of the escape subnetwork is in `routelab.toolkit.families.escape_levels`. Class 0 of
+This is our reading of the abstract and of published descriptions, not of the full text; that of
+the escape subnetwork is in `routelab.toolkit.families.escape_levels`. Class 0 of
 virtual channels serves escapes; all others are adaptive.
 
 The number of hops is limited: the weight D(c, s) - D(c, t) never shrinks, so that a packet takes at

@@ -1,7 +1,7 @@
 """Escape subnetwork over the levels of any connected network: up, across, down.
 
-Camarero and others (SurePath, arXiv 2404.04315) use up*/down* routes with shortcuts. The arrays are
-those of `routelab.toolkit.families.escape_levels`.
+The escapes of SurePath (Cano and others, arXiv 2404.04315) in our reading, which
+`routelab.toolkit.families.escape_levels` explains; it also computes the arrays.
 """
 
 import numpy as np

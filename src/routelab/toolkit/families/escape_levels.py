@@ -1,12 +1,13 @@
 """Levels and up*/down* distances of any connected network, for escape subnetworks.
 
 SurePath (Cano and others, *Achieving High-Performance Fault-Tolerant Routing in HyperX
-Interconnection Networks*, arXiv 2404.04315) escapes by up*/down* routes with shortcuts. This is our
-reading of it: levels are distances from a root. An up*/down* route goes up, then down, by links
-between neighbouring levels. A link inside a level is a *shortcut* where it lessens the up*/down*
-distance. As one shortcut never follows another here, the escapes depend on each other in this
-order only, in every connected network: up to level n, across level n, up to level n - 1, and so on;
-then down, level by level.
+Interconnection Networks*, arXiv 2404.04315) escapes by up*/down* routes. This is our reading of
+published descriptions, not of the full text.
+
+Levels are distances from a root. An up*/down* route goes up, then down, by links between
+neighbouring levels. A link inside a level is a *shortcut* where it lessens the up*/down* distance.
+One shortcut never follows another. So the escapes depend on each other in one order only, in every
+connected network: up to level n, across level n, up to level n - 1, and so on; then down.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def not_hamming(topology: Topology) -> str | None:
 def not_partly_hamming(topology: Topology) -> str | None:
     """Return why a network is not a Hamming graph, whole or with failures; None if it is one.
 
-    Networks of other families have to be whole: a torus, too, is a Hamming graph without some links.
+    Networks of other families have to be whole: a torus, too, is a Hamming graph that lacks links.
     """
     if topology.family not in FAMILIES:
         return not_hamming(topology)
