@@ -1,61 +1,16 @@
 """Polarized routes: no hop lessens the distance to the source less the distance to the target."""
 
 import numpy as np
-from numba import njit
 
-from routelab.kernels.graph_hops import OWN, channel_at, distances_to, leaving
-from routelab.kernels.hops import SOURCE, TARGET, hop_kernel, table, unit_flits
+from routelab.kernels.families.polarized_hops import growth, offer_polarized
+from routelab.kernels.hops import hop_kernel
 from routelab.kernels.jit import jit
-
-LEVELS = 3
-"""Penalties by the growth of the weight, 0 to 2; then whether they are relative."""
-
-
-@njit(_nrt=False, forceinline=True)
-def growth(near_source, change_source, change_target):
-    """Return by how much a hop increases the weight; −1 if it is not allowed (Table 1).
-
-    Parameters
-    ----------
-    near_source : bool
-        Whether the switch before the hop is nearer to the source than to the target.
-    change_source, change_target : int
-        Growth of both distances, −1, 0 or 1.
-    """
-    more = change_source - change_target
-    if more != 0 or change_source == 0:
-        return more if more > 0 else -1
-    return 0 if (change_source > 0) == near_source else -1
 
 
 @hop_kernel
 def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
-    """Offer all channels whose hop is allowed, with the penalty of its growth, in units."""
-    source = distances_to(tables, packets[packet, SOURCE])
-    target = distances_to(tables, packets[packet, TARGET])
-    away, left = tables[source + switch], tables[target + switch]
-    near = away < left
-    own = table(tables, OWN)
-    first, end = leaving(tables, switch)
-    count, greatest = 0, 0
-    for place in range(first, end):
-        onward, next_switch = channel_at(tables, place)
-        more = growth(
-            near, tables[source + next_switch] - away, tables[target + next_switch] - left
-        )
-        if more >= 0:
-            out[count, 0] = onward
-            out[count, 1] = vc + 1
-            out[count, 2] = more
-            count += 1
-            greatest = max(greatest, more)
-    lift = 0
-    if tables[own + LEVELS] != 0:
-        lift = 2 - greatest
-    unit = unit_flits(tables)
-    for k in range(count):
-        out[k, 2] = (tables[own + min(2, out[k, 2] + lift)] + unit // 2) // unit
-    return count
+    """Offer all channels whose hop is allowed, on the class behind that of the last hop."""
+    return offer_polarized(tables, packets, packet, switch, vc + 1, out)
 
 
 @jit

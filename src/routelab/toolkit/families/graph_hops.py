@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from routelab.api.hops import pack_tables
 from routelab.api.topology import Int32Array, Topology
@@ -51,24 +52,29 @@ def most_channels(topology: Topology) -> int:
     return int(np.diff(topology.outgoing[0]).max(initial=1))
 
 
-def graph_tables(topology: Topology, distance: Int32Array, own: list[int]) -> Int32Array:
+def graph_tables(
+    topology: Topology, distance: Int32Array | None, own: list[int], *more: ArrayLike
+) -> Int32Array:
     """Return the tables for `routelab.kernels.graph_hops`.
 
     Parameters
     ----------
     topology : Topology
-    distance : int32 array, shape (S, S)
-        See `switch_distances`.
+    distance : int32 array, shape (S, S), or None
+        See `switch_distances`; None for algorithms that do not read it.
     own : list of int
         Numbers of the algorithm.
+    *more : array of int
+        Arrays of the algorithm; array k begins at ``table(tables, OWN + 1 + k)``.
     """
     starts, channels = topology.outgoing
     return pack_tables(
         topology,
         [topology.num_switches],
-        distance,
+        np.empty(0, np.int32) if distance is None else distance,
         starts,
         channels,
         topology.channel_target[channels],
         np.array(own, np.int32),
+        *more,
     )

@@ -1,0 +1,72 @@
+"""dimwar: one deroute at most in each dimension of a HyperX, dimensions in order (DimWAR).
+
+McDonald, Isaev, Flores, Davis and Kim, *Practical and Efficient Incremental Adaptive Routing for
+HyperX Networks*, SC 2019, doi 10.1145/3295500.3356151; this is our reading of published
+descriptions of the algorithm, not of the full text. A packet aligns its coordinates in order. In
+the current dimension, it takes the hop to the coordinate of the destination, or a *deroute* to any
+other coordinate, behind which only the hop to the destination's is allowed. It decides at every
+switch, by congestion times the hops that remain.
+
+Two classes of virtual channels suffice for any number of dimensions: class 0 for the first hop in a
+dimension, class 1 for the hop after a deroute. A hop of class 0 depends on hops of class 1 in its
+dimension, and both depend on later dimensions only.
+
+Our choices: congestion is the number of packets that wait for the
+channel in the switch or are in any buffer behind it, plus the packet itself, so that packets in an
+idle network are not derouted. A packet decides once, when it reaches the front of its buffer.
+"""
+
+from __future__ import annotations
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Topology,
+    UnsupportedError,
+)
+from routelab.toolkit.families.graph_hops import most_channels
+from routelab.toolkit.families.hamming_hops import coordinates, hamming_tables, not_hamming
+
+from .kernels import hop
+
+
+class Dimwar(HopRoutingPlugin):
+    """Routes packets in dimension order, with at most one deroute in each dimension."""
+
+    name = "dimwar"
+    summary = "Dimension order on a HyperX with at most one deroute per dimension (DimWAR)"
+    citations = (Citation("mcdonald2019", "the algorithm DimWAR"),)
+    capabilities = Capabilities(
+        minimal=False, multipath=True, tolerates_failures=False, virtual_channels=2
+    )
+    proof = "acyclic"
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Require a Hamming graph without failures, and two virtual channels."""
+        if reason := not_hamming(topology):
+            return reason
+        if virtual_channels < 2:
+            return f"needs 2 virtual channels, the routers have {virtual_channels}; raise vcs to 2"
+        return None
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the program.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is not a Hamming graph without failures.
+        """
+        if reason := not_hamming(topology):
+            raise UnsupportedError(reason)
+        return HopProgram(
+            hop=hop,
+            tables=hamming_tables(topology, []),
+            vc_classes=2,
+            candidates=most_channels(topology),
+            ranking="best",
+            waiting=True,
+            max_hops=2 * coordinates(topology).shape[1],
+        )

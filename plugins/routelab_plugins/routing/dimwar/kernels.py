@@ -1,0 +1,40 @@
+"""DimWAR: at most one deroute in each dimension, dimensions in order."""
+
+from routelab.kernels.families.hamming_hops import (
+    congestion_weight,
+    coordinates_of,
+    dimension_of,
+    unaligned,
+)
+from routelab.kernels.graph_hops import channel_at, leaving
+from routelab.kernels.hops import TARGET, hop_kernel
+
+FRESH, DEROUTED = 0, 1
+"""Classes: first hop in a dimension; hop after a deroute in the same dimension."""
+
+
+@hop_kernel
+def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Offer the hops in the first unaligned dimension, weighted by the hops left behind them."""
+    here, there = coordinates_of(tables, switch), coordinates_of(tables, packets[packet, TARGET])
+    current = 0
+    while tables[here + current] == tables[there + current]:
+        current += 1
+    left = unaligned(tables, here, there)
+    # the dimension is not aligned after a hop in it: that hop was a deroute
+    derouted = channel >= 0 and dimension_of(tables, channel) == current
+    name = DEROUTED if derouted else FRESH
+    first, end = leaving(tables, switch)
+    count = 0
+    for place in range(first, end):
+        onward, next_switch = channel_at(tables, place)
+        if dimension_of(tables, onward) != current:
+            continue
+        aligns = tables[coordinates_of(tables, next_switch) + current] == tables[there + current]
+        if derouted and not aligns:
+            continue
+        out[count, 0] = onward
+        out[count, 1] = name
+        out[count, 2] = congestion_weight(tables, queues, onward, left if aligns else left + 1)
+        count += 1
+    return count

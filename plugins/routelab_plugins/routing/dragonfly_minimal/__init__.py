@@ -1,0 +1,130 @@
+"""dragonfly-minimal: at most one local, one global and one local hop (hierarchical minimal routes).
+
+Kim, Dally, Scott and Abts, *Technology-Driven, Highly-Scalable Dragonfly Topology*, ISCA 2008, doi
+10.1109/ISCA.2008.19 (MIN): a packet for another group goes to a switch of its group
+with a link to that group, unless its own switch has one; over the link; then to its destination. If
+several links qualify, the packet takes the one with the shortest queue, or draws one (`links`).
+
+The routing `minimal` takes shortest paths of the graph instead, and some of them lead through a
+third group: two global hops can be shorter than local, global, local.
+
+Class 0 of virtual channels serves local hops in the first group, class 1 local hops to the
+destination, global hops take either. Hops depend on later ones of this order only. A packet inside
+a group takes class 1.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Parameters,
+    Topology,
+    UnsupportedError,
+    parameter,
+)
+from routelab.api.topology import BoolArray, Int64Array
+from routelab.toolkit.families.graph_hops import graph_tables, most_channels
+
+from .kernels import hop
+
+
+class DragonflyMinimalParameters(Parameters):
+    """Choice among several links to the destination's group."""
+
+    links: Literal["adaptive", "random"] = parameter(
+        "adaptive",
+        description="Link to the destination's group, if several qualify: by queue length "
+        "(adaptive), or drawn at random",
+    )
+
+
+class DragonflyMinimal(HopRoutingPlugin):
+    """Routes packets over a direct link between the groups of source and destination."""
+
+    name = "dragonfly-minimal"
+    summary = "Local, global, local: over a direct link between the two groups of a Dragonfly"
+    citations = (Citation("kim2008", "minimal routes of the Dragonfly (MIN)"),)
+    capabilities = Capabilities(
+        families=("dragonfly",),
+        minimal=False,
+        multipath=True,
+        tolerates_failures=False,
+        virtual_channels=2,
+    )
+    proof = "acyclic"
+    Parameters = DragonflyMinimalParameters
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Require complete groups, a link between any two of them, and two virtual channels."""
+        try:
+            _read_groups(topology)
+        except UnsupportedError as error:
+            return str(error)
+        if virtual_channels < 2:
+            return f"needs 2 virtual channels, the routers have {virtual_channels}; raise vcs to 2"
+        return None
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the program.
+
+        Raises
+        ------
+        UnsupportedError
+            If the groups are not complete, or two of them have no link.
+        """
+        group, gate = _read_groups(topology)
+        own = [gate.shape[1], self.parameters.links == "random"]
+        return HopProgram(
+            hop=hop,
+            tables=graph_tables(topology, None, own, group, gate),
+            vc_classes=2,
+            candidates=2 * most_channels(topology),
+            by_occupancy=True,
+            max_hops=3,
+        )
+
+
+def _read_groups(topology: Topology) -> tuple[Int64Array, BoolArray]:
+    """Return the group of each switch, and which switches have links to which groups.
+
+    Returns
+    -------
+    group : int64 array, shape (S,)
+    gate : bool array, shape (S, groups)
+
+    Raises
+    ------
+    UnsupportedError
+        If the network is not a Dragonfly, or lacks links.
+    """
+    place = topology.coordinates
+    if topology.family != "dragonfly" or place is None:
+        raise UnsupportedError(f"needs a Dragonfly, this network is of family {topology.family}")
+    numbers, group = np.unique(place[:, 0], return_inverse=True)
+    group = group.reshape(-1)
+    source, target = np.unique((topology.channel_source, topology.channel_target), axis=1)
+    local = group[source] == group[target]
+    neighbours = np.bincount(source[local], minlength=len(group))
+    short = np.flatnonzero(neighbours < np.bincount(group)[group] - 1)
+    if short.size:
+        raise UnsupportedError(
+            f"needs a Dragonfly with complete groups; {topology.switch_names[short[0]]} has no "
+            "link to some other switch of its group"
+        )
+    gate = np.zeros((len(group), len(numbers)), np.bool_)
+    gate[source, group[target]] = True
+    joined = np.zeros((len(numbers), len(numbers)), np.bool_)
+    joined[group[source], group[target]] = True
+    np.fill_diagonal(joined, True)
+    lost = np.argwhere(~joined)
+    if lost.size:
+        a, b = (numbers[end] for end in lost[0])
+        raise UnsupportedError(f"no direct link from group {a} to group {b}")
+    return group, gate

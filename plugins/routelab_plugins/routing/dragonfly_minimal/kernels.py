@@ -1,0 +1,50 @@
+"""Hierarchical minimal routes of Dragonflies: local, global, local."""
+
+import numpy as np
+
+from routelab.kernels.graph_hops import OWN, channel_at, leaving
+from routelab.kernels.hops import TARGET, hop_kernel, pick, table
+
+GROUPS, DRAWN = 0, 1
+"""Numbers of the algorithm: groups; whether the link is drawn."""
+GROUP, GATE = OWN + 1, OWN + 2
+"""Arrays: group of each switch; whether a switch has a link to a group, by (switch, group)."""
+
+
+@hop_kernel
+def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Offer the switch's own links to the target's group, or hops to switches that have one.
+
+    Local hops before the global one take class 0, local hops to the target class 1. Global hops
+    take either.
+    """
+    own, group = table(tables, OWN), table(tables, GROUP)
+    groups, drawn = np.int64(tables[own + GROUPS]), tables[own + DRAWN] != 0
+    target = packets[packet, TARGET]
+    here, there = tables[group + switch], tables[group + target]
+    gate = table(tables, GATE) + there
+    leaves = here != there and tables[gate + switch * groups] != 0
+    first, end = leaving(tables, switch)
+    count = 0
+    for place in range(first, end):
+        onward, next_switch = channel_at(tables, place)
+        if here == there:
+            wanted = next_switch == target
+        elif leaves:
+            wanted = tables[group + next_switch] == there
+        else:
+            local = tables[group + next_switch] == here
+            wanted = local and tables[gate + next_switch * groups] != 0
+        if wanted:
+            out[count, 0] = onward
+            out[count, 1] = 1 if here == there else 0
+            out[count, 2] = 0
+            count += 1
+    if drawn and here != there:
+        out[0, 0] = out[pick(random, count), 0]
+        count = 1
+    if leaves:
+        for k in range(count):
+            out[count + k, 0], out[count + k, 1], out[count + k, 2] = out[k, 0], 1, 0
+        count *= 2
+    return count

@@ -1,0 +1,113 @@
+"""omni-escape: omnidimensional routes with an escape subnetwork that tolerates failures (SurePath).
+
+Cano, Camarero, Martínez and Beivide, *Achieving High-Performance Fault-Tolerant Routing in HyperX
+Interconnection Networks*, arXiv 2404.04315: adaptive routes share virtual channels whatever their
+length, and an up*/down* subnetwork with shortcuts keeps them free of deadlock. A packet may turn to
+an escape at every switch, and then stays on escapes up to its destination.
+
+The adaptive hops are those of OmniWAR (see the routing `omniwar`): in any dimension whose
+coordinate is not yet that of the destination, to that coordinate, or to any other (a *deroute*).
+A packet takes at most `deroutes` of them; each has a penalty. Links that failed are left out; where
+none is left, the packet escapes.
+
+This is our reading of the abstract and of published descriptions, not of the full text; that of
+the escape subnetwork is in `routelab.toolkit.families.escape_levels`. Class 0 of
+virtual channels serves escapes; all others are adaptive. The number of hops is limited: dimensions,
+deroutes, and the longest up*/down* distance.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Parameters,
+    Topology,
+    UnsupportedError,
+    parameter,
+)
+from routelab.toolkit.families.escape_levels import escape_levels, no_escape
+from routelab.toolkit.families.graph_hops import most_channels, switch_distances
+from routelab.toolkit.families.hamming_hops import (
+    coordinates,
+    hamming_tables,
+    not_partly_hamming,
+)
+
+from .kernels import hop
+
+
+class OmniEscapeParameters(Parameters):
+    """Deroutes, and what a packet does whose best channel has no room."""
+
+    deroutes: int | None = parameter(
+        None,
+        ge=0,
+        le=64,
+        description="Deroutes that a packet may take; none: as many as the network has dimensions",
+    )
+    penalty: int = parameter(64, ge=0, le=1 << 19, description="Penalty of deroutes, in flits")
+    blocked: Literal["wait", "skip"] = parameter(
+        "wait",
+        description="Packets whose best channel has no room wait unless an escape has room (wait), "
+        "or take the next best, an escape if no other has room (skip)",
+    )
+
+
+class OmniEscape(HopRoutingPlugin):
+    """Hops and deroutes in any dimension on all virtual channels but one, which serves escapes."""
+
+    name = "omni-escape"
+    summary = "Hops and deroutes in any dimension of a HyperX, with an up*/down* escape subnetwork"
+    citations = (
+        Citation("cano2024", "adaptive routes with an escape subnetwork (SurePath)"),
+        Citation("mcdonald2019", "the adaptive routes (OmniWAR)"),
+        Citation("duato1993", "freedom from deadlock by escapes"),
+    )
+    capabilities = Capabilities(
+        minimal=False, multipath=True, tolerates_failures=True, virtual_channels=2
+    )
+    proof = "duato"
+    Parameters = OmniEscapeParameters
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Require a connected Hamming graph, maybe with failures, and two virtual channels."""
+        if virtual_channels < 2:
+            return f"needs 2 virtual channels, the routers have {virtual_channels}; raise vcs to 2"
+        return not_partly_hamming(topology) or no_escape(topology)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the program.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is no connected Hamming graph, or has links in one direction only.
+        """
+        if reason := self.supports(topology, max(2, virtual_channels)):
+            raise UnsupportedError(reason)
+        options = self.parameters
+        dimensions = coordinates(topology).shape[1]
+        deroutes = dimensions if options.deroutes is None else options.deroutes
+        level, up_down = escape_levels(topology, switch_distances(topology))
+        return HopProgram(
+            hop=hop,
+            tables=hamming_tables(
+                topology,
+                [deroutes, options.penalty],
+                level,
+                up_down,
+                topology.channel_source,
+            ),
+            vc_classes=2,
+            rest=1,
+            candidates=2 * most_channels(topology),
+            by_occupancy=True,
+            ranking="room" if options.blocked == "skip" else "best-or-escape",
+            again=options.blocked == "wait",
+            max_hops=dimensions + deroutes + int(up_down.max()),
+        )

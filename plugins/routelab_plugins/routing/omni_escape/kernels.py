@@ -1,0 +1,46 @@
+"""Hops and deroutes in all unaligned dimensions, with an escape subnetwork."""
+
+from routelab.kernels.families.escape_hops import ADAPTIVE, ESCAPES, offer_escapes
+from routelab.kernels.families.hamming_hops import (
+    DIMENSIONS,
+    HAMMING_OWN,
+    coordinates_of,
+    dimension_of,
+    unaligned,
+)
+from routelab.kernels.graph_hops import OWN, channel_at, leaving
+from routelab.kernels.hops import HOPS, STATE, TARGET, hop_kernel, table, unit_flits
+
+DEROUTES, PENALTY = DIMENSIONS + 1, DIMENSIONS + 2
+"""Numbers of the algorithm: deroutes that a packet may take; penalty of a deroute, in flits."""
+
+
+@hop_kernel
+def hop(tables, packets, packet, queues, switch, channel, vc, random, out):
+    """Offer hops in all unaligned dimensions and escapes; escapes only behind an escape.
+
+    STATE is the number of hops that the packet has taken when it arrives, if it takes no deroute.
+    """
+    if vc == ESCAPES:
+        return offer_escapes(tables, HAMMING_OWN, packets, packet, switch, channel, vc, 0, out)
+    here, there = coordinates_of(tables, switch), coordinates_of(tables, packets[packet, TARGET])
+    expected = packets[packet, HOPS] + unaligned(tables, here, there)
+    if channel < 0:
+        packets[packet, STATE] = expected
+    own, unit = table(tables, OWN), unit_flits(tables)
+    may_deroute = expected - packets[packet, STATE] < tables[own + DEROUTES]
+    penalty = (tables[own + PENALTY] + unit // 2) // unit
+    first, end = leaving(tables, switch)
+    count = 0
+    for place in range(first, end):
+        onward, next_switch = channel_at(tables, place)
+        d = dimension_of(tables, onward)
+        if tables[here + d] == tables[there + d]:
+            continue
+        aligns = tables[coordinates_of(tables, next_switch) + d] == tables[there + d]
+        if aligns or may_deroute:
+            out[count, 0] = onward
+            out[count, 1] = ADAPTIVE
+            out[count, 2] = 0 if aligns else penalty
+            count += 1
+    return offer_escapes(tables, HAMMING_OWN, packets, packet, switch, channel, vc, count, out)

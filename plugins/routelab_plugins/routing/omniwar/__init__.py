@@ -1,0 +1,97 @@
+"""omniwar: deroutes in any dimension of a HyperX while virtual channels remain (OmniWAR).
+
+McDonald, Isaev, Flores, Davis and Kim, *Practical and Efficient Incremental Adaptive Routing for
+HyperX Networks*, SC 2019, doi 10.1145/3295500.3356151; this is our reading of published
+descriptions of the algorithm, not of the full text. At every switch, a packet takes a hop in any
+dimension whose coordinate is not yet that of the destination: to the destination's coordinate, or
+to any other (a *deroute*). It takes the channel with the least congestion times remaining hops.
+
+The n-th hop uses the n-th class of virtual channels (distance classes). With N dimensions and M
+deroutes there are N + M classes. A deroute is allowed while enough classes remain for the minimal
+hops that are left.
+
+Our choices: congestion is the number of packets that wait for the
+channel in the switch or are in any buffer behind it, plus the packet itself, so that packets in an
+idle network are not derouted. A packet decides once, when it reaches the front of its buffer.
+Deroutes in the same dimension may follow each other.
+"""
+
+from __future__ import annotations
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Parameters,
+    Topology,
+    UnsupportedError,
+    parameter,
+)
+from routelab.toolkit.families.graph_hops import most_channels
+from routelab.toolkit.families.hamming_hops import coordinates, hamming_tables, not_hamming
+
+from .kernels import hop
+
+
+class OmniwarParameters(Parameters):
+    """Number of deroutes."""
+
+    deroutes: int | None = parameter(
+        None,
+        ge=0,
+        le=64,
+        description="Classes of virtual channels for deroutes, besides one for each dimension; "
+        "none: all that the routers have",
+    )
+
+
+class Omniwar(HopRoutingPlugin):
+    """Routes packets in any dimension, minimally or not, by congestion times remaining hops."""
+
+    name = "omniwar"
+    summary = "Hops and deroutes in any dimension of a HyperX, a virtual channel each (OmniWAR)"
+    citations = (
+        Citation("mcdonald2019", "the algorithm OmniWAR"),
+        Citation("merlin1980", "a class of buffers for each hop"),
+    )
+    capabilities = Capabilities(
+        minimal=False, multipath=True, tolerates_failures=False, virtual_channels=None
+    )
+    proof = "acyclic"
+    Parameters = OmniwarParameters
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Require a Hamming graph without failures, and a virtual channel for each hop."""
+        if reason := not_hamming(topology):
+            return reason
+        dimensions = coordinates(topology).shape[1]
+        needed = dimensions + (self.parameters.deroutes or 0)
+        if virtual_channels < needed:
+            return (
+                f"{dimensions} minimal hops and {self.parameters.deroutes or 0} deroutes need a "
+                f"virtual channel each, the routers have {virtual_channels}; raise vcs to {needed}"
+            )
+        return None
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the program.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is not a Hamming graph without failures.
+        """
+        if reason := not_hamming(topology):
+            raise UnsupportedError(reason)
+        deroutes, dimensions = self.parameters.deroutes, coordinates(topology).shape[1]
+        classes = virtual_channels if deroutes is None else dimensions + deroutes
+        return HopProgram(
+            hop=hop,
+            tables=hamming_tables(topology, [classes]),
+            vc_classes=classes,
+            candidates=most_channels(topology),
+            ranking="best",
+            waiting=True,
+            max_hops=classes,
+        )

@@ -1,0 +1,107 @@
+"""polarized-escape: Polarized routes with an escape subnetwork that tolerates failures (SurePath).
+
+Cano, Camarero, Martínez and Beivide, *Achieving High-Performance Fault-Tolerant Routing in HyperX
+Interconnection Networks*, arXiv 2404.04315: adaptive routes share virtual channels whatever their
+length, and an up*/down* subnetwork with shortcuts keeps them free of deadlock. A packet may turn to
+an escape at every switch, and then stays on escapes up to its destination. The adaptive routes are
+those of Polarized (see the routing `polarized`), by current distances. So it works on every
+connected network, with any failures; where no polarized hop exists, the packet escapes.
+
+This is our reading of the abstract and of published descriptions, not of the full text; that of
+the escape subnetwork is in `routelab.toolkit.families.escape_levels`. Class 0 of
+virtual channels serves escapes; all others are adaptive.
+
+The number of hops is limited: the weight D(c, s) - D(c, t) never shrinks, so that a packet takes at
+most 4 D - 1 adaptive hops in a network of diameter D, from wherever it starts, and every escape
+lessens the up*/down* distance.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Parameters,
+    Topology,
+    UnsupportedError,
+    parameter,
+)
+from routelab.toolkit.families.escape_levels import escape_levels, no_escape
+from routelab.toolkit.families.graph_hops import graph_tables, most_channels, switch_distances
+
+from .kernels import hop
+
+
+class PolarizedEscapeParameters(Parameters):
+    """Penalties, and what a packet does whose best channel has no room."""
+
+    p1: int = parameter(
+        64, ge=0, le=1 << 19, description="Penalty of hops that increase the weight by 1, in flits"
+    )
+    p0: int = parameter(
+        80, ge=0, le=1 << 19, description="Penalty of hops that leave the weight, in flits"
+    )
+    blocked: Literal["wait", "skip"] = parameter(
+        "wait",
+        description="Packets whose best channel has no room wait unless an escape has room (wait), "
+        "or take the next best, an escape if no other has room (skip)",
+    )
+
+
+class PolarizedEscape(HopRoutingPlugin):
+    """Polarized routes on all virtual channels but one, which serves escapes."""
+
+    name = "polarized-escape"
+    summary = "Polarized routes with an up*/down* escape subnetwork, on any connected network"
+    citations = (
+        Citation("cano2024", "adaptive routes with an escape subnetwork (SurePath)"),
+        Citation("camarero2022", "the adaptive routes"),
+        Citation("duato1993", "freedom from deadlock by escapes"),
+    )
+    capabilities = Capabilities(
+        minimal=False, multipath=True, tolerates_failures=True, virtual_channels=2
+    )
+    proof = "duato"
+    Parameters = PolarizedEscapeParameters
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Require a connected network with links in both directions, two virtual channels."""
+        if virtual_channels < 2:
+            return f"needs 2 virtual channels, the routers have {virtual_channels}; raise vcs to 2"
+        return no_escape(topology)
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the program.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is not connected, or has links in one direction only.
+        """
+        if reason := no_escape(topology):
+            raise UnsupportedError(reason)
+        options = self.parameters
+        distance = switch_distances(topology)
+        level, up_down = escape_levels(topology, distance)
+        return HopProgram(
+            hop=hop,
+            tables=graph_tables(
+                topology,
+                distance,
+                [options.p0, options.p1, 0, 0],
+                level,
+                up_down,
+                topology.channel_source,
+            ),
+            vc_classes=2,
+            rest=1,
+            candidates=2 * most_channels(topology),
+            by_occupancy=True,
+            ranking="room" if options.blocked == "skip" else "best-or-escape",
+            again=options.blocked == "wait",
+            max_hops=4 * int(distance.max()) + int(up_down.max()),
+        )

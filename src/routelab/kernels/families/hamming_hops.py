@@ -1,0 +1,56 @@
+"""Coordinates of Hamming graphs (HyperX), for hop functions.
+
+The tables are those of `routelab.toolkit.families.hamming_hops.hamming_tables`; leaving channels
+are read with `routelab.kernels.graph_hops`.
+"""
+
+import numpy as np
+from numba import njit
+
+from routelab.kernels.graph_hops import OWN
+from routelab.kernels.hops import ESCAPE, channel_packets, table, waiting_packets
+
+DIMENSIONS = 0
+"""First number of the algorithm: dimensions of the network. Its own numbers follow."""
+COORDINATES, DIMENSION = OWN + 1, OWN + 2
+"""Arrays: coordinates by switch and dimension; dimension in which each channel leads."""
+HAMMING_OWN = OWN + 3
+"""First array of the algorithm itself."""
+
+
+@njit(_nrt=False, forceinline=True)
+def coordinates_of(tables, switch):
+    """Return where the coordinates of a switch begin in `tables`."""
+    count = np.int64(tables[table(tables, OWN) + DIMENSIONS])
+    return table(tables, COORDINATES) + count * switch
+
+
+@njit(_nrt=False, forceinline=True)
+def dimension_of(tables, channel):
+    """Return the dimension in which a channel leads."""
+    return np.int64(tables[table(tables, DIMENSION) + channel])
+
+
+@njit(_nrt=False, forceinline=True)
+def unaligned(tables, here, there):
+    """Return the number of coordinates that differ: the distance in a Hamming graph.
+
+    Parameters
+    ----------
+    here, there : int
+        From `coordinates_of`.
+    """
+    count = 0
+    for d in range(tables[table(tables, OWN) + DIMENSIONS]):
+        count += tables[here + d] != tables[there + d]
+    return count
+
+
+@njit(_nrt=False, forceinline=True)
+def congestion_weight(tables, queues, channel, hops):
+    """Return the packets before and behind a channel plus one, times the hops that are left.
+
+    The program needs `HopProgram.waiting`. The weight stays below that of escapes.
+    """
+    packets = waiting_packets(tables, queues, channel) + channel_packets(tables, queues, channel)
+    return min((packets + 1) * hops, np.int64(ESCAPE - 1))

@@ -1,0 +1,66 @@
+"""Levels and up*/down* distances of any connected network, for escape subnetworks.
+
+SurePath (Cano and others, *Achieving High-Performance Fault-Tolerant Routing in HyperX
+Interconnection Networks*, arXiv 2404.04315) escapes by up*/down* routes. This is our reading of
+published descriptions, not of the full text.
+
+Levels are distances from a root. An up*/down* route goes up, then down, by links between
+neighbouring levels. A link inside a level is a *shortcut* where it lessens the up*/down* distance.
+One shortcut never follows another. So the escapes depend on each other in one order only, in every
+connected network: up to level n, across level n, up to level n - 1, and so on; then down.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api.topology import Int32Array, Topology
+from routelab.toolkit.families.graph_hops import switch_distances, too_large
+
+
+def no_escape(topology: Topology) -> str | None:
+    """Return why a network has no escape subnetwork; None if it has one."""
+    if reason := too_large(topology):
+        return reason
+    pairs = np.unique((topology.channel_source, topology.channel_target), axis=1)
+    back = np.unique(pairs[::-1], axis=1)
+    if not np.array_equal(pairs, back):
+        return "needs links in both directions; some channels have no channel back"
+    if switch_distances(topology).min() < 0:
+        return "some pairs of switches have no path"
+    return None
+
+
+def escape_levels(topology: Topology, distance: Int32Array) -> tuple[Int32Array, Int32Array]:
+    """Return the levels of a network and the up*/down* distances.
+
+    The root is the switch with the least sum of distances to all others, the first of these.
+
+    Parameters
+    ----------
+    topology : Topology
+        Without a reason in `no_escape`.
+    distance : int32 array, shape (S, S)
+        See `routelab.toolkit.families.graph_hops.switch_distances`.
+
+    Returns
+    -------
+    level : int32 array, shape (S,)
+        Distance from the root.
+    up_down : int32 array, shape (S, S)
+        By (target, source): hops of the shortest route that goes up, then down.
+    """
+    level = distance[distance.sum(axis=1).argmin()]
+    count = topology.num_switches
+    source, target = topology.channel_source, topology.channel_target
+    # by (switch, target), so that rows are those of switches
+    below = np.eye(count, dtype=np.bool_)
+    for k in np.argsort(-level, kind="stable"):
+        children = target[(source == k) & (level[target] == level[k] + 1)]
+        below[k] |= below[children].any(axis=0)
+    up_down = np.where(below, level - level[:, None], np.iinfo(np.int32).max // 2)
+    for k in np.argsort(level, kind="stable"):
+        parents = target[(source == k) & (level[target] == level[k] - 1)]
+        if len(parents):
+            np.minimum(up_down[k], up_down[parents].min(axis=0) + 1, out=up_down[k])
+    return level, np.ascontiguousarray(up_down.T.astype(np.int32))

@@ -1,0 +1,106 @@
+"""Checks and tables of hop-by-hop algorithms on Hamming graphs (HyperX)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from routelab.api.errors import UnsupportedError
+from routelab.api.topology import Int32Array, Int64Array, Topology
+from routelab.toolkit.families.graph_hops import graph_tables
+
+FAMILIES = ("hamming", "hypercube")
+"""Families of networks that remain Hamming graphs when links fail."""
+_NEEDS = "needs a Hamming graph (HyperX)"
+
+
+def channel_dimensions(topology: Topology) -> Int64Array:
+    """Return the only coordinate that each channel changes; int64, shape (C,).
+
+    Raises
+    ------
+    UnsupportedError
+        If the switches have no coordinates, or a channel changes none or several.
+    """
+    place = coordinates(topology)
+    source, target = topology.channel_source, topology.channel_target
+    differs = place[source] != place[target]
+    wrong = np.flatnonzero(differs.sum(axis=1) != 1)
+    if wrong.size:
+        a, b = (topology.switch_names[end[wrong[0]]] for end in (source, target))
+        raise UnsupportedError(
+            f"{_NEEDS}; the link from {a} to {b} does not change exactly one coordinate"
+        )
+    dimension: Int64Array = differs.argmax(axis=1)
+    return dimension
+
+
+def not_hamming(topology: Topology) -> str | None:
+    """Return why a network is not a Hamming graph without failures; None if it is one."""
+    try:
+        channel_dimensions(topology)
+    except UnsupportedError as error:
+        return str(error)
+    place = coordinates(topology)
+    sizes = np.array([len(np.unique(column)) for column in place.T])
+    if len(np.unique(place, axis=0)) != len(place) or sizes.prod(dtype=float) != len(place):
+        return f"{_NEEDS} without failures; switches are missing, or have the same coordinates"
+    source, target = np.unique((topology.channel_source, topology.channel_target), axis=1)
+    neighbours = np.zeros(place.shape, np.int64)
+    np.add.at(neighbours, (source, (place[source] != place[target]).argmax(axis=1)), 1)
+    short = np.argwhere(neighbours < sizes - 1)
+    if not short.size:
+        return None
+    switch, d = short[0]
+    return (
+        f"{_NEEDS} without failures; switch {topology.switch_names[switch]} has links to "
+        f"{neighbours[switch, d]} of the {sizes[d] - 1} switches that differ from it in "
+        f"coordinate {d} only"
+    )
+
+
+def not_partly_hamming(topology: Topology) -> str | None:
+    """Return why a network is not a Hamming graph, whole or with failures; None if it is one.
+
+    Networks of other families have to be whole: a torus, too, is a Hamming graph that lacks links.
+    """
+    if topology.family not in FAMILIES:
+        return not_hamming(topology)
+    try:
+        channel_dimensions(topology)
+    except UnsupportedError as error:
+        return str(error)
+    return None
+
+
+def coordinates(topology: Topology) -> Int32Array:
+    """Return the coordinates of the switches; int32, shape (S, n).
+
+    Raises
+    ------
+    UnsupportedError
+        If the switches have no coordinates.
+    """
+    if topology.coordinates is None or not topology.coordinates.shape[1]:
+        raise UnsupportedError(f"{_NEEDS}; the switches of this network have no coordinates")
+    return topology.coordinates
+
+
+def hamming_tables(topology: Topology, own: list[int], *more: ArrayLike) -> Int32Array:
+    """Return the tables for `routelab.kernels.families.hamming_hops`.
+
+    Parameters
+    ----------
+    topology : Topology
+    own : list of int
+        Numbers of the algorithm, which follow the number of dimensions.
+    *more : array of int
+        Arrays of the algorithm; array k begins at ``table(tables, HAMMING_OWN + k)``.
+
+    Raises
+    ------
+    UnsupportedError
+        See `channel_dimensions`.
+    """
+    dimension, place = channel_dimensions(topology), coordinates(topology)
+    return graph_tables(topology, None, [place.shape[1], *own], place, dimension, *more)

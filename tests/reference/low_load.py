@@ -1,0 +1,26 @@
+"""Short simulations of routings below saturation."""
+
+from __future__ import annotations
+
+from routelab.api import Topology
+from routelab.api.traffic import Demand
+from routelab.registry.instances import load_routing
+from routelab.simulation.measuring.measure import measure_simulation
+from routelab.simulation.measuring.result import LoadResult
+from routelab.simulation.measuring.settings import SimulationSettings
+from routelab.simulation.packet.engine import Simulation
+from routelab.stages.programs import program
+
+
+def measure_uniform(topology: Topology, text: str, vcs: int, load: float) -> LoadResult:
+    """Measure uniform traffic."""
+    options = SimulationSettings(vcs=vcs, packet_flits=4, buffer_flits=16)
+    simulation = Simulation(
+        topology,
+        program(load_routing(text), topology, vcs),
+        options.router(),
+        demand=Demand.uniform(topology, "all others"),
+        load=load,
+        seed=1,
+    )
+    return measure_simulation(simulation, options)

@@ -1,0 +1,179 @@
+"""DimWAR and OmniWAR against their definitions."""
+
+from __future__ import annotations
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from low_load import measure_uniform
+from naive_low_diameter import differing, dimwar_hops, omni_hops, places
+
+from routelab.api import Topology
+from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.registry.instances import load, load_routing
+from routelab.stages.programs import part_of, program
+from routelab.testing.walks import Walk, Walker
+from routelab.toolkit import build_grid
+from routelab_plugins.topology.hamming import Hamming
+
+SHAPES = [(2,), (5,), (3, 3), (2, 4), (2, 2, 3)]
+
+
+def hamming(dims: tuple[int, ...], **more) -> Topology:
+    return Hamming(dims=dims, **more).build()
+
+
+def reason(text: str, topology: Topology, vcs: int) -> str | None:
+    return part_of(load_routing(text)).supports(topology, vcs)
+
+
+def crowd(walker: Walker, rng: Random, flits: int) -> None:
+    """Fill all buffers and outputs at random."""
+    for channel in range(walker.topology.num_channels):
+        walker.keep_waiting(channel, rng.randint(0, flits))
+        for vc in range(walker.classes):
+            walker.occupy(channel, vc, rng.randint(0, flits))
+
+
+def switches(topology: Topology, walk: Walk, source: int) -> list[int]:
+    return [source, *(int(topology.channel_target[hop.channel]) for hop in walk.hops)]
+
+
+@st.composite
+def trips(draw) -> tuple[Topology, int, int, Random]:
+    """A network, source and target, and random numbers."""
+    network = hamming(draw(st.sampled_from(SHAPES)), widths=(draw(st.integers(1, 2)),))
+    ends = st.integers(0, network.num_switches - 1)
+    source, target = draw(st.lists(ends, min_size=2, max_size=2, unique=True))
+    return network, source, target, Random(draw(st.integers(0, 10**6)))
+
+
+@settings(max_examples=40, deadline=None)
+@given(trips())
+def test_dimwar_offers_the_hops_of_the_definition(trip) -> None:
+    network, source, target, rng = trip
+    walker = Walker(program(load_routing("dimwar"), network, 2), network, rng.getrandbits(20))
+    crowd(walker, rng, rng.randint(0, 9))
+    walk = walker.walk(source, target)
+    stops = switches(network, walk, source)
+    assert walk.arrived
+    assert len(walk.hops) <= 2 * len(places(network)[0])
+    for k, offered in enumerate(walk.offers):
+        expected = dimwar_hops(network, stops[k], target, stops[k - 1] if k else None)
+        found = {(int(network.channel_target[one.channel]), one.vc) for one in offered}
+        assert found == set(expected.items())
+
+
+@settings(max_examples=40, deadline=None)
+@given(trips(), st.integers(0, 4), st.booleans())
+def test_omniwar_deroutes_while_classes_remain(trip, deroutes, explicit) -> None:
+    network, source, target, rng = trip
+    place = places(network)
+    dimensions, distance = len(place[0]), len(differing(place[source], place[target]))
+    vcs = dimensions + deroutes + (rng.randint(0, 2) if explicit else 0)
+    text = f"omniwar~deroutes={deroutes}" if explicit else "omniwar"
+    walker = Walker(program(load_routing(text), network, vcs), network, rng.getrandbits(20))
+    crowd(walker, rng, rng.randint(0, 9))
+    walk = walker.walk(source, target)
+    stops = switches(network, walk, source)
+    assert walk.arrived
+    assert [hop.vc for hop in walk.hops] == list(range(len(walk.hops)))
+    # classes that minimal hops do not need serve deroutes
+    most, taken = deroutes + dimensions - distance, 0
+    for k, offered in enumerate(walk.offers):
+        expected = omni_hops(network, stops[k], target, taken < most)
+        assert {int(network.channel_target[one.channel]) for one in offered} == expected
+        before, after = (len(differing(place[stop], place[target])) for stop in stops[k : k + 2])
+        taken += after == before
+    assert taken <= most
+
+
+@pytest.mark.parametrize(("text", "vcs"), [("dimwar", 2), ("omniwar", 5)])
+def test_weights_are_congestion_times_the_hops_left(text, vcs) -> None:
+    network = hamming((3, 4))
+    made = program(load_routing(text), network, vcs)
+    place = places(network)
+    for seed in range(30):
+        rng = Random(seed)
+        walker = Walker(made, network, seed)
+        inside = [rng.randint(0, 5) for _ in range(network.num_channels)]
+        crowd(walker, rng, 5)
+        for channel, flits in enumerate(inside):
+            walker.keep_waiting(channel, flits)
+        walk = walker.walk(0, 11)
+        for offered, taken in zip(walk.offers, walk.hops, strict=True):
+            for one in offered:
+                behind = sum(walker.occupancy(one.channel, vc) for vc in range(walker.classes))
+                end = int(network.channel_target[one.channel])
+                hops = 1 + len(differing(place[end], place[11]))
+                assert one.penalty == (inside[one.channel] + behind + 1) * hops
+            assert taken.penalty == min(one.penalty for one in offered)
+
+
+@pytest.mark.parametrize(("text", "vcs"), [("dimwar", 2), ("omniwar", 6)])
+def test_packets_in_an_idle_network_take_no_deroute(text, vcs) -> None:
+    network = hamming((3, 2, 3))
+    place = places(network)
+    walker = Walker(program(load_routing(text), network, vcs), network)
+    for source in range(18):
+        for target in range(18):
+            if source != target:
+                walk = walker.walk(source, target)
+                assert len(walk.hops) == len(differing(place[source], place[target]))
+
+
+@pytest.mark.parametrize("text", ["dimwar", "omniwar"])
+def test_a_crowded_link_is_avoided_in_two_hops(text) -> None:
+    network = hamming((4, 4))
+    walker = Walker(program(load_routing(text), network, 4), network)
+    (busy,) = walker.walk(0, 3).channels
+    walker.occupy(busy, 0, 9)
+    walk = walker.walk(0, 3)
+    assert len(walk.hops) == 2
+    assert busy not in walk.channels
+
+
+@pytest.mark.parametrize(
+    ("text", "vcs"), [("dimwar", 2), ("omniwar", 5), ("omniwar~deroutes=1", 7)]
+)
+@pytest.mark.parametrize("dims", [(4,), (3, 3), (2, 2, 2)])
+def test_the_checker_proves_them(dims, text, vcs) -> None:
+    part = part_of(load_routing(text))
+    for switching in ("virtual-cut-through", "wormhole"):
+        verdict = check_hop_routing(part, hamming(dims), vcs, switching=switching)
+        assert (verdict.proof, verdict.proven) == ("acyclic", True)
+
+
+def test_they_serve_as_base_of_valiant() -> None:
+    network = hamming((3, 3))
+    for base, vcs in (("dimwar", 4), ("omniwar", 4)):
+        part = part_of(load_routing(f"valiant~base={base}"))
+        assert part.supports(network, vcs) is None
+        assert check_hop_routing(part, network, vcs).proven
+
+
+def test_other_networks_are_refused() -> None:
+    for text in ("dimwar", "omniwar"):
+        assert reason(text, hamming((3, 3)), 2) is None
+        assert reason(text, load("topology", "hypercube~dims=3").build(), 3) is None
+        torus = build_grid("torus", (4, 4), wrap=True)
+        assert "has links to 2 of the 3 switches" in reason(text, torus, 9)
+        assert "without failures" in reason(text, hamming((3, 3), fail_links=1), 9)
+        assert "switches are missing" in reason(text, hamming((3, 3), fail_switches=1), 9)
+        graph = load("topology", "random-regular~n=10,degree=3").build()
+        assert "have no coordinates" in reason(text, graph, 9)
+        dragonfly = load("topology", "dragonfly~h=1").build()
+        assert "exactly one coordinate" in reason(text, dragonfly, 9)
+    assert reason("dimwar", hamming((3, 3)), 1).endswith("raise vcs to 2")
+    assert reason("omniwar", hamming((2, 2, 2)), 2).endswith("raise vcs to 3")
+    assert reason("omniwar~deroutes=2", hamming((3, 3)), 3).endswith("raise vcs to 4")
+
+
+@pytest.mark.parametrize("text", ["dimwar", "omniwar"])
+def test_a_low_load_is_stationary(text) -> None:
+    found = measure_uniform(hamming((3, 3), terminals=2), text, 4, 0.1)
+    assert found.state == "stationary"
+    # one of 17 destinations is at the same switch; 1.5 hops lead to the others, some are derouted
+    assert 16 / 17 * 1.5 * 0.99 < found.hops_mean < 16 / 17 * 1.5 * 1.1
