@@ -377,3 +377,53 @@ def list_shortest_paths(arcs, ends, k, seed, pair_start, hop_start):
                     hops[first] = work.rows[row, d]
                     first += 1
     return lengths, hops
+
+
+@jit
+def count_simple_paths(arcs, ends, most):
+    """Count the simple paths of up to `most` hops between switches with terminals.
+
+    Parameters
+    ----------
+    arcs : Arcs
+    ends : int32 array, shape (P,)
+    most : int
+        At least 1.
+
+    Returns
+    -------
+    counts : int64 array, shape (P, P)
+        By source and target; 0 from a switch to itself.
+    longest : int
+        Hops of the longest of these paths.
+    """
+    size = len(arcs.out_start) - 1
+    counts = np.zeros((len(ends), len(ends)), np.int64)
+    number = np.full(size, -1, np.int32)
+    for i in range(len(ends)):
+        number[ends[i]] = i
+    used = np.zeros(size, np.bool_)
+    at, place = np.empty(most, np.int32), np.empty(most, np.int32)
+    longest = 0
+    for i in range(len(ends)):
+        depth = 0
+        at[0], place[0] = ends[i], arcs.out_start[ends[i]]
+        used[ends[i]] = True
+        while depth >= 0:
+            v = at[depth]
+            if place[depth] == arcs.out_start[v + 1]:
+                used[v] = False
+                depth -= 1
+                continue
+            w = arcs.channel_target[arcs.out_channel[place[depth]]]
+            place[depth] += 1
+            if used[w]:
+                continue
+            if number[w] >= 0:
+                counts[i, number[w]] += 1
+                longest = max(longest, depth + 1)
+            if depth + 1 < most:
+                depth += 1
+                at[depth], place[depth] = w, arcs.out_start[w]
+                used[w] = True
+    return counts, longest
