@@ -1,4 +1,4 @@
-"""ugal: minimal, or via a random switch if the queue of the first hop is shorter (UGAL-L).
+"""ugal: minimal, or via a random switch if the queues there are shorter (UGAL-L and UGAL-G).
 
 Singh, *Load-Balanced Routing in Interconnection Networks*, PhD thesis, Stanford University, 2005:
 each packet draws a random switch as in Valiant's algorithm, and goes there first only if it pays.
@@ -10,6 +10,15 @@ packet goes minimally if
 
 where the hops are those of the whole way, the first over the shortest way, the second by way of the
 random switch. Both are distances on the bare network; the routes of the base may be longer.
+
+With ``mode=global`` it knows the queues of all switches (UGAL-G), as in Besta and Hoefler, *Slim
+Fly: A Cost Effective Low-Diameter Network Topology*, SC 2014, doi 10.1109/SC.2014.34, who choose
+the route with the smallest sum of the queues on it. A packet goes minimally if
+
+    sum of the queues along its route <= sum along the route by way of the random switch + threshold
+
+where each route is the one that the base would take now: at every switch the first hop with the
+shortest queue. No queue changes while it is followed.
 
 Conventions:
 
@@ -35,9 +44,10 @@ import numpy as np
 from routelab.api import Capabilities, Citation, HopProgram, Topology, parameter
 from routelab.api.topology import Int32Array
 from routelab.kernels.distances import hop_distances
+from routelab.kernels.queue_lengths import QUEUES
 from routelab.toolkit.waypoint_routing import WaypointParameters, WaypointRouting
 
-from .kernels import QUEUES, inject
+from .kernels import inject
 
 MOST_ENDPOINTS = 5000
 """Switches with terminals; the table of their distances takes 100 MB."""
@@ -46,12 +56,17 @@ MOST_ENDPOINTS = 5000
 class UgalParameters(WaypointParameters):
     """Base routing, threshold and queues."""
 
+    mode: Literal["local", "global"] = parameter(
+        "local",
+        description="Queues that are compared: that of the first hop times the hops of the route, "
+        "or all queues of the route",
+    )
     threshold: int = parameter(
         0,
         ge=0,
         le=1 << 20,
-        description="Added to the side of the way by way of the random switch, in flits x hops: "
-        "larger values keep more packets on the shortest way",
+        description="Added to the side of the way by way of the random switch, in flits x hops "
+        "(globally in flits): larger values keep more packets on the shortest way",
     )
     queue: Literal["output", "channel", "class", "waiting"] = parameter(
         "output",
@@ -61,16 +76,17 @@ class UgalParameters(WaypointParameters):
 
 
 class Ugal(WaypointRouting):
-    """Minimal, or via a random switch, depending on the queues of the source switch."""
+    """Minimal, or via a random switch, depending on the queues of the source or of all switches."""
 
     name = "ugal"
-    summary = "Minimal or by way of a random switch, whichever has the shorter queue (UGAL-L)"
+    summary = "Minimal or by way of a random switch, whichever has the shorter queues (UGAL)"
     citations = (
         Citation(
             "singh2005",
             "UGAL: the choice between the minimal and Valiant's way by queue length times hops",
         ),
         Citation("kim2008", "UGAL-L, which knows the queues of the source switch alone"),
+        Citation("besta2014", "UGAL-G by the sum of the queues along the route"),
     )
     capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
     Parameters = UgalParameters
@@ -101,10 +117,17 @@ class Ugal(WaypointRouting):
             topology,
             virtual_channels,
             inject,
-            [len(ends), options.threshold, QUEUES.index(options.queue)],
+            [
+                len(ends),
+                options.threshold,
+                QUEUES.index(options.queue),
+                options.mode == "global",
+                2 * topology.num_switches,
+            ],
             ends,
             place,
             _distances(topology),
+            topology.channel_target,
             **more,
         )
 

@@ -5,65 +5,105 @@ from numba import njit
 
 from routelab.kernels.hops import (
     DESTINATION,
-    ESCAPE,
+    HOPS,
     PHASE,
     SOURCE,
+    STATE,
+    STATES,
+    TARGET,
     WAYPOINT,
     another,
     appended,
-    channel_flits,
-    class_flits,
     inject_kernel,
     offers,
     pick,
-    waiting_flits,
 )
-
-QUEUES = ("output", "channel", "class", "waiting")
-_OUTPUT, _CHANNEL, _CLASS, _WAITING = range(4)
+from routelab.kernels.queue_lengths import shortest_queue
 
 # Arrays behind those of the base.
 HEAD = 0
-"""Switches with terminals, threshold, which of `QUEUES`."""
+"""Switches with terminals, threshold, which of `QUEUES`, whether all queues of a way count, and
+how many hops a way has at most."""
 ENDS = 1
 """Switches with terminals."""
 PLACE = 2
 """Number of each switch among those with terminals."""
 DISTANCE = 3
 """Hops by (source, destination) among switches with terminals."""
+CHANNEL_TARGET = 4
+"""Switch that each channel enters."""
 
 
 @njit(cache=True)
-def _queue(tables, packets, packet, queues, hop, target, random, out):
+def _first_queue(tables, packets, packet, queues, hop, target, random, out):
     """Return the shortest queue of first hops to a switch, in flits; of escapes if necessary."""
-    kind = tables[appended(tables, HEAD) + 2]
-    source, phase = packets[packet, SOURCE], packets[packet, PHASE]
+    kind, source = tables[appended(tables, HEAD) + 2], packets[packet, SOURCE]
     count = offers(hop, tables, packets, packet, queues, source, target, random, out)
-    shortest, escape = np.int64(-1), True
-    for k in range(count):
-        channel, last = out[k, 0], out[k, 2] >= ESCAPE
-        if last and not escape:
-            continue
-        flits = np.int64(0)
-        if kind == _CLASS:
-            flits = class_flits(tables, queues, channel, phase, out[k, 1])
-        if kind in (_OUTPUT, _CHANNEL):
-            flits += channel_flits(tables, queues, channel)
-        if kind in (_OUTPUT, _WAITING):
-            flits += waiting_flits(tables, queues, channel)
-        if shortest < 0 or flits < shortest or (escape and not last):
-            shortest, escape = flits, last
-    return shortest
+    return shortest_queue(tables, packets, packet, queues, kind, count, random, out)[1]
+
+
+@njit(cache=True)
+def _queues_to(tables, packets, packet, queues, hop, switch, target, random, out):
+    """Add up the queues along the way to a switch that the base would take now, in flits."""
+    head, ends = appended(tables, HEAD), appended(tables, CHANNEL_TARGET)
+    channel, vc, total = np.int64(-1), np.int64(-1), np.int64(0)
+    packets[packet, TARGET] = target
+    for _ in range(tables[head + 4]):
+        if switch == target:
+            break
+        random = another(random)
+        count = hop(tables, packets, packet, queues, switch, channel, vc, random, out)
+        row, flits = shortest_queue(
+            tables, packets, packet, queues, tables[head + 2], count, another(random), out
+        )
+        if row < 0:
+            break
+        total += flits
+        channel, vc = np.int64(out[row, 0]), np.int64(out[row, 1])
+        switch = np.int64(tables[ends + channel])
+        packets[packet, HOPS] += 1
+    return total
+
+
+@njit(cache=True)
+def _all_queues(tables, packets, packet, queues, hop, via, random, out):
+    """Add up the queues of the way to the destination, by way of a switch if it is not −1.
+
+    The packet is as before when this returns.
+    """
+    source, target = np.int64(packets[packet, SOURCE]), np.int64(packets[packet, DESTINATION])
+    total = np.int64(0)
+    if via >= 0:
+        total = _queues_to(tables, packets, packet, queues, hop, source, via, random, out)
+        packets[packet, PHASE] = 1
+        packets[packet, STATE : STATE + STATES] = 0
+        source, random = np.int64(via), another(random)
+    total += _queues_to(tables, packets, packet, queues, hop, source, target, random, out)
+    packets[packet, STATE : STATE + STATES] = 0
+    packets[packet, PHASE], packets[packet, HOPS] = 0, 0
+    packets[packet, WAYPOINT], packets[packet, TARGET] = -1, target
+    return total
 
 
 @inject_kernel
 def inject(tables, reals, packets, packet, queues, hop, random, out):
-    """Set the waypoint to a random switch if its queue times its hops is smaller."""
+    """Set the waypoint to a random switch if the way there has the smaller queues.
+
+    Locally these are queue times hops of the first hop, globally all queues of the way.
+    """
     head = appended(tables, HEAD)
     count, threshold = np.int64(tables[head]), np.int64(tables[head + 1])
     source, target = packets[packet, SOURCE], packets[packet, DESTINATION]
     via = tables[appended(tables, ENDS) + pick(random, count)]
     if via in (source, target):
+        return 0
+    if tables[head + 3] != 0:
+        random = another(random)
+        straight = _all_queues(tables, packets, packet, queues, hop, np.int64(-1), random, out)
+        random = another(random)
+        detour = _all_queues(tables, packets, packet, queues, hop, np.int64(via), random, out)
+        if straight > detour + threshold:
+            packets[packet, WAYPOINT] = via
         return 0
     place, distance = appended(tables, PLACE), appended(tables, DISTANCE)
     here, there = np.int64(tables[place + source]), tables[place + target]
@@ -72,9 +112,9 @@ def inject(tables, reals, packets, packet, queues, hop, random, out):
     around = np.int64(tables[distance + here * count + between])
     around += tables[distance + between * count + there]
     random = another(random)
-    straight = _queue(tables, packets, packet, queues, hop, target, random, out)
+    straight = _first_queue(tables, packets, packet, queues, hop, target, random, out)
     random = another(random)
-    detour = _queue(tables, packets, packet, queues, hop, via, random, out)
+    detour = _first_queue(tables, packets, packet, queues, hop, via, random, out)
     if straight * direct > detour * around + threshold:
         packets[packet, WAYPOINT] = via
     return 0

@@ -1,0 +1,214 @@
+"""all-paths: a random one of all simple paths up to a length.
+
+Camarero, Martínez and Beivide, *Polarized Routing for Large Interconnection Networks*, IEEE Micro
+42(2), 2022, doi 10.1109/MM.2021.3139392, compare with 4-AllPaths, which "selects a random route
+among all the paths up to distance diameter" in a network of diameter 4.
+
+All simple paths of a pair with at most `length` hops have the same probability. They are not
+stored: tables hold the number of *walks* from each switch to each target by length. A packet draws
+a walk at injection and draws again until its walk visits no switch twice. So it needs walks that
+are simple often enough; networks where fewer than one in `WORST` is simple are refused.
+
+The n-th hop uses the n-th class of virtual channels: Merlin and Schweitzer, *Deadlock Avoidance in
+Store-and-Forward Networks - I*, IEEE Transactions on Communications 28(3), 1980, doi
+10.1109/TCOM.1980.1094666.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Parameters,
+    Topology,
+    UnsupportedError,
+    pack_tables,
+    parameter,
+)
+from routelab.api.topology import Int32Array
+from routelab.kernels.hops import STATES
+from routelab.kernels.simple_paths import Arcs, count_simple_paths
+from routelab.toolkit.families.graph_hops import (
+    endpoint_diameter,
+    most_channels,
+    switch_distances,
+    too_large,
+)
+
+from .kernels import MOST_WALKS, count_walks, hop, inject
+
+WORST = 1000
+"""Walks that a packet may have to draw on average to find a simple one."""
+MOST_STEPS = 3e8
+"""Walks of all sources together; as many steps are made to count simple paths, in seconds."""
+MOST_NUMBERS = 100_000_000
+"""Largest table of the numbers of walks: 400 MB."""
+
+
+class AllPathsParameters(Parameters):
+    """Which paths a packet may take."""
+
+    length: int | None = parameter(
+        None,
+        ge=1,
+        le=124,
+        description="Largest number of hops of a path (default: the largest distance between two "
+        "switches with terminals)",
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Survey:
+    """Simple paths and walks of a network.
+
+    Attributes
+    ----------
+    reason : str or None
+        Why paths cannot be drawn; the other fields are empty then.
+    length : int
+        Most hops of a path.
+    longest : int
+        Hops of the longest simple path of at most this length.
+    walks : int32 array, shape (P, length + 1, S)
+        See `kernels.count_walks`.
+    """
+
+    reason: str | None
+    length: int = 0
+    longest: int = 0
+    walks: Int32Array | None = None
+
+
+class AllPaths(HopRoutingPlugin):
+    """Routes packets over simple paths up to a length, all with the same probability."""
+
+    name = "all-paths"
+    summary = "A random one of all simple paths up to a length; a virtual channel per hop"
+    citations = (
+        Citation("camarero2022", "4-AllPaths"),
+        Citation("merlin1980", "a class of buffers for each hop"),
+    )
+    capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
+    proof = "acyclic"
+    Parameters = AllPathsParameters
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Require short enough paths between all pairs, and a virtual channel per hop."""
+        survey = _survey(topology, self.parameters.length)
+        if survey.reason is None and virtual_channels < survey.longest:
+            return (
+                f"paths have up to {survey.longest} hops and each needs a virtual channel; the "
+                f"routers have {virtual_channels}: raise vcs to {survey.longest} or lower length"
+            )
+        return survey.reason
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the program.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is not supported.
+        """
+        if reason := self.supports(topology, virtual_channels):
+            raise UnsupportedError(reason)
+        survey = _survey(topology, self.parameters.length)
+        assert survey.walks is not None
+        ends, bits = topology.endpoints, _port_bits(topology)
+        place = np.zeros(topology.num_switches, np.int32)
+        place[ends] = np.arange(len(ends))
+        starts, channels = topology.outgoing
+        return HopProgram(
+            hop=hop,
+            inject=inject,
+            tables=pack_tables(
+                topology,
+                [topology.num_switches, survey.length, bits, 31 // bits],
+                place,
+                survey.walks,
+                starts,
+                topology.channel_target[channels],
+                channels,
+            ),
+            vc_classes=max(1, survey.longest),
+            max_hops=survey.longest,
+        )
+
+
+@lru_cache(maxsize=1)
+def _survey(topology: Topology, length: int | None) -> _Survey:
+    """Count simple paths and walks; return why paths cannot be drawn if that is so."""
+    if reason := too_large(topology):
+        return _Survey(reason)
+    distance, names, ends = switch_distances(topology), topology.switch_names, topology.endpoints
+    diameter = endpoint_diameter(topology, distance)
+    if diameter is None:
+        return _Survey("some pairs of switches with terminals have no path")
+    most = max(1, diameter if length is None else length)
+    if most < diameter:
+        between = distance[np.ix_(ends, ends)]
+        target, source = np.unravel_index(between.argmax(), between.shape)
+        return _Survey(
+            f"{names[ends[source]]} and {names[ends[target]]} are {diameter} hops apart, paths "
+            f"have at most {most}: raise length to {diameter}"
+        )
+    starts, channels = topology.outgoing
+    ahead = topology.channel_target[channels]
+    if reason := _too_many(topology, most):
+        return _Survey(reason)
+    walks = np.empty((len(ends), most + 1, topology.num_switches), np.int32)
+    if not count_walks(starts, ahead, ends, walks):
+        return _Survey(
+            f"two switches have more than {MOST_WALKS} walks of up to {most} hops between them: "
+            "lower length"
+        )
+    arcs = Arcs(
+        starts,
+        channels,
+        topology.channel_target,
+        *topology.incoming,
+        topology.channel_source,
+    )
+    simple, longest = count_simple_paths(arcs, ends, most)
+    every = walks[:, 1:, ends].sum(axis=1, dtype=np.int64).T
+    ratio = np.divide(every, simple, out=np.zeros(every.shape), where=simple > 0)
+    source, target = np.unravel_index(ratio.argmax(), ratio.shape)
+    if ratio.max() > WORST:
+        return _Survey(
+            f"only {simple[source, target]} of {every[source, target]} walks from "
+            f"{names[ends[source]]} to {names[ends[target]]} of up to {most} hops visit no switch "
+            "twice, and drawing one would take too long: lower length"
+        )
+    return _Survey(None, most, longest, walks)
+
+
+def _too_many(topology: Topology, length: int) -> str | None:
+    """Return why paths of that length are too many, or too long for a packet's columns."""
+    bits, ends = _port_bits(topology), topology.endpoints
+    if length > STATES * (31 // bits):
+        return (
+            f"a packet has room for {STATES * (31 // bits)} hops, paths have up to {length}: lower "
+            "length"
+        )
+    numbers = len(ends) * (length + 1) * topology.num_switches
+    if numbers > MOST_NUMBERS:
+        return f"the table of walks would take {4 * numbers // 10**6} MB: lower length"
+    walks, total = np.ones(topology.num_switches), 0.0
+    for _ in range(length):
+        onward = walks[topology.channel_target]
+        walks = np.bincount(topology.channel_source, onward, topology.num_switches)
+        total += walks[ends].sum()
+    if total > MOST_STEPS:
+        return f"about {total:.0e} walks of up to {length} hops would be counted: lower length"
+    return None
+
+
+def _port_bits(topology: Topology) -> int:
+    return max(1, (most_channels(topology) - 1).bit_length())

@@ -1,0 +1,66 @@
+"""ksp: the k shortest simple paths of every pair, with equal shares of the packets.
+
+Singla, Hong, Popa and Godfrey, *Jellyfish: Networking Data Centers Randomly*, NSDI 2012, use the 8
+shortest paths in random regular graphs; Camarero, Martínez and Beivide, *Polarized Routing for
+Large Interconnection Networks*, IEEE Micro 42(2), 2022, doi 10.1109/MM.2021.3139392, compare with
+them as 8-KSP. Each packet takes one of the paths at random.
+
+Conventions:
+
+- A simple path visits no switch twice. Paths over parallel links are different paths.
+- If there are more paths of the last length than are needed, a set of them is drawn for each pair,
+  every set with the same probability (`seed`). So no channel is preferred for its number.
+- Pairs with fewer than k simple paths use all of them; pairs without a path have no route.
+
+The n-th hop uses the n-th virtual channel, so that no dependencies form a cycle: Merlin and
+Schweitzer, *Deadlock Avoidance in Store-and-Forward Networks - I*, IEEE Transactions on
+Communications 28(3), 1980, doi 10.1109/TCOM.1980.1094666.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from routelab.api import Capabilities, Citation, RouteTable, RoutingPlugin, Topology
+from routelab.toolkit.families.simple_paths import (
+    ShortPathsParameters,
+    shortest_simple_paths,
+    too_many_paths,
+)
+
+
+class Ksp(RoutingPlugin):
+    """Routes packets over the k shortest simple paths, chosen at random."""
+
+    name = "ksp"
+    summary = (
+        "The k shortest simple paths of any network, drawn at random; a virtual channel per hop"
+    )
+    citations = (
+        Citation("singla2012", "the 8 shortest paths in random regular graphs"),
+        Citation("camarero2022", "the comparison with 8-KSP"),
+        Citation("merlin1980", "a class of buffers for each hop"),
+    )
+    capabilities = Capabilities(
+        minimal=False, multipath=True, flow_control="plain", virtual_channels=None
+    )
+    Parameters = ShortPathsParameters
+
+    def supports(self, topology: Topology) -> str | None:
+        """Return why there are too many paths; None if there are not."""
+        return too_many_paths(topology, self.parameters.k)
+
+    def route(self, topology: Topology) -> RouteTable:
+        """Return the table of the k shortest simple paths."""
+        paths = shortest_simple_paths(topology, self.parameters.k, self.parameters.seed)
+        several = np.diff(paths.pair_start)
+        start = paths.hop_start
+        return RouteTable.create(
+            topology,
+            pair_start=paths.pair_start,
+            path_start=start,
+            path_weight=np.repeat(1 / np.maximum(several, 1), several),
+            hop_channel=paths.hops,
+            hop_vc=np.arange(start[-1], dtype=np.int32)
+            - np.repeat(start[:-1].astype(np.int32), paths.lengths),
+        )

@@ -1,0 +1,137 @@
+"""ksp-ugal: one of the k shortest simple paths, chosen at injection by queue length times hops.
+
+Camarero, Martínez and Beivide, *Polarized Routing for Large Interconnection Networks*, IEEE Micro
+42(2), 2022, doi 10.1109/MM.2021.3139392, compare with 8-KSP-UGAL, which "selects a path between
+minimal and one from the 8-KSP's pool", with the cost of UGAL (Singh, *Load-Balanced Routing in
+Interconnection Networks*, PhD thesis, Stanford University, 2005).
+
+With ``compare=two``, the default, a packet draws one of the shortest paths of its pair and one of
+all paths in the pool. It takes the shortest one if
+
+    queue of its first channel x hops <= queue of the other's first channel x hops + threshold
+
+With ``compare=all`` it takes the path with the least queue x hops of all; of equal ones a shorter
+one, then a random one.
+
+The paths are those of `ksp` with the same `k` and `seed`; the queues are those of `ugal`. The n-th
+hop uses the n-th class of virtual channels: Merlin and Schweitzer, *Deadlock Avoidance in
+Store-and-Forward Networks - I*, IEEE Transactions on Communications 28(3), 1980, doi
+10.1109/TCOM.1980.1094666.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Topology,
+    UnsupportedError,
+    pack_tables,
+    parameter,
+)
+from routelab.kernels.queue_lengths import QUEUES
+from routelab.toolkit.families.simple_paths import (
+    ShortPaths,
+    ShortPathsParameters,
+    shortest_simple_paths,
+    too_many_paths,
+)
+
+from .kernels import hop, inject
+
+
+class KspUgalParameters(ShortPathsParameters):
+    """Paths, and how packets choose among them."""
+
+    compare: Literal["two", "all"] = parameter(
+        "two",
+        description="Paths that a packet compares: a random shortest one and a random one of all, "
+        "or all of its pair",
+    )
+    threshold: int = parameter(
+        0,
+        ge=0,
+        le=1 << 20,
+        description="Added to the side of the path from the pool if two are compared, in flits x "
+        "hops: larger values keep more packets on shortest paths",
+    )
+    queue: Literal["output", "channel", "class", "waiting"] = parameter(
+        "output",
+        description="Queue that is compared: what waits inside the switch for a channel and what "
+        "is behind the channel; only behind it; only in its class of virtual channels; only inside",
+    )
+
+
+class KspUgal(HopRoutingPlugin):
+    """Routes packets over one of the k shortest simple paths, chosen by queues at the source."""
+
+    name = "ksp-ugal"
+    summary = "One of the k shortest simple paths, by queue length times hops (KSP-UGAL)"
+    citations = (
+        Citation("camarero2022", "8-KSP-UGAL"),
+        Citation("singh2005", "the choice by queue length times hops"),
+        Citation("merlin1980", "a class of buffers for each hop"),
+    )
+    capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
+    proof = "acyclic"
+    Parameters = KspUgalParameters
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Require paths between all switches with terminals, and a virtual channel per hop."""
+        if reason := too_many_paths(topology, self.parameters.k):
+            return reason
+        paths, names = self._paths(topology), topology.switch_names
+        if pair := paths.pair_without_path:
+            return f"no path leads from {names[pair[0]]} to {names[pair[1]]}"
+        hops, source, target = paths.longest
+        if virtual_channels < hops:
+            return (
+                f"the longest path, from {names[source]} to {names[target]}, has {hops} hops and "
+                f"needs a virtual channel for each; the routers have {virtual_channels}: raise "
+                f"vcs to {hops} or lower k"
+            )
+        return None
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the program; its tables hold all paths.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network is not supported.
+        """
+        if reason := self.supports(topology, virtual_channels):
+            raise UnsupportedError(reason)
+        paths, options, ends = self._paths(topology), self.parameters, topology.endpoints
+        place = np.zeros(topology.num_switches, np.int32)
+        place[ends] = np.arange(len(ends))
+        most = paths.longest[0]
+        return HopProgram(
+            hop=hop,
+            inject=inject,
+            tables=pack_tables(
+                topology,
+                [
+                    len(ends),
+                    QUEUES.index(options.queue),
+                    options.threshold,
+                    options.compare == "all",
+                ],
+                place,
+                paths.pair_start,
+                paths.hop_start,
+                paths.hops,
+            ),
+            vc_classes=max(1, most),
+            waiting=options.queue in ("output", "waiting"),
+            max_hops=most,
+        )
+
+    def _paths(self, topology: Topology) -> ShortPaths:
+        return shortest_simple_paths(topology, self.parameters.k, self.parameters.seed)

@@ -1,0 +1,178 @@
+"""par: progressive adaptive routing, a packet on its minimal route may still decide to leave it.
+
+Jiang, Kim and Dally, *Indirect Adaptive Routing on Large Scale Interconnection Networks*, ISCA
+2009, doi 10.1145/1555754.1555783: on a Dragonfly, a packet chooses at its source as in UGAL. If it
+goes minimally, it chooses again at the further switches of its source group, with their queues.
+Once it has left the group, or has chosen to go by way of a random switch, the choice is final.
+
+This form works on any network: a packet on its minimal route chooses again after each of its first
+`hops` hops. On a Dragonfly or Megafly, it does so only in its source group, where minimal routes
+have one hop: the default is the published algorithm. Other networks have no groups.
+
+At a switch c, a packet for t draws a switch v and goes by way of it if
+
+    queue towards t x D(c, t) > queue towards v x (D(c, v) + D(v, t)) + threshold
+
+with D the distances on the bare network, and the queues as in `ugal`: the shortest of the first
+hops that the base offers. If v is c, t or the source, the packet stays on its minimal route.
+
+Virtual channels: the n-th hop of each half takes the n-th class, whatever classes the base uses, so
+that dependencies form no cycle. The first half has up to `hops` more hops than a route of the base.
+On a Dragonfly these are 2 x (3 + 1) classes, where Valiant routing with a class per hop has 6.
+The base is called at every switch as if the packet were injected there: it must
+lead to the target from everywhere, as `minimal` and `dragonfly-minimal` do.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from routelab.api import (
+    Capabilities,
+    Citation,
+    HopProgram,
+    HopRoutingPlugin,
+    Parameters,
+    Topology,
+    UnsupportedError,
+    append_tables,
+    parameter,
+)
+from routelab.api.parameters import RoutingName
+from routelab.api.topology import Int32Array
+from routelab.kernels.queue_lengths import QUEUES
+from routelab.toolkit.families.graph_hops import endpoint_diameter, switch_distances, too_large
+
+from .kernels import inject, progressive
+
+
+class ParParameters(Parameters):
+    """Base, number of choices, threshold and queues."""
+
+    base: RoutingName = parameter(
+        "minimal",
+        description="Routing of both halves of the route: a hop-by-hop algorithm without choices "
+        "at injection and waypoints, which depends on the target and the switch only",
+    )
+    hops: int = parameter(
+        1,
+        ge=0,
+        le=16,
+        description="First hops of the minimal route after which a packet chooses again (0: UGAL)",
+    )
+    threshold: int = parameter(
+        0,
+        ge=0,
+        le=1 << 20,
+        description="Added to the side of the route by way of the random switch, in flits x hops: "
+        "larger values keep more packets on the minimal route",
+    )
+    queue: Literal["output", "channel", "class", "waiting"] = parameter(
+        "output",
+        description="Queue that is compared: what waits inside the switch for a channel and what "
+        "is behind the channel; only behind it; only in its class of virtual channels; only inside",
+    )
+
+
+class Par(HopRoutingPlugin):
+    """Minimal, or via a random switch, with several choices on the way."""
+
+    name = "par"
+    summary = "As ugal, with further choices in the first hops of minimal routes (PAR)"
+    citations = (
+        Citation("jiang2009", "progressive adaptive routing"),
+        Citation("singh2005", "the choice by queue length times hops"),
+        Citation("merlin1980", "a class of buffers for each hop"),
+    )
+    capabilities = Capabilities(minimal=False, multipath=True, virtual_channels=None)
+    proof = "acyclic"
+    Parameters = ParParameters
+
+    def supports(self, topology: Topology, virtual_channels: int) -> str | None:
+        """Require a base of the right kind, and a virtual channel per hop."""
+        base = self.parts["base"]
+        if not base.hop_by_hop:
+            return f"base {base.name} has a table, and routes that begin on the way are not in it"
+        reason = too_large(topology) or base.supports(topology, virtual_channels)
+        if reason is not None:
+            return f"base {base.name}: {reason}"
+        distance = switch_distances(topology)
+        if endpoint_diameter(topology, distance) is None:
+            return "some pairs of switches with terminals have no path"
+        program = base.prepare(topology, virtual_channels)
+        if program.inject is not None or program.phases != 1 or program.by_terminal:
+            return (
+                f"base {base.name} makes choices at injection, sets waypoints or has routes to "
+                "terminals; par needs one that depends on the target switch only"
+            )
+        if program.max_hops is None:
+            return f"base {base.name} has no largest number of hops"
+        needed = 2 * self._classes(topology, distance, program.max_hops)
+        if virtual_channels < needed:
+            return (
+                f"needs {needed} virtual channels, one for each hop of both halves of the route; "
+                f"the routers have {virtual_channels}: raise vcs to {needed}"
+            )
+        return None
+
+    def _classes(self, topology: Topology, distance: Int32Array, longest: int) -> int:
+        """Return the most hops of half a route; `longest` are those of the base."""
+        ends = topology.endpoints
+        # switches without terminals, which packets pass, may be further away
+        extra = int(distance[ends].max()) - int(distance[np.ix_(ends, ends)].max())
+        return max(1, longest + (self.parameters.hops + extra if self.parameters.hops else 0))
+
+    def prepare(self, topology: Topology, virtual_channels: int) -> HopProgram:
+        """Return the program.
+
+        Raises
+        ------
+        UnsupportedError
+            If the network or the base is not supported.
+        """
+        if reason := self.supports(topology, virtual_channels):
+            raise UnsupportedError(reason)
+        base = self.parts["base"].prepare(topology, virtual_channels)
+        options, ends = self.parameters, topology.endpoints
+        distance = switch_distances(topology)
+        assert base.max_hops is not None
+        classes = self._classes(topology, distance, base.max_hops)
+        place = np.zeros(topology.num_switches, np.int32)
+        place[ends] = np.arange(len(ends))
+        return HopProgram(
+            hop=progressive(base.hop),
+            inject=inject,
+            tables=append_tables(
+                base.tables,
+                [
+                    len(ends),
+                    topology.num_switches,
+                    options.threshold,
+                    QUEUES.index(options.queue),
+                    options.hops,
+                ],
+                ends,
+                place,
+                distance[ends],
+                _groups(topology),
+            ),
+            vc_classes=classes,
+            phases=2,
+            candidates=base.candidates,
+            by_occupancy=base.by_occupancy,
+            ranking=base.ranking,
+            again=base.again,
+            waiting=options.queue in ("output", "waiting"),
+            max_hops=2 * classes,
+        )
+
+
+def _groups(topology: Topology) -> Int32Array:
+    """Return the group of each switch; one group for networks without groups."""
+    place = topology.coordinates
+    if topology.family in ("dragonfly", "megafly") and place is not None:
+        groups: Int32Array = place[:, 0].astype(np.int32)
+        return groups
+    return np.zeros(topology.num_switches, np.int32)

@@ -1,0 +1,74 @@
+"""Queues that packets compare when they choose between routes."""
+
+import numpy as np
+
+from routelab.kernels.hops import (
+    ESCAPE,
+    PHASE,
+    channel_flits,
+    class_flits,
+    pick,
+    waiting_flits,
+)
+from routelab.kernels.jit import inline
+
+QUEUES = ("output", "channel", "class", "waiting")
+_OUTPUT, _CHANNEL, _CLASS, _WAITING = range(4)
+
+
+@inline
+def queue_flits(tables, queues, kind, channel, phase, vc):
+    """Return the length of one of the `QUEUES` of a channel, in flits.
+
+    Parameters
+    ----------
+    kind : int
+        ``output``: what waits inside the switch for the channel, and what the credits of all
+        virtual channels behind it show to be occupied or on the way; ``channel`` and ``waiting``:
+        these two alone; ``class``: the occupied room of one class of virtual channels.
+    channel : int
+    phase, vc : int
+        The class; see `routelab.kernels.hops.class_flits`.
+    """
+    flits = np.int64(0)
+    if kind == _CLASS:
+        flits = class_flits(tables, queues, channel, phase, vc)
+    if kind in (_OUTPUT, _CHANNEL):
+        flits += channel_flits(tables, queues, channel)
+    if kind in (_OUTPUT, _WAITING):
+        flits += waiting_flits(tables, queues, channel)
+    return flits
+
+
+@inline
+def shortest_queue(tables, packets, packet, queues, kind, count, random, out):
+    """Return the candidate with the shortest queue, and the length of the queue in flits.
+
+    Escapes are considered only if all candidates are escapes. Ties are broken at random.
+
+    Parameters
+    ----------
+    kind : int
+        Which of `QUEUES`.
+    count : int
+        Candidates in the first rows of `out`.
+    random : uint64
+        A random word.
+
+    Returns
+    -------
+    row : int
+        −1 if there is no candidate.
+    flits : int
+    """
+    row, shortest, escape = np.int64(-1), np.int64(-1), True
+    first = pick(random, max(count, 1))
+    for shift in range(count):
+        k = (first + shift) % count
+        last = out[k, 2] >= ESCAPE
+        if last and not escape:
+            continue
+        flits = queue_flits(tables, queues, kind, out[k, 0], packets[packet, PHASE], out[k, 1])
+        if row < 0 or flits < shortest or (escape and not last):
+            row, shortest, escape = np.int64(k), flits, last
+    return row, shortest

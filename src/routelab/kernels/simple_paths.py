@@ -1,0 +1,429 @@
+"""The k shortest simple paths of all pairs, and the number of simple paths up to a length.
+
+No spur paths as in Yen's algorithm: a depth-first search lists the simple paths of exactly D, then
+of the next possible length, and so on. Distances to the target prune it, and the smallest length
+that they cut off is the next one to try, as in iterative deepening A*. Where a search fails because
+of switches that it has passed itself, it computes distances that avoid these.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from routelab.kernels.distances import hop_distances
+from routelab.kernels.hops import another, pick
+from routelab.kernels.jit import helper, jit
+
+MOST_LISTED = 1024
+"""Largest number of shortest paths of a pair that are listed; of more, k are drawn."""
+MOST_STEPS = 100_000
+"""Steps of a search with the distances of the whole network; then it avoids passed switches."""
+_NONE = 1 << 30
+
+
+class Arcs(NamedTuple):
+    """Channels of a network by the switch that they leave, and by the one that they enter."""
+
+    out_start: np.ndarray
+    out_channel: np.ndarray
+    channel_target: np.ndarray
+    in_start: np.ndarray
+    in_channel: np.ndarray
+    channel_source: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Memory of searches.
+
+    Attributes
+    ----------
+    channel, ahead : int32 arrays, shape (C,)
+        Channels by the switch that they leave, those nearest to the target first, and the switches
+        that they enter; see `_head_for`.
+    at, place, hops : int32 arrays, shape (S + 1,)
+        By depth: switch, its next channel to try, and the channel that was taken from it.
+    used : bool array, shape (S,)
+        Switches on the path.
+    queue : int32 array, shape (S,)
+    ways : float64 array, shape (S,)
+        Shortest paths from each switch to the target.
+    rows : int32 array, shape (k, S)
+        Channels of the paths of a pair.
+    lengths : int32 array, shape (k,)
+    """
+
+    channel: np.ndarray
+    ahead: np.ndarray
+    at: np.ndarray
+    place: np.ndarray
+    hops: np.ndarray
+    used: np.ndarray
+    queue: np.ndarray
+    ways: np.ndarray
+    rows: np.ndarray
+    lengths: np.ndarray
+
+
+@helper()
+def _scratch(arcs, k):
+    size = len(arcs.out_start) - 1
+    return Scratch(
+        np.empty_like(arcs.out_channel),
+        np.empty_like(arcs.out_channel),
+        np.empty(size + 1, np.int32),
+        np.empty(size + 1, np.int32),
+        np.empty(size + 1, np.int32),
+        np.zeros(size, np.bool_),
+        np.empty(size, np.int32),
+        np.empty(size, np.float64),
+        np.empty((k, size), np.int32),
+        np.empty(k, np.int32),
+    )
+
+
+@helper()
+def _distances_around(arcs, target, work, distance):
+    """Compute the hops to the target on paths that avoid the used switches; −1 without a path."""
+    queue = work.queue
+    distance[:] = -1
+    distance[target] = 0
+    queue[0] = target
+    head, tail = 0, 1
+    while head < tail:
+        v = queue[head]
+        head += 1
+        for i in range(arcs.in_start[v], arcs.in_start[v + 1]):
+            u = arcs.channel_source[arcs.in_channel[i]]
+            if distance[u] < 0 and not work.used[u]:
+                distance[u] = distance[v] + 1
+                queue[tail] = u
+                tail += 1
+
+
+@helper()
+def _keep(work, have, number, last, word):
+    """Keep the path `work.hops`, number `number` of its length, with equal chances for all."""
+    k = len(work.lengths)
+    row = have + number
+    if row >= k:
+        # reservoir sampling: a later path replaces an earlier one
+        word = another(word)
+        row = have + pick(word, number + 1)
+        if row >= k:
+            return word
+    for d in range(last + 1):
+        work.rows[row, d] = work.hops[d]
+    work.lengths[row] = last + 1
+    return word
+
+
+@helper()
+def _list_length(arcs, source, target, length, have, near, careful, draws, word, work):
+    """List the simple paths of one length behind the `have` shorter ones.
+
+    Parameters
+    ----------
+    near : int32 array, shape (1, S), or (length, S) if careful
+        Hops to the target; if careful, by depth, on paths that avoid the passed switches.
+    draws : bool
+        Look at all paths and draw among them; if false, stop when there are k.
+
+    Returns
+    -------
+    number : int
+        Paths of this length that were seen; −1 if the search was given up.
+    following : int
+        Next length that a path may have; `_NONE` for none.
+    word : uint64
+    """
+    need = len(work.lengths) - have
+    at, place, used = work.at, work.place, work.used
+    depth, number, following, steps = 0, 0, _NONE, 0
+    at[0], place[0] = source, arcs.out_start[source]
+    used[source] = True
+    if careful:
+        _distances_around(arcs, target, work, near[0])
+    while depth >= 0:
+        v = at[depth]
+        if place[depth] == arcs.out_start[v + 1]:
+            used[v] = False
+            depth -= 1
+            continue
+        channel, w = work.channel[place[depth]], work.ahead[place[depth]]
+        place[depth] += 1
+        left = near[depth if careful else 0, w]
+        if used[w] or left < 0:
+            continue
+        if depth + 1 + left > length:
+            following = min(following, depth + 1 + left)
+            if not careful:
+                # all others are no nearer
+                place[depth] = arcs.out_start[v + 1]
+            continue
+        work.hops[depth] = channel
+        if left == 0:
+            if depth + 1 == length:
+                word = _keep(work, have, number, depth, word)
+                number += 1
+                if number == need and not draws:
+                    break
+            continue
+        if depth + 2 == length and following == length + 1 and draws:
+            # only the channels to the target are left to try
+            i = arcs.out_start[w]
+            while i < arcs.out_start[w + 1] and work.ahead[i] == target:
+                work.hops[depth + 1] = work.channel[i]
+                word = _keep(work, have, number, depth + 1, word)
+                number += 1
+                i += 1
+            continue
+        steps += 1
+        if steps > MOST_STEPS and not careful:
+            number = -1
+            break
+        depth += 1
+        at[depth], place[depth] = w, arcs.out_start[w]
+        used[w] = True
+        if careful:
+            _distances_around(arcs, target, work, near[depth])
+    for d in range(depth + 1):
+        used[at[d]] = False
+    return number, following, word
+
+
+@helper()
+def _draw_shortest(arcs, source, distance, word, work):
+    """Draw k different shortest paths, all with the same probability; there are many more."""
+    k, length, number = len(work.lengths), distance[source], 0
+    row = work.hops
+    while number < k:
+        v = source
+        for d in range(length):
+            word = another(word)
+            share = pick(word, 1 << 31) / 2.0**31 * work.ways[v]
+            for i in range(arcs.out_start[v], arcs.out_start[v + 1]):
+                w = arcs.channel_target[arcs.out_channel[i]]
+                if distance[w] == distance[v] - 1:
+                    row[d] = arcs.out_channel[i]
+                    share -= work.ways[w]
+                    if share < 0:
+                        break
+            v = arcs.channel_target[row[d]]
+        new = True
+        for other in range(number):
+            same = True
+            for d in range(length):
+                same &= work.rows[other, d] == row[d]
+            new &= not same
+        if new:
+            for d in range(length):
+                work.rows[number, d] = row[d]
+            work.lengths[number] = length
+            number += 1
+    return word
+
+
+@helper()
+def _head_for(arcs, target, distance, work):
+    """Compute what searches for a target need.
+
+    These are the hops from all switches to the target, the number of shortest paths, and the order
+    of the channels: of those that leave a switch, the ones that lead nearer to the target first.
+    """
+    reached = hop_distances(
+        arcs.in_start, arcs.in_channel, arcs.channel_source, target, distance, work.queue
+    )
+    work.ways[target] = 1.0
+    for k in range(reached):
+        v = work.queue[k]
+        begin, end = arcs.out_start[v], arcs.out_start[v + 1]
+        place, total = begin, 0.0
+        # the hops from a neighbour are at least those from here less 1; unreachable ones come last
+        least, most = distance[v] - 1, _NONE
+        while place < end:
+            nearest = most
+            for i in range(begin, end):
+                w = arcs.channel_target[arcs.out_channel[i]]
+                left = distance[w] if distance[w] >= 0 else most - 1
+                if left == least:
+                    work.channel[place], work.ahead[place] = arcs.out_channel[i], w
+                    place += 1
+                    if left == distance[v] - 1:
+                        total += work.ways[w]
+                elif left > least:
+                    nearest = min(nearest, left)
+            least = nearest
+        if v != target:
+            work.ways[v] = total
+
+
+@helper()
+def _paths_of(arcs, source, target, near, around, draws, word, work):
+    """Find the k shortest simple paths of a pair; return their number and ``around``.
+
+    Parameters
+    ----------
+    near : int32 array, shape (1, S)
+    around : int32 array, shape (n, S)
+        Memory for careful searches; a larger one is returned if it is too small.
+    """
+    k, length = len(work.lengths), near[0, source]
+    if work.ways[source] > max(MOST_LISTED, 4 * k):
+        if draws:
+            _draw_shortest(arcs, source, near[0], word, work)
+        else:
+            work.lengths[:] = length
+        return k, around
+    have, careful = 0, False
+    while have < k and length != _NONE:
+        if careful and len(around) < length:
+            around = np.empty((length, len(work.used)), np.int32)
+        number, following, word = _list_length(
+            arcs,
+            source,
+            target,
+            length,
+            have,
+            around if careful else near,
+            careful,
+            draws,
+            word,
+            work,
+        )
+        if number <= 0 and not careful:
+            careful = True
+            continue
+        have, length = min(k, have + number), following
+    return have, around
+
+
+@jit
+def count_shortest_paths(arcs, ends, k):
+    """Count the paths that `list_shortest_paths` lists.
+
+    Parameters
+    ----------
+    arcs : Arcs
+    ends : int32 array, shape (P,)
+        Switches with terminals.
+    k : int
+        Largest number of paths of a pair.
+
+    Returns
+    -------
+    paths, hops : int32 arrays, shape (P * P,)
+        Number of paths of each pair (source, target), and their hops together.
+    """
+    size, count = len(arcs.out_start) - 1, len(ends)
+    paths = np.zeros(count * count, np.int32)
+    hops = np.zeros(count * count, np.int32)
+    work = _scratch(arcs, k)
+    near, around = np.empty((1, size), np.int32), np.empty((0, size), np.int32)
+    for j in range(count):
+        _head_for(arcs, ends[j], near[0], work)
+        for i in range(count):
+            pair = i * count + j
+            if i == j:
+                paths[pair] = 1
+            elif near[0, ends[i]] > 0:
+                paths[pair], around = _paths_of(
+                    arcs, ends[i], ends[j], near, around, False, np.uint64(0), work
+                )
+                hops[pair] = work.lengths[: paths[pair]].sum()
+    return paths, hops
+
+
+@jit
+def list_shortest_paths(arcs, ends, k, seed, pair_start, hop_start):
+    """List the k shortest simple paths of all pairs of switches with terminals.
+
+    Of the paths of the last length, some are drawn, all sets with the same probability.
+
+    Parameters
+    ----------
+    arcs : Arcs
+    ends : int32 array, shape (P,)
+    k : int
+    seed : uint64
+    pair_start, hop_start : int64 arrays, shape (P * P + 1,)
+        Sums of what `count_shortest_paths` returns.
+
+    Returns
+    -------
+    lengths : int32 array
+        Hops of each path, from short to long for each pair. A switch has one path without hops to
+        itself.
+    hops : int32 array
+        Channels of all paths.
+    """
+    size, count = len(arcs.out_start) - 1, len(ends)
+    lengths = np.zeros(pair_start[-1], np.int32)
+    hops = np.empty(hop_start[-1], np.int32)
+    work = _scratch(arcs, k)
+    near, around = np.empty((1, size), np.int32), np.empty((0, size), np.int32)
+    for j in range(count):
+        _head_for(arcs, ends[j], near[0], work)
+        for i in range(count):
+            pair = i * count + j
+            if i == j or near[0, ends[i]] < 0:
+                continue
+            # every pair has random words of its own, whatever the order of the pairs
+            word = another(another(np.uint64(seed)) ^ np.uint64(pair))
+            number, around = _paths_of(arcs, ends[i], ends[j], near, around, True, word, work)
+            first = hop_start[pair]
+            for row in range(number):
+                lengths[pair_start[pair] + row] = work.lengths[row]
+                for d in range(work.lengths[row]):
+                    hops[first] = work.rows[row, d]
+                    first += 1
+    return lengths, hops
+
+
+@jit
+def count_simple_paths(arcs, ends, most):
+    """Count the simple paths of up to `most` hops between switches with terminals.
+
+    Parameters
+    ----------
+    arcs : Arcs
+    ends : int32 array, shape (P,)
+    most : int
+        At least 1.
+
+    Returns
+    -------
+    counts : int64 array, shape (P, P)
+        By source and target; 0 from a switch to itself.
+    longest : int
+        Hops of the longest of these paths.
+    """
+    size = len(arcs.out_start) - 1
+    counts = np.zeros((len(ends), len(ends)), np.int64)
+    number = np.full(size, -1, np.int32)
+    for i in range(len(ends)):
+        number[ends[i]] = i
+    used = np.zeros(size, np.bool_)
+    at, place = np.empty(most, np.int32), np.empty(most, np.int32)
+    longest = 0
+    for i in range(len(ends)):
+        depth = 0
+        at[0], place[0] = ends[i], arcs.out_start[ends[i]]
+        used[ends[i]] = True
+        while depth >= 0:
+            v = at[depth]
+            if place[depth] == arcs.out_start[v + 1]:
+                used[v] = False
+                depth -= 1
+                continue
+            w = arcs.channel_target[arcs.out_channel[place[depth]]]
+            place[depth] += 1
+            if used[w]:
+                continue
+            if number[w] >= 0:
+                counts[i, number[w]] += 1
+                longest = max(longest, depth + 1)
+            if depth + 1 < most:
+                depth += 1
+                at[depth], place[depth] = w, arcs.out_start[w]
+                used[w] = True
+    return counts, longest

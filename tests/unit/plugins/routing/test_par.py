@@ -1,0 +1,163 @@
+"""par: its choices to the flit, where it makes them, and what they cost in virtual channels."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hop_cases import distances, nearer
+
+from routelab.api import run_tables
+from routelab.deadlock.hop_by_hop import check_hop_routing
+from routelab.kernels import hops as abi
+from routelab.registry.instances import load, load_routing
+from routelab.stages.programs import part_of, program
+from routelab.testing.inputs.networks import NETWORKS
+from routelab.testing.walks import Walker
+from routelab.toolkit import build_grid
+
+
+def reason(text, topology, vcs):
+    return part_of(load_routing(text)).supports(topology, vcs)
+
+
+class Rule:
+    """The choice of a packet for one target, from the definition."""
+
+    def __init__(self, topology, threshold) -> None:
+        self.topology, self.threshold = topology, threshold
+        self.least, self.ways = distances(topology), nearer(topology)
+
+    def leaves(self, flits, switch, source, target, via) -> bool:
+        """Whether the packet goes by way of a switch; `flits` is the queue of each channel."""
+        if via in (switch, source, target):
+            return False
+        straight, detour = (
+            min(int(flits[channel]) for channel in self.ways(switch, end)) for end in (target, via)
+        )
+        around = self.least[switch][via] + self.least[via][target]
+        return straight * self.least[switch][target] > detour * around + self.threshold
+
+
+@pytest.mark.parametrize("threshold", [0, 20])
+@pytest.mark.parametrize(
+    ("network", "hops"), [("torus~dims=4x4", 1), ("torus~dims=4x4", 2), ("dragonfly~h=1", 1)]
+)
+def test_it_chooses_again_by_queue_length_times_hops(network, hops, threshold) -> None:
+    topology = load("topology", network).build()
+    vcs = 14
+    text = f"par~hops={hops},threshold={threshold},queue=channel"
+    made = program(load_routing(text), topology, vcs)
+    run = run_tables(made, topology, vcs, capacity=8)
+    rule = Rule(topology, threshold)
+    group = topology.coordinates[:, 0] if "dragonfly" in network else np.zeros(16)
+    rng = np.random.default_rng(3)
+    out = np.zeros((made.candidates, 3), np.int32)
+    size, left = topology.num_switches, {"source": 0, "way": 0, "final": 0, "group": 0}
+    for word in rng.integers(2**64, size=1500, dtype=np.uint64):
+        free = rng.choice([0, 4, 8], size=topology.num_channels)
+        run.queues[: run.buffers, abi.CREDITS] = np.repeat(free, vcs)
+        flits = (8 - free) * vcs
+        source, target = rng.choice(size, size=2, replace=False).tolist()
+        via = int(abi.pick(word, len(topology.endpoints)))
+        packets = np.zeros((1, abi.PACKET_COLUMNS), np.int32)
+        packets[0, [abi.SOURCE, abi.TARGET, abi.DESTINATION]] = source, target, target
+        packets[0, abi.WAYPOINT] = -1
+        before = packets.copy()
+        made.inject(run.tables, made.reals.copy(), packets, 0, run.queues, made.hop, word, out)
+        assert (packets[0, abi.WAYPOINT] == via) == rule.leaves(flits, source, source, target, via)
+        left["source"] += packets[0, abi.WAYPOINT] == via
+        # the same packet stays on its minimal route for some hops
+        packets[:] = before
+        here = source
+        for number in range(rule.least[source][target]):
+            packets[0, abi.HOPS] = number
+            last = (0, number - 1) if number else (-1, -1)
+            count = made.hop(run.tables, packets, 0, run.queues, here, *last, word, out)
+            may = 0 < number <= hops and group[here] == group[source]
+            turns = may and rule.leaves(flits, here, source, target, via)
+            assert packets[0, abi.WAYPOINT] == (via if turns else -1)
+            assert packets[0, abi.TARGET] == target
+            offered = sorted(out[:count].tolist())
+            heading = via if turns else target
+            assert offered == [[channel, number, 0] for channel in rule.ways(here, heading)]
+            if turns:
+                left["way"] += 1
+                break
+            would = number > 0 and rule.leaves(flits, here, source, target, via)
+            left["final" if number > hops else "group"] += would
+            here = int(topology.channel_target[rng.choice(rule.ways(here, target))])
+    assert left["source"] > 30
+    assert left["way"] > 5
+    # it would pay later, too, but the choice is final then, or the group left
+    assert left["group" if "dragonfly" in network else "final"] > 5
+
+
+def test_once_decided_packets_keep_their_waypoint() -> None:
+    """Fill all channels but those towards one switch, where the packet is sent by hand."""
+    topology = build_grid("torus", (4, 4), wrap=True)
+    walker = Walker(program(load_routing("par~hops=8,queue=channel"), topology, 24), topology, 1)
+    for channel in range(topology.num_channels):
+        walker.occupy(channel, 0, int(channel % 7))
+    least, turned = distances(topology), 0
+    for source, target in permutations(range(16), 2):
+        walk = walker.walk(source, target)
+        assert walk.arrived
+        if walk.waypoint >= 0:
+            turned += 1
+            switches = [source, *(topology.channel_target[walk.channels].tolist())]
+            assert walk.waypoint in switches
+            after = len(switches) - 1 - switches.index(walk.waypoint)
+            assert after >= least[walk.waypoint][target]
+        else:
+            assert len(walk.hops) == least[source][target]
+    assert turned > 20
+
+
+@pytest.mark.parametrize(
+    ("network", "hops", "needed"),
+    [("dragonfly~h=1", 1, 8), ("dragonfly~h=1", 0, 6), ("torus~dims=4x4", 2, 12)],
+)
+def test_it_needs_the_hops_of_both_halves(network, hops, needed) -> None:
+    topology = load("topology", network).build()
+    assert reason(f"par~hops={hops}", topology, needed) is None
+    assert reason(f"par~hops={hops}", topology, needed - 1).endswith(f"raise vcs to {needed}")
+
+
+def test_switches_without_terminals_may_be_further_away() -> None:
+    """Leaves of a megafly are 3 hops apart, a leaf and a spine up to 4."""
+    topology = load("topology", "megafly").build()
+    made = program(load_routing("par"), topology, 10)
+    assert (made.vc_classes, made.phases, made.max_hops) == (5, 2, 10)
+    assert "raise vcs to 10" in reason("par", topology, 9)
+
+
+@pytest.mark.parametrize(
+    ("base", "words"),
+    [
+        ("sssp@up-down", "has a table"),
+        ("romm", "makes choices at injection"),
+        ("valiant", "makes choices at injection"),
+    ],
+)
+def test_it_says_which_bases_do_not_do(base, words) -> None:
+    assert words in reason(f"par~base=[{base}]", build_grid("torus", (4, 4), wrap=True), 16)
+
+
+def test_networks_in_two_parts_are_refused() -> None:
+    assert "no path" in reason("par", NETWORKS["two-components"](), 16)
+
+
+@pytest.mark.parametrize(
+    ("base", "network"),
+    [
+        ("minimal", lambda: NETWORKS["petersen"]()),
+        ("minimal", lambda: load("topology", "dragonfly~h=1").build()),
+        ("dimension-order", lambda: NETWORKS["torus"]()),
+    ],
+)
+def test_it_is_proven_with_any_such_base(base, network) -> None:
+    verdict = check_hop_routing(part_of(load_routing(f"par~base={base}")), network(), 8)
+    assert verdict.proof == "acyclic"
+    assert verdict.proven, verdict.reason
