@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _print(name: str, network: Any, form: str) -> None:
     from routelab.artifacts.topology_file import channel_rows
     from routelab.stages.fact_columns import COLUMNS
-    from routelab.stages.facts import topology_facts
+    from routelab.stages.topology import network_facts
 
     if form == "csv":
         from routelab.toolkit.csv_cells import write_csv_rows
@@ -61,11 +61,11 @@ def _print(name: str, network: Any, form: str) -> None:
     facts = {
         "topology": name,
         "family": network.family,
-        **topology_facts(network),
+        **{name: value for name, value in network_facts(network).items() if value is not None},
         "failed_switches": len(network.failed_switches),
         "failed_links": len(network.failed_links),
-        **network.attributes,
     }
+    facts = {**facts, **network.attributes, **facts}
     if form == "json":
         print(json.dumps(facts, indent=2))
     else:

@@ -28,14 +28,26 @@ from routelab.metrics.reachability import (
     pairs,
     reachable_pairs,
 )
+from routelab.metrics.shape import (
+    Cost,
+    Cut,
+    Distances,
+    best_cut,
+    network_cost,
+    switch_distances,
+)
 from routelab.metrics.traffic import perfect_traffic_load, traffic_loads
 from routelab.metrics.worst_case import PermutationLoad, worst_permutation
 
 __all__ = [
     "BisectionBandwidth",
+    "Cost",
+    "Cut",
+    "Distances",
     "PermutationLoad",
     "RouteCounts",
     "as_fraction",
+    "best_cut",
     "channel_factors",
     "channel_load_bound",
     "channel_loads",
@@ -51,6 +63,7 @@ __all__ = [
     "mean_hops",
     "mean_load",
     "mean_turns",
+    "network_cost",
     "offered_loads",
     "pairs",
     "perfect_load",
@@ -62,6 +75,7 @@ __all__ = [
     "route_diversity",
     "served_pairs",
     "sigma",
+    "switch_distances",
     "terminal_pairs",
     "total_capacity",
     "traffic_loads",

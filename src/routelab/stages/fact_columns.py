@@ -10,6 +10,7 @@ from routelab.metrics import columns
 _ALL: Final = ("evaluate-all",)
 _NETWORK, _PROOF, _WORK = "The network", "Deadlock", "Computing effort"
 _FORM = "Form of the table"
+_SHAPE = "Distances and cost of the network"
 _EVERY: Final = ("routes", "simulations", "loads", "flows", "benchmarks")
 
 NAMES: Final = (
@@ -57,6 +58,94 @@ NETWORK: Final = (
         "parts",
         "sizes of the connected parts, each with one of its switches; only if there are several",
         group=_NETWORK,
+    ),
+)
+
+SHAPE: Final = (
+    Column(
+        "diameter",
+        "largest distance between two switches with terminals",
+        unit="hops",
+        better="lower",
+        group=_SHAPE,
+    ),
+    Column(
+        "mean_distance",
+        "mean distance between different switches with terminals",
+        unit="hops",
+        better="lower",
+        group=_SHAPE,
+    ),
+    Column(
+        "mean_minimal_hops",
+        "mean number of hops between different terminals on shortest routes; terminals of one "
+        "switch have 0 hops",
+        unit="hops",
+        better="lower",
+        group=_SHAPE,
+    ),
+    Column(
+        "bisection_links",
+        "fewest links whose cut halves the terminals, if the network family has a closed form",
+        heading="bisection",
+        unit="links",
+        better="higher",
+        group=_SHAPE,
+    ),
+    Column(
+        "best_cut_links",
+        "links of the best cut found that halves the terminals. It is an upper bound of the "
+        "bisection",
+        heading="best cut found",
+        unit="links",
+        better="higher",
+        group=_SHAPE,
+    ),
+    Column(
+        "best_cut_share",
+        "links of the best cut found / terminals on one side. Below 0.5, the cut limits the "
+        "accepted load of uniform traffic under any routing, to about twice the share",
+        heading="best cut found / terminals of a half",
+        better="higher",
+        decimals=3,
+        group=_SHAPE,
+    ),
+    Column("links", "cables between switches", unit="links", better="lower", group=_SHAPE),
+    Column(
+        "local_links",
+        "links inside groups, which need short cables; only for networks with groups",
+        unit="links",
+        group=_SHAPE,
+    ),
+    Column(
+        "global_links",
+        "links between groups, which need long cables; only for networks with groups",
+        unit="links",
+        better="lower",
+        group=_SHAPE,
+    ),
+    Column(
+        "switch_ports",
+        "largest number of ports in use at a switch, including those of terminals",
+        heading="ports of a switch",
+        better="lower",
+        group=_SHAPE,
+    ),
+    Column(
+        "links_per_terminal",
+        "cables between switches / terminals",
+        heading="links per terminal",
+        better="lower",
+        decimals=3,
+        group=_SHAPE,
+    ),
+    Column(
+        "ports_per_terminal",
+        "switch ports in use / terminals, including the ports of terminals",
+        heading="ports per terminal",
+        better="lower",
+        decimals=3,
+        group=_SHAPE,
     ),
 )
 
@@ -161,4 +250,4 @@ CHANNELS: Final = (
     ),
 )
 
-COLUMNS: Final = (*NAMES, *NETWORK, *ROUTED, *CHANNELS)
+COLUMNS: Final = (*NAMES, *NETWORK, *SHAPE, *ROUTED, *CHANNELS)

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from routelab.api import PluginError, RouteTable, Topology
-from routelab.api.topology import Float64Array, Int32Array
+from routelab.api import PluginError, RouteTable
+from routelab.api.topology import Float64Array
 from routelab.bounds import BOUND_FIELDS, bound_facts, network_graph, takes_shortest
 from routelab.deadlock import Verdict
 from routelab.metrics import (
     RouteCounts,
     channel_loads,
-    connected_parts,
     max_hops,
     mean_hops,
     mean_load,
-    pairs,
     perfect_load,
     reachable_pairs,
     relative_loads,
@@ -24,43 +21,13 @@ from routelab.metrics import (
     sigma,
 )
 from routelab.stages.chain import AppliedRouting
-from routelab.stages.fact_columns import COLUMNS, NETWORK
+from routelab.stages.fact_columns import COLUMNS
+from routelab.stages.topology import TOPOLOGY_FIELDS, topology_facts
 
 FIELDS = tuple(column.name for column in COLUMNS if "evaluate-all" in column.shown)
 """Columns of ``routelab evaluate``, in order; with bounds, `BOUND_FIELDS` follow."""
 
 __all__ = ["BOUND_FIELDS", "FIELDS", "bound_facts", "routing_facts", "topology_facts"]
-
-TOPOLOGY_FIELDS = tuple(column.name for column in NETWORK)
-"""Facts of `topology_facts`."""
-
-NAMED_PARTS = 5
-"""Parts of a disconnected network that are named."""
-
-
-def topology_facts(topology: Topology) -> dict[str, Any]:
-    """Return the sizes of a network; ``parts`` describes the parts of a disconnected one."""
-    parts = connected_parts(topology)
-    facts: dict[str, Any] = {
-        "switches": topology.num_switches,
-        "terminals": topology.num_terminals,
-        "channels": topology.num_channels,
-        "pairs": pairs(topology),
-        "connected_parts": len(parts),
-    }
-    if len(parts) > 1:
-        facts["parts"] = _parts_text(parts, topology)
-    return facts
-
-
-def _parts_text(parts: Sequence[Int32Array], topology: Topology) -> str:
-    """Return a text with the size and one switch of each part of a network."""
-    told = [
-        f"{len(part)} switch{'es' if len(part) > 1 else ''} with {topology.switch_names[part[0]]}"
-        for part in parts[:NAMED_PARTS]
-    ]
-    more = len(parts) - len(told)
-    return ", ".join(told) + (f" and {more} more" if more else "")
 
 
 def routing_facts(routed: AppliedRouting, verdict: Verdict) -> dict[str, Any]:

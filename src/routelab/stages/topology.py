@@ -1,21 +1,33 @@
-"""The topology stage: build a network from its name, or read it back."""
+"""The topology stage: build a network from its name, or read it back; facts about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from routelab.api import InputError, PluginError, Topology, TopologyPlugin
+from routelab.api.topology import Int32Array
 from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.topology_file import load_topology, save_topology, write_channels_csv
 from routelab.jobs.blame import blame_plugin
+from routelab.metrics import best_cut, connected_parts, network_cost, pairs, switch_distances
 from routelab.registry.instances import load, name_of
+from routelab.stages.fact_columns import NETWORK, SHAPE
 from routelab.toolkit.input_files import is_folder
 
 OUTCOME, ARRAYS, CHANNELS = "outcome.json", "topology.npz", "channels.csv"
 """Files of a topology folder."""
+
+TOPOLOGY_FIELDS = tuple(column.name for column in (*NETWORK, *SHAPE))
+"""Facts of `network_facts`."""
+
+MAX_SWITCHES: Final = 20_000
+"""Largest number of switches whose distances and cuts are facts."""
+
+NAMED_PARTS = 5
+"""Parts of a disconnected network that are named."""
 
 
 def obtain(text: str | Topology) -> tuple[str, Topology]:
@@ -102,3 +114,60 @@ def write_topology(topology: Topology, folder: Path, provenance: Mapping[str, An
     """Write a network into a folder."""
     save_topology(topology, folder / ARRAYS, provenance)
     write_channels_csv(topology, folder / CHANNELS)
+
+
+def topology_facts(topology: Topology) -> dict[str, Any]:
+    """Return the sizes of a network; ``parts`` describes the parts of a disconnected one."""
+    parts = connected_parts(topology)
+    facts: dict[str, Any] = {
+        "switches": topology.num_switches,
+        "terminals": topology.num_terminals,
+        "channels": topology.num_channels,
+        "pairs": pairs(topology),
+        "connected_parts": len(parts),
+    }
+    if len(parts) > 1:
+        facts["parts"] = _parts_text(parts, topology)
+    return facts
+
+
+def network_facts(topology: Topology) -> dict[str, Any]:
+    """Return the sizes, distances, cost and bisection of a network; None for missing values.
+
+    They are computed once for each network, whereas `topology_facts` are in every result.
+    Distances and cuts of networks with more than `MAX_SWITCHES` switches are missing.
+    """
+    small = topology.num_switches <= MAX_SWITCHES
+    distances = switch_distances(topology) if small else None
+    cut = best_cut(topology) if small else None
+    cost, terminals = network_cost(topology), topology.num_terminals
+    # the closed form is that of the whole network
+    whole = not (topology.failed_switches or topology.failed_links)
+    names = ("bisection_links", "leaf_bisection_links") if whole else ()
+    return {
+        **topology_facts(topology),
+        "diameter": distances and distances.diameter,
+        "mean_distance": distances and distances.mean,
+        "mean_minimal_hops": distances and distances.mean_hops,
+        "bisection_links": next(
+            (topology.attributes[name] for name in names if name in topology.attributes), None
+        ),
+        "best_cut_links": cut and cut.links,
+        "best_cut_share": 2 * cut.links / terminals if cut and terminals else None,
+        "links": cost.links,
+        "local_links": cost.local_links,
+        "global_links": cost.global_links,
+        "switch_ports": cost.switch_ports,
+        "links_per_terminal": cost.links / terminals if terminals else None,
+        "ports_per_terminal": cost.ports / terminals if terminals else None,
+    }
+
+
+def _parts_text(parts: Sequence[Int32Array], topology: Topology) -> str:
+    """Return a text with the size and one switch of each part of a network."""
+    told = [
+        f"{len(part)} switch{'es' if len(part) > 1 else ''} with {topology.switch_names[part[0]]}"
+        for part in parts[:NAMED_PARTS]
+    ]
+    more = len(parts) - len(told)
+    return ", ".join(told) + (f" and {more} more" if more else "")

@@ -18,6 +18,7 @@ from routelab.toolkit.traffic.patterns import (
     TerminalGrid,
     random_order,
     rank_bits,
+    terminal_groups,
     too_few_terminals,
 )
 from routelab.toolkit.workloads.block_builder import BlockBuilder
@@ -66,6 +67,7 @@ __all__ = [
     "search_arrays",
     "source_symmetry",
     "table_from_lines",
+    "terminal_groups",
     "too_few_terminals",
     "too_many_routes",
     "torus_directions",

@@ -1,11 +1,111 @@
-"""Random failures in any network; `routelab.toolkit.grids` has those of grids."""
+"""Failures in any network, named or random; `routelab.toolkit.grids` has those of grids."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Sequence
 
 import numpy as np
 
 from routelab.api.errors import InputError
+from routelab.api.parameters import Integers, Parameters, Words, parameter
 from routelab.api.topology import Topology
+
+
+class FailureParameters(Parameters):
+    """Failed parts of a network; see `with_failures`.
+
+    As the first of two base classes it adds its parameters after those of the other one:
+    ``class SlimFlyParameters(FailureParameters, SlimFlySize)``.
+    """
+
+    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
+    fail_links: int = parameter(
+        0, ge=0, description="Number of links that fail at random, between live switches"
+    )
+    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+    failed_switches: Integers = parameter(
+        (), description="Switches that fail before the random ones, by number, e.g. 3+7"
+    )
+    failed_links: Words = parameter(
+        (),
+        description="Links that fail before the random ones, each as the numbers of its switches, "
+        "e.g. 0-1+3-7; with parallel links, all of them",
+    )
+
+    @property
+    def any_failures(self) -> bool:
+        """Whether any part fails."""
+        return bool(
+            self.fail_switches or self.fail_links or self.failed_switches or self.failed_links
+        )
+
+
+def with_failures(topology: Topology, failures: FailureParameters) -> Topology:
+    """Let the named parts of a network fail, then random ones; see `with_random_failures`.
+
+    Parameters
+    ----------
+    topology : Topology
+    failures : FailureParameters
+        Numbers of switches are those of `topology`.
+
+    Raises
+    ------
+    InputError
+        If a named part does not exist or is listed twice, more parts shall fail than exist, or no
+        switch with a terminal remains.
+    """
+    left = topology
+    if failures.failed_switches or failures.failed_links:
+        problems: list[str] = []
+        switches = _find_switches(topology, failures.failed_switches, problems)
+        channels = _find_links(topology, failures.failed_links, problems)
+        if problems:
+            raise InputError(f"{topology.family}: " + "; ".join(problems))
+        left = topology.without(switches=switches, channels=channels)
+    if not (failures.fail_switches or failures.fail_links):
+        return left
+    return with_random_failures(
+        left, switches=failures.fail_switches, links=failures.fail_links, seed=failures.seed
+    )
+
+
+def _find_switches(topology: Topology, numbers: Sequence[int], problems: list[str]) -> list[int]:
+    """Return the failed switches; append what is wrong with them to `problems`."""
+    for position, number in enumerate(numbers):
+        if not 0 <= number < topology.num_switches:
+            problems.append(
+                f"failed_switches: switch {number} does not exist; there are 0 to "
+                f"{topology.num_switches - 1}"
+            )
+        elif number in numbers[:position]:
+            problems.append(f"failed_switches: switch {number} is listed twice")
+    return list(numbers)
+
+
+def _find_links(topology: Topology, words: Sequence[str], problems: list[str]) -> list[int]:
+    """Return the channels of the failed links; append what is wrong with them to `problems`."""
+    source, target = topology.channel_source, topology.channel_target
+    failed: dict[tuple[int, int], list[int]] = {}
+    for word in words:
+        match = re.fullmatch(r"([0-9]{1,9})-([0-9]{1,9})", word)
+        if not match:
+            problems.append(
+                f"failed_links: {word!r} is not a link; write the numbers of its switches as 0-1"
+            )
+            continue
+        ends = int(match[1]), int(match[2])
+        one, other = min(ends), max(ends)
+        between = np.flatnonzero(
+            (source == one) & (target == other) | (source == other) & (target == one)
+        )
+        if not between.size:
+            problems.append(f"failed_links: no link joins the switches {one} and {other}")
+        elif (one, other) in failed:
+            problems.append(f"failed_links: the link {word} is listed twice")
+        failed[one, other] = between.tolist()
+    return [channel for channels in failed.values() for channel in channels]
 
 
 def with_random_failures(

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from routelab.api import InputError
+from routelab.api import InputError, Parameters, parameter
 from routelab.toolkit import with_random_failures
+from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
@@ -44,11 +45,55 @@ def test_channels_are_sorted_and_parallel_links_stay_together():
 
 
 def test_damaged_networks_have_parameters_and_no_facts():
-    topology = network(fail_links=2, seed=7)
+    topology = network(failures=FailureParameters(fail_links=2, seed=7))
     expected = with_random_failures(network(), links=2, seed=7)
     assert topology.failed_links == expected.failed_links
     assert topology.num_channels == 2
     assert topology.attributes == {"size": 3}
+
+
+def test_a_failed_link_takes_its_parallel_links_along():
+    topology = network(failures=FailureParameters(failed_links="2-0"))
+    assert topology.channel_source.tolist() == [1, 2]
+    assert topology.failed_links == ("a-c", "a-c")
+    assert topology.attributes == {"size": 3}
+
+
+def test_named_failures_precede_random_ones():
+    named = FailureParameters(failed_switches=(0,), fail_links=1)
+    topology = network(failures=named)
+    assert topology.switch_names == ("b", "c")
+    assert topology.failed_switches == ("a",)
+    assert topology.failed_links == ("b-c",)
+    with pytest.raises(InputError, match="fail_links: 2 links cannot fail, only 1 are left"):
+        network(failures=FailureParameters(failed_switches=(0,), fail_links=2))
+
+
+@pytest.mark.parametrize(
+    ("failures", "message"),
+    [
+        ({"failed_switches": "3"}, "switch 3 does not exist; there are 0 to 2"),
+        ({"failed_switches": "1+1"}, "switch 1 is listed twice"),
+        ({"failed_links": "a-b"}, "'a-b' is not a link; write the numbers of its switches as 0-1"),
+        ({"failed_links": "1-0"}, "no link joins the switches 0 and 1"),
+        ({"failed_links": "0-9"}, "no link joins the switches 0 and 9"),
+        ({"failed_links": "0-2+2-0"}, "the link 2-0 is listed twice"),
+        ({"failed_switches": "7", "failed_links": "1-0"}, "switch 7 .*; failed_links: no link"),
+    ],
+)
+def test_wrong_failures_are_refused_together(failures, message):
+    with pytest.raises(InputError, match=f"^test: .*{message}"):
+        network(failures=FailureParameters(**failures))
+
+
+def test_shared_parameters_follow_those_of_the_plugin():
+    class Size(Parameters):
+        n: int = parameter(3, description="Size")
+
+    class Both(FailureParameters, Size):
+        pass
+
+    assert Both(n=4, fail_links=1).canonical() == "n=4,fail_links=1"
 
 
 def test_ports_follow_the_neighbours():

@@ -12,14 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import Int64Array
-from routelab.toolkit.families.global_links import Arrangement, global_links
+from routelab.toolkit.families.global_links import (
+    ArrangementParameters,
+    check_groups,
+    global_links,
+)
+from routelab.toolkit.families.groups import GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import check_size, linked_network
 
 
-class DragonflyParameters(Parameters):
-    """Size of the Dragonfly, arrangement of its global links, and its failures."""
+class DragonflySize(Parameters):
+    """Size of the Dragonfly."""
 
     h: int = parameter(2, ge=1, le=1000, description="Global links at each switch")
     a: int | None = parameter(
@@ -31,18 +36,10 @@ class DragonflyParameters(Parameters):
     groups: int | None = parameter(
         None, ge=2, description="Number of groups, at most a·h + 1; none: a·h + 1"
     )
-    arrangement: Arrangement = parameter(
-        "palmtree",
-        description="Order of global links: the same from every group (palmtree), by the number of "
-        "the other group (consecutive), or random",
-    )
-    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
-    fail_links: int = parameter(
-        0, ge=0, description="Number of links that fail at random, between live switches"
-    )
-    seed: int = parameter(
-        0, ge=0, description="Seed of a random arrangement and of the random failures"
-    )
+
+
+class DragonflyParameters(ArrangementParameters, DragonflySize):
+    """Size of the Dragonfly, arrangement of its global links, and its failures."""
 
 
 class Dragonfly(TopologyPlugin):
@@ -75,12 +72,7 @@ class Dragonfly(TopologyPlugin):
         a = 2 * h if parameters.a is None else parameters.a
         p = h if parameters.p is None else parameters.p
         groups = a * h + 1 if parameters.groups is None else parameters.groups
-        if groups > a * h + 1:
-            raise InputError(
-                f"dragonfly: groups={groups} is more than a·h + 1 = {a * h + 1}: the a={a} "
-                f"switches of a group have {a * h} global links; use groups={a * h + 1}, "
-                f"a={-(-(groups - 1) // h)} or h={-(-(groups - 1) // a)}"
-            )
+        check_groups(self.name, groups, a, h, letter="a")
         local_links = groups * (a * (a - 1) // 2)
         check_size(self.name, groups * a, local_links + groups * a * h // 2)
         joined = global_links(groups, a * h, parameters.arrangement, parameters.seed)
@@ -98,6 +90,7 @@ class Dragonfly(TopologyPlugin):
                 "p": p,
                 "h": h,
                 "arrangement": parameters.arrangement,
+                GROUP_COORDINATES: [0],
             },
             facts={
                 "cables": {"local": local_links, "global": len(joined.group)},
@@ -106,9 +99,7 @@ class Dragonfly(TopologyPlugin):
                 **_diameter(a, h, groups),
             },
             coordinates=np.stack(np.divmod(np.arange(count), a), axis=1),
-            fail_switches=parameters.fail_switches,
-            fail_links=parameters.fail_links,
-            seed=parameters.seed,
+            failures=parameters,
         )
 
 

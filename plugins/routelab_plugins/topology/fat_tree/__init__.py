@@ -19,7 +19,11 @@ import numpy as np
 from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.parameters import Dims
 from routelab.api.topology import Int64Array
-from routelab.toolkit.families.linked_network import check_size, linked_network
+from routelab.toolkit.failures import FailureParameters
+from routelab.toolkit.families.linked_network import (
+    check_size,
+    linked_network,
+)
 
 MAX_TERMINALS = 10_000
 """Largest number of terminals at a leaf."""
@@ -27,8 +31,8 @@ MAX_TERMINALS = 10_000
 Shape = tuple[int, ...]
 
 
-class FatTreeParameters(Parameters):
-    """Shape of the fat tree, and its failures."""
+class FatTreeSize(Parameters):
+    """Shape of the fat tree."""
 
     k: int | None = parameter(
         None, ge=2, le=1000, description="Children and parents in a k-ary n-tree; none: 4"
@@ -57,11 +61,10 @@ class FatTreeParameters(Parameters):
         le=MAX_TERMINALS,
         description="Terminals at each leaf; none: k, or the first of down",
     )
-    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
-    fail_links: int = parameter(
-        0, ge=0, description="Number of links that fail at random, between live switches"
-    )
-    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+
+
+class FatTreeParameters(FailureParameters, FatTreeSize):
+    """Shape of the fat tree, and its failures."""
 
 
 class FatTree(TopologyPlugin):
@@ -122,9 +125,7 @@ class FatTree(TopologyPlugin):
                 **_leaf_bisection(sizes, down, up, parallel),
             },
             coordinates=np.stack((level, index), axis=1),
-            fail_switches=parameters.fail_switches,
-            fail_links=parameters.fail_links,
-            seed=parameters.seed,
+            failures=parameters,
         )
 
     def _shape(self) -> tuple[Shape, Shape, Shape]:

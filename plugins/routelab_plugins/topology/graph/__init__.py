@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 from routelab.api import Parameters, Topology, TopologyPlugin, parameter
-from routelab.toolkit import with_random_failures
+from routelab.toolkit.failures import FailureParameters, with_failures
 
 from .network import MAX_TERMINALS, topology_of
 from .readers import read_network
 
 
-class GraphParameters(Parameters):
+class GraphFile(Parameters):
     """File of the network, and options for reading it."""
 
     file: Path = parameter(
@@ -43,11 +43,10 @@ class GraphParameters(Parameters):
         description="How to treat a link that the file lists again with the same properties: as a "
         "mistake (refuse) or as a parallel link (parallel)",
     )
-    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
-    fail_links: int = parameter(
-        0, ge=0, description="Number of links that fail at random, between live switches"
-    )
-    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+
+
+class GraphParameters(FailureParameters, GraphFile):
+    """File of the network, options for reading it, and its failures."""
 
 
 class Graph(TopologyPlugin):
@@ -69,8 +68,8 @@ class Graph(TopologyPlugin):
         Other repeats are refused unless ``repeats`` is ``parallel``. A switch or host is
         named by its label if no other has it, else by its name (id) in the file. Nodes of kind
         ``host`` are terminals, in the order of the file. The number of self-loops that were
-        dropped is in ``attributes["self_loops_dropped"]``. Random failures are those
-        of `routelab.toolkit.with_random_failures`.
+        dropped is in ``attributes["self_loops_dropped"]``. Failures are those of
+        `routelab.toolkit.failures.with_failures`.
 
         Raises
         ------
@@ -87,11 +86,4 @@ class Graph(TopologyPlugin):
             self_loops=parameters.self_loops,
             repeats=parameters.repeats,
         )
-        if not (parameters.fail_switches or parameters.fail_links):
-            return whole
-        return with_random_failures(
-            whole,
-            switches=parameters.fail_switches,
-            links=parameters.fail_links,
-            seed=parameters.seed,
-        )
+        return with_failures(whole, parameters)

@@ -17,7 +17,12 @@ from pydantic import AfterValidator
 from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.parameters import Dims
 from routelab.api.topology import Int64Array
-from routelab.toolkit.families.linked_network import check_size, linked_network
+from routelab.toolkit.failures import FailureParameters
+from routelab.toolkit.families.groups import GROUP_COORDINATES
+from routelab.toolkit.families.linked_network import (
+    check_size,
+    linked_network,
+)
 
 
 def _check_dims(dims: tuple[int, ...]) -> tuple[int, ...]:
@@ -37,8 +42,8 @@ def _check_widths(widths: tuple[int, ...]) -> tuple[int, ...]:
     return widths
 
 
-class HammingParameters(Parameters):
-    """Shape of the network, and its failures."""
+class HammingSize(Parameters):
+    """Shape of the network."""
 
     dims: Annotated[Dims, AfterValidator(_check_dims)] = parameter(
         description="Switches along each dimension, each at least 2, e.g. 4x4x4"
@@ -49,11 +54,10 @@ class HammingParameters(Parameters):
         "e.g. 1x1x2",
     )
     terminals: int = parameter(1, ge=1, le=10_000, description="Terminals at each switch")
-    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
-    fail_links: int = parameter(
-        0, ge=0, description="Number of links that fail at random, between live switches"
-    )
-    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+
+
+class HammingParameters(FailureParameters, HammingSize):
+    """Shape of the network, and its failures."""
 
 
 class Hamming(TopologyPlugin):
@@ -103,12 +107,11 @@ class Hamming(TopologyPlugin):
                 "dims": list(dims),
                 "widths": list(widths),
                 "terminals_per_switch": parameters.terminals,
+                GROUP_COORDINATES: list(range(len(dims) - 1)),
             },
             facts=facts,
             coordinates=coordinates,
-            fail_switches=parameters.fail_switches,
-            fail_links=parameters.fail_links,
-            seed=parameters.seed,
+            failures=parameters,
         )
 
     def _widths(self) -> tuple[int, ...]:

@@ -10,20 +10,23 @@ from __future__ import annotations
 import numpy as np
 
 from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
-from routelab.toolkit.families.linked_network import check_size, linked_network
+from routelab.toolkit.failures import FailureParameters
+from routelab.toolkit.families.linked_network import (
+    check_size,
+    linked_network,
+)
 from routelab.toolkit.grids import grid_directions
 
 
-class HypercubeParameters(Parameters):
-    """Size of the hypercube, and its failures."""
+class HypercubeSize(Parameters):
+    """Size of the hypercube."""
 
     dims: int = parameter(ge=1, le=19, description="Number of dimensions; 2^dims switches")
     terminals: int = parameter(1, ge=1, le=10_000, description="Terminals at each switch")
-    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
-    fail_links: int = parameter(
-        0, ge=0, description="Number of links that fail at random, between live switches"
-    )
-    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+
+
+class HypercubeParameters(FailureParameters, HypercubeSize):
+    """Size of the hypercube, and its failures."""
 
 
 class Hypercube(TopologyPlugin):
@@ -73,7 +76,5 @@ class Hypercube(TopologyPlugin):
             coordinates=coordinates,
             directions=grid_directions(n),
             channel_direction=np.stack((dimension, dimension + n), axis=1),
-            fail_switches=parameters.fail_switches,
-            fail_links=parameters.fail_links,
-            seed=parameters.seed,
+            failures=parameters,
         )

@@ -10,14 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
+from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import Int64Array
-from routelab.toolkit.families.global_links import Arrangement, global_links
+from routelab.toolkit.families.global_links import (
+    ArrangementParameters,
+    check_groups,
+    global_links,
+)
+from routelab.toolkit.families.groups import GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import check_size, linked_network
 
 
-class MegaflyParameters(Parameters):
-    """Size of the Megafly, arrangement of its global links, and its failures."""
+class MegaflySize(Parameters):
+    """Size of the Megafly."""
 
     h: int = parameter(2, ge=1, le=1000, description="Global links at each spine")
     spines: int | None = parameter(
@@ -38,18 +43,10 @@ class MegaflyParameters(Parameters):
     groups: int | None = parameter(
         None, ge=2, description="Number of groups, at most spines·h + 1; none: spines·h + 1"
     )
-    arrangement: Arrangement = parameter(
-        "palmtree",
-        description="Order of global links: the same from every group (palmtree), by the number of "
-        "the other group (consecutive), or random",
-    )
-    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
-    fail_links: int = parameter(
-        0, ge=0, description="Number of links that fail at random, between live switches"
-    )
-    seed: int = parameter(
-        0, ge=0, description="Seed of a random arrangement and of the random failures"
-    )
+
+
+class MegaflyParameters(ArrangementParameters, MegaflySize):
+    """Size of the Megafly, arrangement of its global links, and its failures."""
 
 
 class Megafly(TopologyPlugin):
@@ -84,13 +81,7 @@ class Megafly(TopologyPlugin):
         leaves = spines if parameters.leaves is None else parameters.leaves
         p = spines if parameters.p is None else parameters.p
         groups = spines * h + 1 if parameters.groups is None else parameters.groups
-        if groups > spines * h + 1:
-            raise InputError(
-                f"megafly: groups={groups} is more than spines·h + 1 = {spines * h + 1}: the "
-                f"spines={spines} of a group have {spines * h} global links; use "
-                f"groups={spines * h + 1}, spines={-(-(groups - 1) // h)} or "
-                f"h={-(-(groups - 1) // spines)}"
-            )
+        check_groups(self.name, groups, spines, h, letter="spines")
         size = leaves + spines
         local_links = groups * leaves * spines
         check_size(self.name, groups * size, local_links + groups * spines * h // 2)
@@ -113,6 +104,7 @@ class Megafly(TopologyPlugin):
                 "p": p,
                 "h": h,
                 "arrangement": parameters.arrangement,
+                GROUP_COORDINATES: [0],
             },
             facts={
                 "cables": {"local": local_links, "global": len(joined.group)},
@@ -124,9 +116,7 @@ class Megafly(TopologyPlugin):
                 / (leaves * groups - 1),
             },
             coordinates=np.stack((group, level, index), axis=1),
-            fail_switches=parameters.fail_switches,
-            fail_links=parameters.fail_links,
-            seed=parameters.seed,
+            failures=parameters,
         )
 
 

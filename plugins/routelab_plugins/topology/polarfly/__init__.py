@@ -14,7 +14,9 @@ import numpy as np
 
 from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import BoolArray, Int64Array
+from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.finite_field import FiniteField, check_prime_power
+from routelab.toolkit.families.groups import GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
@@ -22,18 +24,17 @@ from routelab.toolkit.families.linked_network import (
 )
 
 
-class PolarFlyParameters(Parameters):
-    """Size of the network, and its failures."""
+class PolarFlySize(Parameters):
+    """Size of the network."""
 
     q: int = parameter(5, ge=2, le=1000, description="Prime power; q² + q + 1 switches")
     terminals: int | None = parameter(
         None, ge=1, le=10_000, description="Terminals at each switch; none: (q + 1) / 2, rounded up"
     )
-    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
-    fail_links: int = parameter(
-        0, ge=0, description="Number of links that fail at random, between live switches"
-    )
-    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+
+
+class PolarFlyParameters(FailureParameters, PolarFlySize):
+    """Size of the network, and its failures."""
 
 
 class PolarFly(TopologyPlugin):
@@ -80,7 +81,7 @@ class PolarFly(TopologyPlugin):
             ends=ends,
             ports=ports_by_neighbour(ends, count),
             terminal_switch=np.repeat(np.arange(count), terminals),
-            parameters={"q": q, "terminals_per_switch": terminals},
+            parameters={"q": q, "terminals_per_switch": terminals, GROUP_COORDINATES: [0]},
             facts={
                 "quadrics": q + 1,
                 "racks": q + 1,
@@ -89,9 +90,7 @@ class PolarFly(TopologyPlugin):
                 "mean_distance": 2 - (q + 1) / count,
             },
             coordinates=coordinates,
-            fail_switches=parameters.fail_switches,
-            fail_links=parameters.fail_links,
-            seed=parameters.seed,
+            failures=parameters,
         )
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from routelab.api import Citation, InputError, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import Int64Array
+from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
@@ -27,16 +28,17 @@ STEPS_PER_LINK = 100
 WORDS_AT_ONCE = 1 << 20
 
 
-class RandomRegularParameters(Parameters):
-    """Size of the graph, its seed, and its failures."""
+class RandomRegularSize(Parameters):
+    """Size of the graph."""
 
     n: int = parameter(64, ge=2, description="Number of switches")
     degree: int = parameter(12, ge=1, description="Links at each switch")
     terminals: int = parameter(1, ge=1, le=10_000, description="Terminals at each switch")
-    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
-    fail_links: int = parameter(
-        0, ge=0, description="Number of links that fail at random, between live switches"
-    )
+
+
+class RandomRegularParameters(FailureParameters, RandomRegularSize):
+    """Size of the graph, its seed, and its failures."""
+
     seed: int = parameter(0, ge=0, description="Seed of the graph and of the random failures")
 
 
@@ -87,9 +89,7 @@ class RandomRegular(TopologyPlugin):
                 "seed": parameters.seed,
             },
             facts={"cables": {"random": len(ends)}, "diameter_at_least": _moore(n, degree)},
-            fail_switches=parameters.fail_switches,
-            fail_links=parameters.fail_links,
-            seed=parameters.seed,
+            failures=parameters,
         )
 
     def _check(self) -> None:

@@ -14,7 +14,9 @@ import numpy as np
 
 from routelab.api import Citation, Parameters, Topology, TopologyPlugin, parameter
 from routelab.api.topology import Int64Array
+from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.finite_field import FiniteField, check_prime_power
+from routelab.toolkit.families.groups import GROUP_COORDINATES
 from routelab.toolkit.families.linked_network import (
     check_size,
     linked_network,
@@ -22,8 +24,8 @@ from routelab.toolkit.families.linked_network import (
 )
 
 
-class SlimFlyParameters(Parameters):
-    """Size of the network, and its failures."""
+class SlimFlySize(Parameters):
+    """Size of the network."""
 
     q: int = parameter(
         5, ge=2, le=1000, description="Prime power, 0, 1 or 3 modulo 4; 2q² switches"
@@ -34,11 +36,10 @@ class SlimFlyParameters(Parameters):
         le=10_000,
         description="Terminals at each switch; none: half of its links, rounded up",
     )
-    fail_switches: int = parameter(0, ge=0, description="Number of switches that fail at random")
-    fail_links: int = parameter(
-        0, ge=0, description="Number of links that fail at random, between live switches"
-    )
-    seed: int = parameter(0, ge=0, description="Seed of the random failures")
+
+
+class SlimFlyParameters(FailureParameters, SlimFlySize):
+    """Size of the network, and its failures."""
 
 
 class SlimFly(TopologyPlugin):
@@ -91,6 +92,7 @@ class SlimFly(TopologyPlugin):
                 "delta": delta,
                 "degree": degree,
                 "terminals_per_switch": terminals,
+                GROUP_COORDINATES: [1],
             },
             facts={
                 "racks": q,
@@ -99,9 +101,7 @@ class SlimFly(TopologyPlugin):
                 "mean_distance": 2 - degree / (count - 1),
             },
             coordinates=coordinates,
-            fail_switches=parameters.fail_switches,
-            fail_links=parameters.fail_links,
-            seed=parameters.seed,
+            failures=parameters,
         )
 
 

@@ -1,4 +1,4 @@
-"""hotspot: a share of the traffic goes to a few terminals, the rest is uniform.
+"""hotspot: a share of the traffic goes to a few terminals or groups, the rest is uniform.
 
 Pfister and Norton, *"Hot Spot" Contention and Combining in Multistage Interconnection Networks*,
 1985, doi 10.1109/TC.1985.6312198.
@@ -19,9 +19,11 @@ from routelab.api import (
     Parameters,
     Topology,
     TrafficPlugin,
+    UnsupportedError,
     parameter,
 )
-from routelab.toolkit import too_few_terminals
+from routelab.api.topology import Int64Array
+from routelab.toolkit import terminal_groups, too_few_terminals
 
 
 def _ranks(spots: tuple[int, ...]) -> tuple[int, ...]:
@@ -39,18 +41,26 @@ class HotspotParameters(Parameters):
     spots: Annotated[Integers, AfterValidator(_ranks)] = parameter(
         (0,), description="Ranks of the terminals that are hot, e.g. 0+7"
     )
+    groups: Integers = parameter(
+        (), description="Numbers of groups whose terminals are all hot, instead of spots, e.g. 0+3"
+    )
 
 
 class Hotspot(TrafficPlugin):
     """Rank-based. Hot terminals also send to the other hot ones; a single one sends uniformly."""
 
     name = "hotspot"
-    summary = "A share of all traffic goes to a few terminals, the rest is uniform"
+    summary = "A share of all traffic goes to a few terminals or groups, the rest is uniform"
     citations = (Citation("pfister1985", "a share of the requests to one place, the rest uniform"),)
     Parameters = HotspotParameters
 
     def supports(self, topology: Topology) -> str | None:
-        """Require two terminals."""
+        """Require two terminals, and groups if some are hot."""
+        if self.parameters.groups:
+            try:
+                terminal_groups(topology)
+            except UnsupportedError as reason:
+                return str(reason)
         return too_few_terminals(topology)
 
     def demand(self, topology: Topology, seed: int) -> Demand:
@@ -59,14 +69,10 @@ class Hotspot(TrafficPlugin):
         Raises
         ------
         InputError
-            If a hot terminal does not exist.
+            If a hot terminal or group does not exist, or both spots and groups are given.
         """
-        count, spots = topology.num_terminals, self.parameters.spots
-        if max(spots) >= count:
-            raise InputError(
-                f"hotspot: spots={'+'.join(map(str, spots))}: terminal {max(spots)} does not "
-                f"exist; terminals are 0..{count - 1}"
-            )
+        count = topology.num_terminals
+        spots, hot = self._spots(topology)
         share = np.tile((1 - self.parameters.share, self.parameters.share), (count, 1))
         if len(spots) == 1:
             share[spots[0]] = (1, 0)
@@ -77,8 +83,36 @@ class Hotspot(TrafficPlugin):
             part_share=share[parts],
             part_set=np.nonzero(parts)[1],
             set_start=(0, count, count + len(spots)),
-            members=(*range(count), *spots),
+            members=np.concatenate((np.arange(count), spots)),
             to_self=False,
-            convention=f"{self.parameters.share:g} of each terminal's traffic to the hot ranks "
-            f"{'+'.join(map(str, spots))}, the rest to all other terminals alike",
+            convention=f"{self.parameters.share:g} of each terminal's traffic to the hot {hot}, "
+            "the rest to all other terminals alike",
         )
+
+    def _spots(self, topology: Topology) -> tuple[Int64Array, str]:
+        """Return the hot terminals, and what they are called.
+
+        Raises
+        ------
+        InputError
+            As `demand`.
+        """
+        count, spots, groups = topology.num_terminals, self.parameters.spots, self.parameters.groups
+        if not groups:
+            text = "+".join(map(str, spots))
+            if max(spots) >= count:
+                raise InputError(
+                    f"hotspot: spots={text}: terminal {max(spots)} does not exist; terminals are "
+                    f"0..{count - 1}"
+                )
+            return np.array(spots, dtype=np.int64), f"ranks {text}"
+        text = "+".join(map(str, groups))
+        if spots != (0,):
+            raise InputError("hotspot: use either spots (terminals) or groups, not both")
+        group = terminal_groups(topology)
+        if min(groups) < 0 or max(groups) > group.max():
+            wrong = min(groups) if min(groups) < 0 else max(groups)
+            raise InputError(
+                f"hotspot: groups={text}: group {wrong} does not exist; groups are 0..{group.max()}"
+            )
+        return np.flatnonzero(np.isin(group, groups)), f"groups {text}"

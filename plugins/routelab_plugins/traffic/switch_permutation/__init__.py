@@ -1,48 +1,66 @@
-"""switch-permutation: all terminals of a switch send to those of one neighbouring switch.
+"""switch-permutation: all terminals of a switch send to those of one switch at some distance.
 
 Camarero, Martinez and Beivide, *Polarized Routing for Large Interconnection Networks*, 2022, doi
 10.1109/MM.2021.3139392: "switch permutation to neighbor". Minimal routes have one channel for all
-terminals of a switch.
+terminals of a switch. At distance 2 the targets are random neighbours of neighbours.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from routelab.api import Citation, Demand, Topology, TrafficPlugin
+from routelab.api import Citation, Demand, Topology, TrafficPlugin, parameter
+from routelab.kernels.distances import hop_distances
 from routelab.toolkit import SeededParameters, random_order
 
 from .matching import onto_neighbours
 
 
-class SwitchPermutation(TrafficPlugin):
-    """A permutation of the switches with terminals that maps each to a neighbour.
+class SwitchPermutationParameters(SeededParameters):
+    """Seed and distance of the targets."""
 
-    It is a perfect matching of switches with neighbours, grown in random order: any such
-    permutation may result, but not with equal probabilities.
+    distance: int = parameter(
+        1,
+        ge=1,
+        description="Hops to the target switch: 1 is a neighbour, 2 a neighbour of a neighbour "
+        "that is not a neighbour itself",
+    )
+
+
+class SwitchPermutation(TrafficPlugin):
+    """A permutation of the switches with terminals that maps each to one at the given distance.
+
+    It is a perfect matching of sources with targets, grown in random order: any such permutation
+    may result, but not with equal probabilities.
     """
 
     name = "switch-permutation"
-    summary = "All terminals of a switch send to those of a neighbouring switch, at random"
+    summary = (
+        "All terminals of a switch send to those of a neighbouring switch, or one farther away"
+    )
     citations = (Citation("camarero2022", "switch permutation to neighbor"),)
-    Parameters = SeededParameters
+    Parameters = SwitchPermutationParameters
 
     def supports(self, topology: Topology) -> str | None:
         """Require that such a permutation exists."""
-        _, short = onto_neighbours(*_neighbours(topology, np.random.PCG64(0)))
+        distance = self.parameters.distance
+        _, short = onto_neighbours(*_neighbours(topology, distance, np.random.PCG64(0)))
         if not short:
             return None
         names = [topology.switch_names[topology.endpoints[end]] for end in short[:3]]
         more = ", ..." if len(short) > 3 else ""
+        where = "a neighbour" if distance == 1 else f"one at distance {distance}"
+        targets = "neighbours" if distance == 1 else "such switches"
         return (
-            f"no permutation sends every switch to a neighbour: {len(short)} switches "
-            f"({', '.join(names)}{more}) have only {len(short) - 1} neighbours with terminals"
+            f"no permutation sends every switch to {where}: {len(short)} switches "
+            f"({', '.join(names)}{more}) have only {len(short) - 1} {targets} with terminals"
         )
 
     def demand(self, topology: Topology, seed: int) -> Demand:
         """Send from the i-th terminal to the i-th, or to all if switches differ in terminals."""
-        bits = self.parameters.bits(seed)
-        to, _ = onto_neighbours(*_neighbours(topology, bits))
+        bits, distance = self.parameters.bits(seed), self.parameters.distance
+        to, _ = onto_neighbours(*_neighbours(topology, distance, bits))
+        target = "a neighbouring switch" if distance == 1 else f"a switch {distance} hops away"
         terminals = np.argsort(topology.terminal_switch, kind="stable")
         count = topology.demand
         if (count == count[0]).all():
@@ -50,7 +68,7 @@ class SwitchPermutation(TrafficPlugin):
             targets = np.empty_like(terminals)
             targets[by_switch] = by_switch[to]
             return Demand.permutation(
-                targets, "the i-th terminal of a switch to the i-th of a neighbouring switch"
+                targets, f"the i-th terminal of a switch to the i-th of {target}"
             )
         own = np.searchsorted(topology.endpoints, topology.terminal_switch)
         return Demand.create(
@@ -61,18 +79,25 @@ class SwitchPermutation(TrafficPlugin):
             set_start=np.concatenate(([0], np.cumsum(count))),
             members=terminals,
             to_self=False,
-            convention="all terminals of a switch to all of a neighbouring switch, alike",
+            convention=f"all terminals of a switch to all of {target}, alike",
         )
 
 
-def _neighbours(topology: Topology, bits: np.random.PCG64) -> tuple[list[list[int]], list[int]]:
-    """Return each endpoint's adjacent endpoints, and the endpoints, in random orders."""
+def _neighbours(
+    topology: Topology, distance: int, bits: np.random.PCG64
+) -> tuple[list[list[int]], list[int]]:
+    """Return the endpoints at a distance from each one, and all endpoints, in random orders."""
     ends = topology.endpoints
-    number = np.full(topology.num_switches, -1)
-    number[ends] = np.arange(len(ends))
-    pairs = np.stack((number[topology.channel_source], number[topology.channel_target]), axis=1)
-    pairs = np.unique(pairs[(pairs >= 0).all(axis=1)], axis=0)
+    start, channel = topology.outgoing
+    hops, queue = np.empty((2, topology.num_switches), dtype=np.int32)
+    found = []
+    for end in ends.tolist():
+        hop_distances(start, channel, topology.channel_target, end, hops, queue)
+        found.append(np.flatnonzero(hops[ends] == distance))
+    source = np.repeat(np.arange(len(ends)), list(map(len, found)))
+    target = np.concatenate(found)
+    order = random_order(len(source), bits)
     neighbours: list[list[int]] = [[] for _ in ends]
-    for source, target in pairs[random_order(len(pairs), bits)].tolist():
-        neighbours[source].append(target)
+    for one, other in zip(source[order].tolist(), target[order].tolist(), strict=True):
+        neighbours[one].append(other)
     return neighbours, random_order(len(ends), bits).tolist()

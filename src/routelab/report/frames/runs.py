@@ -16,7 +16,15 @@ from routelab.artifacts.outcome import Outcome, read_outcome
 from routelab.artifacts.tables import read_tuples
 from routelab.report.frames.bounds import bound_outcomes, with_bounds
 from routelab.report.frames.derivation import derive_columns
-from routelab.report.frames.view import OK, Record, View, add_bare_names, outcome_of, terminals_of
+from routelab.report.frames.view import (
+    OK,
+    Record,
+    View,
+    add_bare_names,
+    facts_of_networks,
+    outcome_of,
+    terminals_of,
+)
 
 METRIC_COLUMNS = ["metric", "value", "unit", "better"]
 CHANNEL_COLUMNS = ["channel", "source", "target", "direction", "load"]
@@ -99,16 +107,19 @@ class Frames(View):
         """One row per run, with or without a result; the index is ``run``.
 
         Columns: ``topology``, ``routing``, ``status``, ``reason``, ``nodes`` (terminals), every
-        fact and metric, ``topology.<parameter>``, ``routing.<parameter>`` and parameters by their
-        bare name (the routing's, if any routing has a parameter of that name), and the columns of
-        `routelab.report.frames.derivation`.
+        fact of the run and its network, every metric, ``topology.<parameter>``,
+        ``routing.<parameter>`` and parameters by their bare name (the routing's, if any routing has
+        a parameter of that name), and the columns of `routelab.report.frames.derivation`.
         """
         metrics: dict[int, dict[str, float]] = {}
         for run, metric, value in self.metrics[["run", "metric", "value"]].itertuples(index=False):
             metrics.setdefault(run, {})[metric] = value
         rows = []
+        # the networks of a survey have no folders
+        networks = facts_of_networks(one for one in self.records if one.survey_result is None)
         for run, (record, outcome) in enumerate(zip(self.records, self.outcomes, strict=True)):
-            row: dict[str, Any] = metrics.get(run, {}) | dict(outcome.facts)
+            row = networks.get(record.topology_directory, {}) | metrics.get(run, {})
+            row |= outcome.facts
             row |= {f"topology.{key}": text for key, text in record.topology_parameters.items()}
             row |= {f"routing.{key}": text for key, text in record.routing_parameters.items()}
             row |= {

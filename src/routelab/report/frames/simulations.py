@@ -19,7 +19,15 @@ from routelab.config.view_columns import KEYS
 from routelab.registry.names import parse_name
 from routelab.report.frames.derivation import derive_columns
 from routelab.report.frames.runs import Frames
-from routelab.report.frames.view import OK, Record, View, add_bare_names, outcome_of, terminals_of
+from routelab.report.frames.view import (
+    OK,
+    Record,
+    View,
+    add_bare_names,
+    facts_of_networks,
+    outcome_of,
+    terminals_of,
+)
 from routelab.report.network_picture import axis_name
 
 TEXTS = ("source", "target", "direction", "switch", "name")
@@ -117,11 +125,14 @@ class EngineFrames(View):
         ``workload``, ``engine``, ``simulation`` or ``flow`` (the settings), ``status``,
         ``reason``, ``nodes``; of workloads ``program``, the name without parameters; all
         parameters and settings, qualified and by their bare names; and the facts of the
-        routing's table.
+        network and of the routing's table.
         """
         facts = table_facts(self._routes)
+        networks = facts_of_networks(self.records)
         rows = [
-            facts.get((record.topology, record.routing), {}) | self._row(record, outcome, line)
+            networks.get(record.topology_directory, {})
+            | facts.get((record.topology, record.routing), {})
+            | self._row(record, outcome, line)
             for record, outcome, line in zip(self.records, self.outcomes, self._lines, strict=True)
         ]
         columns = None if rows else [*self.identity, "status", "reason", "nodes"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -259,6 +260,15 @@ def terminals_of(record: Record, outcome: Outcome) -> float:
     if not path.is_file():
         return np.nan
     return float(read_outcome(path).facts.get("terminals", np.nan))
+
+
+def facts_of_networks(records: Iterable[Record]) -> dict[Path, dict[str, Any]]:
+    """Return the facts of the networks of some jobs, by folder; without unreadable outcomes."""
+    facts = {}
+    for folder in {record.topology_directory for record in records}:
+        with suppress(InputError):
+            facts[folder] = dict(read_outcome(folder / "outcome.json").facts)
+    return facts
 
 
 def add_bare_names(frame: pd.DataFrame, kinds: Sequence[str]) -> None:

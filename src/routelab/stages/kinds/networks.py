@@ -17,7 +17,6 @@ from routelab.jobs.blame import LostNetworkError
 from routelab.jobs.folder_job import FolderJob, Task
 from routelab.registry.instances import load, name_of
 from routelab.stages import topology as stage
-from routelab.stages.facts import topology_facts
 from routelab.stages.parts.instances import Instance, code_digest
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class TopologyJob(FolderJob):
 
     def facts(self, result: Topology) -> Mapping[str, Any]:
         """See `FolderJob.facts`."""
-        return topology_facts(result)
+        return stage.network_facts(result)
 
     def write(self, result: Topology, folder: Path, provenance: Mapping[str, Any]) -> None:
         """See `FolderJob.write`."""
@@ -152,5 +151,5 @@ class NetworkJob(FolderJob):
             assert lost is not None
             task.facts.update({**lost.facts, **task.facts})
             raise LostNetworkError(lost.status, lost.reason)
-        task.facts.update({**topology_facts(network), **task.facts})
+        task.facts.update({**stage.topology_facts(network), **task.facts})
         return network

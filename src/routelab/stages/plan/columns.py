@@ -21,6 +21,7 @@ from routelab.registry.columns import (
     plugin_columns,
 )
 from routelab.registry.suggest import did_you_mean
+from routelab.stages.fact_columns import SHAPE
 from routelab.stages.parts.instances import Instance
 from routelab.stages.parts.parts import Parts
 
@@ -153,6 +154,8 @@ class _AvailableColumns:
             return None if view.relative else "needs 'relative' in this view"
         if column.needs == "bound":
             return None if self._study.bound else "needs 'bound' in the study; add 'bound: true'"
+        if column in SHAPE and self._study.survey:
+            return "surveys do not measure networks; use a study without 'survey'"
         return _missing_setting(column.name, view.of, self._engines(_base_rows(view.of)))
 
     def _absent(self, name: str, rows: Sequence[str], relative: str | None) -> str:

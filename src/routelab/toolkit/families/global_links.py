@@ -13,10 +13,60 @@ from typing import Literal
 
 import numpy as np
 
+from routelab.api.errors import InputError
+from routelab.api.parameters import Parameters, parameter
 from routelab.api.topology import Int64Array
+from routelab.toolkit.failures import FailureParameters
 from routelab.toolkit.families.linked_network import random_orders
 
 Arrangement = Literal["palmtree", "consecutive", "random"]
+
+
+class _Arrangement(Parameters):
+    arrangement: Arrangement = parameter(
+        "palmtree",
+        description="Order of global links: the same from every group (palmtree), by the number of "
+        "the other group (consecutive), or random",
+    )
+
+
+class ArrangementParameters(FailureParameters, _Arrangement):
+    """Arrangement of global links, and failures.
+
+    As the first of two base classes it adds its parameters after those of the other one.
+    """
+
+    seed: int = parameter(
+        0, ge=0, description="Seed of a random arrangement and of the random failures"
+    )
+
+
+def check_groups(family: str, groups: int, switches: int, h: int, *, letter: str) -> None:
+    """Raise an error if the global links of a group do not reach all other groups.
+
+    Parameters
+    ----------
+    family : str
+    groups : int
+    switches : int
+        Switches of a group that have global links.
+    h : int
+        Global links at each of them.
+    letter : str
+        Parameter that has the number of `switches`.
+
+    Raises
+    ------
+    InputError
+        With the nearest values of each parameter that fit.
+    """
+    most = switches * h + 1
+    if groups > most:
+        raise InputError(
+            f"{family}: groups={groups} is more than {letter}·h + 1 = {most}: the "
+            f"{letter}={switches} switches of a group have {switches * h} global links; use "
+            f"groups={most}, {letter}={-(-(groups - 1) // h)} or h={-(-(groups - 1) // switches)}"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from routelab.api.errors import InputError
 from routelab.api.topology import Direction, Int64Array, Topology
-from routelab.toolkit.failures import with_random_failures
+from routelab.toolkit.failures import FailureParameters, with_failures
 
 MAX_SWITCHES = 1_000_000
 """Largest number of switches that is built; a larger network is probably a typing error."""
@@ -89,11 +89,9 @@ def linked_network(
     coordinates: ArrayLike | None = None,
     directions: Sequence[Direction] = (),
     channel_direction: NDArray[np.int64] | None = None,
-    fail_switches: int = 0,
-    fail_links: int = 0,
-    seed: int = 0,
+    failures: FailureParameters | None = None,
 ) -> Topology:
-    """Build a network with two channels for each link, then let random parts fail.
+    """Build a network with two channels for each link, then let parts of it fail.
 
     Channels are sorted by source, target and link, so that `Topology.links` pairs the two channels
     of one link even if it has parallel links.
@@ -112,17 +110,17 @@ def linked_network(
     directions : sequence of Direction
     channel_direction : int64 array, shape (L, 2), optional
         Direction of the channel that leaves each end of a link.
-    fail_switches, fail_links, seed : int
-        See `routelab.toolkit.with_random_failures`.
+    failures : FailureParameters, optional
+        See `routelab.toolkit.failures.with_failures`; switches have the numbers of `switch_names`.
 
     Raises
     ------
     InputError
-        If more parts shall fail than exist.
+        If a failed part does not exist, or more parts shall fail than exist.
     """
     source, target = ends.T.reshape(-1), ends[:, ::-1].T.reshape(-1)
     order = np.lexsort((np.tile(np.arange(len(ends)), 2), target, source))
-    failing = fail_switches or fail_links
+    failing = failures is not None and failures.any_failures
     whole = Topology.create(
         family=family,
         num_switches=len(switch_names),
@@ -139,6 +137,4 @@ def linked_network(
         switch_names=switch_names,
         attributes={**parameters, **({} if failing else facts)},
     )
-    if not failing:
-        return whole
-    return with_random_failures(whole, switches=fail_switches, links=fail_links, seed=seed)
+    return whole if failures is None else with_failures(whole, failures)

@@ -1,4 +1,4 @@
-"""Parts of traffic patterns: positions on a grid, bits of a rank, random orders."""
+"""Parts of traffic patterns: positions on a grid, groups, bits of a rank, random orders."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from routelab.api.parameters import Parameters, parameter
 from routelab.api.plugin import TrafficPlugin
 from routelab.api.topology import Int64Array, Topology
 from routelab.api.traffic import Demand
+from routelab.toolkit.families.groups import switch_groups
 
 
 class FixedPermutation(TrafficPlugin):
@@ -115,6 +116,26 @@ class TerminalGrid:
         targets = np.empty(self.terminals.size, dtype=np.int64)
         targets[self.terminals] = self.terminals[switch_at[tuple(place.T)]]
         return targets
+
+
+def terminal_groups(topology: Topology) -> Int64Array:
+    """Return the group of each terminal; int64, shape (T,).
+
+    Groups (`routelab.toolkit.families.groups`) without terminals do not count: the others are
+    numbered from 0 in the same order.
+
+    Raises
+    ------
+    UnsupportedError
+        If the network has no groups.
+    """
+    group = switch_groups(topology)
+    if group is None:
+        raise UnsupportedError(
+            "needs a network with groups of switches (dragonfly, megafly, slim-fly, polarfly or "
+            f"hamming), {topology.family or 'this network'} has none"
+        )
+    return np.unique(group[topology.terminal_switch], return_inverse=True)[1].reshape(-1)
 
 
 def rank_bits(topology: Topology) -> int:

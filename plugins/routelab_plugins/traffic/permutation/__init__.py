@@ -1,0 +1,117 @@
+"""permutation: the permutation of terminals that a file lists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from routelab.api import Demand, InputError, Parameters, Topology, TrafficPlugin, parameter
+from routelab.toolkit.input_files import read_text
+
+MAX_PROBLEMS = 5
+"""Largest number of mistakes in one error message."""
+
+
+class PermutationTrafficParameters(Parameters):
+    """File of the permutation."""
+
+    file: Path = parameter(
+        description="Text file with a line 'source target' for each terminal that sends, by rank; "
+        "a comma may separate them, text after # is ignored"
+    )
+
+
+class PermutationTraffic(TrafficPlugin):
+    """Terminals that are not listed as sources, or that are their own target, are silent."""
+
+    name = "permutation"
+    summary = "Every terminal sends to the one that a file names"
+    Parameters = PermutationTrafficParameters
+
+    def input_files(self) -> list[Path]:
+        """List the file, so that a change of it makes the results stale."""
+        return [self.parameters.file]
+
+    def supports(self, topology: Topology) -> str | None:
+        """Require all terminals of the file, and at least one that sends to another.
+
+        Raises
+        ------
+        InputError
+            If the file cannot be read or is not a permutation; names the file and the lines.
+        """
+        pairs, count = read_permutation(self.parameters.file), topology.num_terminals
+        needed = 1 + max(max(pair) for pair in pairs.items()) if pairs else 0
+        if needed > count:
+            return (
+                f"{self.parameters.file} is for {needed} terminals or more, and the network has "
+                f"{count}"
+            )
+        if all(source == target for source, target in pairs.items()):
+            return f"in {self.parameters.file} no terminal sends to another"
+        return None
+
+    def demand(self, topology: Topology, seed: int) -> Demand:
+        """Return the permutation; the seed has no effect.
+
+        Raises
+        ------
+        InputError
+            As `supports`.
+        """
+        targets = np.full(topology.num_terminals, -1)
+        for source, target in read_permutation(self.parameters.file).items():
+            targets[source] = target
+        return Demand.permutation(
+            targets,
+            f"as {self.parameters.file.name} lists; terminals that are not listed are silent",
+        )
+
+
+def read_permutation(path: Path) -> dict[int, int]:
+    """Read the target of each terminal that sends.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, a line does not name two terminals, or two lines have the same
+        source or target; names the file and up to five lines.
+    """
+    try:
+        text = read_text(path, encoding="utf-8-sig")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not UTF-8 text; save the file in that encoding") from None
+    pairs: dict[int, int] = {}
+    sender_line: dict[int, int] = {}
+    receiver_line: dict[int, int] = {}
+    problems = []
+    for line, content in enumerate(text.splitlines(), start=1):
+        words = content.partition("#")[0].replace(",", " ").split()
+        if not words:
+            continue
+        numbers = [int(word) for word in words if word.isascii() and word.isdigit()]
+        if len(words) != 2 or len(numbers) != 2 or max(map(len, words)) > 9:
+            problems.append(
+                f"line {line}: {content.strip()!r} does not name two terminals; write source and "
+                "target as 0 7"
+            )
+            continue
+        source, target = numbers
+        if source in sender_line:
+            problems.append(
+                f"line {line}: terminal {source} already sends in line {sender_line[source]}"
+            )
+        if target in receiver_line:
+            problems.append(
+                f"line {line}: terminal {target} already receives in line {receiver_line[target]}"
+            )
+        sender_line.setdefault(source, line)
+        receiver_line.setdefault(target, line)
+        pairs[source] = target
+    if problems:
+        more = [f"and {len(problems) - MAX_PROBLEMS} more"] if len(problems) > MAX_PROBLEMS else []
+        raise InputError("\n    ".join([f"{path}:", *problems[:MAX_PROBLEMS], *more]))
+    return pairs
