@@ -285,7 +285,9 @@ def _roots(
     step = max(1, all_pairs * words // _INJECT_CALLS)
     place, other = np.divmod(np.arange(0, all_pairs, step), max(len(ends) - 1, 1))
     other += other >= place
-    pairs = np.column_stack((ends[place], ends[other], terminal[ends[place]], terminal[ends[other]]))
+    pairs = np.column_stack(
+        (ends[place], ends[other], terminal[ends[place]], terminal[ends[other]])
+    )
     seen = np.zeros(topology.num_switches, np.bool_)
     wrong = compile_samples()(
         program.hop,

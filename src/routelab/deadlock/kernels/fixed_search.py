@@ -156,7 +156,7 @@ class _Leg(NamedTuple):
     random: Any
 
 
-@njit
+@njit(_nrt=False)
 def _record(faults, kind, packet, switch, channel, vc, value):
     """Count a fault; keep the first example."""
     fault = faults[kind]
@@ -167,14 +167,14 @@ def _record(faults, kind, packet, switch, channel, vc, value):
         fault[F_VALUE] = value
 
 
-@njit
+@njit(_nrt=False)
 def _break(findings, kind, packet, switch, channel, vc, value):
     """Record a fault that ends the search."""
     _record(findings.faults, kind, packet, switch, channel, vc, value)
     findings.numbers[N_BROKEN] = 1
 
 
-@njit
+@njit(_nrt=False)
 def _fill(row, leg, waypoint):
     """Fill the packet's row for a leg."""
     for column in range(PACKET_COLUMNS):
@@ -183,7 +183,7 @@ def _fill(row, leg, waypoint):
     row[PHASE], row[WAYPOINT] = leg[2], waypoint
 
 
-@njit
+@njit(_nrt=False)
 def _same(out, count, other, again):
     """Return whether two answers are equal."""
     if count != again:
@@ -195,7 +195,7 @@ def _same(out, count, other, again):
     return True
 
 
-@njit
+@njit(_nrt=False)
 def _verify(hop, task, findings, search, leg, switch, channel, vc, count):
     """Call hop again with changes that must not matter; record those that do."""
     row, random, limits = search.packets[1], search.random, task.limits
@@ -240,7 +240,7 @@ def _verify(hop, task, findings, search, leg, switch, channel, vc, count):
     _fill(row, leg, waypoint)
 
 
-@njit
+@njit(_nrt=False, forceinline=True)
 def _ask(hop, task, findings, search, leg, switch, channel, vc):
     """Compute the candidates in a state; return their number, −1 if one is invalid.
 
@@ -279,7 +279,7 @@ def _ask(hop, task, findings, search, leg, switch, channel, vc):
     return count
 
 
-@njit
+@njit(_nrt=False, forceinline=True)
 def _enter(search, stamp, tail, state, vc, channel):
     """Add a state that a leg has not reached before; return the number of states."""
     search.stamp[state] = stamp
@@ -291,7 +291,7 @@ def _enter(search, stamp, tail, state, vc, channel):
     return tail + 1
 
 
-@njit
+@njit(_nrt=False, forceinline=True)
 def _examine(hop, task, findings, search, leg, stamp, state, tail):
     """Find the states that follow a state; return the number of states of the leg."""
     limits, out, faults, numbers = task.limits, search.out, findings.faults, findings.numbers
@@ -344,7 +344,7 @@ def _examine(hop, task, findings, search, leg, stamp, state, tail):
     return tail
 
 
-@njit
+@njit(_nrt=False, forceinline=True)
 def _sort(search, tail):
     """List the states so that each is behind all that lead to it; return how many are listed.
 
@@ -373,7 +373,7 @@ def _sort(search, tail):
     return done
 
 
-@njit
+@njit(_nrt=False)
 def _repeat(hop, task, findings, search, leg, done):
     """Compare some candidates with those after the longest walk to the same switch."""
     classes, numbers = task.limits[L_CLASSES], findings.numbers
@@ -396,7 +396,7 @@ def _repeat(hop, task, findings, search, leg, done):
                 numbers[N_LOOSE] = 1
 
 
-@njit
+@njit(_nrt=False)
 def _measure_walks(task, findings, search, stamp, leg, done):
     """Compute the longest walks of a leg from the sorted states.
 
@@ -444,7 +444,7 @@ def _measure_walks(task, findings, search, stamp, leg, done):
             findings.tails[leg[3], r] = max(findings.tails[leg[3], r], tail)
 
 
-@njit
+@njit(_nrt=False)
 def _collect(task, findings, search, stamp, leg, tail):
     """Add the dependencies of a leg."""
     words = search.masks.shape[1]
@@ -467,6 +467,35 @@ def _collect(task, findings, search, stamp, leg, tail):
             bits = findings.rows[wanted[0], wanted[1] // 64] >> np.uint64(wanted[1] % 64)
             if bits & np.uint64(1):
                 wanted[2] = stamp
+
+
+@njit(_nrt=False)
+def _search_leg(hop, task, findings, search, leg, stamp):
+    """Find all states of a leg, and what follows from them."""
+    limits, numbers = task.limits, findings.numbers
+    by_switch = limits[L_BY_SWITCH] != 0
+    width = 1 if by_switch else limits[L_CLASSES] + 1
+    search.waypoint[0] = task.roots[0] if leg[2] == 1 else -1
+    _fill(search.packets[1], leg, search.waypoint[0])
+    tail = 0
+    if leg[2] == 0:
+        tail = _enter(search, stamp, tail, leg[0] * width, -1, -1)
+    else:
+        for root in task.roots:
+            if root != leg[1]:
+                tail = _enter(search, stamp, tail, root * width, -1, -1)
+    head = 0
+    while head < tail and numbers[N_BROKEN] == 0:
+        tail = _examine(hop, task, findings, search, leg, stamp, search.order[head], tail)
+        head += 1
+    done = _sort(search, tail)
+    if done < tail:
+        numbers[N_CYCLIC] = 1
+    _measure_walks(task, findings, search, stamp, leg, done)
+    if by_switch:
+        _repeat(hop, task, findings, search, leg, done)
+    if findings.rows.shape[1] > 0:
+        _collect(task, findings, search, stamp, leg, tail)
 
 
 _INT32 = types.Array(types.int32, 1, "C")
@@ -543,27 +572,7 @@ def explore_legs(hop, task, legs, findings):
     )
     for stamp in range(len(legs)):
         leg = legs[stamp]
-        search.waypoint[0] = task.roots[0] if leg[2] == 1 else -1
-        _fill(search.packets[1], leg, search.waypoint[0])
-        tail = 0
-        if leg[2] == 0:
-            tail = _enter(search, stamp, tail, leg[0] * width, -1, -1)
-        else:
-            for root in task.roots:
-                if root != leg[1]:
-                    tail = _enter(search, stamp, tail, root * width, -1, -1)
-        head = 0
-        while head < tail and numbers[N_BROKEN] == 0:
-            tail = _examine(hop, task, findings, search, leg, stamp, search.order[head], tail)
-            head += 1
-        done = _sort(search, tail)
-        if done < tail:
-            numbers[N_CYCLIC] = 1
-        _measure_walks(task, findings, search, stamp, leg, done)
-        if by_switch:
-            _repeat(hop, task, findings, search, leg, done)
-        if findings.rows.shape[1] > 0:
-            _collect(task, findings, search, stamp, leg, tail)
+        _search_leg(hop, task, findings, search, leg, stamp)
         numbers[N_LEGS] += 1
         stop = by_switch and (numbers[N_LOOSE] != 0 or numbers[N_CYCLIC] != 0)
         if stop or numbers[N_BROKEN] != 0 or numbers[N_CALLS] > limits[L_CALLS]:
